@@ -168,5 +168,5 @@ def create_app(services: Services) -> ASGIApp:
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
         )
     uploads = (api.contacts.lists.file_routes.UPLOAD, api.contacts.lists.routes.CHANGE)
-    limits = MAX_BODY_BYTES | dict.fromkeys(uploads, settings.most_upload_bytes)
-    return RequestMiddleware(BodyLimit(app, settings.most_body_bytes, limits), services.metrics)
+    limits = MAX_BODY_BYTES | dict.fromkeys(uploads, settings.max_upload_bytes)
+    return RequestMiddleware(BodyLimit(app, settings.max_body_bytes, limits), services.metrics)

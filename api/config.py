@@ -25,7 +25,7 @@ LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1"))
 
 
 class DatabaseSettings(BaseSettings):
-    """What an administrator's command needs, too: where the database is."""
+    """The settings that the administrator's commands need."""
 
     model_config = SettingsConfigDict(
         env_prefix="SWITCHROOM_", env_nested_delimiter="__", env_file=".env", extra="ignore"
@@ -50,31 +50,31 @@ class DatabaseSettings(BaseSettings):
 
 
 class Settings(DatabaseSettings):
-    """All that an operator can set on the REST layer."""
+    """All settings of the REST layer."""
 
     api_host: str = "127.0.0.1"
     api_port: int = Field(8000, ge=0, le=65535)
-    # Who is believed to say for whom it asks (X-Forwarded-For): failures are counted by address.
+    # Proxies whose X-Forwarded-For is trusted: authentication failures are counted by address.
     api_proxies: tuple[IPvAnyNetwork, ...] = LOOPBACK
     engine_urls: tuple[HttpUrl, ...] = Field((HttpUrl("http://127.0.0.1:8070"),), min_length=1)
     rpc_token: SecretStr = Field(min_length=1)
     token_secret: SecretStr = Field(min_length=32)  # signs access tokens; the same in all processes
     token_s: int = Field(3_600, ge=60, le=86_400)
-    allow_insecure_webhooks: bool = False  # as the engine has it; the next one, too
+    allow_insecure_webhooks: bool = False  # the same as in the engine; also the next
     sip_hosts: tuple[str, ...] = ()
-    most_body_bytes: int = Field(262_144, ge=1_024)
-    most_upload_bytes: int = Field(268_435_456, ge=1_024)  # of a file of contacts
+    max_body_bytes: int = Field(262_144, ge=1_024)
+    max_upload_bytes: int = Field(268_435_456, ge=1_024)  # of a file of contacts
     max_jobs: int = Field(100, ge=1)  # of one account, in the background
     cors_origins: tuple[str, ...] = ()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    smtp_host: str = ""  # without one, nothing is sent by e-mail
+    smtp_host: str = ""  # without one, no e-mail is sent
     smtp_port: int = Field(587, ge=1, le=65535)
     smtp_security: Security = "starttls"
     smtp_user: str = ""
     smtp_password: SecretStr = SecretStr("")
     smtp_from: str = "switchroom@localhost"
-    smtp_most_bytes: int = Field(10_000_000, ge=1_024)  # of a file; larger ones are not sent
-    # An account with its key and numbers, made at start where they are not there yet.
+    smtp_max_bytes: int = Field(10_000_000, ge=1_024)  # of an attachment; larger files are not sent
+    # An account with its key and numbers, created at start.
     account: str = ""
     api_key: SecretStr | None = None
     api_secret: SecretStr | None = None
@@ -84,12 +84,12 @@ class Settings(DatabaseSettings):
 
     @property
     def limits(self) -> Limits:
-        """How large a tree may be, and what it may reach: the engine's own limits."""
+        """The engine's limits of action trees."""
         return Limits(allow_insecure=self.allow_insecure_webhooks, sip_hosts=self.sip_hosts)
 
     @property
     def mail(self) -> MailServer | None:
-        """The server that sends e-mail, if there is one."""
+        """The mail server, if one is configured."""
         if not self.smtp_host:
             return None
         return MailServer(
@@ -99,5 +99,5 @@ class Settings(DatabaseSettings):
             user=self.smtp_user,
             password=self.smtp_password.get_secret_value(),
             sender=self.smtp_from,
-            max_bytes=self.smtp_most_bytes,
+            max_bytes=self.smtp_max_bytes,
         )

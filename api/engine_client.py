@@ -1,7 +1,7 @@
-"""The engine's RPC, as bytes in and out; any engine answers, so the next one is asked for one gone.
+"""Client of the engines' RPC. Any engine serves any request, so another replaces one that fails.
 
-What may have been done already is not asked twice: only a connection that was never made, or a
-request that changes nothing, goes to the next engine.
+A request that may have been executed is not repeated: the next engine is tried only if no
+connection was made, or if the request changes nothing.
 """
 
 import re
@@ -19,10 +19,9 @@ from wire.rpc import Problem
 T = TypeVar("T")
 RESPONSE_TIMEOUT_S = 15.0
 CONNECT_TIMEOUT_S = 3.0
+COOLDOWN_S = 10.0  # after a failure: an engine that hangs costs a request the whole timeout
 ERROR_STATUS = 400
-MAX_ID_CHARS = (
-    256  # longer than any: engines take no line of more than 8 KB, and know no problem then
-)
+MAX_ID_CHARS = 256  # longer than any id; engines answer a request line over 8 KB without a problem
 ERRORS_BY_STATUS: dict[int, type[ApiError]] = {
     400: InvalidRequest,
     404: NotFound,
@@ -32,14 +31,33 @@ ERRORS_BY_STATUS: dict[int, type[ApiError]] = {
 _ID = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)*")
 
 
+class EngineRotation:
+    """Round-robin over the engines' addresses; those that failed come last for a while."""
+
+    def __init__(self, urls: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._urls = [url.rstrip("/") for url in urls]
+        self._cooldown_until_s = dict.fromkeys(self._urls, 0.0)
+        self._clock = clock
+        self._next = 0
+
+    def __iter__(self) -> Iterator[str]:
+        self._next += 1
+        begin, now_s = self._next % len(self._urls), self._clock()
+        rotated = self._urls[begin:] + self._urls[:begin]
+        return iter(sorted(rotated, key=lambda url: self._cooldown_until_s[url] > now_s))
+
+    def mark_failed(self, url: str) -> None:
+        self._cooldown_until_s[url] = self._clock() + COOLDOWN_S
+
+
 class EngineUnavailable(ServiceUnavailable):
-    """No engine answers, or not as one does."""
+    """No engine responds, or the response is not an engine's."""
 
     code = "no_engine"
 
 
 class EngineClient:
-    """Asks engines in turn; what they refuse is raised as a problem of ours."""
+    """Sends requests to engines in turn; their problems are raised as ApiErrors."""
 
     def __init__(self, http: aiohttp.ClientSession, urls: Sequence[str]) -> None:
         self.http = http
@@ -53,17 +71,17 @@ class EngineClient:
         body: object = None,
         query: Mapping[str, str] | None = None,
     ) -> T:
-        """Ask, and decode the answer."""
-        answer = await self.request_raw(method, path, body, query)
+        """Send a request, and decode the response."""
+        response = await self.request_raw(method, path, body, query)
         try:
-            return msgspec.json.decode(answer, type=shape)
+            return msgspec.json.decode(response, type=shape)
         except msgspec.DecodeError as error:
             raise EngineUnavailable(f"an engine's answer is not understood ({error})") from None
 
     async def request_raw(
         self, method: str, path: str, body: object = None, query: Mapping[str, str] | None = None
     ) -> bytes:
-        """Ask, and give the answer as it is."""
+        """Send a request, and return the response body."""
         data = None if body is None else msgspec.json.encode(body)
         for engine in self._engines:
             try:
@@ -80,7 +98,7 @@ class EngineClient:
     async def stream(
         self, path: str, query: Mapping[str, str], headers: Mapping[str, str]
     ) -> AsyncIterator[aiohttp.StreamReader]:
-        """Ask for something that does not end, which must say something every few seconds."""
+        """Open an endless response, which must send something within each RESPONSE_TIMEOUT_S."""
         limit = aiohttp.ClientTimeout(connect=CONNECT_TIMEOUT_S, sock_read=RESPONSE_TIMEOUT_S)
         for engine in self._engines:
             url = f"{engine}/rpc/v1{path}"
@@ -91,7 +109,7 @@ class EngineClient:
                 continue
             async with reply:
                 if reply.status >= ERROR_STATUS:
-                    raise _refusal(reply.status, await reply.read(), None)
+                    raise _to_error(reply.status, await reply.read(), None)
                 yield reply.content
                 return
         raise EngineUnavailable("no engine answers", retry_after_s=1)
@@ -100,19 +118,19 @@ class EngineClient:
         self, method: str, url: str, data: bytes | None, query: Mapping[str, str] | None
     ) -> bytes:
         async with self.http.request(method, url, data=data, params=query) as reply:
-            answer = await reply.read()
+            response = await reply.read()
             if reply.status >= ERROR_STATUS:
-                raise _refusal(reply.status, answer, reply.headers.get("Retry-After"))
-            return answer
+                raise _to_error(reply.status, response, reply.headers.get("Retry-After"))
+            return response
 
 
-def call_path(call_id: str, deed: str = "") -> str:
-    """Name a call, or a deed to it, as the RPC does; raises NotFound for what can't be an id."""
-    return f"/calls/{id_in_path(call_id)}{deed}"
+def call_path(call_id: str, action: str = "") -> str:
+    """Return the RPC path of a call, or of an action on it; raises NotFound for a malformed id."""
+    return f"/calls/{id_in_path(call_id)}{action}"
 
 
 def id_in_path(text: str) -> str:
-    """Check that an id can be part of a path and mean nothing else there; raises NotFound."""
+    """Return an id that is safe as a path segment; raises NotFound."""
     if len(text) > MAX_ID_CHARS or _ID.fullmatch(text) is None:
         raise NotFound("no such id")
     return text
@@ -120,7 +138,7 @@ def id_in_path(text: str) -> str:
 
 @asynccontextmanager
 async def open_client(urls: Sequence[str], token: str) -> AsyncIterator[EngineClient]:
-    """Give a client for as long as the context lasts."""
+    """Yield a client for as long as the context lasts."""
     headers = {"Authorization": f"Bearer {token}"}
     limit = aiohttp.ClientTimeout(total=RESPONSE_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
     connector = aiohttp.TCPConnector(limit=0)
@@ -134,38 +152,16 @@ async def open_client(urls: Sequence[str], token: str) -> AsyncIterator[EngineCl
         yield EngineClient(http, urls)
 
 
-def _refusal(status: int, answer: bytes, again: str | None) -> ApiError:
+def _to_error(status: int, response: bytes, retry_after: str | None) -> ApiError:
     try:
-        told: Any = msgspec.json.decode(answer, type=Problem)
+        problem: Any = msgspec.json.decode(response, type=Problem)
     except msgspec.DecodeError:
         return EngineUnavailable(f"something else answers where an engine should (HTTP {status})")
     if kind := ERRORS_BY_STATUS.get(status):
-        return kind(told.detail or told.title, told.code, errors=told.errors)
-    wait_s = int(again) if again and again.isdecimal() else 1
+        return kind(problem.detail or problem.title, problem.code, errors=problem.errors)
+    wait_s = int(retry_after) if retry_after and retry_after.isdecimal() else 1
     if status == ServiceUnavailable.status:
-        return ServiceUnavailable(told.detail or told.title, told.code, retry_after_s=wait_s)
+        return ServiceUnavailable(
+            problem.detail or problem.title, problem.code, retry_after_s=wait_s
+        )
     return EngineUnavailable(f"an engine can't do this now (HTTP {status})", retry_after_s=wait_s)
-
-
-COOLDOWN_S = 10.0  # one that hangs costs its asker the whole patience: few should pay
-
-
-class EngineRotation:
-    """The engines' addresses, each time from another on; of this process only."""
-
-    def __init__(self, urls: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
-        self._urls = [url.rstrip("/") for url in urls]
-        self._cooldown_until_s = dict.fromkeys(self._urls, 0.0)
-        self._clock = clock
-        self._next = 0
-
-    def __iter__(self) -> Iterator[str]:
-        """Give all, those that rest last."""
-        self._next += 1
-        begin, now_s = self._next % len(self._urls), self._clock()
-        turned = self._urls[begin:] + self._urls[:begin]
-        return iter(sorted(turned, key=lambda url: self._cooldown_until_s[url] > now_s))
-
-    def mark_failed(self, url: str) -> None:
-        """Let one rest that did not answer."""
-        self._cooldown_until_s[url] = self._clock() + COOLDOWN_S

@@ -1,6 +1,6 @@
-"""Logs, set up in one place: JSON lines, or words and colours where a person looks on.
+"""Log configuration: JSON lines, or coloured text on a terminal.
 
-What lets somebody in, and what customers keep with a call, is no line's business.
+Credentials and customer data are never logged.
 """
 
 import logging
@@ -16,7 +16,7 @@ SECRET_KEYS = frozenset(
 
 
 def configure_logging(level: str, out: TextIO = sys.stderr) -> None:
-    """Send structlog's events to `out`, standard error unless another is given."""
+    """Send structlog's events to `out`."""
     shown = (
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
         if out.isatty()
@@ -38,7 +38,7 @@ def configure_logging(level: str, out: TextIO = sys.stderr) -> None:
 
 
 def redact(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
-    """Take out what no log may hold."""
+    """Replace secret values."""
     for name in SECRET_KEYS & line.keys():
         line[name] = "(left out)"
     return line

@@ -1,4 +1,4 @@
-"""What this process counts of itself."""
+"""Prometheus metrics of this process."""
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.gc_collector import GCCollector
@@ -8,7 +8,7 @@ BUCKETS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15)
 
 
 class Metrics:
-    """The families, in a registry of their own."""
+    """The metrics, in a registry of their own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""`switchroom api`: the service on its port until SIGTERM."""
+"""`switchroom api`: serves until SIGTERM."""
 
 import asyncio
 import gc
@@ -7,49 +7,58 @@ from contextlib import AsyncExitStack
 
 import uvicorn
 
-from api.accounts.bootstrap import create_configured_account
 from api.app import create_app, open_services
-from api.cdrs.ingest.consumer import EventConsumer, consumer_name, run_consumer
+from api.bootstrap import create_configured_account
+from api.cdrs.ingest.consumer import EventConsumer, consumer_name
+from api.common.background import background
 from api.config import Settings
 from api.db.migrate import migrate
 from api.http.header_limits import HeaderLimits
-from api.jobs.cleanup import run_cleanup
-from api.jobs.worker import run_worker
-from api.policy_sync.sync import run_policy_sync
+from api.jobs.cleanup import clean_up
+from api.jobs.worker import Worker
 
 
 async def serve(settings: Settings) -> None:
-    """Bring the database up to date, make the account that the settings name, and serve."""
-    async with AsyncExitStack() as house:
-        parts = await house.enter_async_context(open_services(settings))
-        await migrate(parts.database)
-        await create_configured_account(parts.accounts, parts.keys, settings)
-        # None waits for another.
-        for handlers in (parts.cdrs.jobs, parts.lists.jobs, parts.contacts.jobs):
-            await house.enter_async_context(run_worker(parts.jobs, handlers, parts.metrics))
-        name = consumer_name(settings.api_port)
-        await house.enter_async_context(
-            run_consumer(EventConsumer(parts.engine, parts.database, name))
+    """Migrate the database, create the configured account, and serve."""
+    async with AsyncExitStack() as stack:
+        services = await stack.enter_async_context(open_services(settings))
+        await migrate(services.database)
+        await create_configured_account(services.accounts, services.keys, settings)
+        consumer = EventConsumer(
+            services.engine, services.database, consumer_name(settings.api_port)
         )
-        await house.enter_async_context(run_policy_sync(parts.policy_sync))
-        await house.enter_async_context(run_cleanup(parts.idempotency))
-        app = create_app(parts)
-        _quiet_garbage_collector()
-        await _served(server(settings, app))
+        for work in (
+            # One worker for each slice: none waits for another.
+            *(
+                Worker(services.jobs, handlers, services.metrics).run()
+                for handlers in (
+                    services.cdrs.jobs,
+                    services.lists.jobs,
+                    services.contacts.jobs,
+                )
+            ),
+            consumer.run(),
+            services.policy_sync.run(),
+            clean_up(services.idempotency.delete_expired),
+        ):
+            await stack.enter_async_context(background(work))
+        app = create_app(services)
+        _relax_garbage_collector()
+        await _serve_until_signal(server(settings, app))
 
 
-def _quiet_garbage_collector() -> None:
-    """Look for cycles seldom: a look at all that is loaded takes a tenth of a second."""
+def _relax_garbage_collector() -> None:
+    """Collect cycles rarely: a pass over all that is loaded takes a tenth of a second."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
 
 
-async def _served(running: uvicorn.Server) -> None:
-    """Serve until a signal; then all else is closed in good order, too.
+async def _serve_until_signal(running: uvicorn.Server) -> None:
+    """Serve until a signal, and return, so that everything else is closed in order.
 
-    uvicorn raises the signal again when it has ended: without a handler that would end the process
-    there and then.
+    uvicorn raises the signal again when it has ended: without a handler that would kill the
+    process.
     """
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -58,16 +67,16 @@ async def _served(running: uvicorn.Server) -> None:
 
 
 def server(
-    settings: Settings, app: object, heads: type[HeaderLimits] = HeaderLimits
+    settings: Settings, app: object, protocol: type[HeaderLimits] = HeaderLimits
 ) -> uvicorn.Server:
-    """Make the HTTP server of an application."""
+    """Return the HTTP server of an application."""
     return uvicorn.Server(
         uvicorn.Config(
             app,  # type: ignore[arg-type]  # an ASGI application
             host=settings.api_host,
             port=settings.api_port,
             loop="none",  # it runs already
-            http=heads,
+            http=protocol,
             lifespan="off",
             access_log=False,
             log_config=None,

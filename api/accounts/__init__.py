@@ -1,1 +1,1 @@
-"""Accounts: what each may do, and which numbers are its own."""
+"""Accounts: their limits, and their numbers."""

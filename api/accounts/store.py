@@ -46,13 +46,14 @@ numbers = Table(
 )
 
 
-_FIRST_FIRST = (numbers.c.created_ms, numbers.c.number)
+_OLDEST_FIRST = (numbers.c.created_ms, numbers.c.number)
 
 
 class Account(Struct, frozen=True):
-    """An account; a limit of None is none, and without destinations it may call anybody.
+    """An account; None means no limit, and no restriction of destinations.
 
-    Numbers without a + are of its `region` (ISO 3166-1, as NO); without one, nobody's.
+    Numbers without a + belong to its `region` (ISO 3166-1, such as NO); without a region they are
+    invalid.
     """
 
     id: str
@@ -66,14 +67,12 @@ class Account(Struct, frozen=True):
 
 
 class AccountStore:
-    """What is kept of accounts."""
-
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
     async def add(self, account: Account) -> None:
-        """Make an account; one of its id that is there already is a conflict."""
+        """Add an account; raises Conflict if its id is taken."""
         row = {**_row(account), "id": account.id, "created_ms": self._now_ms()}
         try:
             async with self._database.writing() as connection:
@@ -82,14 +81,14 @@ class AccountStore:
             raise Conflict(f"there is an account {account.id} already") from None
 
     async def change(self, account: Account) -> None:
-        """Store an account's name and limits anew."""
+        """Update an account's name and limits; raises NotFound."""
         change = update(accounts).where(accounts.c.id == account.id).values(_row(account))
         async with self._database.writing() as connection:
             if not (await connection.execute(change)).rowcount:
                 raise NotFound(f"no account {account.id}")
 
     async def get(self, account_id: str) -> Account:
-        """Read an account; raises NotFound."""
+        """Return an account; raises NotFound."""
         async with self._database.reading() as connection:
             query = select(accounts).where(accounts.c.id == account_id)
             row = (await connection.execute(query)).mappings().one_or_none()
@@ -98,33 +97,32 @@ class AccountStore:
         return _account(dict(row))
 
     async def all(self) -> list[Account]:
-        """List the accounts."""
         async with self._database.reading() as connection:
             rows = await connection.execute(select(accounts).order_by(accounts.c.id))
             return [_account(dict(row)) for row in rows.mappings()]
 
     async def numbers(self, account_id: str) -> tuple[str, ...]:
-        """List an account's numbers, the one that it had first before others."""
+        """Return an account's numbers, oldest first."""
         query = (
             select(numbers.c.number)
             .where(numbers.c.account_id == account_id)
-            .order_by(*_FIRST_FIRST)
+            .order_by(*_OLDEST_FIRST)
         )
         async with self._database.reading() as connection:
             return tuple((await connection.execute(query)).scalars())
 
     async def all_numbers(self) -> dict[str, list[str]]:
-        """List the numbers of all accounts, in the same order."""
+        """Return the numbers of each account, oldest first."""
         query = select(numbers.c.account_id, numbers.c.number)
         found: dict[str, list[str]] = {}
         async with self._database.reading() as connection:
-            rows = await connection.execute(query.order_by(*_FIRST_FIRST))
+            rows = await connection.execute(query.order_by(*_OLDEST_FIRST))
             for account_id, number in rows:
                 found.setdefault(account_id, []).append(number)
         return found
 
     async def add_number(self, account_id: str, number: str) -> None:
-        """Give a number to an account; one that another has is a conflict."""
+        """Add a number to an account; raises Conflict if another account has it."""
         await self.get(account_id)
         row = {"number": number, "account_id": account_id, "created_ms": self._now_ms()}
         try:
@@ -135,7 +133,7 @@ class AccountStore:
                 raise Conflict(f"{number} belongs to another account") from None
 
     async def remove_number(self, account_id: str, number: str) -> None:
-        """Take a number from an account."""
+        """Remove a number from an account; raises NotFound."""
         removal = delete(numbers).where(
             numbers.c.number == number, numbers.c.account_id == account_id
         )

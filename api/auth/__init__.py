@@ -1,1 +1,1 @@
-"""Who is asking: API keys, access tokens, and the principal that both stand for."""
+"""Authentication: API keys, access tokens, and the principal behind them."""

@@ -1,4 +1,4 @@
-"""Secrets as they are kept: by scrypt, so that a stolen database opens no door."""
+"""Secrets are stored as scrypt hashes."""
 
 import base64
 import hashlib
@@ -10,21 +10,21 @@ SALT_BYTES = 16
 
 
 def hash_secret(secret: str, cost: int = COST) -> str:
-    """Hash a secret; takes its time, so not on the event loop."""
+    """Hash a secret; slow, so never on the event loop."""
     salt = secrets.token_bytes(SALT_BYTES)
-    return f"scrypt${cost}${_text(salt)}${_text(_derived(secret, salt, cost))}"
+    return f"scrypt${cost}${_base64(salt)}${_base64(_scrypt(secret, salt, cost))}"
 
 
-def verify_secret(secret: str, kept: str) -> bool:
-    """Tell whether a secret is the one that was hashed; takes its time, too."""
-    _scheme, cost, salt, digest = kept.split("$")
-    derived = _derived(secret, base64.b64decode(salt), int(cost))
-    return hmac.compare_digest(derived, base64.b64decode(digest))
+def verify_secret(secret: str, stored: str) -> bool:
+    """Return whether a secret matches a hash; as slow as hashing."""
+    _scheme, cost, salt, digest = stored.split("$")
+    actual = _scrypt(secret, base64.b64decode(salt), int(cost))
+    return hmac.compare_digest(actual, base64.b64decode(digest))
 
 
-def _derived(secret: str, salt: bytes, cost: int) -> bytes:
+def _scrypt(secret: str, salt: bytes, cost: int) -> bytes:
     return hashlib.scrypt(secret.encode(), salt=salt, n=2**cost, r=BLOCK, p=PARALLELISM, dklen=32)
 
 
-def _text(data: bytes) -> str:
+def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()

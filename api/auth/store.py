@@ -1,4 +1,4 @@
-"""API keys in the database; their secrets only as hashes."""
+"""API keys in the database; keys and secrets are stored as hashes only."""
 
 import asyncio
 import re
@@ -30,14 +30,14 @@ _KEY = re.compile(r"swk_(?P<id>[0-9a-f]{12})_[A-Za-z0-9_\-]{32,64}")
 
 
 class Credentials(Struct, frozen=True):
-    """A key and its secret, in plain: known to nobody but who is shown them once."""
+    """A key and its secret in plain text; they are shown once and never stored."""
 
     api_key: str
     api_secret: str
 
 
 class ApiKey(Struct, frozen=True):
-    """What is kept of a key; one that has expired or been revoked opens nothing."""
+    """A stored key; a revoked key is one that has expired."""
 
     id: str
     account_id: str
@@ -50,64 +50,64 @@ class ApiKey(Struct, frozen=True):
 
 
 def generate_credentials() -> Credentials:
-    """Draw credentials at random: 256 bits each."""
+    """Return random credentials, 256 bits each."""
     key = f"swk_{secrets.token_hex(6)}_{secrets.token_urlsafe(32)}"
     return Credentials(key, f"sws_{secrets.token_urlsafe(32)}")
 
 
 def parse_key_id(api_key: str) -> str | None:
-    """Read a key's id off the key; None if it is none."""
+    """Return the id in an API key, or None if it is malformed."""
     found = _KEY.fullmatch(api_key)
     return found["id"] if found else None
 
 
 class KeyStore:
-    """What is kept of keys."""
-
     def __init__(self, database: Database, now_ms: Clock, hash_cost: int = COST) -> None:
         self._database = database
         self._now_ms = now_ms
         self._hash_cost = hash_cost
 
-    async def add(self, account_id: str, given: Credentials, agent_id: str | None = None) -> str:
-        """Keep credentials for an account, or for one agent of it; gives the key's id."""
-        known = parse_key_id(given.api_key)
-        if known is None:
+    async def add(
+        self, account_id: str, credentials: Credentials, agent_id: str | None = None
+    ) -> str:
+        """Store credentials of an account, or of one of its agents; return the key's id."""
+        key_id = parse_key_id(credentials.api_key)
+        if key_id is None:
             raise Conflict("an API key looks like swk_, 12 hex digits, _ and 43 letters")
         row = {
-            "id": known,
+            "id": key_id,
             "account_id": account_id,
             "agent_id": agent_id,
-            "key_hash": await asyncio.to_thread(hash_secret, given.api_key, self._hash_cost),
-            "secret_hash": await asyncio.to_thread(hash_secret, given.api_secret, self._hash_cost),
+            "key_hash": await asyncio.to_thread(hash_secret, credentials.api_key, self._hash_cost),
+            "secret_hash": await asyncio.to_thread(
+                hash_secret, credentials.api_secret, self._hash_cost
+            ),
             "created_ms": self._now_ms(),
         }
         try:
             async with self._database.writing() as connection:
                 await connection.execute(insert(keys).values(row))
         except IntegrityError:
-            raise Conflict(f"no account {account_id}, or key {known} is there already") from None
-        return known
+            raise Conflict(f"no account {account_id}, or key {key_id} is there already") from None
+        return key_id
 
-    async def get(self, of: str) -> ApiKey | None:
-        """Read a key by its id."""
+    async def get(self, key_id: str) -> ApiKey | None:
         async with self._database.reading() as connection:
-            row = (await connection.execute(_shown().where(keys.c.id == of))).mappings().first()
+            row = (await connection.execute(_query().where(keys.c.id == key_id))).mappings().first()
         return ApiKey(**row) if row else None
 
     async def all(self, account_id: str) -> list[ApiKey]:
-        """List an account's keys."""
-        query = _shown().where(keys.c.account_id == account_id).order_by(keys.c.created_ms)
+        query = _query().where(keys.c.account_id == account_id).order_by(keys.c.created_ms)
         async with self._database.reading() as connection:
             return [ApiKey(**row) for row in (await connection.execute(query)).mappings()]
 
-    async def expire(self, account_id: str, of: str, at_ms: int) -> None:
-        """Let a key, and every token that it gave, end at a time: now, to revoke it."""
-        change = update(keys).where(keys.c.id == of, keys.c.account_id == account_id)
+    async def expire(self, account_id: str, key_id: str, at_ms: int) -> None:
+        """Let a key and its tokens expire at a time; raises NotFound."""
+        change = update(keys).where(keys.c.id == key_id, keys.c.account_id == account_id)
         async with self._database.writing() as connection:
             if not (await connection.execute(change.values(expires_ms=at_ms))).rowcount:
-                raise NotFound(f"no key {of} of {account_id}")
+                raise NotFound(f"no key {key_id} of {account_id}")
 
 
-def _shown() -> Any:
+def _query() -> Any:
     return select(keys, accounts.c.is_active.label("is_account_active")).join(accounts)

@@ -1,4 +1,4 @@
-"""Whoever fails too often waits: guesses become slow, and can't keep the processor busy."""
+"""Limits failed authentications: guessing is slow, and cannot keep the processor busy."""
 
 from collections import OrderedDict
 
@@ -11,27 +11,26 @@ MAX_ENTRIES = 10_000
 
 
 class Throttle:
-    """Counts failures by who made them, in windows of a minute; of this process only."""
+    """Counts failures by client, in windows of a minute, in this process only."""
 
     def __init__(self, now_ms: Clock) -> None:
         self._now_ms = now_ms
-        self._failures: OrderedDict[str, tuple[int, int]] = OrderedDict()  # until when, how many
+        self._failures: OrderedDict[str, tuple[int, int]] = OrderedDict()  # end of window, count
 
-    def check(self, who: str) -> None:
-        """Raise TooMany for one who has failed too often."""
-        until_ms, count = self._failures.get(who, (0, 0))
+    def check(self, client: str) -> None:
+        """Raise TooManyRequests for a client with too many failures."""
+        until_ms, count = self._failures.get(client, (0, 0))
         left_ms = until_ms - self._now_ms()
         if count >= MAX_FAILURES and left_ms > 0:
             raise TooManyRequests(
                 "too many failures to authenticate", retry_after_s=-(-left_ms // 1_000)
             )
 
-    def record_failure(self, who: str) -> None:
-        """Count a failure."""
+    def record_failure(self, client: str) -> None:
         now_ms = self._now_ms()
-        until_ms, count = self._failures.pop(who, (0, 0))
+        until_ms, count = self._failures.pop(client, (0, 0))
         if until_ms <= now_ms:
             until_ms, count = now_ms + WINDOW_MS, 0
-        self._failures[who] = (until_ms, count + 1)
+        self._failures[client] = (until_ms, count + 1)
         if len(self._failures) > MAX_ENTRIES:
             self._failures.popitem(last=False)

@@ -1,4 +1,4 @@
-"""Access tokens: signed JWTs that say for which key, account and agent they were given."""
+"""Access tokens: signed JWTs with the key, account and agent that they were issued for."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from api.common.clock import Clock
 
 ALGORITHM = "HS256"
 ISSUER = "switchroom"
-# Times are compared with the clock that this process was given.
+# Expiry is checked below, with the injected clock.
 OPTIONS: Options = {
     "require": ["exp", "sub", "key"],
     "verify_exp": False,
@@ -18,15 +18,13 @@ OPTIONS: Options = {
 
 
 class AccessTokens:
-    """Gives tokens and reads them."""
-
     def __init__(self, secret: str, lifetime_s: int, now_ms: Clock) -> None:
         self.lifetime_s = lifetime_s
         self._secret = secret
         self._now_ms = now_ms
 
     def issue(self, key_id: str, account_id: str, agent_id: str | None) -> str:
-        """Sign a token."""
+        """Return a signed token."""
         now_s = self._now_ms() // 1_000
         claims: dict[str, Any] = {
             "iss": ISSUER,
@@ -40,18 +38,14 @@ class AccessTokens:
         return jwt.encode(claims, self._secret, ALGORITHM)
 
     def verify(self, token: str) -> dict[str, Any] | None:
-        """Give a token's claims; None for one that is not ours or no longer good."""
+        """Return a token's claims, or None if it is not ours or has expired."""
         try:
             claims = jwt.decode(
                 token,
                 self._secret,
                 [ALGORITHM],
                 issuer=ISSUER,
-                options={
-                    "require": ["exp", "sub", "key"],
-                    "verify_exp": False,
-                    "verify_iat": False,
-                },
+                options=OPTIONS,
             )
         except jwt.InvalidTokenError:
             return None

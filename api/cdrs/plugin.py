@@ -1,4 +1,4 @@
-"""The slice put together: what its routes ask, and what runs in the background."""
+"""Builds the call-record slice: services of its routes, handlers of its background jobs."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ from api.jobs.worker import Handler
 
 
 class CdrSlice(Struct, frozen=True):
-    """What routes ask, by what it is about."""
+    """The services of the slice, and its job handlers by kind."""
 
     records: CdrService
     exports: ExportService
@@ -31,11 +31,10 @@ class CdrSlice(Struct, frozen=True):
 def build(
     database: Database, engine: EngineClient, jobs: JobStore, secret: str, now_ms: Clock
 ) -> CdrSlice:
-    """Make the slice's parts."""
-    cdrs, parts = CdrStore(database), ArtifactStore(database, now_ms)
+    cdrs, artifacts = CdrStore(database), ArtifactStore(database, now_ms)
     return CdrSlice(
         records=CdrService(cdrs, now_ms),
-        exports=ExportService(database, cdrs, jobs, parts),
+        exports=ExportService(database, cdrs, jobs, artifacts),
         live=LiveEvents(engine, EventIdCipher(secret)),
-        jobs={job.KIND: CdrExporter(cdrs, parts).run},
+        jobs={job.KIND: CdrExporter(cdrs, artifacts).run},
     )

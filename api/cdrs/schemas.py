@@ -1,6 +1,6 @@
-"""What is asked for: filters as the specification names them, each checked where it comes in.
+"""Query parameters and bodies of the call-record routes, named as in the specification.
 
-An empty filter means any. What is marked required must be there all the same.
+An empty filter matches any value. A required parameter must be present nevertheless.
 """
 
 import re
@@ -19,7 +19,7 @@ from wire import patterns
 MAX_NAMES = 20
 MAX_NAME_CHARS = 128
 MAX_LIMIT = 1_000
-MAX_OFFSET = 100_000  # beyond, a cursor: passing over rows costs time
+MAX_OFFSET = 100_000  # beyond it, use a cursor: skipping rows takes time
 MAX_EXPORT_ROWS = 5_000_000
 PLAIN = r"[^\x00-\x1f\x7f%*?\\]"
 _PLAIN = re.compile(f"{PLAIN}*")
@@ -27,7 +27,7 @@ _PARTY = re.compile(rf"{patterns.PARTY}|{patterns.NAME}")
 
 
 def _number(text: str) -> str:
-    # A plus sign that was not escaped arrives as a space.
+    # An unescaped plus sign arrives as a space.
     number = re.sub("^ ", "+", text)
     if number and not _PARTY.search(number):
         raise ValueError("expected a number such as +4721930000, without wildcards")
@@ -39,7 +39,7 @@ def _time(text: Any) -> int | None:
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Split names at their commas."""
+    """Split comma-separated names."""
     return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
@@ -50,10 +50,10 @@ def _names(text: str) -> str:
     return text
 
 
-def _plain(words: str) -> str:
-    if not _PLAIN.fullmatch(words):
+def _plain(text: str) -> str:
+    if not _PLAIN.fullmatch(text):
         raise ValueError("expected plain text: no wildcard (% * ?), no backslash, on one line")
-    return words
+    return text
 
 
 PlainText = Annotated[str, Field(max_length=256), AfterValidator(_plain)]
@@ -66,17 +66,19 @@ Prefix = Annotated[str, Path(min_length=1, max_length=256), AfterValidator(_plai
 
 
 class CdrFilterQuery(BaseModel):
-    """The filters of the list and of exports."""
+    """The filters of lists and exports."""
 
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, frozen=True)
 
-    dialed_number: Number = Field(description="One of the numbers that were really called.")
+    dialed_number: Number = Field(description="One of the dialled numbers.")
     disposition_level1_id: PlainText
     disposition_level2_id: PlainText
     disposition_level3_id: PlainText
     req_id: PlainText = ""
-    start_time: Timestamp = Field(None, description="Calls that began then or later; with endTime.")
-    end_time: Timestamp = Field(None, description="Calls that began before; with startTime.")
+    start_time: Timestamp = Field(
+        None, description="Calls that started at that time or later; requires endTime."
+    )
+    end_time: Timestamp = Field(None, description="Calls that started before; requires startTime.")
     client_id: PlainText = ""
     caller_id: Number = ""
     to_number: Number = ""
@@ -84,26 +86,26 @@ class CdrFilterQuery(BaseModel):
     obd_type: PlainText = ""
     answer_status: Literal["answered", "missed", ""] = ""
     recording_purpose: Literal["call", "voicemail", ""] = ""
-    agent_name: AgentNames = Field("", description="Any of several, separated by commas.")
+    agent_name: AgentNames = Field("", description="One or more names, separated by commas.")
 
 
 class CdrListQuery(CdrFilterQuery):
-    """A page of the list."""
+    """Filters and page of a list."""
 
     limit: int = Field(10, ge=1, le=MAX_LIMIT)
     offset: int = Field(0, ge=0, le=MAX_OFFSET)
-    cursor: str = Field("", max_length=64, description="A page's `nextCursor`: what comes after.")
+    cursor: str = Field("", max_length=64, description="The `nextCursor` of the previous page.")
 
 
 class CdrExportQuery(CdrFilterQuery):
-    """What an export has: as the list, but more of it."""
+    """Filters and range of an export."""
 
     limit: int = Field(10, ge=1, le=MAX_EXPORT_ROWS)
     offset: int = Field(0, ge=0, le=MAX_OFFSET)
 
 
 class CustomerHistoryQuery(BaseModel):
-    """A page of a customer's calls."""
+    """Number and page of a customer's history."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -116,20 +118,20 @@ Level = Annotated[str, Meta(max_length=128, pattern=f"^{PLAIN}+{patterns.END}")]
 
 
 class DispositionBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """What somebody decided about a call; null takes a level out, what is left out stays."""
+    """Disposition levels; null clears a level, an omitted level stays."""
 
     level1: Level | UnsetType | None = field(name="dispositionLevel1Id", default=UNSET)
     level2: Level | UnsetType | None = field(name="dispositionLevel2Id", default=UNSET)
     level3: Level | UnsetType | None = field(name="dispositionLevel3Id", default=UNSET)
 
     def columns(self) -> dict[str, str | None]:
-        """Give the columns that are changed."""
+        """Return the columns that change."""
         found = msgspec.structs.asdict(self).items()
         return {f"disposition{name[-1]}": value for name, value in found if value is not UNSET}
 
 
 class ExportBody(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """How an export is made."""
+    """Format of an export."""
 
     include_timeline: bool = False
     format: Literal["csv", "jsonl"] = "csv"

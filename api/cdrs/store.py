@@ -1,4 +1,4 @@
-"""Call records in the database, read: pages, single ones, timelines, clients, an agent's day."""
+"""Reads call records: pages, single records, timelines, clients, totals of agents."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ from api.cdrs.tables import agents, cdrs, clients, events
 from api.db.database import Database
 
 MAX_COUNTED = 10_000
-MAX_CODEPOINT = "\U0010ffff"  # sorts after whatever begins alike
+MAX_CODEPOINT = "\U0010ffff"  # sorts after every text with the same prefix
 
 
 class AgentTotals(Struct, frozen=True):
-    """What an agent's calls of one kind add up to."""
+    """Totals of an agent's calls of one kind."""
 
     direction: str
     is_answered: bool
@@ -29,53 +29,50 @@ class AgentTotals(Struct, frozen=True):
 
 
 class CdrStore:
-    """What is kept of calls."""
-
-    def __init__(self, database: Database, most_counted: int = MAX_COUNTED) -> None:
+    def __init__(self, database: Database, max_counted: int = MAX_COUNTED) -> None:
         self._database = database
-        self._max_counted = most_counted
+        self._max_counted = max_counted
 
     async def page(
         self, filters: Filters, limit: int, offset: int = 0, after: Position | None = None
     ) -> list[CdrRow]:
         """Read a page, newest first."""
         async with self._database.reading() as connection:
-            way = await cheapest(connection, filters, self._max_counted)
-            return await read_page(connection, filters, way, Window(limit, offset, after))
+            path = await cheapest(connection, filters, self._max_counted)
+            return await read_page(connection, filters, path, Window(limit, offset, after))
 
     async def total(self, filters: Filters) -> Total:
-        """Count what a list has in all, within a limit of work."""
+        """Count the matches, within a limit of work."""
         async with self._database.reading() as connection:
-            way = await cheapest(connection, filters, self._max_counted)
-            return await count_matches(connection, filters, way, self._max_counted)
+            path = await cheapest(connection, filters, self._max_counted)
+            return await count_matches(connection, filters, path, self._max_counted)
 
     async def page_and_total(
         self, filters: Filters, limit: int, offset: int = 0, after: Position | None = None
     ) -> tuple[list[CdrRow], Total]:
-        """Read a page and one row more if there is one, and count if the page does not tell."""
+        """Read a page plus one row, and count unless the page is the last."""
         async with self._database.reading() as connection:
-            way = await cheapest(connection, filters, self._max_counted)
-            rows = await read_page(connection, filters, way, Window(limit + 1, offset, after))
+            path = await cheapest(connection, filters, self._max_counted)
+            rows = await read_page(connection, filters, path, Window(limit + 1, offset, after))
             if after is None and len(rows) <= limit and (rows or not offset):
                 return rows, Total(offset + len(rows), is_exact=True)
-            return rows, await count_matches(connection, filters, way, self._max_counted)
+            return rows, await count_matches(connection, filters, path, self._max_counted)
 
     async def get(self, account_id: str, req_id: str) -> CdrRow | None:
-        """Read one record."""
         found = await self.page(Filters(account_id, req_id=req_id), 1)
         return found[0] if found else None
 
     async def newest_id(self) -> int:
-        """Tell which record was written last."""
+        """Return the id of the record that was written last."""
         ((newest,),) = await self._read(sa.select(sa.func.coalesce(sa.func.max(cdrs.c.id), 0)))
         return int(newest)
 
     async def timeline(self, account_id: str, req_id: str) -> list[bytes]:
-        """Read what was told of a call, in order; each is JSON."""
+        """Read the events of a call, in order; each is JSON."""
         return (await self.timelines(account_id, [req_id])).get(req_id, [])
 
     async def timelines(self, account_id: str, req_ids: list[str]) -> dict[str, list[bytes]]:
-        """Read what was told of several calls."""
+        """Read the events of several calls."""
         query = (
             sa.select(events.c.call_id, events.c.body)
             .where(events.c.account_id == account_id, events.c.call_id.in_(req_ids))
@@ -87,7 +84,7 @@ class CdrStore:
         return found
 
     async def clients(self, account_id: str, prefix: str, limit: int) -> list[str]:
-        """List the clients whose ids begin with a prefix."""
+        """Return the client ids with a prefix."""
         query = (
             sa.select(clients.c.client_id)
             .where(
@@ -102,14 +99,14 @@ class CdrStore:
     async def agent_totals(
         self, account_id: str, agent_id: str, start_ms: int, end_ms: int
     ) -> list[AgentTotals]:
-        """Add up an agent's part in calls of a time, by direction and whether it answered."""
-        added = (agents.c.ring_ms, agents.c.talk_ms, agents.c.hold_ms)
+        """Sum an agent's calls in a time range, by direction and whether the agent answered."""
+        summed = (agents.c.ring_ms, agents.c.talk_ms, agents.c.hold_ms)
         query = (
             sa.select(
                 agents.c.direction,
                 agents.c.is_answered,
                 sa.func.count(),
-                *(sa.cast(sa.func.sum(each), sa.BigInteger) for each in added),
+                *(sa.cast(sa.func.sum(each), sa.BigInteger) for each in summed),
                 sa.func.max(agents.c.talk_ms),
             )
             .where(
@@ -124,7 +121,6 @@ class CdrStore:
     async def set_dispositions(
         self, account_id: str, req_id: str, columns: DispositionLevels
     ) -> None:
-        """Note what was decided about a call."""
         async with self._database.writing() as connection:
             await set_dispositions(connection, account_id, req_id, columns)
 

@@ -1,7 +1,7 @@
-"""Call records in SQL: what is filtered by is narrow and apart from what is only shown.
+"""Tables of call records: narrow rows with the filtered columns, wide rows with the records.
 
-Every index begins with the account and goes on with time and id, the order of every list; it ends
-with the call's marks, by which other filters are looked at without its row.
+Every index starts with the account, then its column, time and id: the order of every list. It ends
+with the call's signature (`marks`), which checks other filters without reading the row.
 """
 
 import sqlalchemy as sa
@@ -29,7 +29,7 @@ cdrs = sa.Table(
     sa.Column("disposition3", Text(128)),
     sa.Column(
         "marks", sa.BigInteger, nullable=False
-    ),  # of the filters (api/cdrs/query/signatures.py)
+    ),  # the signature (api/cdrs/query/signatures.py)
 )
 
 bodies = sa.Table(
@@ -39,7 +39,7 @@ bodies = sa.Table(
     sa.Column("record", sa.LargeBinary, nullable=False),  # wire.record.CallRecord, as JSON
 )
 
-# One row for each agent of a call, all of its legs together.
+# One row for each agent of a call, the sum of its legs.
 agents = sa.Table(
     "cdr_agents",
     metadata,
@@ -58,7 +58,7 @@ agents = sa.Table(
     sa.Index("cdr_agents_by_agent", "account_id", "agent_id", "started_ms"),
 )
 
-# Every number that took part; those that were really called are `is_dialed`.
+# Every number that took part; dialled numbers are `is_dialed`.
 numbers = sa.Table(
     "cdr_numbers",
     metadata,
@@ -79,7 +79,7 @@ clients = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# What was told of a call, its timeline; also of calls that have not ended.
+# The events of a call, its timeline; also of calls that have not ended.
 events = sa.Table(
     "cdr_events",
     metadata,
@@ -91,23 +91,23 @@ events = sa.Table(
 )
 
 
-def _listed(name: str, *keys: str, where: sa.ColumnElement[bool] | None = None) -> None:
+def _index(name: str, *keys: str, where: sa.ColumnElement[bool] | None = None) -> None:
     columns = [cdrs.c[key] for key in ("account_id", *keys, "started_ms", "id", "marks")]
     sa.Index(f"cdrs_by_{name}", *columns, sqlite_where=where, postgresql_where=where)
 
 
 sa.Index("cdrs_by_req_id", cdrs.c.account_id, cdrs.c.req_id, unique=True)
-_listed("time")
+_index("time")
 for _name in ("caller_id", "to_number", "call_path", "is_answered"):
-    _listed(_name, _name)
+    _index(_name, _name)
 for _name in ("client_id", "obd_type", "disposition1", "disposition2", "disposition3"):
-    _listed(_name, _name, where=cdrs.c[_name].is_not(None))
+    _index(_name, _name, where=cdrs.c[_name].is_not(None))
 for _name in ("has_recording", "has_voicemail"):
     _has = cdrs.c[_name] == sa.true()
-    # What the condition says is no column: PostgreSQL leaves it out of what it looks up by, and
-    # would then walk to a time instead of going there.
-    _listed(_name, where=_has)
-    # Hardly any: without an index of their own one would look for them all through the others.
-    # SQLite prefers it to that of all missed calls only for its columns.
+    # The condition is no column: PostgreSQL would drop it from the index condition, and scan to a
+    # time instead of seeking to it.
+    _index(_name, where=_has)
+    # Very few: without an index of their own, a query scans all other missed calls. SQLite prefers
+    # it to the index of all missed calls only because of its columns.
     _missed = sa.and_(_has, cdrs.c.is_answered == sa.false())
-    _listed(f"{_name}_missed", _name, "is_answered", where=_missed)
+    _index(f"{_name}_missed", _name, "is_answered", where=_missed)

@@ -1,4 +1,4 @@
-"""An agent's day so far: from midnight UTC on."""
+"""Today's statistics of an agent, since midnight UTC."""
 
 from msgspec import Struct
 
@@ -9,7 +9,7 @@ DAY_MS = 86_400_000
 
 
 class TodayStats(Struct, frozen=True, rename="camel"):
-    """The calls in which an agent took part; its own times, in milliseconds."""
+    """The calls of an agent, with the agent's own times, in milliseconds."""
 
     agent_id: str
     start_time: str
@@ -27,7 +27,6 @@ class TodayStats(Struct, frozen=True, rename="camel"):
 
 
 async def today_stats(cdrs: CdrStore, account_id: str, agent_id: str, now_ms: int) -> TodayStats:
-    """Add up an agent's day."""
     midnight_ms = now_ms - now_ms % DAY_MS
     sums = await cdrs.agent_totals(account_id, agent_id, midnight_ms, midnight_ms + DAY_MS)
     answered = sum(each.calls for each in sums if each.is_answered)

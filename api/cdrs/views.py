@@ -1,4 +1,4 @@
-"""A call record as it is shown, in lists and in exports."""
+"""A call record in lists and exports."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -18,24 +18,24 @@ from wire.record import (
     TransferRecord,
 )
 
-_record = msgspec.json.Decoder(CallRecord).decode
+_decode = msgspec.json.Decoder(CallRecord).decode
 
 
 class AgentName(Struct, frozen=True, rename="camel"):
-    """An agent who took part."""
+    """An agent of a call."""
 
     agent_id: str
     agent_name: str
 
 
 class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """A call that has ended. Ring, talk and hold time add up to the whole, in milliseconds."""
+    """An ended call. Ring, talk and hold time add up to its duration, in milliseconds."""
 
     req_id: str
     direction: str
     call_path: str
     from_: str = msgspec.field(name="from")
-    caller_id: str  # what was shown to who was called
+    caller_id: str  # shown to the called party
     to_number: str
     dialed_numbers: tuple[str, ...]
     status: str
@@ -71,19 +71,19 @@ class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 def cdr_view(row: CdrRow, timeline: Sequence[bytes] | None = None) -> CdrView:
-    """Show a record; with a timeline, that too."""
-    record = _record(row.record)
-    found = cdr_row(record)
+    """Return the view of a record, with its timeline if given."""
+    record = _decode(row.record)
+    row_values = cdr_row(record)
     return CdrView(
         req_id=record.call_id,
         direction=record.direction,
-        call_path=found["call_path"],
+        call_path=row_values["call_path"],
         from_=record.from_,
         caller_id=record.caller_id,
         to_number=record.to,
         dialed_numbers=record.dialed_numbers,
         status=record.status,
-        answer_status="answered" if found["is_answered"] else "missed",
+        answer_status="answered" if row_values["is_answered"] else "missed",
         start_time=format_ms(record.created_ms),
         end_time=format_ms(record.ended_ms),
         answer_time=format_ms(record.answered_ms) if record.answered_ms else None,
@@ -96,10 +96,10 @@ def cdr_view(row: CdrRow, timeline: Sequence[bytes] | None = None) -> CdrView:
         disposition_level2_id=row.disposition2,
         disposition_level3_id=row.disposition3,
         recordings=record.recordings,
-        recording_purpose=_purpose(found),
+        recording_purpose=_purpose(row_values),
         legs=record.legs,
         legs_omitted=record.legs_omitted,
-        client_id=found["client_id"],
+        client_id=row_values["client_id"],
         obd_type=label(record, "obdType"),
         hangup_cause=record.hangup_cause,
         sip_code=record.sip_code,
@@ -115,7 +115,7 @@ def cdr_view(row: CdrRow, timeline: Sequence[bytes] | None = None) -> CdrView:
     )
 
 
-def _purpose(found: dict[str, Any]) -> Literal["call", "voicemail"] | None:
-    if found["has_voicemail"]:
+def _purpose(row_values: dict[str, Any]) -> Literal["call", "voicemail"] | None:
+    if row_values["has_voicemail"]:
         return "voicemail"
-    return "call" if found["has_recording"] else None
+    return "call" if row_values["has_recording"] else None

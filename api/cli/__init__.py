@@ -1,1 +1,1 @@
-"""The administrator's commands: `switchroom api` and `switchroom account`."""
+"""Commands of administrators: `switchroom api` and `switchroom account`."""

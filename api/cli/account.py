@@ -23,15 +23,16 @@ app.command(dnc)
 
 NOT_NEGATIVE = validators.Number(gte=0)
 Calls = Annotated[
-    int | None, Parameter(help="Most live calls; 0 for no limit.", validator=NOT_NEGATIVE)
+    int | None,
+    Parameter(help="Maximum number of live calls; 0 for no limit.", validator=NOT_NEGATIVE),
 ]
 Rate = Annotated[
     float | None,
-    Parameter(help="Most new calls a second; 0 for no limit.", validator=NOT_NEGATIVE),
+    Parameter(help="Maximum rate of new calls per second; 0 for no limit.", validator=NOT_NEGATIVE),
 ]
 Allow = Annotated[
     list[str] | None,
-    Parameter(help="Prefixes that may be called, such as +47; `any` for all. Repeatable."),
+    Parameter(help="Prefixes that the account may call, such as +47; `any` for all. Repeatable."),
 ]
 
 
@@ -44,15 +45,15 @@ def create(
     max_calls_per_s: Rate = None,
     allow: Allow = None,
 ) -> None:
-    """Make an account."""
-    made = _limited(
+    """Create an account."""
+    created = _with_limits(
         Account(check_name(account), name or account), max_calls, max_calls_per_s, allow
     )
 
-    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
-        await accounts.add(made)
+    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
+        await accounts.add(created)
 
-    run_with_stores(deed)
+    run_with_stores(command)
 
 
 @app.command(name="set")
@@ -62,51 +63,51 @@ def change(
     max_calls: Calls = None,
     max_calls_per_s: Rate = None,
     allow: Allow = None,
-    active: Annotated[bool | None, Parameter(help="Whether it may do anything.")] = None,
+    active: Annotated[bool | None, Parameter(help="Enable or disable the account.")] = None,
 ) -> None:
-    """Change an account's limits; what is not named stays."""
+    """Change the limits of an account; options that are not given keep their value."""
 
-    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
-        found = _limited(await accounts.get(account), max_calls, max_calls_per_s, allow)
+    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
+        found = _with_limits(await accounts.get(account), max_calls, max_calls_per_s, allow)
         is_active = found.is_active if active is None else active
         await accounts.change(msgspec.structs.replace(found, is_active=is_active))
 
-    run_with_stores(deed)
+    run_with_stores(command)
 
 
 @app.command
 def region(account: str, country: str) -> None:
-    """Say of which country numbers without a + are, such as NO; `none` for none."""
+    """Set the country of numbers without a +, such as NO; `none` for none."""
     found = parse_region(country)
 
-    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
+    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.change(msgspec.structs.replace(await accounts.get(account), region=found))
 
-    run_with_stores(deed)
+    run_with_stores(command)
 
 
 @app.command
 def email(account: str, address: str) -> None:
-    """Say where e-mail of an account goes; `none` for nowhere."""
+    """Set the e-mail address of an account; `none` for none."""
     found = parse_email(address)
 
-    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
+    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.change(msgspec.structs.replace(await accounts.get(account), email=found))
 
-    run_with_stores(deed)
+    run_with_stores(command)
 
 
 @app.command(name="list")
-def listed() -> None:
+def list_accounts() -> None:
     """List the accounts."""
 
-    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
+    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         table = Table(
             "account", "name", "active", "calls", "calls/s", "region", "may call", box=None
         )
         for column in table.columns:
             column.overflow = "fold"
-        table.columns[0].no_wrap = True  # to be copied
+        table.columns[0].no_wrap = True  # so that it can be copied
         for each in await accounts.all():
             may_call = "any" if each.destinations is None else " ".join(each.destinations)
             limits = (each.max_calls or "any", each.max_calls_per_s or "any")
@@ -115,10 +116,10 @@ def listed() -> None:
             table.add_row(each.id, each.name, active, *map(str, limits), region, may_call)
         Console(highlight=False).print(table)
 
-    run_with_stores(deed)
+    run_with_stores(command)
 
 
-def _limited(
+def _with_limits(
     account: Account, calls: int | None, rate: float | None, allow: list[str] | None
 ) -> Account:
     return msgspec.structs.replace(

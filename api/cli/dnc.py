@@ -1,7 +1,4 @@
-"""`switchroom account dnc-token`: who may change an account's do-not-call list; shown once.
-
-`switchroom account dnc import`: a whole list at once.
-"""
+"""`switchroom account dnc-token` and `switchroom account dnc`: do-not-call lists, their tokens."""
 
 import itertools
 import sys
@@ -26,32 +23,32 @@ dnc_token = App(
     name="dnc-token", help="Tokens that change an account's do-not-call list.", version_flags=()
 )
 dnc = App(name="dnc", help="An account's do-not-call list.", version_flags=())
-CHUNK = 10_000
-LONGEST = 64  # as in the interface
+CHUNK_ROWS = 10_000
+MAX_PROVIDER_CHARS = 64  # as in the REST API
 
 
 @dnc.command(name="import")
-def imported(
+def import_file(
     account: str,
     file: ExistingFile,
     *,
-    provider: Annotated[str, Parameter(help="Whose entries they are.")],
+    provider: Annotated[str, Parameter(help="Telecom provider of the entries.")],
 ) -> None:
-    """Put the numbers of a file on the list, one a line; what is no number is told, and left."""
-    if not 0 < len(provider) <= LONGEST:
-        fail(f"--provider: 1 to {LONGEST} letters are expected")
+    """Add the numbers of a file, one per line; invalid lines are reported and skipped."""
+    if not 0 < len(provider) <= MAX_PROVIDER_CHARS:
+        fail(f"--provider: 1 to {MAX_PROVIDER_CHARS} characters are expected")
 
-    async def deed(database: Database) -> None:
+    async def command(database: Database) -> None:
         region = (await AccountStore(database, now_ms).get(account)).region
         store, count = DncStore(database, now_ms), 0
         with file.open(encoding="utf-8", errors="replace") as lines:
             numbers = _numbers(lines, region)
-            while chunk := list(itertools.islice(numbers, CHUNK)):
+            while chunk := list(itertools.islice(numbers, CHUNK_ROWS)):
                 await store.put(account, chunk, provider)
                 count += len(chunk)
         sys.stdout.write(f"{count} numbers\n")
 
-    run_with_database(deed)
+    run_with_database(command)
 
 
 def _numbers(lines: Iterable[str], region: str | None) -> Iterator[str]:
@@ -65,35 +62,35 @@ def _numbers(lines: Iterable[str], region: str | None) -> Iterator[str]:
 
 @dnc_token.command
 def create(account: str) -> None:
-    """Make a token and show it, this once."""
+    """Create a token; it is shown only once."""
 
-    async def deed(database: Database) -> None:
+    async def command(database: Database) -> None:
         sys.stdout.write(f"{await DncTokenStore(database, now_ms).add(account)}\n")
 
-    run_with_database(deed)
+    run_with_database(command)
 
 
 @dnc_token.command(name="list")
-def listed(account: str) -> None:
+def list_tokens(account: str) -> None:
     """List an account's tokens."""
 
-    async def deed(database: Database) -> None:
+    async def command(database: Database) -> None:
         await AccountStore(database, now_ms).get(account)
-        table = Table("token", "made", box=None)
+        table = Table("token", "created", box=None)
         for each in await DncTokenStore(database, now_ms).all(account):
-            made = time.strftime("%Y-%m-%d %H:%M", time.gmtime(each.created_ms / 1_000))
-            table.add_row(f"swd_{each.id}_…", made)
+            created = time.strftime("%Y-%m-%d %H:%M", time.gmtime(each.created_ms / 1_000))
+            table.add_row(f"swd_{each.id}_…", created)
         Console(highlight=False).print(table)
 
-    run_with_database(deed)
+    run_with_database(command)
 
 
 @dnc_token.command
 def revoke(account: str, token: str) -> None:
-    """Let a token change nothing any more."""
+    """Revoke a token."""
 
-    async def deed(database: Database) -> None:
+    async def command(database: Database) -> None:
         token_id = token.removeprefix("swd_").partition("_")[0]
         await DncTokenStore(database, now_ms).revoke(account, token_id)
 
-    run_with_database(deed)
+    run_with_database(command)

@@ -1,4 +1,4 @@
-"""`switchroom account key`: made, listed, rotated, revoked; a secret is shown once."""
+"""`switchroom account key`: create, list, rotate, revoke; a secret is shown only once."""
 
 import sys
 import time
@@ -22,33 +22,33 @@ key = App(name="key", help="An account's API keys.", version_flags=())
 def create(
     account: str,
     *,
-    agent: Annotated[str, Parameter(help="Let it stand for one agent.")] = "",
+    agent: Annotated[str, Parameter(help="Agent that the key acts for.")] = "",
 ) -> None:
-    """Make a key and show it, this once."""
-    bound = check_name(agent) if agent else None
+    """Create a key; it is shown only once."""
+    agent_id = check_name(agent) if agent else None
 
-    async def deed(accounts: AccountStore, keys: KeyStore) -> None:
+    async def command(accounts: AccountStore, keys: KeyStore) -> None:
         await accounts.get(account)
-        given = generate_credentials()
-        await keys.add(account, given, bound)
-        _show(given)
+        credentials = generate_credentials()
+        await keys.add(account, credentials, agent_id)
+        _show(credentials)
 
-    run_with_stores(deed)
+    run_with_stores(command)
 
 
 @key.command(name="list")
-def listed(account: str) -> None:
+def list_keys(account: str) -> None:
     """List an account's keys."""
 
-    async def deed(accounts: AccountStore, keys: KeyStore) -> None:
+    async def command(accounts: AccountStore, keys: KeyStore) -> None:
         await accounts.get(account)
-        table = Table("key", "agent", "made", "ends", box=None)
+        table = Table("key", "agent", "created", "expires", box=None)
         for each in await keys.all(account):
-            ends = _day(each.expires_ms) if each.expires_ms else "never"
-            table.add_row(f"swk_{each.id}_…", each.agent_id or "", _day(each.created_ms), ends)
+            expires = _day(each.expires_ms) if each.expires_ms else "never"
+            table.add_row(f"swk_{each.id}_…", each.agent_id or "", _day(each.created_ms), expires)
         Console(highlight=False).print(table)
 
-    run_with_stores(deed)
+    run_with_stores(command)
 
 
 @key.command
@@ -56,39 +56,39 @@ def rotate(
     account: str,
     key_id: str,
     *,
-    overlap_s: Annotated[int, Parameter(help="How long the old one still opens.")] = 3_600,
+    overlap_s: Annotated[int, Parameter(help="Seconds until the old key expires.")] = 3_600,
 ) -> None:
-    """Make a key like another, and let the other end soon."""
+    """Create a replacement of a key, and let the old key expire."""
 
-    async def deed(_accounts: AccountStore, keys: KeyStore) -> None:
+    async def command(_accounts: AccountStore, keys: KeyStore) -> None:
         old = await keys.get(_id(key_id))
         if old is None or old.account_id != account:
             raise NotFound(f"no key {key_id} of {account}")
-        given = generate_credentials()
-        await keys.add(account, given, old.agent_id)
+        credentials = generate_credentials()
+        await keys.add(account, credentials, old.agent_id)
         await keys.expire(account, old.id, now_ms() + overlap_s * 1_000)
-        _show(given)
+        _show(credentials)
 
-    run_with_stores(deed)
+    run_with_stores(command)
 
 
 @key.command
 def revoke(account: str, key_id: str) -> None:
-    """Let a key, and every token that it gave, open nothing any more."""
+    """Revoke a key and all tokens issued for it."""
 
-    async def deed(_accounts: AccountStore, keys: KeyStore) -> None:
+    async def command(_accounts: AccountStore, keys: KeyStore) -> None:
         await keys.expire(account, _id(key_id), now_ms())
 
-    run_with_stores(deed)
+    run_with_stores(command)
 
 
 def _id(text: str) -> str:
-    """Read a key's id, also off the key or off a line of the list."""
+    """Return a key's id; a whole key, or a line of the list, is accepted too."""
     return text.removeprefix("swk_").partition("_")[0]
 
 
-def _show(given: Credentials) -> None:
-    sys.stdout.write(f"apiKey    {given.api_key}\napiSecret {given.api_secret}\n")
+def _show(credentials: Credentials) -> None:
+    sys.stdout.write(f"apiKey    {credentials.api_key}\napiSecret {credentials.api_secret}\n")
 
 
 def _day(at_ms: int) -> str:

@@ -1,4 +1,4 @@
-"""`switchroom account number`: which caller ids are an account's own."""
+"""`switchroom account number`: the caller ids of an account."""
 
 import sys
 
@@ -15,34 +15,34 @@ number = App(name="number", help="An account's caller ids.", version_flags=())
 
 @number.command
 def add(account: str, number: str) -> None:
-    """Give a number to an account; the first is shown where a call names none."""
-    given = parse_caller_id(number)
+    """Add a number to an account; the first is the default caller id."""
+    caller_id = parse_caller_id(number)
 
-    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
-        await accounts.add_number(account, given)
+    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
+        await accounts.add_number(account, caller_id)
 
-    run_with_stores(deed)
+    run_with_stores(command)
 
 
 @number.command(name="list")
-def listed(account: str) -> None:
+def list_numbers(account: str) -> None:
     """List an account's numbers."""
 
-    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
+    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.get(account)
         sys.stdout.writelines(f"{each}\n" for each in await accounts.numbers(account))
 
-    run_with_stores(deed)
+    run_with_stores(command)
 
 
 @number.command(name="rm", alias="remove")
 def remove(account: str, number: str) -> None:
-    """Take a number from an account."""
+    """Remove a number from an account."""
 
-    async def deed(accounts: AccountStore, _keys: KeyStore) -> None:
+    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         try:
             await accounts.remove_number(account, number)
         except NotFound:
             fail_not_found("number", f"{number} of account {account}")
 
-    run_with_stores(deed)
+    run_with_stores(command)

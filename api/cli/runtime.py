@@ -1,4 +1,4 @@
-"""How commands run: on one event loop, with the database open, faults told in a line."""
+"""Runs commands: on one event loop, with an open database; errors are printed in one line."""
 
 import asyncio
 import sys
@@ -17,13 +17,13 @@ from api.db.migrate import migrate
 from wire.errors import BadInput
 
 T = TypeVar("T", bound=DatabaseSettings)
-EXIT_NOT_FOUND = 1  # exit status of `rm`, as of all commands: there was nothing of that name
-EXIT_INVALID = 2  # likewise: nothing was done
+EXIT_NOT_FOUND = 1  # exit status: nothing of that name exists
+EXIT_INVALID = 2  # exit status: invalid input, nothing was changed
 StoreCommand = Callable[[AccountStore, KeyStore], Awaitable[None]]
 
 
 def load_settings(kind: type[T]) -> T:
-    """Read the settings; ends the process with what is wrong with them."""
+    """Read the settings; exit with the errors if they are invalid."""
     try:
         return kind()
     except ValidationError as error:
@@ -31,42 +31,42 @@ def load_settings(kind: type[T]) -> T:
         fail("\n".join(lines))
 
 
-def fail(words: str) -> NoReturn:
-    """End the process with what is wrong: nothing was done."""
-    sys.stderr.write(f"switchroom: {words}\n")
+def fail(message: str) -> NoReturn:
+    """Exit with an error: nothing was changed."""
+    sys.stderr.write(f"switchroom: {message}\n")
     sys.exit(EXIT_INVALID)
 
 
 def fail_not_found(kind: str, name: str) -> NoReturn:
-    """End the process: there was nothing of that name to be taken away."""
+    """Exit with an error: nothing of that name exists."""
     sys.stderr.write(f"switchroom: no such {kind}: {name}\n")
     sys.exit(EXIT_NOT_FOUND)
 
 
-def run_with_stores(deed: StoreCommand) -> None:
-    """Do something to accounts and keys; ends the process with status 2 when it is refused."""
+def run_with_stores(command: StoreCommand) -> None:
+    """Run a command on accounts and keys; exit with status 2 if it is rejected."""
 
     async def on(database: Database) -> None:
-        await deed(AccountStore(database, now_ms), KeyStore(database, now_ms))
+        await command(AccountStore(database, now_ms), KeyStore(database, now_ms))
 
     run_with_database(on)
 
 
-def run_with_database(deed: Callable[[Database], Awaitable[None]]) -> None:
-    """Do something to the database; ends the process with status 2 when it is refused."""
+def run_with_database(command: Callable[[Database], Awaitable[None]]) -> None:
+    """Run a command on the database; exit with status 2 if it is rejected."""
     try:
-        asyncio.run(_run(load_settings(DatabaseSettings).database_url, deed))
+        asyncio.run(_run(load_settings(DatabaseSettings).database_url, command))
     except (ApiError, BadInput) as error:
         fail(str(error))
 
 
-async def _run(url: str, deed: Callable[[Database], Awaitable[None]]) -> None:
+async def _run(url: str, command: Callable[[Database], Awaitable[None]]) -> None:
     database = Database(url)
     if database.is_new:
         sys.stderr.write(f"switchroom: a new database, {url} (SWITCHROOM_DATABASE_URL)\n")
     try:
         await migrate(database)
-        await deed(database)
+        await command(database)
     finally:
         await database.close()
 

@@ -1,4 +1,4 @@
-"""`switchroom api`: run the REST layer; `switchroom api migrate`: only its database's shape."""
+"""`switchroom api`: serve the REST API, migrate its database, push dial policies."""
 
 import asyncio
 from typing import Annotated
@@ -30,32 +30,34 @@ def start() -> None:
 
 
 @app.command(name="migrate")
-def migrated() -> None:
-    """Bring the database up to date, and end."""
+def migrate_database() -> None:
+    """Migrate the database, and exit."""
     try:
-        asyncio.run(_migrated(load_settings(DatabaseSettings).database_url))
+        asyncio.run(_migrate(load_settings(DatabaseSettings).database_url))
     except ApiError as error:
         fail(f"{error}: {error.__cause__}")
 
 
 @app.command(name="terms")
-def terms(
+def push_policies(
     *,
-    anew: Annotated[bool, Parameter(help="Put lists that are there, too.", negative="")] = False,
+    full: Annotated[
+        bool, Parameter(help="Send all do-not-call lists from the beginning.", negative="")
+    ] = False,
 ) -> None:
-    """Put what accounts may dial into the engines' store, as `api` does by itself, and end."""
+    """Push dial policies to the engines once, and exit."""
     try:
-        asyncio.run(_pushed(load_settings(Settings), anew=anew))
+        asyncio.run(_push(load_settings(Settings), full=full))
     except ApiError as error:
         fail(str(error))
 
 
-async def _pushed(settings: Settings, *, anew: bool) -> None:
-    async with open_services(settings) as parts:
-        await (parts.policy_sync.resend_all() if anew else parts.policy_sync.sync_all())
+async def _push(settings: Settings, *, full: bool) -> None:
+    async with open_services(settings) as services:
+        await (services.policy_sync.resend_all() if full else services.policy_sync.sync_all())
 
 
-async def _migrated(url: str) -> None:
+async def _migrate(url: str) -> None:
     database = Database(url)
     try:
         await migrate(database)

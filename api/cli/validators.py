@@ -1,4 +1,4 @@
-"""What is typed, checked."""
+"""Checks of command-line arguments."""
 
 import re
 
@@ -12,14 +12,14 @@ _PREFIX = re.compile(r"\+[1-9][0-9]{0,14}|sips?:")
 
 
 def check_name(text: str) -> str:
-    """Check the name of an account or an agent."""
+    """Return the name of an account or agent; exit if it is invalid."""
     if re.search(NAME, text) is None:
         fail(f"{text}: expected {PATTERNS[NAME]}")
     return text
 
 
 def parse_prefixes(prefixes: list[str]) -> tuple[str, ...] | None:
-    """Read which numbers may be called; None for all."""
+    """Return the prefixes of allowed destinations; None for all."""
     if prefixes == ["any"]:
         return None
     for prefix in prefixes:
@@ -29,7 +29,7 @@ def parse_prefixes(prefixes: list[str]) -> tuple[str, ...] | None:
 
 
 def parse_caller_id(text: str) -> str:
-    """Read a number, and give it as E.164 has it."""
+    """Return a phone number as E.164."""
     try:
         number = phonenumbers.parse(text)
     except phonenumbers.NumberParseException:
@@ -40,7 +40,7 @@ def parse_caller_id(text: str) -> str:
 
 
 def parse_region(text: str) -> str | None:
-    """Read the region of numbers without a +; None for `none`."""
+    """Return the region of numbers without a +; None for `none`."""
     if text == "none":
         return None
     if text.upper() not in phonenumbers.SUPPORTED_REGIONS:
@@ -49,7 +49,7 @@ def parse_region(text: str) -> str | None:
 
 
 def parse_email(text: str) -> str | None:
-    """Read an e-mail address; None for `none`."""
+    """Return an e-mail address; None for `none`."""
     if text == "none":
         return None
     if not re.search(patterns.EMAIL, text):

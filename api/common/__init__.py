@@ -1,1 +1,1 @@
-"""Small helpers that every slice uses."""
+"""Helpers that every slice uses: errors, clock, timestamps, CSV, e-mail."""

@@ -1,4 +1,4 @@
-"""A dictionary with a limit: who came first goes first."""
+"""A dictionary of limited size that drops its oldest entries."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -11,18 +11,15 @@ V = TypeVar("V")
 
 
 class BoundedDict(Generic[K, V]):
-    """What is known for a while."""
-
-    def __init__(self, most: int = MAX_ENTRIES) -> None:
-        self._max_entries = most
+    def __init__(self, max_entries: int = MAX_ENTRIES) -> None:
+        self._max_entries = max_entries
         self._entries: OrderedDict[K, V] = OrderedDict()
 
     def get(self, key: K) -> V | None:
-        """Give what is known of a key."""
         return self._entries.get(key)
 
     def put(self, key: K, value: V) -> V:
-        """Remember, and forget the oldest if need be; gives the value."""
+        """Store a value, drop the oldest entry if there are too many, and return the value."""
         self._entries.pop(key, None)
         self._entries[key] = value
         if len(self._entries) > self._max_entries:

@@ -1,4 +1,4 @@
-"""The wall clock, in milliseconds; a test passes another."""
+"""The wall clock in milliseconds since the epoch; tests pass another."""
 
 import time
 from collections.abc import Callable
@@ -7,5 +7,4 @@ Clock = Callable[[], int]
 
 
 def now_ms() -> int:
-    """Tell the time."""
     return time.time_ns() // 1_000_000

@@ -1,4 +1,4 @@
-"""Text of customers in a file for spreadsheets: none of it is taken for a formula."""
+"""Customer text in CSV files: spreadsheets must not run it as formulas (CSV injection)."""
 
 import csv
 import io
@@ -7,19 +7,19 @@ import string
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-# What a spreadsheet takes for the beginning of a formula (OWASP, "CSV Injection"); the last four
-# are full-width forms of the first.
+# Characters that start a formula in a spreadsheet (OWASP, "CSV Injection"); the last four are
+# full-width forms of the first.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NUMBER = re.compile(r"\+?[0-9]{1,20}")
 _PLAIN = frozenset(string.ascii_letters + string.digits + "{")
-# Where semicolons stand between cells, as in most of Europe, or tabs, a cell begins in the middle.
+# Where semicolons (most of Europe) or tabs separate cells, a cell starts in the middle of a text.
 _INSIDE = re.compile(
     r"([;\t\r\n])(?!\s*\+?[0-9]{1,20}\s*(?:[;\t\r\n]|$))(?=[\s\"]*[=+\-@\uff1d\uff0b\uff0d\uff20])"
 )
 
 
 def escape_formula(value: Any) -> Any:
-    """Put an apostrophe before what would be a formula; a phone number is none."""
+    """Put an apostrophe before a text that starts a formula; phone numbers stay as they are."""
     if not isinstance(value, str) or not value or _is_plain(value) or _NUMBER.fullmatch(value):
         return value
     safe = _INSIDE.sub(r"\1'", value)
@@ -28,12 +28,12 @@ def escape_formula(value: Any) -> Any:
 
 
 def _is_plain(text: str) -> bool:
-    """Tell quickly that a text neither begins as a formula nor is divided: nearly all are so."""
+    """Return whether a text needs no closer look; nearly all do not."""
     return text[0] in _PLAIN and ";" not in text and text.isprintable()
 
 
 def encode_csv(rows: Iterable[Sequence[Any]]) -> bytes:
-    """Write rows as CSV (RFC 4180), their cells as they are given."""
+    """Return rows as CSV (RFC 4180), their cells unchanged."""
     out = io.StringIO(newline="")
     csv.writer(out).writerows(rows)
     return out.getvalue().encode()

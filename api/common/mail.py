@@ -1,4 +1,4 @@
-"""E-mail by somebody's SMTP server."""
+"""Sends e-mail through an SMTP server."""
 
 import asyncio
 from email.message import EmailMessage
@@ -7,22 +7,22 @@ from typing import Literal
 import aiosmtplib
 from msgspec import Struct
 
-RESPONSE_TIMEOUT_S = 30  # for each answer
-TOTAL_TIMEOUT_S = 120.0  # for all of them: other jobs wait meanwhile
-PERMANENT_ERROR = 500  # and above: for good (RFC 5321, section 4.2.1)
+RESPONSE_TIMEOUT_S = 30  # for each response
+TOTAL_TIMEOUT_S = 120.0  # for the whole dialogue: other jobs wait meanwhile
+PERMANENT_ERROR = 500  # and above: permanent (RFC 5321, section 4.2.1)
 Security = Literal["starttls", "tls", "none"]
 
 
 class MailRejected(Exception):
-    """The server does not take it, and would not later either."""
+    """The server rejects the message permanently."""
 
 
 class MailUnavailable(Exception):
-    """The server is away or busy."""
+    """The server cannot be reached or is busy."""
 
 
 class MailServer(Struct, frozen=True):
-    """A server, who may use it, and from whom letters are."""
+    """A server with credentials, and the sender of its messages."""
 
     host: str
     port: int
@@ -33,11 +33,11 @@ class MailServer(Struct, frozen=True):
     max_bytes: int
     total_timeout_s: float = TOTAL_TIMEOUT_S
 
-    async def send(self, letter: EmailMessage) -> None:
-        """Hand a letter over; raises MailRefused or MailNotNow."""
+    async def send(self, message: EmailMessage) -> None:
+        """Send a message; raises MailRejected or MailUnavailable."""
         try:
             async with asyncio.timeout(self.total_timeout_s):
-                await self._deliver(letter)
+                await self._deliver(message)
         except aiosmtplib.SMTPAuthenticationError:
             raise MailRejected("the mail server does not let us in") from None
         except aiosmtplib.SMTPRecipientsRefused as error:
@@ -50,9 +50,9 @@ class MailServer(Struct, frozen=True):
         except (aiosmtplib.SMTPException, OSError):
             raise MailUnavailable("the mail server can't be reached") from None
 
-    async def _deliver(self, letter: EmailMessage) -> None:
+    async def _deliver(self, message: EmailMessage) -> None:
         await aiosmtplib.send(
-            letter,
+            message,
             hostname=self.host,
             port=self.port,
             username=self.user or None,

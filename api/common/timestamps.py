@@ -1,4 +1,4 @@
-"""Times as people write them: ISO 8601, to the millisecond, with a zone or in UTC."""
+"""ISO 8601 timestamps, to the millisecond, with a zone or in UTC."""
 
 import re
 from contextlib import suppress
@@ -15,24 +15,23 @@ _FORM = re.compile(
 
 
 def parse_ms(text: str) -> int:
-    """Read a time as milliseconds of the epoch; raises ValueError, saying what is allowed."""
-    moment = None
+    """Parse a timestamp to milliseconds since the epoch; raises ValueError."""
+    parsed = None
     if found := _FORM.fullmatch(text):
         zone = (found["zone"] or "+00:00").replace(" ", "+").replace("Z", "+00:00")
         with suppress(ValueError):  # the 31st of June
-            moment = datetime.fromisoformat(found["local"] + zone)
-    if moment is None:
+            parsed = datetime.fromisoformat(found["local"] + zone)
+    if parsed is None:
         raise ValueError("expected an ISO 8601 time such as 2026-11-21T10:00:00Z")
-    return (moment - EPOCH) // timedelta(milliseconds=1)
+    return (parsed - EPOCH) // timedelta(milliseconds=1)
 
 
 def format_ms(ms: int) -> str:
-    """Write a time."""
     minute, rest_ms = divmod(ms, MINUTE_MS)
     return f"{_minute(minute)}:{rest_ms // 1_000:02}.{rest_ms % 1_000:03}Z"
 
 
 @lru_cache(1_000)
 def _minute(minute: int) -> str:
-    """Write a minute: a list's times have few of them, and dates are dear."""
+    """Format a minute; cached, because a list's timestamps share few minutes."""
     return (EPOCH + timedelta(minutes=minute)).isoformat(timespec="minutes")[:-6]

@@ -1,11 +1,11 @@
-"""Types of columns that several slices have."""
+"""Column types that several slices use."""
 
 import sqlalchemy as sa
 
-Key = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # which numbers only INTEGER by itself
+Key = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # SQLite numbers only INTEGER keys
 Millis = sa.BigInteger
 
 
-def Text(length: int) -> sa.types.TypeEngine[str]:  # noqa: N802 - it stands where types of SQLAlchemy do
-    """Give a text that is compared byte by byte: what begins alike then lies together."""
+def Text(length: int) -> sa.types.TypeEngine[str]:  # noqa: N802 - used like a type of SQLAlchemy
+    """Return a text type that is compared bytewise, so that prefixes are index ranges."""
     return sa.String(length).with_variant(sa.String(length, collation="C"), "postgresql")

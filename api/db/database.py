@@ -1,7 +1,8 @@
-"""The database: SQLite, or PostgreSQL, through one small door for reading and one for writing.
+"""SQLite or PostgreSQL, with one context manager for reads and one for transactions.
 
-A writer takes SQLite's only write lock when it begins, not when it first writes: two that had read
-before could never both go on (https://sqlite.org/lang_transaction.html, "BEGIN IMMEDIATE").
+A transaction takes SQLite's only write lock when it begins, not at its first write: of two that
+have read before, one could never continue
+(https://sqlite.org/lang_transaction.html, "BEGIN IMMEDIATE").
 """
 
 import asyncio
@@ -28,12 +29,12 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-# With `on_conflict_…`, which each has in its own dialect.
+# INSERT with `on_conflict_…`, which each dialect has of its own.
 INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 BUSY_TIMEOUT_MS = 5_000
-# PostgreSQL's classes of what passes (its manual, appendix A): connections that break, transactions
-# rolled back as in a deadlock, no resources, no lock, who operates it, the machine. To SQLAlchemy,
-# asyncpg's errors of these are no OperationalError.
+# PostgreSQL's classes of transient errors (its manual, appendix A): connection, deadlock,
+# resources, lock, operator intervention, system. For SQLAlchemy, asyncpg's errors of these classes
+# are no OperationalError.
 TRANSIENT_SQLSTATES = frozenset({"08", "40", "53", "55", "57", "58"})
 PRAGMAS = (
     "journal_mode=WAL",
@@ -44,50 +45,49 @@ PRAGMAS = (
 
 
 class DatabaseUnavailable(ServiceUnavailable):
-    """The database can't be reached, or is too busy."""
+    """The database cannot be reached, or is too busy."""
 
     code = "database_down"
 
 
 class Database:
-    """Connections to one database; `reading()` sees each statement alone, `writing()` is atomic."""
+    """Connections to one database; `reading()` is in autocommit mode, `writing()` is atomic."""
 
     def __init__(self, url: str) -> None:
         self.is_sqlite = url.startswith("sqlite")
         self._path = Path(url.partition(":///")[2]) if self.is_sqlite else None
-        self._writer = asyncio.Lock()  # SQLite's own waiting is by sleeps
+        self._writer = asyncio.Lock()  # SQLite itself waits by sleeping
         self._engine = _engine(url, self.is_sqlite)
-        # A connection that is switched there and back takes its database several turns more.
+        # Switching a pooled connection to autocommit and back costs several round trips.
         self._reader = _engine(
             url, self.is_sqlite, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True
         )
         if self.is_sqlite:
-            event.listen(self._engine.sync_engine, "begin", _lock)
+            event.listen(self._engine.sync_engine, "begin", _begin_immediate)
 
     @property
     def is_new(self) -> bool:
-        """Whether SQLite has yet to make its file."""
+        """Whether SQLite has no file yet."""
         return self._path is not None and not self._path.exists()
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
-        """Give a connection for statements that change nothing."""
-        async with _known_faults(), self._reader.connect() as connection:
+        """Yield a connection for statements that change nothing."""
+        async with _mapped_errors(), self._reader.connect() as connection:
             yield connection
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
-        """Give a connection for one transaction, committed when the context ends well."""
-        async with _known_faults(), AsyncExitStack() as held:
+        """Yield a connection with a transaction, committed unless the context raises."""
+        async with _mapped_errors(), AsyncExitStack() as stack:
             if self.is_sqlite:
-                await held.enter_async_context(self._writer)
-            connection = await held.enter_async_context(self._engine.connect())
+                await stack.enter_async_context(self._writer)
+            connection = await stack.enter_async_context(self._engine.connect())
             connection = await connection.execution_options(writes=True)
             async with connection.begin():
                 yield connection
 
     async def close(self) -> None:
-        """Close all connections."""
         await self._reader.dispose()
         await self._engine.dispose()
 
@@ -96,38 +96,38 @@ def _engine(url: str, is_sqlite: bool, **more: Any) -> AsyncEngine:
     engine = create_async_engine(
         url,
         pool_pre_ping=not is_sqlite,  # a dropped connection is found before it is used
-        pool_use_lifo=True,  # who was asked last remembers statements and pages
+        pool_use_lifo=True,  # the last connection has statements and pages cached
         hide_parameters=True,  # errors are logged, what customers sent is not
         **more,
     )
     if is_sqlite:
-        event.listen(engine.sync_engine, "connect", _prepare)
+        event.listen(engine.sync_engine, "connect", _set_pragmas)
     return engine
 
 
 @asynccontextmanager
-async def _known_faults() -> AsyncIterator[None]:
+async def _mapped_errors() -> AsyncIterator[None]:
     try:
         yield
     except (DBAPIError, NoConnection, OSError) as error:
-        if isinstance(error, DBAPIError) and not _passes(error):
+        if isinstance(error, DBAPIError) and not _is_transient(error):
             raise
-        log.warning("database", error=str(error))
+        log.warning("database unavailable", error=str(error))
         raise DatabaseUnavailable("the database can't be used now", retry_after_s=1) from error
 
 
-def _passes(error: DBAPIError) -> bool:
+def _is_transient(error: DBAPIError) -> bool:
     state = getattr(error.orig, "sqlstate", None) or ""
     return isinstance(error, OperationalError | InterfaceError) or state[:2] in TRANSIENT_SQLSTATES
 
 
-def _prepare(connection: Any, _record: Any) -> None:
+def _set_pragmas(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
     for pragma in PRAGMAS:
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
 
-def _lock(connection: Connection) -> None:
+def _begin_immediate(connection: Connection) -> None:
     if connection.get_execution_options().get("writes"):
         connection.exec_driver_sql("BEGIN IMMEDIATE")

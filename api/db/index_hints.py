@@ -1,8 +1,7 @@
-"""A column that is looked at, but not looked up by: which index SQLite takes is ours to say.
+"""Keeps SQLite from using an index for a column.
 
-SQLite keeps no statistics unless asked to, and then takes any index that fits. A unary plus takes
-a column out of its choice (https://sqlite.org/optoverview.html, section 2.1). PostgreSQL knows how
-many rows there are of each value, and chooses well by itself.
+Without statistics, SQLite takes any index that fits. A unary plus excludes a column from its choice
+(https://sqlite.org/optoverview.html, section 2.1). PostgreSQL has statistics, and chooses well.
 """
 
 from typing import Any
@@ -13,7 +12,7 @@ from sqlalchemy.sql.functions import FunctionElement
 
 
 class NoIndex(FunctionElement[Any]):
-    """See above."""
+    """`NoIndex(column)`: the column, never used for an index lookup in SQLite."""
 
     inherit_cache = True
 

@@ -1,4 +1,4 @@
-"""The database's shape, brought up to date: at start, or by `switchroom api migrate`."""
+"""Migrates the database: at start, or by `switchroom api migrate`."""
 
 from pathlib import Path
 
@@ -12,15 +12,15 @@ LOCK = 0x5377_6974  # any number, the same in all processes
 
 
 async def migrate(database: Database) -> None:
-    """Run what is not run yet; several processes may start at once."""
+    """Run the pending migrations; several processes may start at the same time."""
     async with database.writing() as connection:
         if not database.is_sqlite:
             await connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
         await connection.run_sync(_upgrade)
 
 
-def configured(connection: Connection) -> Config:
-    """Tell Alembic where the steps are, and which database takes them."""
+def alembic_config(connection: Connection) -> Config:
+    """Return the Alembic configuration for a connection."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     config.attributes["connection"] = connection
@@ -28,4 +28,4 @@ def configured(connection: Connection) -> Config:
 
 
 def _upgrade(connection: Connection) -> None:
-    command.upgrade(configured(connection), "head")
+    command.upgrade(alembic_config(connection), "head")

@@ -1,7 +1,7 @@
-"""`Idempotency-Key`: a POST that creates, sent again, is answered as it was the first time.
+"""`Idempotency-Key`: a POST that creates, sent again, gets the first response again.
 
-What is kept is the answer of what was done; what was refused has done nothing and may be tried
-again. Whoever takes up a key whose process died does the deed with the same `request_id`.
+Only responses of successful operations are stored; a rejected request changed nothing and can be
+repeated. A process that takes over the key of a dead one uses the same `request_id`.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from wire.errors import BadInput
 
 HEADER = "Idempotency-Key"
 RETENTION_MS = 86_400_000
-LEASE_MS = 60_000  # after that without a word, who was at it is taken for dead
+LEASE_MS = 60_000  # without a renewal, the process that runs the operation counts as dead
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -45,24 +45,24 @@ IdempotencyKey = Annotated[
         min_length=1,
         max_length=128,
         pattern=r"^[\x21-\x7e]+$",
-        description="Sent again with the same key within 24 hours: the same answer again.",
+        description="A request with the same key within 24 hours gets the same response.",
     ),
 ]
 Operation = Callable[[str], Awaitable[bytes]]
 
-answers = Table(
+responses = Table(
     "idempotency",
     metadata,
     Column("account_id", String(64), ForeignKey("accounts.id"), primary_key=True),
     Column("key", String(128), primary_key=True),
-    Column("asked", LargeBinary(32), nullable=False),
-    Column("answer", LargeBinary),
+    Column("asked", LargeBinary(32), key="digest", nullable=False),
+    Column("answer", LargeBinary, key="response"),
     Column("since_ms", BigInteger, nullable=False),
 )
 
 
 class IdempotentRequest(Struct, frozen=True):
-    """A request: whose, under which key, and what exactly."""
+    """A request with an idempotency key."""
 
     account_id: str
     key: str
@@ -71,106 +71,117 @@ class IdempotentRequest(Struct, frozen=True):
 
     @property
     def digest(self) -> bytes:
-        """Tell it from every other."""
+        """Return a hash of the request, to detect a key that is reused for another one."""
         return hashlib.sha256(self.path.encode() + b"\0" + self.body).digest()
 
     @property
     def request_id(self) -> str:
-        """Name it for the engine, which does what has the same name once."""
+        """Return the id by which an engine recognizes a repeated request."""
         return hashlib.sha256(f"{self.account_id}\0{self.key}".encode()).hexdigest()[:32]
 
 
 class Claim(Struct):
-    """A request that is being worked on; `since_ms` may be any of the moments told."""
+    """A request in progress; its row's `since_ms` may be any of `renewed_ms`."""
 
     request: IdempotentRequest
     renewed_ms: list[int]
 
 
 class Idempotency:
-    """Keeps answers for a day."""
+    """Runs operations once, and stores their responses for a day."""
 
-    def __init__(self, database: Database, now_ms: Clock, hold_s: float = LEASE_MS / 3_000) -> None:
+    def __init__(
+        self, database: Database, now_ms: Clock, renew_interval_s: float = LEASE_MS / 3_000
+    ) -> None:
         self._database = database
         self._now_ms = now_ms
-        self._renew_interval_s = hold_s
+        self._renew_interval_s = renew_interval_s
         self._insert = sqlite.insert if database.is_sqlite else postgresql.insert
 
-    async def once(self, asked: IdempotentRequest, deed: Operation) -> bytes:
-        """Do a deed, or give the answer that it had; raises Conflict while it is being done."""
+    async def once(self, request: IdempotentRequest, operation: Operation) -> bytes:
+        """Run an operation, or return its stored response; raises Conflict while it runs."""
         since_ms = self._now_ms()
-        turn = Claim(asked, [since_ms])
-        if not await self._claim(asked, since_ms):
-            return await self._stored_response(asked)
+        claim = Claim(request, [since_ms])
+        if not await self._claim(request, since_ms):
+            return await self._stored_response(request)
         try:
-            async with self._renewed(turn):
-                answer = await deed(asked.request_id)
+            async with self._renewed(claim):
+                response = await operation(request.request_id)
         except BaseException:
-            await self._update_claim(turn, delete(answers))
+            await self._update_claim(claim, delete(responses))
             raise
-        await self._update_claim(turn, update(answers).values(answer=answer))
-        return answer
+        await self._update_claim(claim, update(responses).values(response=response))
+        return response
 
     async def delete_expired(self) -> None:
-        """Forget what is older than a day."""
         async with self._database.writing() as connection:
-            old = answers.c.since_ms <= self._now_ms() - RETENTION_MS
-            await connection.execute(delete(answers).where(old))
+            is_old = responses.c.since_ms <= self._now_ms() - RETENTION_MS
+            await connection.execute(delete(responses).where(is_old))
 
     @asynccontextmanager
-    async def _renewed(self, turn: Claim) -> AsyncIterator[None]:
-        """Say again and again that the deed is being done: a large file takes its time."""
+    async def _renewed(self, claim: Claim) -> AsyncIterator[None]:
+        """Renew a claim while its operation runs: a large upload takes its time."""
         done = asyncio.Event()
-        holding = asyncio.create_task(self._renew(turn, done))
+        renewing = asyncio.create_task(self._renew(claim, done))
         try:
             yield
         finally:
-            done.set()  # not cancelled: it may just be written
-            await holding
+            done.set()  # not cancelled: it may be in the middle of a write
+            await renewing
 
-    async def _renew(self, turn: Claim, done: asyncio.Event) -> None:
+    async def _renew(self, claim: Claim, done: asyncio.Event) -> None:
         while not done.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(done.wait(), self._renew_interval_s)
                 return
             now_ms = self._now_ms()
-            turn.renewed_ms.append(now_ms)
-            with suppress(DatabaseUnavailable):  # it may be written all the same
-                if await self._update_claim(turn, update(answers).values(since_ms=now_ms)):
-                    turn.renewed_ms = [now_ms]
+            claim.renewed_ms.append(now_ms)
+            with suppress(DatabaseUnavailable):  # it may have been written nevertheless
+                if await self._update_claim(claim, update(responses).values(since_ms=now_ms)):
+                    claim.renewed_ms = [now_ms]
 
-    async def _claim(self, asked: IdempotentRequest, now_ms: int) -> bool:
-        """Begin, unless somebody did who may still be at it or has ended well."""
-        row = {**_name(asked), "asked": asked.digest, "answer": None, "since_ms": now_ms}
-        new = self._insert(answers).values(row).on_conflict_do_nothing()
-        dead = and_(answers.c.answer.is_(None), answers.c.since_ms <= now_ms - LEASE_MS)
-        stale = or_(
-            answers.c.since_ms <= now_ms - RETENTION_MS, and_(dead, answers.c.asked == asked.digest)
+    async def _claim(self, request: IdempotentRequest, now_ms: int) -> bool:
+        """Claim a key, unless another process holds it or has stored its response."""
+        row = {
+            "account_id": request.account_id,
+            "key": request.key,
+            "digest": request.digest,
+            "response": None,
+            "since_ms": now_ms,
+        }
+        added = self._insert(responses).values(row).on_conflict_do_nothing()
+        is_expired = responses.c.since_ms <= now_ms - RETENTION_MS
+        is_abandoned = and_(
+            responses.c.response.is_(None),
+            responses.c.since_ms <= now_ms - LEASE_MS,
+            responses.c.digest == request.digest,
         )
-        again = update(answers).where(_is(asked), stale).values(row)
+        taken_over = (
+            update(responses).where(_is(request), or_(is_expired, is_abandoned)).values(row)
+        )
         async with self._database.writing() as connection:
-            if (await connection.execute(new)).rowcount:
+            if (await connection.execute(added)).rowcount:
                 return True
-            return bool((await connection.execute(again)).rowcount)
+            return bool((await connection.execute(taken_over)).rowcount)
 
-    async def _stored_response(self, asked: IdempotentRequest) -> bytes:
+    async def _stored_response(self, request: IdempotentRequest) -> bytes:
+        query = select(responses.c.digest, responses.c.response).where(_is(request))
         async with self._database.reading() as connection:
-            row = (await connection.execute(select(answers).where(_is(asked)))).mappings().first()
-        if row is not None and row["asked"] != asked.digest:
+            digest, response = (await connection.execute(query)).first() or (None, None)
+        if digest not in {None, request.digest}:
             raise BadInput(HEADER, "was used for another request", "idempotency_key_reused")
-        if row is None or row["answer"] is None:
+        if response is None:
             raise Conflict("the same request is being worked on", "in_flight", retry_after_s=1)
-        return bytes(row["answer"])
+        return bytes(response)
 
-    async def _update_claim(self, turn: Claim, change: Update | Delete) -> bool:
-        ours = and_(_is(turn.request), answers.c.since_ms.in_(turn.renewed_ms))
+    async def _update_claim(self, claim: Claim, change: Update | Delete) -> bool:
+        ours = and_(_is(claim.request), responses.c.since_ms.in_(claim.renewed_ms))
         async with self._database.writing() as connection:
             return bool((await connection.execute(change.where(ours))).rowcount)
 
 
-def _name(asked: IdempotentRequest) -> dict[str, str]:
-    return {"account_id": asked.account_id, "key": asked.key}
-
-
-def _is(asked: IdempotentRequest) -> ColumnElement[bool]:
-    return and_(answers.c.account_id == asked.account_id, answers.c.key == asked.key)
+def _is(request: IdempotentRequest) -> ColumnElement[bool]:
+    return and_(
+        responses.c.account_id == request.account_id,
+        responses.c.key == request.key,
+    )

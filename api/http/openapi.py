@@ -1,4 +1,4 @@
-"""The OpenAPI document: FastAPI's, with the shapes of msgspec, and 400 where FastAPI has 422."""
+"""The OpenAPI document: FastAPI's, with msgspec's schemas, and 400 where FastAPI has 422."""
 
 from typing import Any
 
@@ -9,36 +9,35 @@ from api.http.msgspec_adapter import COMPONENTS, REFS
 from wire.rpc import Problem
 
 UNPROCESSABLE = "422"
-_OURS = ("HTTPValidationError", "ValidationError")  # of FastAPI: we answer with problems
+FASTAPI_ERRORS = ("HTTPValidationError", "ValidationError")  # our errors are problems
 
 
 class Application(FastAPI):
-    """An application whose document says what it really answers."""
+    """An application whose OpenAPI document describes its real responses."""
 
     def openapi(self) -> dict[str, Any]:
-        """Put the document together."""
-        made = super().openapi()
-        (problem,), shapes = schema_components([Problem], ref_template=REFS)
-        for path in made["paths"].values():
+        document = super().openapi()
+        (problem,), components = schema_components([Problem], ref_template=REFS)
+        for path in document["paths"].values():
             for operation in path.values():
-                shapes.update(operation.pop(COMPONENTS, {}))
-                _answer_problems(operation["responses"], problem)
-        schemas = made.setdefault("components", {}).setdefault("schemas", {})
-        for name in _OURS:
+                components.update(operation.pop(COMPONENTS, {}))
+                _replace_422(operation["responses"], problem)
+                _drop_empty_schemas(operation["responses"])
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        for name in FASTAPI_ERRORS:
             schemas.pop(name, None)
-        schemas.update(shapes)
-        return made
+        schemas.update(components)
+        return document
 
 
-def _answer_problems(responses: dict[str, Any], problem: dict[str, Any]) -> None:
+def _replace_422(responses: dict[str, Any], problem: dict[str, Any]) -> None:
     if responses.pop(UNPROCESSABLE, None):
         content = {"application/problem+json": {"schema": problem}}
         responses.setdefault("400", {"description": "Invalid input", "content": content})
-    _let_bodies_win(responses)
 
 
-def _let_bodies_win(responses: dict[str, Any]) -> None:
-    """Take FastAPI's empty schema from where a shape says more."""
+def _drop_empty_schemas(responses: dict[str, Any]) -> None:
+    """Remove FastAPI's empty JSON schema where another content type is described."""
     for response in responses.values():
         content = response.get("content", {})
         if len(content) > 1 and content.get("application/json") == {"schema": {}}:

@@ -1,4 +1,4 @@
-"""What every request goes through: an id, a line in the log, a place in the metrics, no escape."""
+"""What every request passes through: request id, log line, metrics, last-resort error handler."""
 
 import re
 import secrets
@@ -13,29 +13,28 @@ from api.metrics import Metrics
 
 log = structlog.get_logger()
 _ID = re.compile(rb"[A-Za-z0-9_\-]{1,64}")
-QUIET_ROUTES = {"/healthz", "/readyz", "/metrics"}  # asked for every few seconds
-UNKNOWN_ROUTE = "unknown"  # an address that is nobody's: a stranger must not name our series
+QUIET_ROUTES = {"/healthz", "/readyz", "/metrics"}  # requested every few seconds
+UNKNOWN_ROUTE = "unknown"  # strangers must not choose names of our time series
 
 
 class RequestMiddleware:
-    """The outermost layer; plain ASGI, for Starlette's own kind costs a task a request."""
+    """The outermost layer; plain ASGI, because Starlette's base class costs a task per request."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let one request through."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began_s, request_id, status = time.perf_counter(), _request_id(scope), 0
-        is_whole = False
+        started_s, request_id, status = time.perf_counter(), _request_id(scope), 0
+        is_complete = False
         structlog.contextvars.bind_contextvars(request_id=request_id)
 
-        async def told(message: Message) -> None:
-            nonlocal status, is_whole
-            is_whole = message["type"] == "http.response.body" and not message.get("more_body")
+        async def send_with_id(message: Message) -> None:
+            nonlocal status, is_complete
+            is_complete = message["type"] == "http.response.body" and not message.get("more_body")
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [
@@ -45,27 +44,27 @@ class RequestMiddleware:
             await send(message)
 
         try:
-            await self._app(scope, receive, told)
+            await self._app(scope, receive, send_with_id)
         except Exception:
             log.exception("request failed", route=_route(scope))  # a path may hold a token
             if not status:
-                await problem_response(500, "internal")(scope, receive, told)
-            elif not is_whole:
-                raise  # half an answer is told: the connection ends
+                await problem_response(500, "internal")(scope, receive, send_with_id)
+            elif not is_complete:
+                raise  # half of the response is sent: close the connection
         finally:
-            self._record(scope, status, time.perf_counter() - began_s)
+            self._record(scope, status, time.perf_counter() - started_s)
             structlog.contextvars.unbind_contextvars("request_id")
 
-    def _record(self, scope: Scope, status: int, took_s: float) -> None:
+    def _record(self, scope: Scope, status: int, duration_s: float) -> None:
         route = _route(scope)
-        self._metrics.requests.labels(scope["method"], route, str(status)).observe(took_s)
-        told = log.debug if route in QUIET_ROUTES else log.info
-        told(
+        self._metrics.requests.labels(scope["method"], route, str(status)).observe(duration_s)
+        write = log.debug if route in QUIET_ROUTES else log.info
+        write(
             "request",
             method=scope["method"],
             route=route,
             status=status,
-            took_ms=round(took_s * 1_000, 2),
+            took_ms=round(duration_s * 1_000, 2),
             account=scope.get("state", {}).get("account_id"),
         )
 

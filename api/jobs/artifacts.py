@@ -1,7 +1,7 @@
-"""What a job makes, part by part, in the database: whoever does it goes on after the last of them.
+"""The output of a job, stored in parts, so that another process can continue after the last one.
 
-Each part is compressed, and is kept with the place in the list after it: the key that the list is
-ordered by, and an id.
+Each part is compressed, and stored with the key of its last row: the key that the rows are ordered
+by, and an id.
 """
 
 from collections.abc import AsyncIterator
@@ -32,11 +32,11 @@ job_parts = sa.Table(
 
 
 class ArtifactDeleted(Exception):
-    """What a job made was taken out while it was read: half of it must not pass for the whole."""
+    """The parts were deleted while they were read: half of them must not pass for the whole."""
 
 
 class ArtifactProgress(Struct, frozen=True):
-    """How far a job is: parts and rows, and the place of the last row."""
+    """The number of parts and rows that are stored, and the key of the last row."""
 
     parts: int = 0
     rows: int = 0
@@ -44,19 +44,16 @@ class ArtifactProgress(Struct, frozen=True):
 
 
 class ArtifactStore:
-    """What is kept of what jobs make."""
-
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
     async def progress(self, job_id: str) -> ArtifactProgress:
-        """Tell how far a job is."""
-        its = job_parts.c.job_id == job_id
-        total = sa.select(sa.func.coalesce(sa.func.sum(job_parts.c.rows), 0)).where(its)
+        is_its = job_parts.c.job_id == job_id
+        total = sa.select(sa.func.coalesce(sa.func.sum(job_parts.c.rows), 0)).where(is_its)
         last = (
             sa.select(job_parts.c.part, job_parts.c.last_key, job_parts.c.last_id)
-            .where(its)
+            .where(is_its)
             .order_by(job_parts.c.part.desc())
             .limit(1)
         )
@@ -68,15 +65,15 @@ class ArtifactStore:
         )
 
     async def add(
-        self, job_id: str, made: ArtifactProgress, rows: int, after: RowKey, body: bytes
+        self, job_id: str, progress: ArtifactProgress, rows: int, after: RowKey, body: bytes
     ) -> ArtifactProgress:
-        """Keep the next part; raises LeaseLost if somebody else made one.
+        """Store the next part; raises LeaseLost if another process has stored it.
 
-        Theirs may end with another row: to go on after ours would leave rows out.
+        Its part may end with another row: continuing after ours would skip rows.
         """
         row = {
             "job_id": job_id,
-            "part": made.parts,
+            "part": progress.parts,
             "rows": rows,
             "last_key": after[0],
             "last_id": after[1],
@@ -88,15 +85,15 @@ class ArtifactStore:
             added = await connection.execute(insert.on_conflict_do_nothing().values(row))
         if not added.rowcount:
             raise LeaseLost(job_id)
-        return ArtifactProgress(made.parts + 1, made.rows + rows, after)
+        return ArtifactProgress(progress.parts + 1, progress.rows + rows, after)
 
     async def clear(self, job_id: str) -> None:
-        """Take a job's parts out, for one that can't go on in the middle."""
+        """Delete the parts of a job that cannot continue in the middle."""
         async with self._database.writing() as connection:
             await connection.execute(sa.delete(job_parts).where(job_parts.c.job_id == job_id))
 
     async def bodies(self, job_id: str) -> AsyncIterator[bytes]:
-        """Read the parts one by one; raises PartsGone if they are taken out meanwhile."""
+        """Yield the parts in order; raises ArtifactDeleted if they are deleted meanwhile."""
         for part in range((await self.progress(job_id)).parts):
             query = sa.select(job_parts.c.body).where(
                 job_parts.c.job_id == job_id, job_parts.c.part == part
@@ -108,11 +105,10 @@ class ArtifactStore:
             yield body
 
     def retained_since_ms(self) -> int:
-        """Tell since when jobs must have been asked for to be kept still."""
+        """Return the creation time of the oldest jobs whose parts are retained."""
         return self._now_ms() - RETENTION_MS
 
     async def delete_expired(self) -> None:
-        """Take out what has been kept for long enough."""
         old = sa.delete(job_parts).where(job_parts.c.made_ms < self.retained_since_ms())
         async with self._database.writing() as connection:
             await connection.execute(old)

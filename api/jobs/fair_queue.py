@@ -1,7 +1,7 @@
-"""Whose job is next: accounts take turns, however many jobs one of them has.
+"""Round-robin between accounts, however many jobs one of them has.
 
-A job's turn is the one after its account's last, and no earlier than that which is on now. So who
-comes with one job waits for one of everybody else's, and nobody who has many waits for ever.
+A job's turn is one after its account's last, and not before the current one. So an account with one
+job waits for at most one job of every other account, and none waits for ever.
 """
 
 from sqlalchemy import and_, case, func, select, text
@@ -11,34 +11,36 @@ from api.common.errors import TooManyRequests
 from api.jobs.tables import UNFINISHED, jobs
 
 RETRY_DELAY_S = 30
-# PostgreSQL's alone: SQLite has one writer. Not the account's row, which others hold before a list.
-_ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended('jobs of ' || :account, 0))")
+# Only for PostgreSQL: SQLite has one writer. Not the account's row: others lock it before a list.
+_LOCK_ACCOUNT = text("SELECT pg_advisory_xact_lock(hashtextextended('jobs of ' || :account, 0))")
 
 
 async def next_turn(
-    connection: AsyncConnection, account_id: str, kind: str, most: int, most_alike: int
+    connection: AsyncConnection, account_id: str, kind: str, max_jobs: int, max_of_kind: int
 ) -> int:
-    """Give the turn of one more job; raises TooMany where its account has as many as it may.
+    """Return the turn of one more job; raises TooManyRequests if the account has too many.
 
-    No other job of the account is counted until the transaction has ended.
+    Until the transaction ends, no other transaction counts jobs of the account.
     """
     if connection.dialect.name == "postgresql":
-        await connection.execute(_ALONE, {"account": account_id})
-    own, alike = jobs.c.account_id == account_id, jobs.c.kind == kind
+        await connection.execute(_LOCK_ACCOUNT, {"account": account_id})
+    is_own, is_same_kind = jobs.c.account_id == account_id, jobs.c.kind == kind
     query = select(
-        func.count(case((own, 1))),
-        func.count(case((and_(own, alike), 1))),
-        func.max(case((and_(own, alike), jobs.c.turn))),
-        func.min(case((alike, jobs.c.turn))),
+        func.count(case((is_own, 1))),
+        func.count(case((and_(is_own, is_same_kind), 1))),
+        func.max(case((and_(is_own, is_same_kind), jobs.c.turn))),
+        func.min(case((is_same_kind, jobs.c.turn))),
     ).where(jobs.c.state.in_(UNFINISHED))
-    count, count_alike, last, now = (await connection.execute(query)).one()
-    if count >= most:
+    count, count_of_kind, last, current = (await connection.execute(query)).one()
+    if count >= max_jobs:
         raise TooManyRequests(
             f"{count} background jobs of the account are under way, and no more are taken",
             "too_many_jobs",
             retry_after_s=RETRY_DELAY_S,
         )
-    if count_alike >= most_alike:
-        told = f"{count_alike} background jobs of this kind are under way, and no more are taken"
-        raise TooManyRequests(told, retry_after_s=RETRY_DELAY_S)
-    return int(now or 0) if last is None else int(last) + 1
+    if count_of_kind >= max_of_kind:
+        detail = (
+            f"{count_of_kind} background jobs of this kind are under way, and no more are taken"
+        )
+        raise TooManyRequests(detail, retry_after_s=RETRY_DELAY_S)
+    return int(current or 0) if last is None else int(last) + 1

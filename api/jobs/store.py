@@ -1,7 +1,7 @@
 """Jobs in the database: an outbox with leases.
 
-A job is added in the transaction that wants it done. Who claims it holds a lease; a process that
-dies loses it, and another begins the job again: so a job must be one that can be done twice.
+A job is added in the transaction that needs it. The process that claims it holds a lease. When the
+process dies, the lease expires and another process starts the job again, so jobs are idempotent.
 """
 
 import uuid
@@ -20,11 +20,11 @@ LEASE_MS = 15_000
 MAX_ATTEMPTS = 5
 RETRY_DELAY_MS = 2_000  # before the second attempt; doubled before each one after
 MAX_ERROR_CHARS = 500
-MAX_JOBS = 100  # of one account, that wait or run
+MAX_JOBS = 100  # of one account, waiting or running
 
 
 class Job(Struct, frozen=True):
-    """A job as it stands; `done` of `total` of whatever it counts."""
+    """A job; `done` of `total` units of its own are processed."""
 
     id: str
     account_id: str
@@ -44,16 +44,14 @@ class Job(Struct, frozen=True):
 
 
 class LeaseLost(Exception):
-    """Another process may have the job by now: what is left of it is not ours to do."""
+    """Another process may run the job by now."""
 
 
 class JobStore:
-    """What is kept of jobs."""
-
-    def __init__(self, database: Database, now_ms: Clock, most: int = MAX_JOBS) -> None:
+    def __init__(self, database: Database, now_ms: Clock, max_jobs: int = MAX_JOBS) -> None:
         self._database = database
         self._now_ms = now_ms
-        self._max_jobs = most
+        self._max_jobs = max_jobs
 
     async def add(
         self,
@@ -61,10 +59,13 @@ class JobStore:
         kind: str,
         account_id: str,
         payload: dict[str, Any],
-        most_alike: int | None = None,
+        max_of_kind: int | None = None,
     ) -> str:
-        """Add a job within a transaction; gives its id. Raises TooMany, also for those alike."""
-        limit = self._max_jobs if most_alike is None else most_alike
+        """Add a job within a transaction, and return its id.
+
+        Raises TooManyRequests if the account has too many jobs, or too many of this kind.
+        """
+        limit = self._max_jobs if max_of_kind is None else max_of_kind
         turn = await next_turn(connection, account_id, kind, self._max_jobs, limit)
         now_ms, job_id = self._now_ms(), uuid.uuid4().hex
         row = {
@@ -83,8 +84,7 @@ class JobStore:
         return job_id
 
     async def get(self, account_id: str, kind: str, job_id: str) -> Job | None:
-        """Read an account's job."""
-        if not job_id.isprintable():  # PostgreSQL takes no NUL, not even to look for it
+        if not job_id.isprintable():  # PostgreSQL accepts no NUL in a text
             return None
         query = select(jobs).where(
             jobs.c.id == job_id, jobs.c.account_id == account_id, jobs.c.kind == kind
@@ -96,7 +96,7 @@ class JobStore:
     async def page(
         self, account_id: str, kind: str, since_ms: int, limit: int, offset: int
     ) -> tuple[list[Job], int]:
-        """Read a page of an account's jobs since some time, newest first, and count them all."""
+        """Return a page of an account's jobs since a time, newest first, and their total."""
         wanted = and_(
             jobs.c.account_id == account_id, jobs.c.kind == kind, jobs.c.created_ms >= since_ms
         )
@@ -107,7 +107,7 @@ class JobStore:
         return [Job(**row) for row in rows], int(total.scalar_one())
 
     async def claim(self, owner: str, kinds: list[str]) -> Job | None:
-        """Take the job whose turn it is, or one whose owner's lease has run out."""
+        """Claim the next job in turn, or one whose lease has expired."""
         now_ms = self._now_ms()
         due = (
             select(jobs.c.id)
@@ -121,39 +121,39 @@ class JobStore:
             .with_for_update(skip_locked=True)
             .scalar_subquery()
         )
-        taken = {
+        claimed = {
             "state": "running",
             "owner": owner,
             "due_ms": now_ms + LEASE_MS,
             "attempts": jobs.c.attempts + 1,
         }
-        change = update(jobs).where(jobs.c.id == due).values(taken).returning(jobs)
+        change = update(jobs).where(jobs.c.id == due).values(claimed).returning(jobs)
         async with self._database.writing() as connection:
             row = (await connection.execute(change)).mappings().first()
         return Job(**row) if row else None
 
     async def progress(self, job: Job, done: int, total: int | None) -> None:
-        """Say how far a job is, and hold its lease; raises LeaseLost."""
+        """Store a job's progress, and renew its lease; raises LeaseLost."""
         lease = {"done": done, "total": total, "due_ms": self._now_ms() + LEASE_MS}
         await self._change(job, lease)
 
-    async def hold(self, job: Job) -> None:
-        """Hold a job's lease; raises LeaseLost."""
+    async def renew(self, job: Job) -> None:
+        """Renew a job's lease; raises LeaseLost."""
         await self._change(job, {"due_ms": self._now_ms() + LEASE_MS})
 
     async def finish(self, job: Job, result: dict[str, Any]) -> None:
-        """Say that a job is done; raises LeaseLost."""
+        """Store that a job is done; raises LeaseLost."""
         ended = {"state": "done", "result": result, "error": None, "ended_ms": self._now_ms()}
         await self._change(job, ended)
 
     async def fail(self, job: Job, error: str, *, for_good: bool = False) -> None:
-        """Say that a job failed: it is tried again, or, after the last attempt, never."""
-        now_ms, told = self._now_ms(), error[:MAX_ERROR_CHARS]
+        """Store that an attempt failed; it is retried until MAX_ATTEMPTS or `for_good`."""
+        now_ms, text = self._now_ms(), error[:MAX_ERROR_CHARS]
         if for_good or job.attempts >= MAX_ATTEMPTS:
-            await self._change(job, {"state": "failed", "error": told, "ended_ms": now_ms})
+            await self._change(job, {"state": "failed", "error": text, "ended_ms": now_ms})
             return
         due_ms = now_ms + RETRY_DELAY_MS * 2 ** (job.attempts - 1)
-        await self._change(job, {"state": "waiting", "error": told, "due_ms": due_ms})
+        await self._change(job, {"state": "waiting", "error": text, "due_ms": due_ms})
 
     async def _change(self, job: Job, values: dict[str, Any]) -> None:
         change = update(jobs).where(_held(job)).values(values)
@@ -163,7 +163,7 @@ class JobStore:
 
 
 def _held(job: Job) -> ColumnElement[bool]:
-    """Tell this claim of a job from every other: each counts as one more attempt."""
+    """Match this claim of a job only: each claim counts as one more attempt."""
     return and_(
         jobs.c.id == job.id,
         jobs.c.state == "running",

@@ -1,4 +1,4 @@
-"""Jobs in SQL."""
+"""The table of jobs."""
 
 from typing import Literal
 
@@ -22,8 +22,8 @@ jobs = Table(
     Column("done", BigInteger, nullable=False),
     Column("total", BigInteger),
     Column("attempts", Integer, nullable=False),
-    Column("turn", BigInteger, nullable=False, server_default="0"),  # see engine_client.py
-    Column("due_ms", BigInteger, nullable=False),  # while it runs: when its lease ends
+    Column("turn", BigInteger, nullable=False, server_default="0"),  # see fair_queue.py
+    Column("due_ms", BigInteger, nullable=False),  # while it runs: the end of its lease
     Column("owner", String(64)),
     Column("created_ms", BigInteger, nullable=False),
     Column("ended_ms", BigInteger),

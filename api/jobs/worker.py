@@ -1,16 +1,16 @@
-"""Does jobs, one after another, for as long as the process lives.
+"""Runs background jobs one after another, until cancelled.
 
     async def export(job: Job, progress: Progress) -> dict[str, Any]: …
-    working(jobs, {"cdr-export": export}, metrics)
+    await Worker(jobs, {"cdr-export": export}, metrics).run()
 
-A handler may be cancelled at any await: when the process ends, or when its lease was lost.
+A handler may be cancelled at any await: when the process ends, or when its lease is lost.
 """
 
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -26,45 +26,45 @@ POLL_INTERVAL_S = 1.0
 
 
 class PermanentFailure(Exception):
-    """A job that no other attempt can do either; its text is shown to the customer."""
+    """The job fails in every attempt; the message is shown to the customer."""
 
 
 class RetryableFailure(Exception):
-    """A job that another attempt may well do; its text is shown to the customer, too."""
+    """Another attempt may succeed; the message is shown to the customer."""
 
 
 class Worker:
-    """One worker: claims, does, tells."""
+    """Claims jobs, runs their handlers, and stores the results."""
 
     def __init__(
         self,
         jobs: JobStore,
         handlers: Mapping[str, Handler],
         metrics: Metrics,
-        hold_s: float = LEASE_MS / 3_000,
+        renew_interval_s: float = LEASE_MS / 3_000,
     ) -> None:
         self._jobs = jobs
         self._handlers = handlers
         self._metrics = metrics
-        self._hold_s = hold_s
+        self._renew_interval_s = renew_interval_s
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
 
-    async def run(self, look_s: float = POLL_INTERVAL_S) -> None:
-        """Work until cancelled; a database that is away is waited for."""
+    async def run(self, poll_interval_s: float = POLL_INTERVAL_S) -> None:
+        """Run jobs until cancelled; an unavailable database is retried."""
         while True:
             try:
                 found = await self.once()
             except ApiError as error:
-                log.warning("no jobs", reason=error.detail)
+                log.warning("job poll failed", reason=error.detail)
                 found = False
             except Exception:
-                log.exception("no jobs")  # whatever it is, the next look may be well
+                log.exception("job poll failed")  # the next poll may succeed
                 found = False
             if not found:
-                await asyncio.sleep(look_s)
+                await asyncio.sleep(poll_interval_s)
 
     async def once(self) -> bool:
-        """Do the next job, if there is one."""
+        """Run the next job; return whether there was one."""
         job = await self._jobs.claim(self._name, list(self._handlers))
         if job is None:
             return False
@@ -82,7 +82,7 @@ class Worker:
             self._count(job, "failed")
             await self._jobs.fail(job, str(error), for_good=True)
         except RetryableFailure as error:
-            log.warning("job put off", job=job.id, kind=job.kind, attempt=job.attempts)
+            log.warning("job failed, retrying", job=job.id, kind=job.kind, attempt=job.attempts)
             self._count(job, "failed")
             await self._jobs.fail(job, str(error))
         except Exception:
@@ -97,39 +97,23 @@ class Worker:
         async def progress(done: int, total: int | None) -> None:
             await self._jobs.progress(job, done, total)
 
-        async def holding() -> None:
+        async def renew() -> None:
             while True:
-                await asyncio.sleep(self._hold_s)
-                with suppress(ApiError):  # a database that is back in time has the lease still
-                    await self._jobs.hold(job)
+                await asyncio.sleep(self._renew_interval_s)
+                with suppress(ApiError):  # the lease is kept if the database returns in time
+                    await self._jobs.renew(job)
 
         work = asyncio.ensure_future(self._handlers[job.kind](job, progress))
-        hold = asyncio.create_task(holding())
+        renewal = asyncio.create_task(renew())
         try:
-            await asyncio.wait((work, hold), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((work, renewal), return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
-                hold.result()  # raises: it ends in no other way
+                renewal.result()  # raises: it ends in no other way
             return work.result()
         finally:
-            for task in (work, hold):
+            for task in (work, renewal):
                 task.cancel()
-            await asyncio.gather(work, hold, return_exceptions=True)
+            await asyncio.gather(work, renewal, return_exceptions=True)
 
     def _count(self, job: Job, outcome: str) -> None:
         self._metrics.jobs.labels(job.kind, outcome).inc()
-
-
-@asynccontextmanager
-async def run_worker(
-    jobs: JobStore, handlers: Mapping[str, Handler], metrics: Metrics
-) -> AsyncIterator[None]:
-    """Work for as long as the context lasts; without handlers there is nothing to do."""
-    if not handlers:
-        yield
-        return
-    task = asyncio.create_task(Worker(jobs, handlers, metrics).run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""An account's terms as engines have them, made of what the database has."""
+"""Builds the dial policy of an account, as engines store it."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,19 +15,19 @@ from wire.dial_policy import AccountDialPolicy
 def dial_policy_of(
     account: Account, numbers: Sequence[str], *, has_list: bool
 ) -> AccountDialPolicy:
-    """Make terms, with a version that is another when they are; who is not active calls nobody.
+    """Return an account's dial policy, with a hash as its version; inactive accounts may not call.
 
-    What is dialled without a country is taken for the account's region, or its first number's.
+    Numbers without a country code belong to the account's region, else to its first number's.
     """
     region = account.region or (_region(numbers[0]) if numbers else None)
-    terms = AccountDialPolicy(
+    policy = AccountDialPolicy(
         destinations=account.destinations if account.is_active else (),
         numbers=tuple(numbers),
         country=_calling_code(region),
         do_not_call=has_list,
     )
-    digest = hashlib.sha256(msgspec.json.encode(terms)).hexdigest()
-    return replace(terms, version=digest[:16])
+    digest = hashlib.sha256(msgspec.json.encode(policy)).hexdigest()
+    return replace(policy, version=digest[:16])
 
 
 def _calling_code(region: str | None) -> str:
@@ -38,5 +38,5 @@ def _calling_code(region: str | None) -> str:
 def _region(number: str) -> str | None:
     try:
         return phonenumbers.region_code_for_number(phonenumbers.parse(number))
-    except phonenumbers.NumberParseException:  # the settings may give an account any
+    except phonenumbers.NumberParseException:  # numbers from the settings are not checked
         return None

@@ -1,12 +1,12 @@
-"""Terms are put into the engines' store, and do-not-call lists brought up to date there.
+"""Synchronizes dial policies and do-not-call lists to the engines' store.
 
-What is there says which version it has, so whatever is missed (a store that lost everything, a
-process that died between the database and the engine) is seen by comparing, and put anew.
+The store returns the version of each. So comparing finds whatever is missing there (a store that
+lost its data, a process that died between database and engine), and it is sent again.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 
 import structlog
 
@@ -25,11 +25,11 @@ from wire.dial_policy import (
 
 log = structlog.get_logger()
 INTERVAL_S = 2.0
-MAX_CHANGES = 5_000  # changes at once
+MAX_CHANGES = 5_000  # in one request
 
 
 class PolicySync:
-    """Compares now and then, and at once what it is told of."""
+    """Compares all accounts at intervals, and a changed account at once."""
 
     def __init__(self, engine: EngineClient, accounts: AccountStore, lists: DncStore) -> None:
         self._engine = engine
@@ -40,43 +40,43 @@ class PolicySync:
         self._wakeup = asyncio.Event()
 
     def notify(self, account_id: str) -> None:
-        """Hear that an account's list has changed."""
+        """Schedule the synchronization of an account whose list has changed."""
         self._changed.add(account_id)
         self._wakeup.set()
 
-    async def run(self, every_s: float = INTERVAL_S) -> None:
-        """Compare all every so often, and meanwhile those that have changed, until cancelled."""
+    async def run(self, interval_s: float = INTERVAL_S) -> None:
+        """Synchronize all accounts at intervals, and changed ones at once, until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
-            due_s = loop.time() + every_s
+            due_s = loop.time() + interval_s
             try:
                 await self.sync_all()
-            except ApiError as error:  # an older engine, too, has no terms: it will be replaced
-                log.info("terms not compared", reason=error.detail)
+            except ApiError as error:  # also from an engine of an older version
+                log.info("dial policy sync failed", reason=error.detail)
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(due_s):
                     await self._sync_changed()
 
     async def sync_all(self) -> None:
-        """Put whatever engines do not have as it is here; raises NotNow."""
-        shown = await self._engine.request(DialPolicies, "GET", "/terms")
-        self._engine_state = {each.account: each for each in shown.accounts}
-        extents, numbers = await self._lists.extents(), await self._accounts.all_numbers()
+        """Send what the engines do not have; raises ServiceUnavailable."""
+        stored = await self._engine.request(DialPolicies, "GET", "/terms")
+        self._engine_state = {each.account: each for each in stored.accounts}
+        versions, numbers = await self._lists.all_versions(), await self._accounts.all_numbers()
         for account in await self._accounts.all():
             own = numbers.get(account.id, ())
-            await self._sync(account, own, extents.get(account.id, ListVersions()))
+            await self._sync(account, own, versions.get(account.id, ListVersions()))
 
     async def resend_all(self) -> None:
-        """Put all lists from their beginnings; until it is there, who has one calls nobody."""
-        for account_id in await self._lists.extents():
+        """Send all lists from the beginning; meanwhile their accounts cannot call."""
+        for account_id in await self._lists.all_versions():
             await self._engine.request_raw("DELETE", f"/terms/{account_id}/dnc")
         await self.sync_all()
 
     async def sync_account(self, account_id: str) -> None:
-        """Put what has changed of one account; raises NotNow."""
+        """Send what has changed of one account; raises ServiceUnavailable."""
         account = await self._accounts.get(account_id)
         numbers = await self._accounts.numbers(account_id)
-        await self._sync(account, numbers, await self._lists.extent(account_id))
+        await self._sync(account, numbers, await self._lists.versions(account_id))
 
     async def _sync_changed(self) -> None:
         while True:
@@ -87,37 +87,39 @@ class PolicySync:
                 with suppress(ApiError):  # the next comparison finds it
                     await self.sync_account(account_id)
 
-    async def _sync(self, account: Account, numbers: Sequence[str], there: ListVersions) -> None:
-        seen = self._engine_state.get(account.id, DialPolicyView(account.id))
+    async def _sync(self, account: Account, numbers: Sequence[str], wanted: ListVersions) -> None:
+        stored = self._engine_state.get(account.id, DialPolicyView(account.id))
         try:
-            # The list first: terms that say there is one forbid all calls until it is there.
-            stands = await self._sync_list(account.id, seen.list_version, there)
-            terms = dial_policy_of(account, numbers, has_list=there.version > 0)
-            if terms.version != seen.version:
-                await self._put_policy(account.id, terms)
-            self._engine_state[account.id] = DialPolicyView(account.id, terms.version, stands)
+            # The list first: a policy with a list forbids all calls until the list is complete.
+            list_version = await self._sync_list(account.id, stored.list_version, wanted)
+            policy = dial_policy_of(account, numbers, has_list=wanted.version > 0)
+            if policy.version != stored.version:
+                await self._put_policy(account.id, policy)
+            self._engine_state[account.id] = DialPolicyView(
+                account.id, policy.version, list_version
+            )
         except ServiceUnavailable:
             raise
-        except ApiError as error:  # of one account, which is not to hold up the others
-            log.warning("terms refused", account=account.id, reason=error.detail)
+        except ApiError as error:  # of one account, must not stop the others
+            log.warning("dial policy rejected", account=account.id, reason=error.detail)
 
-    async def _put_policy(self, account_id: str, terms: AccountDialPolicy) -> None:
-        await self._engine.request(DialPolicyView, "PUT", f"/terms/{account_id}", terms)
-        log.info("terms put", account=account_id, version=terms.version)
+    async def _put_policy(self, account_id: str, policy: AccountDialPolicy) -> None:
+        await self._engine.request(DialPolicyView, "PUT", f"/terms/{account_id}", policy)
+        log.info("dial policy sent", account=account_id, version=policy.version)
 
-    async def _sync_list(self, account_id: str, stands: int, there: ListVersions) -> int:
-        """Bring a list from where it stands in the engines to its end; tells where it stands."""
-        while stands != there.version:
-            if stands > there.version:
-                there = await self._lists.extent(account_id)  # another process was faster
-            # What stands elsewhere is of another database, or of one that was put back.
-            after = stands if there.since < stands <= there.version else 0
-            if after == there.version:
+    async def _sync_list(self, account_id: str, stored: int, wanted: ListVersions) -> int:
+        """Send the changes after the stored version of a list; return its new version."""
+        while stored != wanted.version:
+            if stored > wanted.version:
+                wanted = await self._lists.versions(account_id)  # another process was faster
+            # Any other version is from another database, or from before a restored backup.
+            after = stored if wanted.since < stored <= wanted.version else 0
+            if after == wanted.version:
                 break
-            change = await self._change(account_id, after, there.version)
+            change = await self._change(account_id, after, wanted.version)
             path = f"/terms/{account_id}/dnc"
-            stands = (await self._engine.request(DncListState, "PATCH", path, change)).version
-        return stands
+            stored = (await self._engine.request(DncListState, "PATCH", path, change)).version
+        return stored
 
     async def _change(self, account_id: str, after: int, until: int) -> DncListChange:
         found = await self._lists.changes(account_id, after, until, MAX_CHANGES)
@@ -133,14 +135,3 @@ class PolicySync:
 
 def _numbers(changes: Sequence[Change], *, listed: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.number for each in changes if each.is_listed == listed))
-
-
-@asynccontextmanager
-async def run_policy_sync(pusher: PolicySync) -> AsyncIterator[None]:
-    """Push for as long as the context lasts."""
-    task = asyncio.create_task(pusher.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

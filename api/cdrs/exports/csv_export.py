@@ -1,4 +1,4 @@
-"""Call records as lines of a file: CSV that no spreadsheet takes for formulas, or JSON."""
+"""Call records as CSV that is safe in spreadsheets, or as JSON lines."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -52,17 +52,17 @@ TIMELINE = "timeline"
 
 
 def csv_header(*, with_timeline: bool) -> bytes:
-    """Write the line of names."""
+    """Return the header line."""
     return encode_csv([[*COLUMNS, *([TIMELINE] if with_timeline else [])]])
 
 
 def csv_lines(cdrs: Sequence[CdrView]) -> bytes:
-    """Write a line for each record; the timeline, where there is one, as JSON."""
+    """Return one line per record; the timeline is JSON."""
     return encode_csv([_cells(cdr) for cdr in cdrs])
 
 
 def json_lines(cdrs: Sequence[CdrView]) -> bytes:
-    """Write a line of JSON for each record."""
+    """Return one line of JSON per record."""
     return b"".join(msgspec.json.encode(cdr) + b"\n" for cdr in cdrs)
 
 

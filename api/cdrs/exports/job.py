@@ -1,7 +1,7 @@
-"""An export: a background job that makes a file of records, part by part.
+"""The background job that writes an export in parts.
 
-A part is kept in the transaction that says how far the export is. Killed in the middle, it is taken
-up after the last part; and what it holds at once is one part, whatever the export has.
+A part and the progress of the export are one transaction, so a killed job continues after the last
+part. Only one part is in memory at a time.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ from api.jobs.worker import Progress
 
 KIND = "cdr-export"
 PART_ROWS = 5_000
-COMPRESSION_LEVEL = 1  # of compression: CSV shrinks to an eighth, and more would only take time
+COMPRESSION_LEVEL = 1  # CSV shrinks to an eighth; a higher level only takes more time
 
 
 class ExportJob(Struct, frozen=True, omit_defaults=True):
-    """What is exported, and how."""
+    """The payload of an export job."""
 
     filters: Filters
     limit: int
@@ -36,49 +36,47 @@ class ExportJob(Struct, frozen=True, omit_defaults=True):
 
 
 class CdrExporter:
-    """Does exports."""
-
     def __init__(self, cdrs: CdrStore, parts: ArtifactStore) -> None:
         self._cdrs = cdrs
         self._parts = parts
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
-        """Make what is missing of an export."""
-        asked = msgspec.convert(job.payload, ExportJob)
+        """Write the missing parts of an export."""
+        export = msgspec.convert(job.payload, ExportJob)
         await self._parts.delete_expired()
-        made = await self._parts.progress(job.id)
-        total = await self._total(asked)
-        await progress(made.rows, total)
-        while rows := await self._next(asked, made):
-            body = await self._compress(asked, rows)
-            made = await self._parts.add(job.id, made, len(rows), rows[-1].position, body)
-            await progress(made.rows, max(total, made.rows))
-        return {"rows": made.rows, "parts": made.parts}
+        stored = await self._parts.progress(job.id)
+        total = await self._total(export)
+        await progress(stored.rows, total)
+        while rows := await self._next(export, stored):
+            body = await self._compress(export, rows)
+            stored = await self._parts.add(job.id, stored, len(rows), rows[-1].position, body)
+            await progress(stored.rows, max(total, stored.rows))
+        return {"rows": stored.rows, "parts": stored.parts}
 
-    async def _total(self, asked: ExportJob) -> int:
-        """Estimate how many rows it will have; at least so many."""
-        counted = (await self._cdrs.total(asked.filters)).count
-        return max(0, min(asked.limit, counted - asked.offset))
+    async def _total(self, export: ExportJob) -> int:
+        """Estimate the number of rows; a lower bound."""
+        counted = (await self._cdrs.total(export.filters)).count
+        return max(0, min(export.limit, counted - export.offset))
 
-    async def _next(self, asked: ExportJob, made: ArtifactProgress) -> list[CdrRow]:
-        limit = min(PART_ROWS, asked.limit - made.rows)
+    async def _next(self, export: ExportJob, stored: ArtifactProgress) -> list[CdrRow]:
+        limit = min(PART_ROWS, export.limit - stored.rows)
         if limit <= 0:
             return []
-        offset = asked.offset if made.after is None else 0
-        return await self._cdrs.page(asked.filters, limit, offset, made.after)
+        offset = export.offset if stored.after is None else 0
+        return await self._cdrs.page(export.filters, limit, offset, stored.after)
 
-    async def _compress(self, asked: ExportJob, rows: list[CdrRow]) -> bytes:
+    async def _compress(self, export: ExportJob, rows: list[CdrRow]) -> bytes:
         timelines: dict[str, list[bytes]] = {}
-        if asked.include_timeline:
+        if export.include_timeline:
             ids = [row.req_id for row in rows]
-            timelines = await self._cdrs.timelines(asked.filters.account_id, ids)
-        return await asyncio.to_thread(_written, asked, rows, timelines)
+            timelines = await self._cdrs.timelines(export.filters.account_id, ids)
+        return await asyncio.to_thread(_encode, export, rows, timelines)
 
 
-def _written(asked: ExportJob, rows: list[CdrRow], timelines: dict[str, list[bytes]]) -> bytes:
-    shown = [
-        cdr_view(row, timelines.get(row.req_id, []) if asked.include_timeline else None)
+def _encode(export: ExportJob, rows: list[CdrRow], timelines: dict[str, list[bytes]]) -> bytes:
+    views = [
+        cdr_view(row, timelines.get(row.req_id, []) if export.include_timeline else None)
         for row in rows
     ]
-    lines = csv_lines if asked.format == "csv" else json_lines
-    return zlib.compress(lines(shown), COMPRESSION_LEVEL)
+    lines = csv_lines if export.format == "csv" else json_lines
+    return zlib.compress(lines(views), COMPRESSION_LEVEL)

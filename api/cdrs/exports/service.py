@@ -1,4 +1,4 @@
-"""Exports as customers see them: asked for, watched, downloaded."""
+"""Exports: start, progress, download."""
 
 import zlib
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 
 
 class ExportView(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """An export as it stands; `total` is an estimate until it is done."""
+    """An export; `total` is an estimate until it is done."""
 
     export_id: str
     state: Literal["waiting", "running", "done", "failed"]
@@ -38,8 +38,6 @@ class ExportView(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 class ExportService:
-    """One method a request."""
-
     def __init__(
         self, database: Database, cdrs: CdrStore, jobs: JobStore, parts: ArtifactStore
     ) -> None:
@@ -48,22 +46,22 @@ class ExportService:
         self._jobs = jobs
         self._parts = parts
 
-    async def start(self, account_id: str, asked: CdrExportQuery, body: ExportBody) -> ExportView:
-        """Ask for an export of the records that are there now."""
-        filters = to_filters(account_id, asked)
+    async def start(self, account_id: str, query: CdrExportQuery, body: ExportBody) -> ExportView:
+        """Start an export of the records that exist now."""
+        filters = to_filters(account_id, query)
         filters = msgspec.structs.replace(filters, newest_id=await self._cdrs.newest_id())
-        export = ExportJob(filters, asked.limit, asked.offset, body.format, body.include_timeline)
+        export = ExportJob(filters, query.limit, query.offset, body.format, body.include_timeline)
         async with self._database.writing() as connection:
             payload = msgspec.to_builtins(export)
             job_id = await self._jobs.add(connection, KIND, account_id, payload, MAX_WAITING)
         return await self.get(account_id, job_id)
 
     async def get(self, account_id: str, export_id: str) -> ExportView:
-        """Tell how far an export is; raises NotFound."""
+        """Return an export; raises NotFound."""
         return _view(await self._job(account_id, export_id))
 
     async def download(self, account_id: str, export_id: str) -> tuple[str, AsyncIterator[bytes]]:
-        """Give an export's type and content; raises NotFound, or Conflict until it is made."""
+        """Return an export's content type and content; raises NotFound or Conflict."""
         job = await self._job(account_id, export_id)
         if job.state != "done":
             raise Conflict(f"the export is {job.state}", "export_not_done")

@@ -1,14 +1,13 @@
-"""Reads call events from the engines, and writes call records.
+"""Consumes call events from the engines, and writes call records.
 
-Events are acknowledged when what they say is committed. A process that dies in between is told them
-again, by this name or another, and finds them written.
+Events are acknowledged after the commit. When a process dies in between, the events are delivered
+again, to it or to another process, and are already written.
 """
 
 import asyncio
 import re
 import socket
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 import msgspec
 import structlog
@@ -24,15 +23,18 @@ from wire.consumer_groups import Acknowledged, AcknowledgeEvents, LostEvents
 
 GROUP = "cdrs"
 POLL_TIMEOUT_S = 5
-CLAIM_IDLE_S = 10  # what a dead process had is told again after that
+CLAIM_IDLE_S = 10  # unacknowledged events are delivered again after that
 BATCH_SIZE = 500
 RETRY_DELAY_S = 1.0
-WRITE_ERRORS = (SQLAlchemyError, OverflowError)  # the database is there, but can't hold this
+WRITE_ERRORS = (
+    SQLAlchemyError,
+    OverflowError,
+)  # the database is available, but cannot store an event
 log = structlog.get_logger()
 
 
 class _Delivered(Struct, frozen=True, rename="camel"):
-    """Like `wire.consumer_groups.Delivered`, but the event is not decoded: it may be newer."""
+    """Like `wire.consumer_groups.Delivered`, with the event undecoded: it may be newer."""
 
     id: str
     event: Raw
@@ -44,7 +46,7 @@ class _Batch(Struct, frozen=True, rename="camel"):
 
 
 class EventConsumer:
-    """One process' reader; all of them share a group."""
+    """One consumer per process; all share a consumer group."""
 
     def __init__(
         self, engine: EngineClient, database: Database, name: str, idle_s: float = CLAIM_IDLE_S
@@ -54,33 +56,33 @@ class EventConsumer:
         self._name = name
         self._idle_s = idle_s
 
-    async def run(self, pause_s: float = RETRY_DELAY_S) -> None:
-        """Read until cancelled; engines and a database that are away are waited for."""
+    async def run(self, retry_delay_s: float = RETRY_DELAY_S) -> None:
+        """Consume until cancelled; unavailable engines or database are retried."""
         while True:
             try:
                 await self.once()
             except ApiError as error:
-                log.warning("no call records", reason=error.detail)
-                await asyncio.sleep(pause_s)
+                log.warning("event consumer failed", reason=error.detail)
+                await asyncio.sleep(retry_delay_s)
             except Exception:
-                log.exception("no call records")  # whatever it is, the next batch may be well
-                await asyncio.sleep(pause_s)
+                log.exception("event consumer failed")  # the next batch may succeed
+                await asyncio.sleep(retry_delay_s)
 
     async def once(self, wait_s: float = POLL_TIMEOUT_S) -> int:
-        """Read a batch, write it, acknowledge it; returns how many records are new."""
+        """Read, write and acknowledge a batch; return the number of new records."""
         batch = await self._batch(wait_s)
-        told = _read(batch.events)
+        decoded = _decode(batch.events)
         try:
-            new, done = await self._write(list(told.values())), list(told)
+            new, done = await self._write(list(decoded.values())), list(decoded)
         except WRITE_ERRORS as error:
-            log.warning("a batch can't be written as one", reason=type(error).__name__)
-            new, done = await self._one_by_one(told)
+            log.warning("batch not written, writing events one by one", reason=type(error).__name__)
+            new, done = await self._one_by_one(decoded)
         for gap in batch.lost:
-            log.error("call events were lost", slot=gap.slot, first=gap.first, most=gap.most)
+            log.error("call events lost", slot=gap.slot, first=gap.first, most=gap.most)
         done += [gap.id for gap in batch.lost]
         if done:
-            asked = AcknowledgeEvents(GROUP, tuple(done))
-            await self._engine.request(Acknowledged, "POST", "/events/ack", asked)
+            request = AcknowledgeEvents(GROUP, tuple(done))
+            await self._engine.request(Acknowledged, "POST", "/events/ack", request)
         return new
 
     async def _batch(self, wait_s: float) -> _Batch:
@@ -93,50 +95,39 @@ class EventConsumer:
         }
         return await self._engine.request(_Batch, "GET", "/events", query=query)
 
-    async def _write(self, told: Sequence[DecodedEvent]) -> int:
-        if not told:
+    async def _write(self, decoded: Sequence[DecodedEvent]) -> int:
+        if not decoded:
             return 0
         async with self._database.writing() as connection:
-            return await write_events(connection, told)
+            return await write_events(connection, decoded)
 
-    async def _one_by_one(self, told: dict[str, DecodedEvent]) -> tuple[int, list[str]]:
-        """Let what can be written not wait for what can't: that is told again, and logged."""
+    async def _one_by_one(self, decoded: dict[str, DecodedEvent]) -> tuple[int, list[str]]:
+        """Write what can be written; an event that cannot is logged, and delivered again."""
         new, done = 0, []
-        for event_id, event in told.items():
+        for event_id, event in decoded.items():
             try:
                 new += await self._write([event])
                 done.append(event_id)
             except WRITE_ERRORS as error:
-                log.error(  # noqa: TRY400 - its text and traceback hold what customers sent
-                    "a call event can't be written", entry=event_id, reason=type(error).__name__
+                log.error(  # noqa: TRY400 - its text and traceback contain customer data
+                    "call event not written", entry=event_id, reason=type(error).__name__
                 )
         return new, done
 
 
-def _read(events: Sequence[_Delivered]) -> dict[str, DecodedEvent]:
-    """Read what is understood; the rest stays unacknowledged, for a newer version of us."""
+def _decode(events: Sequence[_Delivered]) -> dict[str, DecodedEvent]:
+    """Decode events; an unknown version stays unacknowledged, for a newer process."""
     found = {}
     for each in events:
         try:
             found[each.id] = decode_event(each.event)
         except msgspec.DecodeError as error:
-            log.error(  # noqa: TRY400 - the decoder's own sentence says it all
-                "a call event is not understood", entry=each.id, error=str(error)
+            log.error(  # noqa: TRY400 - the decoder's message is enough
+                "call event not decoded", entry=each.id, error=str(error)
             )
     return found
 
 
 def consumer_name(port: int) -> str:
-    """Name this process, the same after a restart."""
+    """Return the consumer name of this process, the same after a restart."""
     return re.sub("[^A-Za-z0-9_-]", "-", f"{socket.gethostname()[:48]}-{port}")
-
-
-@asynccontextmanager
-async def run_consumer(consumer: EventConsumer) -> AsyncIterator[None]:
-    """Read for as long as the context lasts."""
-    task = asyncio.create_task(consumer.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""A call's dispositions set, and with them its marks, wherever these are."""
+"""Sets the dispositions of a call, and updates its signature in every table."""
 
 from collections.abc import Mapping
 
@@ -17,27 +17,29 @@ DispositionLevels = Mapping[str, str | None]
 async def set_dispositions(
     connection: AsyncConnection, account_id: str, req_id: str, levels: DispositionLevels
 ) -> None:
-    """Note what was decided about a call; a level that is None is taken away."""
+    """Set the levels of a call; None clears a level."""
     query = (
         sa.select(cdrs.c.id, cdrs.c.marks, bodies.c.record)
         .join(bodies, bodies.c.cdr_id == cdrs.c.id)
         .where(cdrs.c.account_id == account_id, cdrs.c.req_id == req_id)
-        .with_for_update(of=cdrs)  # the levels may be decided apart, and at one time
+        .with_for_update(of=cdrs)  # two requests may set levels at the same time
     )
     row = (await connection.execute(query)).one_or_none()
     if row is None:
         return
-    marks = row.marks & ~signature_mask(levels) | sum(
+    signature = row.marks & ~signature_mask(levels) | sum(
         signature_bits(*level) for level in levels.items()
     )
-    changed = sa.update(cdrs).where(cdrs.c.id == row.id).values({**levels, "marks": marks})
+    changed = sa.update(cdrs).where(cdrs.c.id == row.id).values({**levels, "marks": signature})
     await connection.execute(changed)
-    await connection.execute(sa.update(agents).where(agents.c.cdr_id == row.id).values(marks=marks))
+    await connection.execute(
+        sa.update(agents).where(agents.c.cdr_id == row.id).values(marks=signature)
+    )
     record = msgspec.json.decode(row.record, type=CallRecord)
-    its = (
+    is_its = (
         numbers.c.account_id == account_id,
         numbers.c.number.in_([*participant_numbers(record)]),
         numbers.c.started_ms == record.created_ms,
         numbers.c.cdr_id == row.id,
     )
-    await connection.execute(sa.update(numbers).where(*its).values(marks=marks))
+    await connection.execute(sa.update(numbers).where(*is_its).values(marks=signature))

@@ -1,4 +1,4 @@
-"""Call events as they are told: fields and kinds that are not known are kept all the same."""
+"""Decodes call events; unknown fields and kinds are stored, too."""
 
 import msgspec
 from msgspec import Raw, Struct
@@ -6,8 +6,8 @@ from msgspec import Raw, Struct
 from wire.events import VERSION
 from wire.record import CallRecord
 
-# The same in every event of a call, or in its record.
-_LEFT_OUT = frozenset(
+# Not stored: the same in every event of a call, or part of its record.
+_OMITTED = frozenset(
     {"accountId", "callId", "from", "to", "direction", "customData", "record", "version"}
 )
 
@@ -21,7 +21,7 @@ class _Head(Struct, frozen=True, rename="camel"):
 
 
 class DecodedEvent(Struct, frozen=True):
-    """One event: whose, of which call, the how manyth, and what is kept of it, as JSON."""
+    """A decoded event; `body` is its stored part, as JSON."""
 
     account_id: str
     call_id: str
@@ -30,20 +30,20 @@ class DecodedEvent(Struct, frozen=True):
     record: CallRecord | None
 
 
-_head = msgspec.json.Decoder(_Head).decode
-_fields = msgspec.json.Decoder(dict[str, Raw]).decode
+_decode_head = msgspec.json.Decoder(_Head).decode
+_decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 def decode_event(event: bytes | Raw) -> DecodedEvent:
-    """Read an event; raises msgspec.DecodeError for what is none, or of a version to come."""
-    head = _head(event)
+    """Decode an event; raises msgspec.DecodeError, also for a newer version."""
+    head = _decode_head(event)
     if head.version > VERSION:
         raise msgspec.ValidationError(f"an event of version {head.version}")
-    kept = {name: value for name, value in _fields(event).items() if name not in _LEFT_OUT}
+    body = {name: value for name, value in _decode_fields(event).items() if name not in _OMITTED}
     return DecodedEvent(
         head.account_id,
         head.call_id,
         head.sequence_number,
-        msgspec.json.encode(kept),
+        msgspec.json.encode(body),
         head.record,
     )

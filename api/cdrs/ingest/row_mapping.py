@@ -1,4 +1,4 @@
-"""What of a call's record is filtered by: its rows beside the record itself."""
+"""Maps call records to the rows that filters use."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ MAX_NAME_CHARS = 128
 
 
 class AgentRow(Struct, frozen=True):
-    """An agent's part in a call, all of its legs together."""
+    """An agent's part in a call, the sum of its legs."""
 
     agent_id: str
     agent_name: str
@@ -25,7 +25,7 @@ class AgentRow(Struct, frozen=True):
 
 
 def cdr_row(record: CallRecord) -> dict[str, Any]:
-    """Give the columns of `cdrs` that a record fills, and its marks."""
+    """Return the columns of a row of `cdrs`, with its signature."""
     purposes = {each.purpose for each in record.recordings if each.state != "lost"}
     row = {
         "account_id": record.account_id,
@@ -44,19 +44,19 @@ def cdr_row(record: CallRecord) -> dict[str, Any]:
 
 
 def label(record: CallRecord, name: str) -> str | None:
-    """Give a label of who made the call, or else what `customData` has under that name."""
-    for given in (record.labels, record.custom_data):
-        value = (given or {}).get(name)
-        if isinstance(value, str) and (kept := _clean(value, MAX_LABEL_CHARS)):
-            return kept
+    """Return a label of the call, or else the value of that name in `customData`."""
+    for labels in (record.labels, record.custom_data):
+        value = (labels or {}).get(name)
+        if isinstance(value, str) and (cleaned := _clean(value, MAX_LABEL_CHARS)):
+            return cleaned
     return None
 
 
 def is_answered(record: CallRecord) -> bool:
-    """Tell whether somebody answered: a machine of ours that picked up is nobody.
+    """Return whether a person answered; our own IVR does not count.
 
-    A call that came in was answered when one of those it called did; when it called nobody, it was
-    unless it ended in a message.
+    An inbound call counts as answered when one of the dialled parties answered; without a dialled
+    party, unless the caller left a voicemail.
     """
     if record.direction != "inbound" or not record.answered_ms:
         return record.answered_ms > 0
@@ -66,15 +66,15 @@ def is_answered(record: CallRecord) -> bool:
 
 
 def agent_rows(record: CallRecord) -> list[AgentRow]:
-    """List the agents who were called, or who called."""
+    """Return one row for each agent of a call."""
     legs: dict[str, list[LegRecord]] = {}
     for leg in record.legs:
         if leg.agent_id:
             legs.setdefault(leg.agent_id, []).append(leg)
-    return [_together(agent_id, its) for agent_id, its in legs.items()]
+    return [_agent_row(agent_id, agent_legs) for agent_id, agent_legs in legs.items()]
 
 
-def _together(agent_id: str, legs: list[LegRecord]) -> AgentRow:
+def _agent_row(agent_id: str, legs: list[LegRecord]) -> AgentRow:
     return AgentRow(
         agent_id,
         next(
@@ -88,19 +88,19 @@ def _together(agent_id: str, legs: list[LegRecord]) -> AgentRow:
 
 
 def participant_numbers(record: CallRecord) -> dict[str, bool]:
-    """Tell of every number that took part whether it was called."""
+    """Return every number that took part, and whether it was dialled."""
     dialed = set(record.dialed_numbers)
     return {number: number in dialed for number in dict.fromkeys(_numbers(record))}
 
 
 def _numbers(record: CallRecord) -> Iterator[str]:
-    parties = (leg.party for leg in record.legs)
-    everyone = (record.from_, record.caller_id, record.to, *record.dialed_numbers, *parties)
-    yield from (each for each in everyone if each and not each.startswith(AGENT_PREFIX))
+    leg_parties = (leg.party for leg in record.legs)
+    participants = (record.from_, record.caller_id, record.to, *record.dialed_numbers, *leg_parties)
+    yield from (each for each in participants if each and not each.startswith(AGENT_PREFIX))
 
 
-def _clean(text: str, most: int) -> str:
-    """Keep what a database can hold and a list can show."""
+def _clean(text: str, max_chars: int) -> str:
+    """Return the printable characters, up to a limit."""
     if not text.isprintable():
         text = "".join(each for each in text if each.isprintable())
-    return text[:most]
+    return text[:max_chars]

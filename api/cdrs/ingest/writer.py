@@ -1,8 +1,8 @@
-"""Call records in the database, written: once each, however often their events come.
+"""Writes call records once, however often their events are delivered.
 
-What is there already stays. All rows of a call come with its first, in one transaction; so what
-was cut off by a crash, or came twice, is made whole or left alone by being told again. Rows are
-written in one order by everybody, or two processes could wait for each other for ever.
+Existing rows stay. All rows of a call are written in one transaction; so a second delivery, after a
+crash or not, either writes all of them or none. Every process writes rows in the same order:
+otherwise two processes could deadlock.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,10 +22,12 @@ Row = dict[str, Any]
 Rows = list[Row]
 
 
-async def write_events(connection: AsyncConnection, told: Sequence[DecodedEvent]) -> int:
-    """Keep events, and the records of calls that have ended; returns how many of these are new."""
-    await _put(connection, events, [_moment(each) for each in sorted(told, key=_place)])
-    records = {each.call_id: each.record for each in told if each.record is not None}
+async def write_events(connection: AsyncConnection, decoded: Sequence[DecodedEvent]) -> int:
+    """Write events, and the records of ended calls; return the number of new records."""
+    await _insert_rows(
+        connection, events, [_event_row(each) for each in sorted(decoded, key=_order)]
+    )
+    records = {each.call_id: each.record for each in decoded if each.record is not None}
     if not records:
         return 0
     return await _records(connection, records)
@@ -37,13 +39,13 @@ async def _records(connection: AsyncConnection, records: dict[str, CallRecord]) 
     ids = {req_id: cdr_id for cdr_id, req_id in await connection.execute(added, rows)}
     new = [{**row, "cdr_id": ids[row["req_id"]]} for row in rows if row["req_id"] in ids]
     for table, of in CHILD_TABLES.items():
-        await _put(
+        await _insert_rows(
             connection, table, [part for row in new for part in of(row, records[row["req_id"]])]
         )
     return len(new)
 
 
-async def _put(connection: AsyncConnection, table: sa.Table, rows: Rows) -> None:
+async def _insert_rows(connection: AsyncConnection, table: sa.Table, rows: Rows) -> None:
     if rows:
         await connection.execute(_insert(connection, table), rows)
 
@@ -52,11 +54,11 @@ def _insert(connection: AsyncConnection, table: sa.Table) -> Any:
     return INSERTS[connection.dialect.name](table).on_conflict_do_nothing()
 
 
-def _place(event: DecodedEvent) -> tuple[str, str, int]:
+def _order(event: DecodedEvent) -> tuple[str, str, int]:
     return event.account_id, event.call_id, event.sequence_number
 
 
-def _moment(event: DecodedEvent) -> dict[str, Any]:
+def _event_row(event: DecodedEvent) -> dict[str, Any]:
     return {
         "account_id": event.account_id,
         "call_id": event.call_id,
@@ -70,13 +72,13 @@ def _body(row: Row, record: CallRecord) -> Rows:
 
 
 def _agents(row: Row, record: CallRecord) -> Rows:
-    same = {**_same(row), "direction": record.direction}
-    return [{**same, **msgspec.structs.asdict(agent)} for agent in agent_rows(record)]
+    common = {**_common(row), "direction": record.direction}
+    return [{**common, **msgspec.structs.asdict(agent)} for agent in agent_rows(record)]
 
 
 def _numbers(row: Row, record: CallRecord) -> Rows:
     return [
-        {**_same(row), "number": number, "is_dialed": is_dialed}
+        {**_common(row), "number": number, "is_dialed": is_dialed}
         for number, is_dialed in participant_numbers(record).items()
     ]
 
@@ -86,7 +88,7 @@ def _client(row: Row, _record: CallRecord) -> Rows:
     return [{name: row[name] for name in names}] if row["client_id"] else []
 
 
-def _same(row: Row) -> Row:
+def _common(row: Row) -> Row:
     return {name: row[name] for name in ("cdr_id", "account_id", "started_ms", "marks")}
 
 

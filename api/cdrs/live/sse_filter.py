@@ -1,8 +1,8 @@
-"""An engine's server-sent events as an account may see them: without what others do.
+"""Removes data about other accounts from an engine's server-sent events.
 
-An engine's ids say how far the stream of every slot is, and so does what it tells of events that
-were lost. Whoever counts that knows how busy all accounts together are. So ids are sealed, and of a
-loss only that it happened is told.
+An engine's event ids contain the stream position of every slot, as do its notices of lost events.
+These positions reveal how busy all accounts together are. So ids are encrypted, and a notice only
+says that events were lost.
 """
 
 import hmac
@@ -15,25 +15,25 @@ from wire.errors import BadInput
 
 COMMENT_FRAME = b":\n\n"
 LOST_FRAME = b"event: lost\ndata: {}\n\n"
-PADDING_BYTES = (
-    256  # ids are as long as the next multiple of it: their length must not count digits
-)
+PADDING_BYTES = 256  # ids are padded to a multiple of it: their length must not reveal positions
 _END = b"\n\n"
 
 
 class EventIdCipher:
-    """Makes ids that nobody but us can read: every process with the same secret can."""
+    """Encrypts event ids; every process with the same secret can decrypt them."""
 
     def __init__(self, secret: str) -> None:
         key = hmac.digest(secret.encode(), b"ids of live events", "sha256")
         self._fernet = Fernet(urlsafe_b64encode(key))
 
-    def encrypt(self, place: bytes) -> bytes:
-        """Seal an engine's id; the blanks behind it mean nothing in JSON."""
-        return self._fernet.encrypt(place.ljust(-(-len(place) // PADDING_BYTES) * PADDING_BYTES))
+    def encrypt(self, position: bytes) -> bytes:
+        """Encrypt an engine's id; the padding is blanks, which JSON ignores."""
+        return self._fernet.encrypt(
+            position.ljust(-(-len(position) // PADDING_BYTES) * PADDING_BYTES)
+        )
 
     def decrypt(self, text: str) -> str:
-        """Give an engine's id back; raises BadInput for what is none of ours."""
+        """Decrypt an id; raises BadInput if it is not one of ours."""
         try:
             return self._fernet.decrypt(text.encode()).decode().rstrip()
         except InvalidToken:
@@ -41,20 +41,20 @@ class EventIdCipher:
 
 
 class SseFilter:
-    """Cuts what comes into events, whatever pieces it comes in."""
+    """Splits a stream into frames, and rewrites each."""
 
-    def __init__(self, seal: EventIdCipher) -> None:
-        self._cipher = seal
+    def __init__(self, cipher: EventIdCipher) -> None:
+        self._cipher = cipher
         self._partial = b""
 
-    def feed(self, piece: bytes) -> Iterator[bytes]:
-        """Give the events and comments that end in a piece, as they may be seen."""
-        *whole, self._partial = (self._partial + piece).split(_END)
-        return map(self._rewrite, whole)
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """Return the frames that end in a chunk, rewritten for the account."""
+        *frames, self._partial = (self._partial + chunk).split(_END)
+        return map(self._rewrite, frames)
 
     def _rewrite(self, frame: bytes) -> bytes:
         name, _, rest = frame.partition(b": ")
         if name == b"id":
-            place, _, event = rest.partition(b"\n")
-            return b"id: %b\n%b\n\n" % (self._cipher.encrypt(place), event)
+            position, _, event = rest.partition(b"\n")
+            return b"id: %b\n%b\n\n" % (self._cipher.encrypt(position), event)
         return LOST_FRAME if rest.startswith(b"lost\n") else frame + _END

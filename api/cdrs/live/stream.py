@@ -1,7 +1,7 @@
-"""An account's call events as they happen, as server-sent events.
+"""Streams an account's call events as server-sent events.
 
-Each reader has a stream of its own from an engine. Nothing is queued for it here: one that reads
-slowly is waited for, so it lags in the store's stream, and is told when that has cut events off.
+Each reader has its own stream from an engine. Nothing is queued here: a slow reader lags in the
+store's stream, and receives a notice when that stream is trimmed before it.
 """
 
 import asyncio
@@ -19,91 +19,91 @@ from api.cdrs.live.sse_filter import COMMENT_FRAME, EventIdCipher, SseFilter
 from api.common.errors import ApiError, ServiceUnavailable, TooManyRequests
 from api.engine_client import EngineClient
 
-MAX_READERS = 20  # of one account, at this process
+MAX_READERS = 20  # of one account, in this process
 HEARTBEAT_S = 10.0
 SEND_TIMEOUT_S = 30.0
 RETRY_FRAME = b"retry: 1000\n\n"
-Reauthenticate = Callable[[], Awaitable[object]]  # lets a reader in again; raises Refused
+Reauthenticate = Callable[[], Awaitable[object]]  # raises ApiError if the reader is not authorized
 log = structlog.get_logger()
 
 
 class LiveEvents:
-    """Opens streams for readers, no more than there may be."""
+    """Opens event streams, up to MAX_READERS of an account."""
 
-    def __init__(self, engine: EngineClient, seal: EventIdCipher) -> None:
+    def __init__(self, engine: EngineClient, cipher: EventIdCipher) -> None:
         self._engine = engine
-        self._cipher = seal
+        self._cipher = cipher
         self._readers: Counter[str] = Counter()
 
     async def stream(
-        self, account_id: str, last: str | None, door: Reauthenticate
+        self, account_id: str, last: str | None, reauthenticate: Reauthenticate
     ) -> StreamingResponse:
-        """Follow an account's events from now on, or from a Last-Event-ID, while the door opens.
+        """Stream an account's events from now on, or after a Last-Event-ID.
 
-        Raises BadInput for an id that is not ours.
+        The stream ends when `reauthenticate` raises. Raises BadInput for an invalid id.
         """
         if self._readers[account_id] >= MAX_READERS:
             raise TooManyRequests(f"{MAX_READERS} streams are open", retry_after_s=5)
         headers = {} if last is None else {"Last-Event-ID": self._cipher.decrypt(last)}
-        async with AsyncExitStack() as house:
+        async with AsyncExitStack() as stack:
             self._readers[account_id] += 1
-            house.callback(self._release, account_id)
-            told = self._engine.stream("/events", {"account": account_id}, headers)
-            engines = await house.enter_async_context(told)
-            chunks = _beating(engines, SseFilter(self._cipher), door)
-            kept = house.pop_all()
-        return EventStream(chunks, kept)
+            stack.callback(self._release, account_id)
+            events = self._engine.stream("/events", {"account": account_id}, headers)
+            source = await stack.enter_async_context(events)
+            chunks = _with_heartbeat(source, SseFilter(self._cipher), reauthenticate)
+            open_stack = stack.pop_all()
+        return EventStream(chunks, open_stack)
 
     def _release(self, account_id: str) -> None:
         self._readers[account_id] -= 1
 
 
 class EventStream(StreamingResponse):
-    """Ends when its reader has taken nothing for a while, and lets go of everything then."""
+    """Closes the engine's stream when the reader disconnects or stops reading."""
 
-    def __init__(self, chunks: AsyncIterator[bytes], house: AsyncExitStack) -> None:
+    def __init__(self, chunks: AsyncIterator[bytes], stack: AsyncExitStack) -> None:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(chunks, media_type="text/event-stream", headers=headers)
-        self._stack = house
+        self._stack = stack
 
     async def stream_response(self, send: Send) -> None:
-        """See StreamingResponse; each piece has a time in which it must be taken."""
+        """See StreamingResponse; each chunk must be sent within a timeout."""
 
-        async def in_time(message: Message) -> None:
+        async def send_in_time(message: Message) -> None:
             async with asyncio.timeout(SEND_TIMEOUT_S):
                 await send(message)
 
         async with self._stack:
             try:
-                await super().stream_response(in_time)
+                await super().stream_response(send_in_time)
             except TimeoutError:
-                log.info("a reader of live events took nothing, and was let go")
+                log.info("live event reader timed out")
 
 
-async def _beating(
-    told: aiohttp.StreamReader, frames: SseFilter, door: Reauthenticate
+async def _with_heartbeat(
+    source: aiohttp.StreamReader, sse_filter: SseFilter, reauthenticate: Reauthenticate
 ) -> AsyncIterator[bytes]:
-    """Pass on what an engine tells; of its comments, one that nothing came, only now and then."""
+    """Yield an engine's events; of its comments, only one per HEARTBEAT_S without events."""
     yield RETRY_FRAME
-    beat_s = time.monotonic()
+    sent_s = time.monotonic()
     try:
-        async for piece in told.iter_any():
-            if not await _opens(door):
+        async for chunk in source.iter_any():
+            if not await _is_authorized(reauthenticate):
                 return
-            events = b"".join(frame for frame in frames.feed(piece) if frame != COMMENT_FRAME)
-            if events or time.monotonic() - beat_s >= HEARTBEAT_S:
-                beat_s = time.monotonic()
+            events = b"".join(frame for frame in sse_filter.feed(chunk) if frame != COMMENT_FRAME)
+            if events or time.monotonic() - sent_s >= HEARTBEAT_S:
+                sent_s = time.monotonic()
                 yield events or COMMENT_FRAME
     except (aiohttp.ClientError, TimeoutError):
-        return  # the reader comes back with its Last-Event-ID, and another engine answers
+        return  # the reader reconnects with its Last-Event-ID, to another engine
 
 
-async def _opens(door: Reauthenticate) -> bool:
-    """Tell whether who was let in would be let in now: a key may be revoked, a token ends."""
+async def _is_authorized(reauthenticate: Reauthenticate) -> bool:
+    """Return whether the reader is still authorized: its key or token may have expired."""
     try:
-        await door()
+        await reauthenticate()
     except ServiceUnavailable:
-        return True  # who can't be looked up now
+        return True  # unknown: the database is unavailable
     except ApiError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""What each filter asks of a call, as SQL; values are parameters, named after the filters."""
+"""The SQL conditions of each filter; values are parameters, named after the filters."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from api.cdrs.query.filters import PURPOSES, Filters, agent_parameter
 from api.cdrs.tables import agents, cdrs, numbers
 
 Condition = sa.ColumnElement[bool]
-# Rows that are looked at, beside the one that is looked up.
+# Rows that are checked for an index entry.
 CALL, CALL_AGENTS, CALL_NUMBERS = (
     cdrs.alias("call"),
     agents.alias("its_agents"),
@@ -18,17 +18,17 @@ CALL, CALL_AGENTS, CALL_NUMBERS = (
 
 
 def parameter(column: sa.Column[Any], name: str = "") -> sa.BindParameter[Any]:
-    """Give the parameter that a column is compared with; of the same name, unless it is said."""
+    """Return the parameter that a column is compared with, named after the column by default."""
     return sa.bindparam(name or column.name, type_=column.type)
 
 
 def account_condition(table: sa.FromClause) -> Condition:
-    """Ask for the account's own."""
+    """Match the rows of the account."""
     return table.c.account_id == parameter(cdrs.c.account_id)
 
 
 class IndexEntry(Struct, frozen=True):
-    """What an index has of a call, as columns of what it is read from."""
+    """The columns of an index entry."""
 
     started_ms: sa.ColumnElement[int]
     cdr_id: sa.ColumnElement[int]
@@ -36,29 +36,29 @@ class IndexEntry(Struct, frozen=True):
 
 
 def remaining_conditions(
-    filters: Filters, taken: frozenset[str], entry: IndexEntry
+    filters: Filters, answered: frozenset[str], entry: IndexEntry
 ) -> list[Condition]:
-    """Ask for what a call must have besides what is `taken`: of its marks, and then of its rows."""
-    others = filters.names - taken
-    if not others:
+    """Match the filters that a scan has not `answered`: by signature first, then by rows."""
+    remaining = filters.names - answered
+    if not remaining:
         return []
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     if filters.signed:
-        found.append(entry.marks.bitwise_and(_marks("mask")) == _marks("marks"))
+        conditions.append(entry.marks.bitwise_and(_signature("mask")) == _signature("marks"))
     if filters.agent_names:
-        found.append(entry.marks.bitwise_and(_marks("agent_marks")) != 0)
+        conditions.append(entry.marks.bitwise_and(_signature("agent_marks")) != 0)
     if columns := [
-        CALL.c[name] == parameter(cdrs.c[name]) for name in filters.columns if name in others
+        CALL.c[name] == parameter(cdrs.c[name]) for name in filters.columns if name in remaining
     ]:
-        found.append(_has(CALL, CALL.c.id, CALL.c.id == entry.cdr_id, *columns))
-    if "agent_names" in others:
-        found.append(_with_agent(filters, entry))
-    if "number" in others:
+        conditions.append(_has(CALL, CALL.c.id, CALL.c.id == entry.cdr_id, *columns))
+    if "agent_names" in remaining:
+        conditions.append(_with_agent(filters, entry))
+    if "number" in remaining:
         same = (
             CALL_NUMBERS.c.started_ms == entry.started_ms,
             CALL_NUMBERS.c.cdr_id == entry.cdr_id,
         )
-        found.append(
+        conditions.append(
             _has(
                 CALL_NUMBERS,
                 CALL_NUMBERS.c.cdr_id,
@@ -66,56 +66,56 @@ def remaining_conditions(
                 *same,
             )
         )
-    return found
+    return conditions
 
 
 def recording_conditions(filters: Filters) -> list[Condition]:
-    """Ask for a recording of a purpose, and for missed calls, in the words of their indexes."""
-    found: list[Condition] = [cdrs.c[PURPOSES[filters.purpose]] == sa.true()]
+    """Match calls with a recording, and missed calls, as the partial indexes phrase it."""
+    conditions: list[Condition] = [cdrs.c[PURPOSES[filters.purpose]] == sa.true()]
     if filters.is_answered is False:
-        found.append(cdrs.c.is_answered == sa.false())
-    return found
+        conditions.append(cdrs.c.is_answered == sa.false())
+    return conditions
 
 
 def time_conditions(
     filters: Filters, started_ms: sa.Column[int], cdr_id: sa.Column[int]
 ) -> list[Condition]:
-    """Ask for the time in which calls began, and for those that were there at some time."""
-    found: list[Condition] = []
+    """Match the time range, and the calls that existed when an export started."""
+    conditions: list[Condition] = []
     if filters.start_ms is not None:
-        found.append(started_ms >= parameter(started_ms, "start_ms"))
+        conditions.append(started_ms >= parameter(started_ms, "start_ms"))
     if filters.end_ms is not None:
-        found.append(started_ms < parameter(started_ms, "end_ms"))
+        conditions.append(started_ms < parameter(started_ms, "end_ms"))
     if filters.newest_id is not None:
-        found.append(cdr_id <= parameter(cdr_id, "newest_id"))
-    return found
+        conditions.append(cdr_id <= parameter(cdr_id, "newest_id"))
+    return conditions
 
 
 def number_conditions(filters: Filters, table: sa.FromClause = numbers) -> list[Condition]:
-    """Ask for a number of a call, in any part or as one that was called."""
+    """Match a number that took part in a call, or one that was dialled."""
     name = "dialed_number" if filters.dialed_number else "number"
-    found: list[Condition] = [
+    conditions: list[Condition] = [
         account_condition(table),
         table.c.number == parameter(numbers.c.number, name),
     ]
     if filters.dialed_number:
-        found.append(table.c.is_dialed == sa.true())
-    return found
+        conditions.append(table.c.is_dialed == sa.true())
+    return conditions
 
 
-def _marks(name: str) -> sa.BindParameter[int]:
+def _signature(name: str) -> sa.BindParameter[int]:
     return parameter(cdrs.c.marks, name)
 
 
 def _with_agent(filters: Filters, entry: IndexEntry) -> Condition:
-    some = [
+    names = [
         parameter(agents.c.agent_name, agent_parameter(n)) for n in range(len(filters.agent_names))
     ]
-    its = (CALL_AGENTS.c.cdr_id == entry.cdr_id, CALL_AGENTS.c.agent_name.in_(some))
-    return _has(CALL_AGENTS, CALL_AGENTS.c.cdr_id, *its)
+    matches = (CALL_AGENTS.c.cdr_id == entry.cdr_id, CALL_AGENTS.c.agent_name.in_(names))
+    return _has(CALL_AGENTS, CALL_AGENTS.c.cdr_id, *matches)
 
 
 def _has(table: sa.FromClause, key: sa.ColumnElement[int], *conditions: Condition) -> Condition:
-    """Ask for a row beside an entry, for each entry alone: EXISTS may be made of all there are."""
-    its = sa.select(key).where(*conditions).limit(1)
-    return its.correlate_except(table).scalar_subquery().is_not(None)
+    """Match an entry with such a row; a scalar subquery, because EXISTS may scan all rows."""
+    rows = sa.select(key).where(*conditions).limit(1)
+    return rows.correlate_except(table).scalar_subquery().is_not(None)

@@ -1,4 +1,4 @@
-"""Which calls are wanted: the filters of the list, read and valid."""
+"""The filters of a list of calls, parsed and valid."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from msgspec import Struct, structs
 
 from api.cdrs.query.signatures import BIT_WIDTHS, agent_signature, signature_bits, signature_mask
 
-# Columns of the same names, those that the fewest calls share first.
+# Columns of the same names; first those with the most distinct values.
 COLUMNS = (
     "req_id",
     "client_id",
@@ -21,11 +21,11 @@ COLUMNS = (
 NUMBERS = ("dialed_number", "number")
 TIMES = ("start_ms", "end_ms", "newest_id")
 PURPOSES = {"call": "has_recording", "voicemail": "has_voicemail"}
-PLACEHOLDER = "some"  # stands for any text
+PLACEHOLDER = "some"  # stands for any text in the shape of filters
 
 
 class Filters(Struct, frozen=True, omit_defaults=True):
-    """What a call must have; empty means any. From `start_ms` on, until before `end_ms`."""
+    """What a call must match; empty means any. The range includes `start_ms`, not `end_ms`."""
 
     account_id: str
     req_id: str = ""
@@ -33,7 +33,7 @@ class Filters(Struct, frozen=True, omit_defaults=True):
     caller_id: str = ""
     to_number: str = ""
     dialed_number: str = ""
-    number: str = ""  # of anybody who took part
+    number: str = ""  # of any participant
     call_path: str = ""
     obd_type: str = ""
     disposition1: str = ""
@@ -44,27 +44,27 @@ class Filters(Struct, frozen=True, omit_defaults=True):
     agent_names: tuple[str, ...] = ()
     start_ms: int | None = None
     end_ms: int | None = None
-    newest_id: int | None = None  # none that was written later
+    newest_id: int | None = None  # excludes calls that are written later
 
     @property
     def columns(self) -> list[str]:
-        """Name the columns that must have a value, in the order above."""
+        """The columns that are filtered, in the order above."""
         return [name for name in COLUMNS if getattr(self, name)]
 
     @property
     def names(self) -> frozenset[str]:
-        """Name all that are given, but time's."""
-        given = {
+        """All filters that are set, except the time range."""
+        is_set = {
             "is_answered": self.is_answered is not None,
             "purpose": bool(self.purpose),
             "number": bool(self.dialed_number or self.number),
             "agent_names": bool(self.agent_names),
         }
-        return frozenset((*self.columns, *(name for name, is_given in given.items() if is_given)))
+        return frozenset((*self.columns, *(name for name, is_given in is_set.items() if is_given)))
 
     @property
     def signed(self) -> dict[str, str | bool]:
-        """Give what columns must have, of those that leave a mark."""
+        """The values of the filtered columns that are part of the signature."""
         found = {name: getattr(self, name) for name in self.columns if name in BIT_WIDTHS}
         if self.is_answered is not None:
             found["is_answered"] = self.is_answered
@@ -74,7 +74,7 @@ class Filters(Struct, frozen=True, omit_defaults=True):
 
     @property
     def shape(self) -> "Filters":
-        """Give filters that ask for the same, of some values: a statement is made for a form."""
+        """The same filters with placeholder values: statements are built and cached by shape."""
         texts = {name: PLACEHOLDER for name in (*COLUMNS, *NUMBERS) if getattr(self, name)}
         times = {name: 0 for name in TIMES if getattr(self, name) is not None}
         agents = (PLACEHOLDER,) * len(self.agent_names)
@@ -82,18 +82,18 @@ class Filters(Struct, frozen=True, omit_defaults=True):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Give what the parameters of its form's statements stand for."""
-        agents = {agent_parameter(place): name for place, name in enumerate(self.agent_names)}
-        marked = self.signed
+        """The values of the parameters in the statements of this shape."""
+        agents = {agent_parameter(index): name for index, name in enumerate(self.agent_names)}
+        signed = self.signed
         return {
             **structs.asdict(self),
             **agents,
-            "mask": signature_mask(marked),
-            "marks": sum(signature_bits(name, value) for name, value in marked.items()),
+            "mask": signature_mask(signed),
+            "marks": sum(signature_bits(name, value) for name, value in signed.items()),
             "agent_marks": agent_signature(self.agent_names),
         }
 
 
-def agent_parameter(place: int) -> str:
-    """Name the parameter for one of several agents' names."""
-    return f"agent{place}"
+def agent_parameter(index: int) -> str:
+    """Return the name of the parameter for one of several agent names."""
+    return f"agent{index}"

@@ -1,8 +1,7 @@
-"""Filters as SQL: pages of calls, how many there are, and which way to them is short.
+"""Filters as SQL: pages of calls, their count, and the measured length of access paths.
 
-A page is read off an index from its beginning, until it is full; what is counted has a limit.
-Making a statement costs more than running it, so each is made once for a form of filters; what is
-asked for comes as parameters.
+A page is read from an index until it is full; counting has a limit. Building a statement costs more
+than running it, so each is built once for a shape of filters, and the values are parameters.
 """
 
 import operator
@@ -15,9 +14,9 @@ from api.cdrs.query.access_paths import MAX_CACHED_SHAPES, AccessPath, access_pa
 from api.cdrs.query.filters import Filters
 from api.cdrs.tables import bodies, cdrs
 
-Position = tuple[int, int]  # in a list: when a call began, and its id
-FETCH_COST = 10  # so much dearer is a row that is looked at than one that is only looked up
-UNSELECTIVE = {"call", "is_answered"}  # never the shortest: half of all calls have these
+Position = tuple[int, int]  # in a list: start time and id of a call
+FETCH_COST = 10  # of an entry whose row is read, in entries that are only scanned
+UNSELECTIVE = {"call", "is_answered"}  # never the cheapest: half of all calls match
 _SHOWN = (
     cdrs.c.id,
     cdrs.c.req_id,
@@ -30,88 +29,93 @@ _SHOWN = (
 
 
 @lru_cache(MAX_CACHED_SHAPES)
-def candidate_paths(form: Filters) -> tuple[str, ...]:
-    """Name the ways to calls that may be the shortest, those first that are as a rule."""
-    names = list(access_paths(form))
+def candidate_paths(shape: Filters) -> tuple[str, ...]:
+    """Return the names of the access paths that may be the cheapest, the usual one first."""
+    names = list(access_paths(shape))
     if "req_id" in names:
         return ("req_id",)
     return tuple(name for name in names if name not in UNSELECTIVE) or (names[0],)
 
 
 @lru_cache(MAX_CACHED_SHAPES)
-def measure_query(form: Filters, most: int) -> sa.Select[Any]:
-    """Count what each way would have to look at, up to a limit; a column a way, in their order."""
-    found = access_paths(form)
-    lengths: list[Any] = [_length(found[name], most).label(name) for name in candidate_paths(form)]
+def measure_query(shape: Filters, limit: int) -> sa.Select[Any]:
+    """Measure the length of each candidate path, up to a limit; one column per path."""
+    paths = access_paths(shape)
+    lengths: list[Any] = [
+        _length(paths[name], limit).label(name) for name in candidate_paths(shape)
+    ]
     return sa.select(*lengths)
 
 
 @lru_cache(MAX_CACHED_SHAPES)
-def page_query(form: Filters, way: str, *, is_after: bool) -> sa.Select[Any]:
+def page_query(shape: Filters, path: str, *, is_after: bool) -> sa.Select[Any]:
     """Select the rows of a page, newest first.
 
-    Parameters are the filters' values, `limit`, `offset`, `most` (both together), and where it is
-    after a place, `after_ms` and `after_id`.
+    Parameters are the filters' values, `limit`, `offset`, `window_end` (their sum), and with
+    `is_after`, `after_ms` and `after_id`.
     """
-    found = _page(access_paths(form)[way], is_after=is_after).subquery()
+    entries = _page(access_paths(shape)[path], is_after=is_after).subquery()
     return (
         sa.select(*_SHOWN)
-        .join_from(found, cdrs, cdrs.c.id == found.c.id)
+        .join_from(entries, cdrs, cdrs.c.id == entries.c.id)
         .join(bodies, bodies.c.cdr_id == cdrs.c.id)
-        .order_by(found.c.started_ms.desc(), found.c.id.desc())
+        .order_by(entries.c.started_ms.desc(), entries.c.id.desc())
     )
 
 
 @lru_cache(MAX_CACHED_SHAPES)
-def count_query(form: Filters, way: str, most: int) -> tuple[sa.Select[Any], int]:
-    """Count the wanted among the first that are looked up, `most` in all lookups together.
+def count_query(shape: Filters, path: str, limit: int) -> tuple[sa.Select[Any], int]:
+    """Count the matches among the first entries, `limit` in all scans together.
 
-    Selects how many are wanted, and how many each lookup found, of at most as many as returned.
+    Selects the number of matches, and how many entries each scan found. Also returns the share of
+    the limit that each scan has.
     """
-    looked = access_paths(form)[way]
-    share = max(1, (most if looked[0].is_exact else most // FETCH_COST) // len(looked))
-    parts = [lookup.matches(share).subquery() for lookup in looked]
-    return _alone(*parts) if len(parts) == 1 else _together(parts), share
+    scans = access_paths(shape)[path]
+    share = max(1, (limit if scans[0].is_exact else limit // FETCH_COST) // len(scans))
+    parts = [scan.matches(share).subquery() for scan in scans]
+    return _count_one(*parts) if len(parts) == 1 else _count_merged(parts), share
 
 
-def _length(way: AccessPath, most: int) -> sa.ColumnElement[int]:
-    found = (lookup.entries().limit(most // len(way)).subquery() for lookup in way)
+def _length(path: AccessPath, limit: int) -> sa.ColumnElement[int]:
+    found = (scan.entries().limit(limit // len(path)).subquery() for scan in path)
     counts = (sa.select(sa.func.count()).select_from(each).scalar_subquery() for each in found)
     return reduce(operator.add, counts)
 
 
-def _page(way: AccessPath, *, is_after: bool) -> sa.Select[Any]:
-    parts = [lookup.page(is_after=is_after) for lookup in way]
+def _page(path: AccessPath, *, is_after: bool) -> sa.Select[Any]:
+    parts = [scan.page(is_after=is_after) for scan in path]
     if len(parts) == 1:
-        return _cut(parts[0])
-    most = _number("most")
-    merged = sa.union(*(sa.select(part.limit(most).subquery()) for part in parts)).subquery()
-    chosen = sa.select(merged.c.started_ms, merged.c.id)
-    return _cut(chosen.order_by(merged.c.started_ms.desc(), merged.c.id.desc()))
+        return _window(parts[0])
+    end = _integer("window_end")
+    merged = sa.union(*(sa.select(part.limit(end).subquery()) for part in parts)).subquery()
+    rows = sa.select(merged.c.started_ms, merged.c.id)
+    return _window(rows.order_by(merged.c.started_ms.desc(), merged.c.id.desc()))
 
 
-def _cut(chosen: sa.Select[Any]) -> sa.Select[Any]:
-    return chosen.limit(_number("limit")).offset(_number("offset"))
+def _window(query: sa.Select[Any]) -> sa.Select[Any]:
+    return query.limit(_integer("limit")).offset(_integer("offset"))
 
 
-def _number(name: str) -> sa.BindParameter[int]:
+def _integer(name: str) -> sa.BindParameter[int]:
     return sa.bindparam(name, type_=sa.Integer)
 
 
-def _alone(found: sa.Subquery) -> sa.Select[Any]:
-    wanted = sa.func.count(sa.case((found.c.fits == 1, 1)))
-    columns: list[Any] = [wanted, sa.func.count()]
+def _count_one(found: sa.Subquery) -> sa.Select[Any]:
+    matches = sa.func.count(sa.case((found.c.fits == 1, 1)))
+    columns: list[Any] = [matches, sa.func.count()]
     return sa.select(*columns).select_from(found)
 
 
-def _together(parts: list[sa.Subquery]) -> sa.Select[Any]:
-    """Count what several lookups found; a call that more than one has found counts once."""
-    marked = (
-        sa.select(sa.literal(place).label("part"), part.c.id, part.c.fits)
-        for place, part in enumerate(parts)
+def _count_merged(parts: list[sa.Subquery]) -> sa.Select[Any]:
+    """Count the matches of several scans; a call that more than one has found counts once."""
+    numbered = (
+        sa.select(sa.literal(index).label("part"), part.c.id, part.c.fits)
+        for index, part in enumerate(parts)
     )
-    found = sa.union_all(*marked).subquery()
-    wanted = sa.func.count(sa.distinct(sa.case((found.c.fits == 1, found.c.id))))
-    seen = (sa.func.count(sa.case((found.c.part == place, 1))) for place, _part in enumerate(parts))
-    columns: list[Any] = [wanted, *seen]
+    found = sa.union_all(*numbered).subquery()
+    matches = sa.func.count(sa.distinct(sa.case((found.c.fits == 1, found.c.id))))
+    scanned = (
+        sa.func.count(sa.case((found.c.part == index, 1))) for index, _part in enumerate(parts)
+    )
+    columns: list[Any] = [matches, *scanned]
     return sa.select(*columns).select_from(found)

@@ -1,14 +1,15 @@
-"""What an index alone tells of the filters that it is not for: a hash of each, in one number.
+"""Bitmap signatures: an index entry tells which other filters its call cannot match.
 
-Every index ends with a call's marks. Whoever looks up by one filter sees there that a call can't
-fit another, without a look at its row. What is alike by chance is looked at (decision 0029).
+A signature holds a few hash bits of each filtered column, as a Bloom filter does. Every index ends
+with it, in the column `marks`. So a scan by one filter excludes most calls that do not match the
+others without reading their rows; equal bits are checked in the row (decision 0029).
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 from zlib import crc32
 
-# Bits of each; together no more than the 63 of a signed number that is not negative.
+# Bits of each column; in sum at most 63, a signed number that is not negative.
 BIT_WIDTHS = {
     "is_answered": 1,
     "has_recording": 1,
@@ -22,35 +23,35 @@ BIT_WIDTHS = {
     "disposition2": 6,
     "disposition3": 7,
 }
-AGENT_BITS = 12  # of which each agent of a call sets one
-_SHIFTS = {name: sum([*BIT_WIDTHS.values()][:place]) for place, name in enumerate(BIT_WIDTHS)}
+AGENT_BITS = 12  # each agent of a call sets one of them
+_SHIFTS = {name: sum([*BIT_WIDTHS.values()][:index]) for index, name in enumerate(BIT_WIDTHS)}
 _AGENTS_SHIFT = sum(BIT_WIDTHS.values())
 
 
 def signature_of(values: Mapping[str, Any], agent_names: Iterable[str]) -> int:
-    """Give the marks of a call by what is in its columns, and the names of its agents."""
-    marks = agent_signature(agent_names)
+    """Return the signature of a call from its columns and the names of its agents."""
+    signature = agent_signature(agent_names)
     for name in BIT_WIDTHS:
-        marks |= signature_bits(name, values.get(name))
-    return marks
+        signature |= signature_bits(name, values.get(name))
+    return signature
 
 
 def signature_bits(name: str, value: str | bool | None) -> int:
-    """Give what a value leaves in the marks."""
+    """Return the bits that a value sets."""
     return _hash(value, BIT_WIDTHS[name]) << _SHIFTS[name]
 
 
 def signature_mask(names: Iterable[str]) -> int:
-    """Give the bits of some columns."""
+    """Return all bits of some columns."""
     return sum((1 << BIT_WIDTHS[name]) - 1 << _SHIFTS[name] for name in names)
 
 
 def agent_signature(names: Iterable[str]) -> int:
-    """Give the bits of some agents: a call that has one of them has one of these."""
-    marks = 0
+    """Return the bits of some agents: a call with one of them has one of these."""
+    signature = 0
     for name in names:
-        marks |= 1 << _AGENTS_SHIFT + crc32(name.encode()) % AGENT_BITS
-    return marks
+        signature |= 1 << _AGENTS_SHIFT + crc32(name.encode()) % AGENT_BITS
+    return signature
 
 
 def _hash(value: str | bool | None, width: int) -> int:

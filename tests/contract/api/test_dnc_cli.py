@@ -40,13 +40,13 @@ async def test_a_token_is_shown_once(rest: Rest, tmp_path: Path) -> None:
     assert (status, said) == (2, "switchroom: no account nobody\n")
 
 
-@pytest.mark.parametrize("words", [("api", "terms"), ("api", "terms", "--anew")])
+@pytest.mark.parametrize("words", [("api", "terms"), ("api", "terms", "--full")])
 async def test_lists_are_put_by_command(rest: Rest, tmp_path: Path, words: tuple[str, ...]) -> None:
     """As `api` does by itself; anew, also where nothing says that something is wrong."""
     lists = DncStore(rest.parts.database, rest.parts.now_ms)
     await lists.put("acme", [CUSTOMER], "p")
-    if "--anew" in words:
-        same = {"after": 0, "version": (await lists.extent("acme")).version}
+    if "--full" in words:
+        same = {"after": 0, "version": (await lists.versions("acme")).version}
         await rest.bench.request("PATCH", "/terms/acme/dnc", same)
     status, said = await switchroom(rest, tmp_path, *words)
     assert status == 0, said

@@ -108,7 +108,9 @@ async def test_a_worker_outlives_faults_of_its_own(database: Database) -> None:
     """Whatever goes wrong between jobs, the next one is done."""
     _, (job_id,) = await added(database, Hand())
     jobs = MoodyJobs(database, Hand())
-    working = asyncio.create_task(Worker(jobs, {"sum": double}, Metrics()).run(look_s=0.01))
+    working = asyncio.create_task(
+        Worker(jobs, {"sum": double}, Metrics()).run(poll_interval_s=0.01)
+    )
 
     async def is_done() -> bool:
         return (await _got(jobs, job_id)).state == "done"
@@ -146,7 +148,7 @@ async def test_a_lease_outlives_a_database_that_is_away_for_a_moment(database: D
         await until(lambda: shy.held > 1, what="a lease that is held again")
         return {}
 
-    assert await Worker(shy, {"sum": slow}, Metrics(), hold_s=0.01).once()
+    assert await Worker(shy, {"sum": slow}, Metrics(), renew_interval_s=0.01).once()
     assert (await _got(jobs, job_id)).state == "done"
 
 
@@ -155,9 +157,9 @@ class ShyJobs(JobStore):
 
     held = 0
 
-    async def hold(self, job: Job) -> None:
+    async def renew(self, job: Job) -> None:
         """See Jobs."""
         self.held += 1
         if self.held == 1:
             raise ServiceUnavailable("the database can't be used now")
-        await super().hold(job)
+        await super().renew(job)

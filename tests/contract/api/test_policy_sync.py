@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 from sqlalchemy import delete
 
+from api.common.background import background
 from api.common.errors import NotFound
 from api.dnc import tables
 from api.dnc.store import DncStore, ListVersions
 from api.engine_client import EngineClient
-from api.policy_sync import sync as pushing
 from api.policy_sync.sync import PolicySync
 from tests.contract.api.rest import CUSTOMER, OTHERS, OURS, Rest
 from tests.harness.until import until
@@ -83,7 +83,7 @@ async def test_a_database_that_was_put_back_wins(kept: Rest) -> None:
     """A list that has come further than the database ever did is put anew; so it is when asked."""
     await lists(kept).put("acme", [CUSTOMER], "p")
     await kept.parts.policy_sync.sync_all()
-    stands = (await lists(kept).extent("acme")).version
+    stands = (await lists(kept).versions("acme")).version
     change = {"after": stands, "version": stands + 50, "add": ["+4711111111"]}
     answer = await kept.bench.request("PATCH", "/terms/acme/dnc", change)
     assert answer == (200, {"version": stands + 50})
@@ -118,8 +118,8 @@ async def test_several_processes_push(kept: Rest) -> None:
 
 
 async def test_a_change_is_pushed_at_once(rest: Rest) -> None:
-    """Whoever changes a list nudges."""
-    async with pushing.run_policy_sync(rest.parts.policy_sync):
+    """A change of a list is pushed without waiting for the interval."""
+    async with background(rest.parts.policy_sync.run()):
         await until(lambda: _is_there(rest))
         await lists(rest).put("acme", [CUSTOMER], "p")
         rest.parts.policy_sync.notify("acme")
@@ -152,7 +152,7 @@ async def test_versions_only_grow(kept: Rest) -> None:
     now = [5_000]
     store = DncStore(kept.parts.database, lambda: now[0])
     await store.put("acme", MANY[:3], "p")
-    assert await store.extent("acme") == ListVersions(4_997, 5_000)
+    assert await store.versions("acme") == ListVersions(4_997, 5_000)
     await store.put("acme", MANY[3:5], "p")
     now[0] = 10
     await store.remove("acme", MANY[0], "p")

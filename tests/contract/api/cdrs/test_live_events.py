@@ -138,9 +138,9 @@ async def test_an_engine_that_is_away(tmp_path: Path) -> None:
 
 async def test_readers_have_a_limit(rest: Served) -> None:
     """Of each account; who leaves makes room."""
-    async with AsyncExitStack() as house:
+    async with AsyncExitStack() as stack:
         for _ in range(MAX_READERS):
-            await house.enter_async_context(reading(rest))
+            await stack.enter_async_context(reading(rest))
         assert (await rest.ask("GET", EVENTS))[0] == 429
         async with reading(rest, "other"):
             pass

@@ -10,7 +10,7 @@ from api.common.errors import TooManyRequests
 from api.db.database import DatabaseUnavailable
 from api.voice import plugin as voice
 from api.voice.limits import CallLimits
-from api.voice.live_calls import COUNT_TTL_MS, PENDING_MS, LiveCalls
+from api.voice.live_calls import COUNT_TTL_MS, PENDING_TTL_MS, LiveCalls
 from api.voice.rate_limits import RateLimits
 from api.voice.schemas import OriginateBody
 from tests.contract.api.manual_clock import Hand
@@ -73,7 +73,7 @@ async def test_who_dies_while_it_asks_holds_no_place_for_ever(kept: Rest) -> Non
     assert await dead.reserve("acme", 1)
     clock.now += COUNT_TTL_MS
     assert await is_full(limits)
-    clock.now += PENDING_MS
+    clock.now += PENDING_TTL_MS
     assert not await is_full(limits)
 
 

@@ -13,7 +13,7 @@ from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
 from api.cdrs.tables import agents, bodies, cdrs, numbers
 from api.db.database import Database
-from api.db.migrate import configured, migrate
+from api.db.migrate import alembic_config, migrate
 from tests.contract.api.cdrs.records import CUSTOMER, leg, missed, record, recording, written
 from wire.record import CallRecord
 
@@ -84,7 +84,7 @@ async def _found(database: Database, asked: dict[str, Any]) -> set[str]:
 
 
 def _fill_as_before(connection: Connection) -> None:
-    command.upgrade(configured(connection), "0015")
+    command.upgrade(alembic_config(connection), "0015")
     for cdr_id, call in enumerate(CALLS, 1):
         row = {**cdr_row(call), "disposition1": "sale" if cdr_id <= 2 else None}
         _insert(connection, cdrs, {"id": cdr_id, **row})

@@ -57,7 +57,7 @@ async def test_client_ids_by_prefix(database: Database) -> None:
 async def test_counting_has_a_limit(database: Database) -> None:
     """What is beyond it is told as at least so many."""
     await written(database, *(record(n) for n in range(12)))
-    cdrs = CdrStore(database, most_counted=10)
+    cdrs = CdrStore(database, max_counted=10)
     total = await cdrs.total(Filters("acme"))
     assert (total.count, total.is_exact) == (10, False)
     total = await cdrs.total(Filters("acme", call_path="outbound", is_answered=False))

@@ -90,7 +90,7 @@ async def test_what_is_too_large_even_so_is_not_sent(database_url: str, bench: B
     """And says so."""
     async with (
         Mailbox() as mailbox,
-        mailing(database_url, bench, mailbox, smtp_most_bytes=1_024) as (rest, _),
+        mailing(database_url, bench, mailbox, smtp_max_bytes=1_024) as (rest, _),
     ):
         done = await sent(rest, 100)
     assert (done["state"], mailbox.letters) == ("failed", [])

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from api.common.errors import Conflict
-from api.http.idempotency import LEASE_MS, Idempotency, IdempotentRequest, answers
+from api.http.idempotency import LEASE_MS, Idempotency, IdempotentRequest, responses
 from api.voice.rate_limits import RateLimits
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 from tests.contract.rpc.harness.bench import created
@@ -93,12 +93,12 @@ async def test_paces_are_exact(kept: Rest) -> None:
 
 async def test_a_post_with_a_key_is_done_once(kept: Rest) -> None:
     """The same answer again, and one call."""
-    answers = [await kept.ask("POST", CALL, ASKED, headers=KEY) for _ in range(3)]
-    assert {(each.status_code, each.text) for each in answers} == {(201, answers[0].text)}
+    responses = [await kept.ask("POST", CALL, ASKED, headers=KEY) for _ in range(3)]
+    assert {(each.status_code, each.text) for each in responses} == {(201, responses[0].text)}
     assert len(created(kept.bench)) == 1
     theirs = await kept.token_of("other", "other")
     other = await kept.ask("POST", CALL, ASKED, headers=KEY, token=theirs)
-    assert (other.status_code, other.text != answers[0].text) == (201, True)
+    assert (other.status_code, other.text != responses[0].text) == (201, True)
 
 
 async def test_a_key_is_for_one_request(kept: Rest) -> None:
@@ -144,7 +144,7 @@ async def test_what_takes_long_is_done_once(kept: Rest) -> None:
     """A key is held for as long as somebody works on it: a large file takes more than a minute."""
     now, goes_on = [1_000_000], asyncio.Event()
     database = kept.parts.database
-    kept_by = Idempotency(database, lambda: now[0], hold_s=0.01)
+    kept_by = Idempotency(database, lambda: now[0], renew_interval_s=0.01)
     asked = IdempotentRequest("acme", "k", "/x", b"{}")
     done: list[str] = []
 
@@ -155,7 +155,7 @@ async def test_what_takes_long_is_done_once(kept: Rest) -> None:
 
     async def is_held() -> bool:
         async with database.reading() as connection:
-            return bool((await connection.execute(select(answers.c.since_ms))).scalar() == now[0])
+            return bool((await connection.execute(select(responses.c.since_ms))).scalar() == now[0])
 
     working = asyncio.create_task(kept_by.once(asked, long))
     for _ in range(3):
@@ -170,7 +170,7 @@ async def test_what_takes_long_is_done_once(kept: Rest) -> None:
 
 
 async def test_what_was_refused_may_be_tried_again(kept: Rest) -> None:
-    """Nothing was done, so nothing is kept; answers are forgotten after a day."""
+    """Nothing was done, so nothing is kept; responses are forgotten after a day."""
     kept.bench.store.down = True
     assert (await kept.ask("POST", CALL, ASKED, headers=KEY)).status_code == 503
     kept.bench.store.down = False

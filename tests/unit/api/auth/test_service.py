@@ -72,7 +72,7 @@ def test_who_fails_too_often_waits_for_the_windows_end() -> None:
 
 def test_what_came_first_is_forgotten_first() -> None:
     """There is a limit to what is remembered."""
-    remembered: BoundedDict[int, int] = BoundedDict(most=2)
+    remembered: BoundedDict[int, int] = BoundedDict(max_entries=2)
     for each in (1, 2, 1, 3):
         remembered.put(each, each)
     assert [remembered.get(each) for each in (1, 2, 3)] == [1, None, 3]

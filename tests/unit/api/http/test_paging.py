@@ -8,7 +8,7 @@ import pytest
 from fastapi import Depends, FastAPI, Response
 
 from api.http.msgspec_adapter import json_response
-from api.http.paging import Listed, Page, paging
+from api.http.paging import Page, paging
 from api.http.problems import register_error_handlers
 
 
@@ -19,9 +19,11 @@ async def client() -> AsyncIterator[httpx2.AsyncClient]:
     register_error_handlers(app)
 
     @app.get("/rows")
-    async def rows(page: Annotated[Page, Depends(paging(default=10, most=50))]) -> Response:
+    async def rows(page: Annotated[Page, Depends(paging(default=10, max_limit=50))]) -> Response:
         shown = list(range(100))[page.offset :][: page.limit]
-        return json_response(Listed(shown, 100, page.limit, page.offset))
+        return json_response(
+            {"data": shown, "total": 100, "limit": page.limit, "offset": page.offset}
+        )
 
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app), base_url="http://api"
