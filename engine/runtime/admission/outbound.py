@@ -9,7 +9,6 @@ from msgspec.structs import asdict, replace
 from engine.calls.model.call import Call
 from engine.calls.model.ids import call_id, slot_of
 from engine.calls.model.leg import Leg
-from engine.calls.model.party import is_by_trunk
 from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.state import Starting
 from engine.calls.verbs.dial import dial_data
@@ -23,6 +22,7 @@ from engine.runtime.shard.shard import CallShard
 from wire import verbs
 from wire.answer_detection import MachineDetection, detection_settings
 from wire.callback_targets import CallTarget, parse_call_target
+from wire.party import Party
 from wire.rpc import Originate
 from wire.verbs import Action, Verb
 
@@ -78,7 +78,7 @@ class OutboundCalls:
         if not self._local.owns(slot):
             raise NotOwner(slot if request.request_id else None)
         target = parse_call_target(url, "statusCallbackUrl") if url else None
-        by_trunk = is_by_trunk(first_party(request))
+        by_trunk = Party.parse(first_party(request)).is_by_trunk
         shard = self._local.placement.choose(request.node, slot, by_trunk=by_trunk)
         return await self._start(self._build(request, shard, suffix, target), shard)
 
@@ -115,7 +115,7 @@ class OutboundCalls:
 
     def _new_id(self, request: Originate, now_ms: int) -> str:
         """Choose an id of a slot in which the call can start, if there is one."""
-        by_trunk = is_by_trunk(first_party(request))
+        by_trunk = Party.parse(first_party(request)).is_by_trunk
         has_room = cache(partial(self._local.placement.has_room, request.node, by_trunk=by_trunk))
         owned = self._local.owned_slots()
         return (
@@ -200,4 +200,4 @@ def _on_machine(request: Originate) -> Verb | str:
 
 
 def _is_number(party: str) -> bool:
-    return not party.startswith(("agent:", "sip:", "sips:"))
+    return Party.parse(party).kind == "number"

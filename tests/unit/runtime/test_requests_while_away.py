@@ -1,4 +1,4 @@
-"""What is asked of a call while its node is away, known to be or not."""
+"""Requests for a call while its node is disconnected, whether that is known or not."""
 
 import asyncio
 
@@ -16,8 +16,8 @@ from tests.unit.runtime.harness.inbound_node import InboundNode, inbound_node
 from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE
 
 
-def gathers(at: InboundNode, **data: int) -> Actor:
-    """Have a call whose caller is to press keys."""
+def start_gather(at: InboundNode, **data: int) -> Actor:
+    """Start a call that gathers digits."""
     gather = {"type": "gather", "data": data, "action": HTTPS}
     actor = at.bench.shard.start_call(outbound(gather))
     at.bench.shard.feed(actor, LegAnswered(MAIN))
@@ -26,16 +26,16 @@ def gathers(at: InboundNode, **data: int) -> Actor:
 
 
 def press(at: InboundNode, *digits: str) -> None:
-    """Let keys go that AMI alone tells, a second apart."""
+    """Press digits that only AMI reports, a second apart."""
     for digit in digits:
         at.bench.clock.pass_ms(1_000)
         at.node.dtmf_log.on_digit(MAIN, digit, 80, at.bench.clock.now)
 
 
-async def test_keys_before_a_hold_count_though_nobody_knows_that_the_node_is_away() -> None:
-    """Its websocket is lost: what AMI alone has told comes before what is asked."""
+async def test_digits_before_a_hold_count_on_an_unnoticed_disconnect() -> None:
+    """Digits that only AMI has reported are applied before the request."""
     async with inbound_node() as at:
-        actor = gathers(at)
+        actor = start_gather(at)
         press(at, "1", "2")
         at.bench.clock.pass_ms(1_000)
         held = await at.service.request(actor.call.id, HoldRequested(MAIN, held=True))
@@ -43,57 +43,57 @@ async def test_keys_before_a_hold_count_though_nobody_knows_that_the_node_is_awa
         assert (held.state.digits, held.state.suspended) == ("12", True)
 
 
-async def test_keys_that_end_a_gather_come_before_a_hold() -> None:
-    """Its webhook is asked; the hold is what comes after."""
+async def test_digits_that_end_a_gather_come_before_a_hold() -> None:
+    """The webhook is sent first, then the hold applies."""
     async with inbound_node() as at:
-        actor = gathers(at, maxDigits=2)
+        actor = start_gather(at, maxDigits=2)
         press(at, "1", "2")
         at.bench.clock.pass_ms(1_000)
         held = await at.service.request(actor.call.id, HoldRequested(MAIN, held=True))
         assert isinstance(held.state, AwaitingInstructions)
-        asked = at.bench.io.running[-1][0]
-        assert isinstance(asked, SendWebhook)
-        assert b'"12"' in asked.body
+        command = at.bench.io.running[-1][0]
+        assert isinstance(command, SendWebhook)
+        assert b'"12"' in command.body
 
 
-async def test_a_key_of_this_very_moment_is_left_to_the_websocket() -> None:
-    """It tells keys sooner than AMI does, unless it is lost."""
+async def test_a_recent_digit_is_left_to_the_websocket() -> None:
+    """It reports digits earlier than AMI does, unless it is lost."""
     async with inbound_node() as at:
-        actor = gathers(at)
+        actor = start_gather(at)
         press(at, "1")
         held = await at.service.request(actor.call.id, HoldRequested(MAIN, held=True))
         assert isinstance(held.state, Gathering)
         assert held.state.digits == ""
 
 
-async def test_a_hangup_while_the_node_is_away_is_done_as_far_as_can_be() -> None:
-    """It is stored and told to the node, which may hear it; what it answers is waited for."""
+async def test_a_hangup_while_the_node_is_disconnected() -> None:
+    """It is stored and sent to the node, which may receive it; the call waits for its events."""
     async with inbound_node() as at:
-        actor = gathers(at)
+        actor = start_gather(at)
         at.node.on_disconnected(0, 30_000)
         assert await at.service.hang_up(actor.call.id, "api")
         assert at.bench.pbx.lines == [ORIGINATE, HANGUP]
         assert isinstance(actor.call.state, Ending)
 
 
-async def test_what_else_is_asked_while_the_node_is_away_is_refused() -> None:
-    """It may not be as it was; nothing of it is kept."""
+async def test_other_requests_while_the_node_is_disconnected_are_rejected() -> None:
+    """The call may have changed; the request is not kept."""
     async with inbound_node() as at:
-        actor = gathers(at)
+        actor = start_gather(at)
         at.node.on_disconnected(0, 30_000)
         with pytest.raises(NoCapacity, match="is not connected"):
             await at.service.request(actor.call.id, HoldRequested(MAIN, held=True))
         assert at.bench.shard.pause_buffer.events == []
 
 
-async def test_a_hangup_that_is_not_stored_is_not_promised() -> None:
-    """The desk has gone to another engine first: whoever asked asks again."""
+async def test_a_hangup_that_is_not_stored_fails() -> None:
+    """Another engine has taken over first: the client retries."""
     async with inbound_node() as at:
-        actor = gathers(at)
+        actor = start_gather(at)
         at.node.on_disconnected(0, 30_000)
         at.bench.writer.at_once = False
-        asked = asyncio.create_task(at.service.hang_up(actor.call.id, "api"))
+        request = asyncio.create_task(at.service.hang_up(actor.call.id, "api"))
         await asyncio.sleep(0)
         at.node.remove_shard(0)
         with pytest.raises(StoreDown):
-            await asked
+            await request

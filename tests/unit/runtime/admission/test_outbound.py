@@ -1,4 +1,4 @@
-"""Calls that are made: in a slot that is this engine's when they begin, or handed on."""
+"""Outbound calls start in a slot that this engine still has, or another engine starts them."""
 
 import pytest
 
@@ -14,16 +14,16 @@ from wire.rpc import Originate
 SLOTS = 2
 
 
-async def test_a_slot_that_goes_while_the_account_is_read() -> None:
-    """The call is another engine's, who is asked in its place: no node is away."""
+async def test_a_slot_released_while_the_account_is_read() -> None:
+    """Raises NotOwner, so that the new owner gets the request."""
     bench = OwnerBench()
     await bench.begin()
 
-    async def told(_account: str) -> None:
+    async def default_target(_account: str) -> None:
         bench.service.releasing.add(SLOT)
 
     context = EngineContext(bench.store, ManualClock())
-    calls = OutboundCalls(context, bench.service, CallSettings(SLOTS, 3_600_000), told)
+    calls = OutboundCalls(context, bench.service, CallSettings(SLOTS, 3_600_000), default_target)
     names = (f"request{number:04}" for number in range(100))
     name = next(each for each in names if slot_of(each, SLOTS) == SLOT)
     request = Originate(account="acme", from_="+4721930000", to="+4722222222", request_id=name)

@@ -11,21 +11,21 @@ from wire.answer_detection import Detection, MachineDetection
 from wire.rpc import AnsweredDetection, Originate
 
 
-def made(**asked: Any) -> Call:
-    """Make the call of an originate, on an engine that shows 4700 by default."""
-    originate = Originate(**{"account": "acme", "from_": "+4799", "to": "+4711", **asked})
+def build(**fields: Any) -> Call:
+    """Build a requested call on an engine whose default caller id is 4700."""
+    originate = Originate(**{"account": "acme", "from_": "+4799", "to": "+4711", **fields})
     return outbound_call(ID, originate, NOW, NOW + 9, "4700")
 
 
-def tree_of(call: Call) -> verbs.Action | None:
-    """Give what runs first."""
+def action_of(call: Call) -> verbs.Action | None:
+    """Return the first action."""
     assert isinstance(call.state, Starting)
     return call.state.action
 
 
 def test_the_simple_form_calls_to_and_runs_the_action() -> None:
     """`to` is called showing `from`, then the action runs on that leg."""
-    call = made(action=tree(say()), timeout=20)
+    call = build(action=tree(say()), timeout=20)
     assert [leg.party for leg in call.legs] == ["+4711"]
     assert call.caller_id == "+4799"
     assert call.state == Starting(tree(say()), NOW + 20_000)
@@ -34,42 +34,42 @@ def test_the_simple_form_calls_to_and_runs_the_action() -> None:
 
 def test_from_first_calls_from_and_dials_to() -> None:
     """`from` is called first, then `to` is dialled; the action is that dial's nested action."""
-    call = made(from_="agent:7", from_first=True, action=HTTPS, timeout=20)
+    call = build(from_="agent:7", from_first=True, action=HTTPS, timeout=20)
     assert [leg.party for leg in call.legs] == ["agent:7"]
     assert call.caller_id == "4700"
-    assert tree_of(call) == verbs.Dial(verbs.DialData(number="+4711"), HTTPS, 20)
-    to_agent = tree_of(made(from_first=True, to="agent:7"))
+    assert action_of(call) == verbs.Dial(verbs.DialData(number="+4711"), HTTPS, 20)
+    to_agent = action_of(build(from_first=True, to="agent:7"))
     assert to_agent == verbs.Dial(verbs.DialData(agent_id="7"), None, 60)
 
 
 def test_a_flow_runs_before_the_action() -> None:
     """FlowId with an action: the flow, then the action; the contact is kept for it."""
-    call = made(flow_id="menu", action=tree(say()), contact={"fName": "Ada"})
-    assert tree_of(call) == verbs.Flow(verbs.FlowData("menu"), tree(say()))
+    call = build(flow_id="menu", action=tree(say()), contact={"fName": "Ada"})
+    assert action_of(call) == verbs.Flow(verbs.FlowData("menu"), tree(say()))
     assert call.contact == {"fName": "Ada"}
 
 
-def test_what_is_shown() -> None:
-    """callerId, or else from when it is a number, or else the engine's own."""
-    assert made(caller_id="4755").caller_id == "4755"
-    assert made(from_="sip:bob@example.com").caller_id == "4700"
+def test_the_caller_id() -> None:
+    """It is callerId, or else `from` if that is a number, or else the engine's default."""
+    assert build(caller_id="4755").caller_id == "4755"
+    assert build(from_="sip:bob@example.com").caller_id == "4700"
 
 
-def test_who_answers_is_detected() -> None:
-    """On `to`'s leg, before the first verb; what is to happen to a machine goes with it."""
-    assert made(machine_detection=True).state == Starting(None, NOW + 60_000, Detection())
-    asked = AnsweredDetection(timeout=9_000, on_machine="hangup")
-    told = made(machine_detection=asked).state
-    assert told == Starting(None, NOW + 60_000, Detection(timeout=9_000), "hangup")
-    off = made(machine_detection=AnsweredDetection(enable=False))
+def test_machine_detection() -> None:
+    """Detection runs on the leg of `to` before the first verb, with its action for machines."""
+    assert build(machine_detection=True).state == Starting(None, NOW + 60_000, Detection())
+    requested = AnsweredDetection(timeout=9_000, on_machine="hangup")
+    state = build(machine_detection=requested).state
+    assert state == Starting(None, NOW + 60_000, Detection(timeout=9_000), "hangup")
+    off = build(machine_detection=AnsweredDetection(enable=False))
     assert off.state == Starting(None, NOW + 60_000)
 
 
 def test_from_first_detects_on_the_dial() -> None:
-    """`from` is somebody's own phone: `to` may be a machine."""
-    asked = AnsweredDetection(timeout=9_000, on_machine="hangup")
-    call = made(from_="agent:7", from_first=True, machine_detection=asked)
-    dial = tree_of(call)
+    """Detection moves to the dial verb, as `from` is a person's own phone."""
+    requested = AnsweredDetection(timeout=9_000, on_machine="hangup")
+    call = build(from_="agent:7", from_first=True, machine_detection=requested)
+    dial = action_of(call)
     assert isinstance(dial, verbs.Dial)
     assert dial.data.machine_detection == MachineDetection(timeout=9_000, on_machine="hangup")
     assert call.state == Starting(dial, NOW + 60_000)

@@ -1,4 +1,4 @@
-"""Calls that come in (design section 7): found by the dialled number, answered, run."""
+"""Routes of inbound numbers, and the calls that they start (design section 7)."""
 
 import asyncio
 
@@ -20,20 +20,19 @@ OTHERS = NumberRoute("other", "https://example.com/a")
 
 
 class CountingStore(MemoryStore):
-    """The memory store, which counts how often a route is read."""
+    """A memory store that counts reads of routes."""
 
     def __init__(self) -> None:
         super().__init__()
         self.reads = 0
 
     async def route(self, number: str) -> bytes | None:
-        """Count, and read."""
         self.reads += 1
         return await super().route(number)
 
 
-async def book(**routes: NumberRoute) -> tuple[RouteCache, CountingStore, ManualClock]:
-    """Make a book of routes, on a clock moved by hand."""
+async def cache_of(**routes: NumberRoute) -> tuple[RouteCache, CountingStore, ManualClock]:
+    """Return a cache of stored routes, and a clock moved by the test."""
     store, clock = CountingStore(), ManualClock()
     for number, route in routes.items():
         await store.put_route(number, msgspec.json.encode(route))
@@ -41,8 +40,8 @@ async def book(**routes: NumberRoute) -> tuple[RouteCache, CountingStore, Manual
 
 
 async def test_a_number_is_read_once_a_second() -> None:
-    """A busy number costs one read a second; a change is seen after that."""
-    numbers, store, clock = await book(**{"+47": ROUTE})
+    """A busy number causes one read a second; then a change is seen."""
+    numbers, store, clock = await cache_of(**{"+47": ROUTE})
     assert numbers.cached("+47") is None
     assert await numbers.find("+47") == ROUTE
     read_ms = clock.now_ms()
@@ -55,22 +54,22 @@ async def test_a_number_is_read_once_a_second() -> None:
     assert numbers.cached("+47") == Cached(None, read_ms + 1_000)
 
 
-async def test_a_star_stands_for_all_others() -> None:
+async def test_the_default_route() -> None:
     """A number without a route of its own has the route of `*`."""
-    numbers, _, _ = await book(**{"+47": ROUTE, "*": OTHERS})
+    numbers, _, _ = await cache_of(**{"+47": ROUTE, "*": OTHERS})
     assert await numbers.find("+47") == ROUTE
     assert await numbers.find("+4800") == OTHERS
 
 
-async def test_the_book_has_a_bound() -> None:
-    """Callers choose what they dial: what is remembered is limited."""
-    numbers, _, _ = await book()
+async def test_the_cache_is_bounded() -> None:
+    """Callers choose what they dial, so the cache is limited."""
+    numbers, _, _ = await cache_of()
     await asyncio.gather(*(numbers.find(str(number)) for number in range(10_050)))
     assert sum(numbers.cached(str(number)) is not None for number in range(10_050)) <= MAX_ENTRIES
 
 
-def test_an_arrival_becomes_a_call() -> None:
-    """It is the route's account's; its channel is the main leg, not yet answered."""
+def test_a_channel_becomes_a_call() -> None:
+    """It belongs to the route's account; its channel is the main leg, not yet answered."""
     call = inbound_call(
         ID, IncomingChannel(CHANNEL, "+4722222222", "+4733333333"), ROUTE, NOW, NOW + 1
     )
@@ -83,15 +82,15 @@ def test_an_arrival_becomes_a_call() -> None:
 @pytest.mark.parametrize(
     "number", ["", "anonymous", '"Eve" <1001>', "1001\r\nX-Evil: 1", "47\n", "+", "٣٣٣٣"]
 )
-def test_what_is_no_number_is_shown_to_nobody(number: str) -> None:
-    """Whoever calls us chooses what stands there; it is told, but never dialled or shown."""
+def test_only_a_number_is_a_caller_id(number: str) -> None:
+    """Callers choose what they send; other text is reported, but never dialled or shown."""
     call = inbound_call(ID, IncomingChannel(CHANNEL, number, "+47"), ROUTE, NOW, NOW + 1)
     assert call.from_ == number.replace("\r", "").replace("\n", "")
     assert call.caller_id == ""
 
 
-def test_an_agents_call_is_known_as_the_agents() -> None:
-    """Its leg is the agent's, and shows the number that the directory has for it."""
+def test_an_agents_call() -> None:
+    """Its leg has the agent's id, and its caller id is the one in the directory."""
     agent = Caller("sales7", "+4721930000")
     call = inbound_call(
         ID, IncomingChannel(CHANNEL, "1002", "+4733333333", agent=agent), ROUTE, NOW, NOW + 1
@@ -100,8 +99,8 @@ def test_an_agents_call_is_known_as_the_agents() -> None:
     assert call.caller_id == "+4721930000"
 
 
-def test_what_a_header_holds_is_made_showable() -> None:
-    """Control characters in a caller's name never reach a terminal or a log."""
+def test_control_characters_are_removed() -> None:
+    """They never reach a terminal or a log."""
     call = inbound_call(
         ID, IncomingChannel(CHANNEL, "\x1b[2J\r\n+4799", "15\x07"), ROUTE, NOW, NOW + 1
     )

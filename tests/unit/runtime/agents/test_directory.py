@@ -13,8 +13,8 @@ from tests.unit.runtime.harness.shard_bench import ManualClock
 from wire.agents import Agent
 
 
-class MoodyStore(MemoryStore):
-    """The memory store, which counts reads of agents and can be out of reach."""
+class UnreliableStore(MemoryStore):
+    """A memory store that counts reads of agents and can be down."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,26 +22,24 @@ class MoodyStore(MemoryStore):
         self.down = False
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
-        """Read, unless down."""
         self._count()
         return await super().agent(account, agent_id)
 
     async def agents(self, account: str) -> dict[str, bytes]:
-        """Read, unless down."""
         self._count()
         return await super().agents(account)
 
     def _count(self) -> None:
         self.reads += 1
         if self.down:
-            raise StoreDown("in a bad mood")
+            raise StoreDown("set by the test")
 
 
 class Bench:
-    """A directory over a store, on a clock moved by hand."""
+    """A directory over a store, with a clock moved by the test."""
 
     def __init__(self, template: str = "PJSIP/{agent_id}") -> None:
-        self.store, self.clock = MoodyStore(), ManualClock()
+        self.store, self.clock = UnreliableStore(), ManualClock()
         trunk = "PJSIP/{number}@trunk"
         self.directory = Directory(self.store, self.clock.now_ms, template, trunk)
 
@@ -62,8 +60,8 @@ class Bench:
         return found[0]
 
 
-async def test_an_agent_is_where_its_account_says() -> None:
-    """The account's document, or else the template; never another account's document."""
+async def test_the_endpoint_of_an_agent() -> None:
+    """It is in the account's document, or else the template's."""
     bench = Bench()
     await bench.put("sales7", Agent("PJSIP/1002"))
     assert await bench.find("sales7") == "PJSIP/1002"
@@ -71,8 +69,8 @@ async def test_an_agent_is_where_its_account_says() -> None:
     assert await bench.find("1001") == "PJSIP/1001"
 
 
-async def test_what_was_found_is_remembered_for_a_second() -> None:
-    """A busy agent costs one read a second, and a call to it waits for none; a change is seen."""
+async def test_endpoints_are_cached_for_a_second() -> None:
+    """A busy agent causes one read a second; then a change is seen."""
     bench = Bench()
     await bench.put("sales7", Agent("PJSIP/1002"))
     await bench.find("sales7")
@@ -83,8 +81,8 @@ async def test_what_was_found_is_remembered_for_a_second() -> None:
     assert await bench.find("sales7") == "PJSIP/1003"
 
 
-async def test_while_the_store_is_down_agents_are_called() -> None:
-    """Where they were last, or else where the template says."""
+async def test_endpoints_while_the_store_is_down() -> None:
+    """They are the last ones read, or else the template's."""
     bench = Bench()
     await bench.put("sales7", Agent("PJSIP/1002"))
     await bench.find("sales7")
@@ -94,8 +92,8 @@ async def test_while_the_store_is_down_agents_are_called() -> None:
     assert await bench.find("1001") == "PJSIP/1001"
 
 
-async def test_a_document_that_can_not_be_read_is_none() -> None:
-    """Calls go on by the template; what another version stored must hold up nobody."""
+async def test_an_invalid_document_is_ignored() -> None:
+    """The template is used: a document of another version must not stop calls."""
     bench = Bench()
     await bench.store.put_agent("acme", "1001", b'{"endpoint":"PJSIP/7","new":1}')
     assert await bench.find("1001") == "PJSIP/1001"
@@ -103,8 +101,8 @@ async def test_a_document_that_can_not_be_read_is_none() -> None:
 
 
 @pytest.mark.parametrize("agent_id", ["trunk", "Trunk"])
-async def test_the_trunk_is_no_agent(agent_id: str) -> None:
-    """No name and no document of an account leads to the trunk's own endpoint."""
+async def test_the_trunk_is_not_an_agent(agent_id: str) -> None:
+    """Neither an agent's id nor a document resolves to the trunk's endpoint."""
     bench = Bench()
     await bench.put("sales7", Agent(f"PJSIP/{agent_id}"))
     assert await bench.find(agent_id) is None
@@ -114,36 +112,36 @@ async def test_the_trunk_is_no_agent(agent_id: str) -> None:
 @pytest.mark.parametrize(
     "trunk", ["PJSIP/{number}@carrier", "PJSIP/carrier/sip:{number}@10.0.0.1:5060"]
 )
-def test_the_trunk_is_known_by_how_numbers_are_dialled(trunk: str) -> None:
-    """Both ways of writing it name the endpoint."""
+def test_the_trunks_endpoint(trunk: str) -> None:
+    """Both forms of a dial string contain it."""
     directory = Directory(MemoryStore(), ManualClock().now_ms, "PJSIP/{agent_id}", trunk)
     assert directory.is_trunk("PJSIP/carrier")
     assert not directory.is_trunk("PJSIP/trunk")
 
 
-async def test_who_calls_from_an_endpoint() -> None:
-    """The agent that the account put there, the lowest of several, or whom the template puts."""
+async def test_the_agent_of_an_endpoint() -> None:
+    """It is the one in the account's documents, the lowest of several, or the template's."""
     bench = Bench()
     await bench.put("sales8", Agent("PJSIP/1002"))
     await bench.put("sales7", Agent("PJSIP/1002", "Ada", "+4721930000"))
     await bench.put("1003", Agent("PJSIP/1004"))
-    who = bench.directory.agent_of
-    assert await who("acme", "PJSIP/1002") == Caller("sales7", "+4721930000")
-    assert await who("other", "PJSIP/1002") == Caller("1002")
-    assert await who("acme", "PJSIP/1003") == Caller()
-    assert await who("acme", "IAX2/1001") == Caller()
+    agent_of = bench.directory.agent_of
+    assert await agent_of("acme", "PJSIP/1002") == Caller("sales7", "+4721930000")
+    assert await agent_of("other", "PJSIP/1002") == Caller("1002")
+    assert await agent_of("acme", "PJSIP/1003") == Caller()
+    assert await agent_of("acme", "IAX2/1001") == Caller()
 
 
-async def test_the_trunks_calls_cost_no_read() -> None:
-    """Nobody is looked for behind the trunk."""
+async def test_calls_of_the_trunk_cause_no_read() -> None:
+    """No agent calls from the trunk."""
     bench = Bench()
     assert await bench.directory.agent_of("acme", "PJSIP/trunk") == Caller()
     assert await bench.directory.agent_of("acme", "") == Caller()
     assert bench.store.reads == 0
 
 
-async def test_who_calls_is_remembered_for_a_moment() -> None:
-    """A number that is called often by agents costs one read a second, and then no wait."""
+async def test_callers_are_cached_for_a_second() -> None:
+    """Frequent calls by agents cause one read a second."""
     bench = Bench()
     await bench.put("sales7", Agent("PJSIP/1002"))
     now = bench.directory.known_caller
@@ -155,16 +153,16 @@ async def test_who_calls_is_remembered_for_a_moment() -> None:
     assert now("acme", "PJSIP/1002") is None
 
 
-async def test_while_the_store_is_down_the_template_tells_who_calls() -> None:
-    """A call is taken in all the same."""
+async def test_callers_while_the_store_is_down() -> None:
+    """The template is used, so that calls are admitted."""
     bench = Bench("PJSIP/acme-{agent_id}")
     bench.store.down = True
     assert await bench.directory.agent_of("acme", "PJSIP/acme-7") == Caller("7")
     assert await bench.directory.agent_of("acme", "PJSIP/7") == Caller()
 
 
-async def test_the_directory_has_a_bound() -> None:
-    """Customers choose whom they call: what is remembered is limited."""
+async def test_the_cache_is_bounded() -> None:
+    """Customers choose the agents they call, so the cache is limited."""
     bench = Bench()
     await asyncio.gather(*(bench.find(f"a{number}") for number in range(MAX_ENTRIES + 50)))
     reads = bench.store.reads
@@ -172,8 +170,8 @@ async def test_the_directory_has_a_bound() -> None:
     assert bench.store.reads - reads >= MAX_ENTRIES - 50
 
 
-async def test_closing_leaves_what_is_being_read() -> None:
-    """Nothing is told after the end."""
+async def test_closing_cancels_reads() -> None:
+    """Nothing is resolved after the end."""
     bench = Bench()
     found: list[str | None] = []
     bench.directory.resolve("acme", "1001", found.append)

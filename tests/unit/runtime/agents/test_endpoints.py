@@ -1,4 +1,4 @@
-"""The endpoints of a node, as every engine knows them."""
+"""The endpoint list of a node, which every engine polls."""
 
 import asyncio
 
@@ -11,30 +11,30 @@ LISTED = b"""[{"technology": "PJSIP", "resource": "1001", "state": "offline", "c
 {"technology": "PJSIP", "resource": "trunk", "state": "online", "channel_ids": []}]"""
 
 
-async def test_what_was_seen_counts() -> None:
-    """An endpoint is known, registered or not, also while the node does not answer; no trunk."""
+async def test_the_last_list_is_kept() -> None:
+    """Endpoints are known, registered or not, even while the node does not answer."""
     pbx = RecordingPbx()
-    phones = EndpointList(pbx, lambda name: name == "PJSIP/trunk", interval_s=0.001)
-    assert not phones.knows("PJSIP/1001")
+    endpoints = EndpointList(pbx, lambda name: name == "PJSIP/trunk", interval_s=0.001)
+    assert not endpoints.knows("PJSIP/1001")
     pbx.shows["endpoints/PJSIP"] = Reply(200, LISTED)
-    looking = asyncio.create_task(phones.run())
-    await until(lambda: phones.knows("PJSIP/1001"), every_s=0.001)
+    polling = asyncio.create_task(endpoints.run())
+    await until(lambda: endpoints.knows("PJSIP/1001"), every_s=0.001)
     del pbx.shows["endpoints/PJSIP"]
     await asyncio.sleep(0)
-    assert phones.knows("PJSIP/1001")
-    assert not phones.knows("PJSIP/trunk")
-    looking.cancel()
-    await asyncio.gather(looking, return_exceptions=True)
+    assert endpoints.knows("PJSIP/1001")
+    assert not endpoints.knows("PJSIP/trunk")
+    polling.cancel()
+    await asyncio.gather(polling, return_exceptions=True)
 
 
-async def test_what_cannot_be_read_is_asked_again() -> None:
-    """A node that answers something else, as a proxy before it may, is asked again."""
+async def test_an_invalid_reply_is_retried() -> None:
+    """As from a proxy before the node."""
     pbx = RecordingPbx()
     pbx.shows["endpoints/PJSIP"] = Reply(200, b"{}")
-    phones = EndpointList(pbx, lambda _name: False, interval_s=0.001)
-    looking = asyncio.create_task(phones.run())
+    endpoints = EndpointList(pbx, lambda _name: False, interval_s=0.001)
+    polling = asyncio.create_task(endpoints.run())
     await asyncio.sleep(0)
     pbx.shows["endpoints/PJSIP"] = Reply(200, LISTED)
-    await until(lambda: phones.knows("PJSIP/1001"), every_s=0.01)
-    looking.cancel()
-    await asyncio.gather(looking, return_exceptions=True)
+    await until(lambda: endpoints.knows("PJSIP/1001"), every_s=0.01)
+    polling.cancel()
+    await asyncio.gather(polling, return_exceptions=True)

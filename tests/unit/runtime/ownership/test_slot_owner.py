@@ -1,4 +1,4 @@
-"""Desks that come and go with leases, over one store in memory."""
+"""Shards that open and close with leases, over one store in memory."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,15 +25,15 @@ from wire.rpc import NumberRoute
 
 @pytest.fixture
 async def bench() -> AsyncIterator[OwnerBench]:
-    """Give a bench, which loses no task."""
+    """Return a bench whose tasks do not fail."""
     made = OwnerBench()
     yield made
     await made.tasks.close()
     assert made.faults == []
 
 
-async def test_a_slot_that_is_taken_is_heard(bench: OwnerBench) -> None:
-    """Its desk is open and held; the first slot's owner hears who registers, too."""
+async def test_a_taken_slot_is_listened_to(bench: OwnerBench) -> None:
+    """Its shard is open and paused; the owner of the first slot watches presence, too."""
     await bench.owner.take(SLOT, await bench.lease())
     await bench.owner.take(1, await bench.lease(1))
     await asyncio.sleep(0)
@@ -43,7 +43,7 @@ async def test_a_slot_that_is_taken_is_heard(bench: OwnerBench) -> None:
 
 
 async def test_calls_pass_from_owner_to_owner(bench: OwnerBench) -> None:
-    """What is dropped stays in the store, and is there for who takes the slot."""
+    """Calls of a dropped slot stay in the store, for its next owner."""
     call = await bench.begin()
     assert (bench.owner.calls(SLOT), bench.owner.calls_by_node()["pbx1"]) == (1, 1)
     await bench.owner.drain(SLOT)
@@ -59,17 +59,19 @@ async def test_calls_pass_from_owner_to_owner(bench: OwnerBench) -> None:
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-async def test_who_comes_while_a_slot_goes_is_the_heirs(bench: OwnerBench, is_known: bool) -> None:
-    """Answered here, the call would be nobody's: what it decides can't be stored any more."""
+async def test_a_channel_that_enters_during_a_handover_is_left(
+    bench: OwnerBench, is_known: bool
+) -> None:
+    """If it were answered here, its call could not be stored any more."""
     await bench.begin()
     await bench.store.put_route("+47", msgspec.json.encode(NumberRoute("acme", tree(say()))))
-    shard, settled = bench.node.shards[SLOT], bench.owner.drain(SLOT)
+    shard, drained = bench.node.shards[SLOT], bench.owner.drain(SLOT)
     if is_known:
-        await settled
+        await drained
         bench.service.handle_incoming(shard, IncomingChannel(CHANNEL, "+4799", "+47"))
-    else:  # its number's route is still being read
+    else:  # while its number's route is read
         bench.service.handle_incoming(shard, IncomingChannel(CHANNEL, "+4799", "+47"))
-        await settled
+        await drained
     for _ in range(5):
         await asyncio.sleep(0)
     assert shard.find_by_channel(CHANNEL) is None
@@ -77,7 +79,7 @@ async def test_who_comes_while_a_slot_goes_is_the_heirs(bench: OwnerBench, is_kn
 
 
 async def test_a_pause(bench: OwnerBench) -> None:
-    """Nobody listens while it lasts, the calls stay in memory; then it is heard again."""
+    """A paused slot is not listened to; its calls stay in memory."""
     call = await bench.begin()
     bench.owner.pause(SLOT)
     await asyncio.sleep(0)
@@ -88,8 +90,8 @@ async def test_a_pause(bench: OwnerBench) -> None:
     assert [*bench.node.shards[SLOT].actors] == [call]
 
 
-async def test_lost_calls_are_stored_again(bench: OwnerBench) -> None:
-    """The store has lost all: what is in memory is stored under the new token, and goes on."""
+async def test_lost_calls_are_restored(bench: OwnerBench) -> None:
+    """After the store has lost everything, calls are stored under the new token, and continue."""
     call = await bench.begin()
     bench.store.lose_all()
     await bench.owner.restore(SLOT, await bench.lease())
@@ -97,7 +99,7 @@ async def test_lost_calls_are_stored_again(bench: OwnerBench) -> None:
     async def is_stored() -> bool:
         return await bench.live() == [call]
 
-    await until(is_stored, what="the call to be stored again")
+    await until(is_stored, what="the call to be restored")
     state = await bench.store.read(SLOT, call)
     assert state is not None
     assert decode_stored_call(state).call.id == call
@@ -105,7 +107,7 @@ async def test_lost_calls_are_stored_again(bench: OwnerBench) -> None:
 
 
 async def test_an_end_is_not_lost_with_the_store(bench: OwnerBench) -> None:
-    """A call that ended while the store was away is at no desk: what waits is stored, too."""
+    """A call that ended while the store was down is in no shard, but its pending end is stored."""
     call = await bench.begin()
     shard = bench.node.shards[SLOT]
     shard.feed(shard.actors[call], HangupRequested("api"))
@@ -122,8 +124,8 @@ async def test_an_end_is_not_lost_with_the_store(bench: OwnerBench) -> None:
     assert decode_stored_call(state).call.is_ended
 
 
-async def test_what_a_failover_has_lost_is_written_again(bench: OwnerBench) -> None:
-    """A call that the store lacks is stored, and what of it can't be known is left empty."""
+async def test_changes_lost_by_a_failover_are_rewritten(bench: OwnerBench) -> None:
+    """A missing call is stored; unknown log entries are left empty."""
     call = await bench.begin()
     before = await bench.store.log(SLOT, call)
     bench.store.lose_calls()
@@ -132,13 +134,13 @@ async def test_what_a_failover_has_lost_is_written_again(bench: OwnerBench) -> N
     async def is_stored() -> bool:
         return await bench.live() == [call]
 
-    await until(is_stored, what="the call to be written again")
+    await until(is_stored, what="the call to be rewritten")
     assert await bench.store.log(SLOT, call) == [b""] * len(before)
     assert bench.owner.last_commit(SLOT) == 1
 
 
-async def test_what_is_not_lost_is_not_written_again(bench: OwnerBench) -> None:
-    """Its log stays whole: it can be replayed."""
+async def test_stored_changes_are_not_rewritten(bench: OwnerBench) -> None:
+    """Its log stays complete, and can be replayed."""
     call = await bench.begin()
     before = await bench.store.log(SLOT, call), await bench.store.read(SLOT, call)
     number = bench.owner.last_commit(SLOT)
@@ -149,11 +151,11 @@ async def test_what_is_not_lost_is_not_written_again(bench: OwnerBench) -> None:
     assert before[0].count(b"") == 0
 
 
-async def test_what_was_asked_is_not_lost_with_the_store(bench: OwnerBench) -> None:
-    """Who waits for the store is told at once; what waited for the node waits on."""
+async def test_pending_requests_when_the_store_loses_all(bench: OwnerBench) -> None:
+    """Requests that wait for a commit fail at once; buffered events are kept."""
     call = await bench.begin()
     bench.store.lose_all()
-    asked = asyncio.create_task(bench.service.hang_up(call, "api"))
+    request = asyncio.create_task(bench.service.hang_up(call, "api"))
     await asyncio.sleep(0)
     bench.node.shards[SLOT].pause()
     shard = bench.node.shards[SLOT]
@@ -161,27 +163,29 @@ async def test_what_was_asked_is_not_lost_with_the_store(bench: OwnerBench) -> N
     await bench.owner.restore(SLOT, await bench.lease())
     async with asyncio.timeout(COMMIT_TIMEOUT_S / 2):
         with pytest.raises(StoreDown):
-            await asked
+            await request
     shard = bench.node.shards[SLOT]
     assert [type(event) for _, event in shard.pause_buffer.events] == [ReferReceived]
     assert shard.pause_buffer.events[0][0] is shard.actors[call]
 
 
-async def test_a_hangup_while_the_node_is_away_goes_with_the_slot(bench: OwnerBench) -> None:
-    """It is stored when it is granted: who has the slot next ends the call."""
+async def test_a_hangup_while_the_node_is_disconnected_moves_with_the_slot(
+    bench: OwnerBench,
+) -> None:
+    """It is stored when it is accepted, so the next owner ends the call."""
     call = await bench.begin()
     bench.node.pause_slot(SLOT)
     assert await bench.service.hang_up(call, "system")
     bench.owner.drop(SLOT)
     await bench.owner.take(SLOT, await bench.lease())
-    heir = bench.node.shards[SLOT].actors[call]
-    assert isinstance(heir.call.state, Ending)
-    assert heir.call.ended_by == "system"
-    assert Hangup(f"{call}.l0", NORMAL) in heir.outbox
+    actor = bench.node.shards[SLOT].actors[call]
+    assert isinstance(actor.call.state, Ending)
+    assert actor.call.ended_by == "system"
+    assert Hangup(f"{call}.l0", NORMAL) in actor.outbox
 
 
-async def test_who_can_not_be_sure_of_a_slot_promises_nothing(bench: OwnerBench) -> None:
-    """A hangup that could not be stored any more is refused, and changes nothing."""
+async def test_a_hangup_without_a_lease_is_rejected(bench: OwnerBench) -> None:
+    """It could not be stored any more, and changes nothing."""
     call = await bench.begin()
     shard = bench.node.shards[SLOT]
     before = shard.actors[call].call
@@ -192,8 +196,8 @@ async def test_who_can_not_be_sure_of_a_slot_promises_nothing(bench: OwnerBench)
     assert shard.pause_buffer.events == []
 
 
-async def test_a_fenced_writer_is_a_doubt(bench: OwnerBench) -> None:
-    """Somebody else has the slot: the keeper is told to look."""
+async def test_a_fenced_writer_suspects_the_lease(bench: OwnerBench) -> None:
+    """Another engine has the slot."""
     await bench.begin()
     await bench.store.claim(SLOT, "me", 0)
     bench.node.shards[SLOT].start_call(outbound())

@@ -1,4 +1,4 @@
-"""What terms allow: prefixes, the numbers that a party stands for, what may be shown."""
+"""What a dial policy allows: prefixes, the numbers of a party, and caller ids."""
 
 import pytest
 from msgspec.structs import replace
@@ -24,7 +24,7 @@ OWN = AccountDialPolicy(numbers=("+4721930000", "+4721930001"))
     ],
 )
 def test_prefixes(destinations: tuple[str, ...] | None, party: str, may: bool) -> None:
-    """Without any all may be called; with some, nobody else, however else a number is written."""
+    """Without prefixes every party is allowed; with some, only parties that start with one."""
     assert is_allowed(AccountDialPolicy(destinations=destinations), party) is may
 
 
@@ -54,8 +54,8 @@ def test_prefixes(destinations: tuple[str, ...] | None, party: str, may: bool) -
         ("*1#", "47", ()),
     ],
 )
-def test_what_a_party_stands_for(party: str, country: str, numbers: tuple[str, ...]) -> None:
-    """A number on a list is known however it is dialled."""
+def test_the_numbers_of_a_party(party: str, country: str, numbers: tuple[str, ...]) -> None:
+    """A listed number is found however it is dialled."""
     assert full_numbers(party, country) == numbers
 
 
@@ -68,13 +68,13 @@ def test_what_a_party_stands_for(party: str, country: str, numbers: tuple[str, .
         ("", ""),
     ],
 )
-def test_a_strangers_number_is_not_shown(caller_id: str, is_shown: str) -> None:
-    """The account's first is, instead."""
+def test_a_foreign_caller_id_is_not_shown(caller_id: str, is_shown: str) -> None:
+    """The account's first number is shown instead."""
     assert allowed_caller_id(OWN, outbound(), caller_id, "+4799") == is_shown
 
 
 def test_accounts_without_numbers() -> None:
-    """Without terms for it anything is shown; with none of its own, what the engine has."""
+    """Without a policy any number is shown; with an empty list the engine's default."""
     assert allowed_caller_id(AccountDialPolicy(), outbound(), "+15550001", "+4799") == "+15550001"
     assert (
         allowed_caller_id(AccountDialPolicy(numbers=()), outbound(), "+15550001", "+4799")
@@ -82,14 +82,14 @@ def test_accounts_without_numbers() -> None:
     )
 
 
-def by_agent(call: Call) -> Call:
-    """Let it come from an agent's phone."""
+def from_agent(call: Call) -> Call:
+    """Make an agent the caller."""
     return replace(call, legs=(replace(call.legs[0], agent_id="1001"),))
 
 
-def test_who_calls_in_may_be_shown() -> None:
-    """To those that are called for it; an agent's phone may not choose what it is."""
+def test_an_inbound_callers_number() -> None:
+    """It may be shown to parties called for that call, unless the caller is an agent."""
     call = inbound()
     assert allowed_caller_id(OWN, call, call.from_, "") == call.from_
     assert allowed_caller_id(OWN, call, "+15550001", "") == "+4721930000"
-    assert allowed_caller_id(OWN, by_agent(call), call.from_, "") == "+4721930000"
+    assert allowed_caller_id(OWN, from_agent(call), call.from_, "") == "+4721930000"
