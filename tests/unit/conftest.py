@@ -1,4 +1,4 @@
-"""What makes a test a unit test: it starts no program, opens no port, and never blocks the loop."""
+"""Checks of unit tests: they start no program, open no port, and never block the loop."""
 
 import sys
 from collections.abc import Iterator
@@ -10,49 +10,54 @@ import pytest
 
 HERE = Path(__file__).parent
 FORBIDDEN = {"socket.bind", "socket.connect", "subprocess.Popen", "os.fork", "os.posix_spawn"}
-UNBLOCKED = {"api", "callbacks", "runtime", "store"}  # where calls and requests share the loop
+CHECKED_FOR_BLOCKING = {
+    "api",
+    "callbacks",
+    "runtime",
+    "store",
+}  # where calls and requests share the loop
 
 
-class Outside:
-    """Notes what the running test does outside its process."""
+class ProcessAudit:
+    """Records what the running test does outside its process."""
 
     def __init__(self) -> None:
         self.is_watched = False
         self.seen: list[str] = []
 
-    def note(self, event: str, _arguments: tuple[Any, ...]) -> None:
-        """Hear of an event of the interpreter (PEP 578)."""
+    def record(self, event: str, _arguments: tuple[Any, ...]) -> None:
+        """Record an audit event of the interpreter (PEP 578)."""
         if self.is_watched and event in FORBIDDEN:
             self.seen.append(event)
 
 
-@cache  # what hears of events cannot be taken away again
-def _outside() -> Outside:
-    outside = Outside()
-    sys.addaudithook(outside.note)
-    return outside
+@cache  # audit hooks can't be removed
+def _audit() -> ProcessAudit:
+    audit = ProcessAudit()
+    sys.addaudithook(audit.record)
+    return audit
 
 
 @pytest.fixture(autouse=True)
-def inside() -> Iterator[None]:
+def no_processes() -> Iterator[None]:
     """Fail a test that belongs to another ring."""
-    outside = _outside()
-    outside.is_watched = True
+    audit = _audit()
+    audit.is_watched = True
     yield
-    outside.is_watched = False
-    seen, outside.seen = outside.seen, []
-    assert not seen, f"a unit test does none of {seen}: it belongs to tests/contract"
+    audit.is_watched = False
+    seen, audit.seen = audit.seen, []
+    assert not seen, f"{seen} in a unit test: it belongs to tests/contract"
 
 
 @pytest.fixture(autouse=True)
-def unblocked(request: pytest.FixtureRequest) -> Iterator[None]:
+def no_blocking(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail a test in which the product blocks the loop."""
-    if request.path.relative_to(HERE).parts[0] not in UNBLOCKED:
+    if request.path.relative_to(HERE).parts[0] not in CHECKED_FOR_BLOCKING:
         yield
         return
     from blockbuster import blockbuster_ctx  # noqa: PLC0415 - most tests do without
 
     with blockbuster_ctx(["api", "engine"]) as found:
-        for function in found.functions.values():  # structlog's own, in development only
+        for function in found.functions.values():  # structlog's console, in development only
             function.can_block_in("structlog/dev.py", "__call__")
         yield

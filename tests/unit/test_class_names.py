@@ -1,4 +1,4 @@
-"""Names of Python classes stay inside: what is sent, stored, counted or matched on is a tag."""
+"""Class names are not published: what is sent, stored, counted or matched on is a tag."""
 
 import ast
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 PRODUCT = ("api", "engine", "wire")
 NAMES = {"__name__", "__qualname__", "__class__"}
 
-# An exception that a library raises says what it is by its class alone: where it has no text of
-# its own, that name is put into a detail for people. Nothing decides by it.
+# Some exceptions of libraries have no text: their class name is then part of a detail for people.
+# No code decides by it.
 ERRORS = {
     "api/cdrs/ingest/consumer.py": "log: why the database refused",
     "api/messaging_platform/client.py": "problem detail: how the platform failed",
@@ -32,7 +32,7 @@ ERRORS = {
     "engine/store/redis/documents.py": "log: how the store failed",
     "engine/webhooks/errors.py": "detail: how the server failed",
 }
-# Asterisk's own names, as its interface description has them: they are the tags.
+# Asterisk's names, as its interface description has them, are the tags.
 ASTERISK = ("engine/ari/config.py", "engine/ari/generated/", "engine/ari/generator/")
 
 
@@ -42,23 +42,23 @@ def _trees() -> Iterator[tuple[str, ast.Module]]:
             yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
 
 
-def _is_of_error(node: ast.Attribute) -> bool:
+def _is_error_name(node: ast.Attribute) -> bool:
     return ast.unparse(node) == "type(error).__name__"
 
 
 def test_no_class_name_is_read() -> None:
-    """But for those of exceptions, in the files that are listed, each with its reason."""
+    """Except those of exceptions, in the listed files, each with its reason."""
     found = {
-        (path, _is_of_error(node))
+        (path, _is_error_name(node))
         for path, tree in _trees()
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr in NAMES
     }
-    assert not sorted(path for path, is_of_error in found if not is_of_error)
+    assert not sorted(path for path, is_error_name in found if not is_error_name)
     assert sorted(path for path, _ in found) == sorted(ERRORS)
 
 
-def test_no_tag_is_made_of_a_class_name() -> None:
+def test_no_tag_is_a_class_name() -> None:
     """`tag=True` publishes the class's name."""
     assert not [
         f"{path}:{node.lineno}"
@@ -77,7 +77,7 @@ def _class_names(union: Any) -> Iterator[str]:
 
 
 def test_no_text_is_a_class_name() -> None:
-    """Neither the command line nor anything else of the product matches on one."""
+    """Neither the command line nor other code matches on one."""
     names = {
         name for union in (Event, Command, CallState, CallRequest) for name in _class_names(union)
     }

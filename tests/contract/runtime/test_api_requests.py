@@ -1,4 +1,4 @@
-"""Accounts' API requests: read from the store, sent in calls and to tell events."""
+"""API requests of accounts, as callbacks: read from the store, and sent."""
 
 import json
 import time
@@ -15,15 +15,15 @@ from tests.sim.graphs import API
 from wire.request import ApiRequest
 
 
-async def test_an_event_is_told() -> None:
-    """Its fields are `{{event.…}}`, and what is answered does not matter."""
+async def test_a_callback_is_sent() -> None:
+    """Event fields are `{{event.…}}`; the response is ignored."""
     server, store = Server(web.Response(body=b"thanks")), MemoryStore()
     async with server.open() as url, guarded_session(LOOPBACK) as session:
         body = {"call": "{{event.callId}}", "n": "{{event.record.n}}", "x": "{{vars.x}}"}
         request = ApiRequest(url, "POST", json=body, answers={"a": "/a"})
         await store.put_request("acme", API, encode(request))
-        book = ApiRequestRunner(store, ApiSender(session, time.time, lambda: 0.5))
-        await book.deliver("acme", API, {"callId": "c1", "record": {"n": 3}}, "c1.e7")
+        runner = ApiRequestRunner(store, ApiSender(session, time.time, lambda: 0.5))
+        await runner.deliver("acme", API, {"callId": "c1", "record": {"n": 3}}, "c1.e7")
     [(headers, sent)] = server.asked
     assert json.loads(sent) == {"call": "c1", "n": 3, "x": None}
     assert headers["Idempotency-Key"] == "c1.e7"

@@ -1,4 +1,4 @@
-"""Where an engine is, for other engines and for PBX nodes; and whether it keeps recordings."""
+"""The URLs of an engine, for other engines and for PBX nodes; and whether it has an archive."""
 
 from pathlib import Path
 
@@ -8,27 +8,27 @@ from engine.app import connections
 from tests.harness.settings import read_settings
 
 PLAIN = {"name": "pbx1", "url": "http://pbx1:8088", "password": "secret"}
-APART = {
+WITH_MEDIA_URL = {
     **PLAIN, "name": "pbx2", "url": "http://pbx2:8088", "media_url": "http://engine.audio:9000/"
 }  # fmt: skip
 
 
-def told(**given: object) -> tuple[str, list[str]]:
-    """Give the address of the RPC, and where each node fetches audio."""
+def urls(**given: object) -> tuple[str, list[str]]:
+    """Return the URL of the RPC, and where each node fetches audio."""
     settings = read_settings(
-        {"rpc_token": "secret", "rpc_port": 8071, "nodes": [PLAIN, APART], **given}
+        {"rpc_token": "secret", "rpc_port": 8071, "nodes": [PLAIN, WITH_MEDIA_URL], **given}
     )
     audio = [connections.media_url(settings, node) for node in settings.nodes]
     return connections.rpc_url(settings), audio
 
 
-def test_audio_is_where_the_rpc_is() -> None:
-    """Nodes fetch audio where other engines reach the RPC, unless told another address."""
-    assert told() == (
+def test_audio_is_fetched_from_the_rpc() -> None:
+    """Nodes fetch audio from the URL of the RPC, unless they have a media URL."""
+    assert urls() == (
         "http://127.0.0.1:8071",
         ["http://127.0.0.1:8071", "http://engine.audio:9000"],
     )
-    assert told(rpc_url="http://10.1.2.3:8070") == (
+    assert urls(rpc_url="http://10.1.2.3:8070") == (
         "http://10.1.2.3:8070",
         ["http://10.1.2.3:8070", "http://engine.audio:9000"],
     )
@@ -43,10 +43,10 @@ def test_audio_is_where_the_rpc_is() -> None:
         ({"node_dns": "pbx:8088", "node_password": "x", "ami_password": "x"}, True),
     ],
 )
-async def test_an_archive_wherever_something_is_recorded(
+async def test_the_archive_opens_if_a_node_can_record(
     tmp_path: Path, given: dict[str, object], is_open: bool
 ) -> None:
-    """Nodes that the DNS alone names are recorded, too; without a password nothing is."""
+    """Including discovered nodes; without an AMI password nothing is recorded."""
     settings = read_settings(
         {"rpc_token": "x", "recordings_url": f"file://{tmp_path}/new", **given}
     )

@@ -1,4 +1,4 @@
-"""What lies in docs/operations/kubernetes: kustomizations, and the resources that they gather."""
+"""The kustomizations in docs/operations/kubernetes, and their resources."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ def kustomization(folder: Path) -> Manifest:
 
 
 def resources(folder: Path) -> list[Manifest]:
-    """Gather what a kustomization lists, through all folders that it names."""
+    """Return the resources of a kustomization, including those of other folders."""
     found: list[Manifest] = []
     for name in kustomization(folder)["resources"]:
         path = (folder / name).resolve()
@@ -35,7 +35,7 @@ def documents(path: Path) -> list[Manifest]:
 
 
 def of_kind(found: list[Manifest], *kinds: str) -> list[Manifest]:
-    """Choose by kind."""
+    """Return the resources of some kinds."""
     return [each for each in found if each["kind"] in kinds]
 
 
@@ -45,37 +45,37 @@ def named(found: list[Manifest], kind: str, name: str) -> Manifest:
     return only
 
 
-def chosen_by(labels: Mapping[str, str], found: list[Manifest]) -> list[Manifest]:
-    """Tell whose pods a selector matches."""
+def selected_by(labels: Mapping[str, str], found: list[Manifest]) -> list[Manifest]:
+    """Return the owners whose pods a selector matches."""
     owners = of_kind(found, *POD_OWNERS)
     return [each for each in owners if labels.items() <= pod_labels(each).items()]
 
 
 def pod_labels(owner: Manifest) -> dict[str, str]:
-    """Tell what labels its pods have."""
+    """Return the labels of its pods."""
     labels: dict[str, str] = owner["spec"]["template"]["metadata"]["labels"]
     return labels
 
 
 def pod(owner: Manifest) -> Manifest:
-    """Give what its pods are made by."""
+    """Return the spec of its pods."""
     spec: Manifest = owner["spec"]["template"]["spec"]
     return spec
 
 
 def container(owner: Manifest) -> Manifest:
-    """Give the one container of its pods."""
+    """Return the only container of its pods."""
     (only,) = pod(owner)["containers"]
     return dict(only)
 
 
 def port_names(owner: Manifest) -> set[str]:
-    """Name its ports."""
+    """Return the names of its ports."""
     return {port["name"] for port in container(owner)["ports"]}
 
 
 def values_at(tree: object, key: str) -> Iterator[Any]:
-    """Find every value that a key has anywhere."""
+    """Find all values of a key, at any depth."""
     if isinstance(tree, dict):
         for name, value in tree.items():
             if name == key:

@@ -1,4 +1,4 @@
-"""The manifests: valid by Kubernetes' own schemas, and fitting each other."""
+"""The manifests: valid by Kubernetes' schemas, and consistent."""
 
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from tests.unit.operations.manifests import (
     OVERLAYS,
     POD_OWNERS,
     Manifest,
-    chosen_by,
     container,
     documents,
     kustomization,
@@ -20,6 +19,7 @@ from tests.unit.operations.manifests import (
     pod_labels,
     port_names,
     resources,
+    selected_by,
     values_at,
 )
 
@@ -33,15 +33,15 @@ def in_each(paths: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("folder", paths, ids=ids)
 
 
-def patched(folder: Path) -> list[Path]:
-    """Name the patches of a folder, which are no whole resources."""
+def patches(folder: Path) -> list[Path]:
+    """Return the patches of a folder, which are not complete resources."""
     return [folder / patch["path"] for patch in kustomization(folder).get("patches", [])]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @in_each(FOLDERS)
 def test_every_resource_is_valid(folder: Path, version: str) -> None:
-    """Kubernetes knows every field, in the oldest version that we mean and in the newest."""
+    """Kubernetes knows every field, in the oldest and newest supported version."""
     for name in kustomization(folder)["resources"]:
         if (folder / name).is_file():
             for each in documents(folder / name):
@@ -49,35 +49,35 @@ def test_every_resource_is_valid(folder: Path, version: str) -> None:
 
 
 @in_each(FOLDERS)
-def test_every_file_is_there_and_used(folder: Path) -> None:
-    """A kustomization names what exists, and every manifest in its folder."""
-    asked = kustomization(folder)
-    files = {folder / name for name in asked["resources"]} | set(patched(folder))
+def test_every_file_exists_and_is_used(folder: Path) -> None:
+    """A kustomization names existing files, and every manifest in its folder."""
+    config = kustomization(folder)
+    files = {folder / name for name in config["resources"]} | set(patches(folder))
     assert not [path for path in files if not path.exists()]
     assert {*folder.glob("*.yaml")} - {folder / "kustomization.yaml"} <= files
 
 
 @in_each(FOLDERS)
-def test_secrets_come_from_a_file_that_is_not_committed(folder: Path) -> None:
-    """Of each there is an example beside it, and the settings are committed."""
-    asked = kustomization(folder)
-    for secret in asked.get("secretGenerator", []):
+def test_secrets_are_not_committed(folder: Path) -> None:
+    """Each has an example beside it; settings are committed."""
+    config = kustomization(folder)
+    for secret in config.get("secretGenerator", []):
         assert [(folder / f"{name}.example").exists() for name in secret["envs"]] == [True]
-    for settings in asked.get("configMapGenerator", []):
+    for settings in config.get("configMapGenerator", []):
         assert [(folder / name).exists() for name in settings["envs"]] == [True]
 
 
 @in_each(OVERLAYS)
-def test_what_pods_name_is_there(folder: Path) -> None:
-    """Secrets and settings are generated, claims, accounts and volumes exist, images are named."""
-    asked, found = kustomization(folder), resources(folder)
+def test_references_of_pods_exist(folder: Path) -> None:
+    """Secrets and settings are generated; claims, accounts, volumes and images exist."""
+    config, found = kustomization(folder), resources(folder)
     for kind, generator in (
         ("secretRef", "secretGenerator"),
         ("configMapRef", "configMapGenerator"),
     ):
         refs = {ref["name"] for ref in values_at(found, kind)}
-        assert refs == {made["name"] for made in asked.get(generator, [])}
-    assert set(values_at(found, "image")) == {image["name"] for image in asked["images"]}
+        assert refs == {each["name"] for each in config.get(generator, [])}
+    assert set(values_at(found, "image")) == {image["name"] for image in config["images"]}
     for account in values_at(found, "serviceAccountName"):
         assert named(found, "ServiceAccount", account)
     for owner in of_kind(found, *POD_OWNERS):
@@ -85,12 +85,12 @@ def test_what_pods_name_is_there(folder: Path) -> None:
 
 
 def mounted(owner: Manifest) -> set[str]:
-    """Name what its container mounts."""
+    """Return the names of its container's mounts."""
     return {mount["name"] for mount in container(owner)["volumeMounts"]}
 
 
 def volumes(owner: Manifest) -> set[str]:
-    """Name what its pods bring, claims included."""
+    """Return the names of its pods' volumes, including claims."""
     claims = owner["spec"].get("volumeClaimTemplates", [])
     return {
         *(volume["name"] for volume in pod(owner).get("volumes", [])),
@@ -112,18 +112,18 @@ def test_every_patch_has_its_target(folder: Path) -> None:
 
 @in_each(OVERLAYS)
 def test_selectors_match_their_pods(folder: Path) -> None:
-    """Services, budgets and policies choose one workload each; a workload chooses its own pods."""
+    """Services, budgets and policies select one workload each; a workload selects its own pods."""
     found = resources(folder)
     for owner in of_kind(found, *POD_OWNERS):
         assert owner["spec"]["selector"]["matchLabels"] == pod_labels(owner)
     for service in of_kind(found, "Service"):
-        (owner,) = chosen_by(service["spec"]["selector"], found)
+        (owner,) = selected_by(service["spec"]["selector"], found)
         assert {port["targetPort"] for port in service["spec"]["ports"]} <= port_names(owner)
     for budget in of_kind(found, "PodDisruptionBudget"):
-        (owner,) = chosen_by(budget["spec"]["selector"]["matchLabels"], found)
+        (owner,) = selected_by(budget["spec"]["selector"]["matchLabels"], found)
         assert budget["metadata"]["name"] == owner["metadata"]["name"]
     for policy in of_kind(found, "NetworkPolicy"):
-        (owner,) = chosen_by(policy["spec"]["podSelector"]["matchLabels"], found)
+        (owner,) = selected_by(policy["spec"]["podSelector"]["matchLabels"], found)
         assert {port["port"] for rule in policy["spec"]["ingress"] for port in rule["ports"]} <= (
             port_names(owner)
         )
@@ -131,18 +131,18 @@ def test_selectors_match_their_pods(folder: Path) -> None:
 
 @in_each(OVERLAYS)
 def test_a_stateful_set_has_its_service(folder: Path) -> None:
-    """The names of its pods are those of a Service that exists and chooses them."""
+    """Its service exists, and selects its pods."""
     found = resources(folder)
     for owner in of_kind(found, "StatefulSet"):
         service = named(found, "Service", owner["spec"]["serviceName"])
-        assert chosen_by(service["spec"]["selector"], found) == [owner]
+        assert selected_by(service["spec"]["selector"], found) == [owner]
 
 
 @in_each(OVERLAYS)
-def test_probes_ask_ports_that_there_are(folder: Path) -> None:
-    """Each workload says when it is ready, on a port of its own."""
+def test_probes_use_existing_ports(folder: Path) -> None:
+    """Each workload has a readiness probe on a port of its own."""
     for owner in of_kind(resources(folder), *POD_OWNERS):
-        asked = container(owner)
-        assert "readinessProbe" in asked
-        for way in ("httpGet", "tcpSocket"):
-            assert {probe["port"] for probe in values_at(asked, way)} <= port_names(owner)
+        spec = container(owner)
+        assert "readinessProbe" in spec
+        for action in ("httpGet", "tcpSocket"):
+            assert {probe["port"] for probe in values_at(spec, action)} <= port_names(owner)

@@ -1,4 +1,4 @@
-"""The engines in Kubernetes: what they are told, and how they leave."""
+"""The engines in Kubernetes: their settings, and how they stop."""
 
 from pathlib import Path
 
@@ -8,7 +8,12 @@ from dotenv import dotenv_values
 from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.config import Settings
-from tests.unit.operations.inputs import accepted, filled, unknown_of_pbx, unknown_settings
+from tests.unit.operations.inputs import (
+    filled,
+    read_settings,
+    unknown_pbx_variables,
+    unknown_settings,
+)
 from tests.unit.operations.manifests import (
     KUBERNETES,
     OVERLAYS,
@@ -27,26 +32,26 @@ PBX = container(documents(KUBERNETES / "pbx/pbx.yaml")[0])
 
 
 def generated(overlay: Path) -> dict[str, str]:
-    """Give what an overlay's files say to the engine, its secrets filled in."""
+    """Return the variables of an overlay's files, with secrets filled in."""
     return {**filled(overlay / "settings.env"), **filled(overlay / "secrets.env.example")}
 
 
-def told() -> dict[str, str]:
-    """Give the variables that the manifest itself sets, in a pod of a known address."""
+def set_by_manifest() -> dict[str, str]:
+    """Return the variables that the manifest sets, in a pod of a known address."""
     env = [each for each in ENGINE["env"] if "value" in each]
     return {each["name"]: each["value"].replace("$(POD_IP)", ADDRESS) for each in env}
 
 
 @pytest.fixture(params=OVERLAYS, ids=lambda path: path.name)
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Give the settings of an engine of each overlay."""
-    given = {**generated(request.param), **told()}
-    assert not unknown_settings(given)
-    return accepted(given, tmp_path)
+    """Return the settings of an engine, for each overlay."""
+    variables = {**generated(request.param), **set_by_manifest()}
+    assert not unknown_settings(variables)
+    return read_settings(variables, tmp_path)
 
 
 def test_an_engine_is_reached_at_its_pod(settings: Settings) -> None:
-    """Other engines and PBX nodes reach this engine itself, on the port that it serves."""
+    """Other engines and PBX nodes reach it at the pod's address and port."""
     port = ENGINE["ports"][0]["containerPort"]
     assert settings.rpc_port == port
     assert connections.rpc_url(settings) == f"http://{ADDRESS}:{port}"
@@ -54,21 +59,21 @@ def test_an_engine_is_reached_at_its_pod(settings: Settings) -> None:
         assert connections.media_url(settings, node) == f"http://{ADDRESS}:{port}"
 
 
-def test_every_overlay_has_two_nodes_and_records(settings: Settings) -> None:
-    """Two PBX nodes, and what recording calls needs."""
+def test_every_overlay_has_two_nodes_and_recordings(settings: Settings) -> None:
+    """Two PBX nodes, and the password that recording needs."""
     assert len(settings.nodes) == 2
     assert settings.ami_password is not None
 
 
-def test_what_a_node_is_told_is_asked_for() -> None:
-    """Every PBX_ variable is one that the templates have."""
+def test_variables_of_nodes_are_used() -> None:
+    """The templates use every PBX_ variable."""
     names = [each["name"] for each in PBX["env"]]
     secret = dotenv_values(KUBERNETES / "overlays/trial/pbx.env.example")
-    assert not unknown_of_pbx([*names, *secret])
+    assert not unknown_pbx_variables([*names, *secret])
 
 
-def test_calls_only_move_to_engines_that_are_ready() -> None:
-    """A rollout takes no engine away before the next one is there; a drain takes one at a time."""
+def test_calls_move_to_ready_engines_only() -> None:
+    """A rollout starts an engine before it stops one; a drain stops one at a time."""
     spec, budget = DEPLOYMENT["spec"], named(BASE, "PodDisruptionBudget", "switchroom-engine")
     assert spec["replicas"] >= 2
     assert spec["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
@@ -76,23 +81,23 @@ def test_calls_only_move_to_engines_that_are_ready() -> None:
 
 
 def test_an_engine_has_the_time_to_leave() -> None:
-    """The grace period is longer than the wait before the signal and the handing over after it."""
+    """The grace period covers the wait before the signal and the handover after it."""
     waits = float(ENGINE["lifecycle"]["preStop"]["exec"]["command"][-1])
     assert pod(DEPLOYMENT)["terminationGracePeriodSeconds"] >= waits + 3 * LEAVE_TIMEOUT_S
 
 
-def test_probes_ask_what_the_engine_answers() -> None:
-    """Readiness asks for readiness; what restarts an engine asks nothing of store and nodes."""
+def test_probes_use_the_engines_endpoints() -> None:
+    """Liveness does not depend on the store or nodes."""
     paths = {kind: ENGINE[f"{kind}Probe"]["httpGet"]["path"] for kind in ("readiness", "liveness")}
     assert paths == {"readiness": "/readyz", "liveness": "/healthz"}
     assert ENGINE["startupProbe"]["httpGet"]["path"] == "/healthz"
 
 
-def test_an_engine_may_do_little() -> None:
-    """No root, no capability, no write but to its own folders."""
-    rights = ENGINE["securityContext"]
+def test_an_engine_has_few_privileges() -> None:
+    """No root, no capabilities, and writes to its own folders only."""
+    security = ENGINE["securityContext"]
     assert pod(DEPLOYMENT)["securityContext"]["runAsNonRoot"]
-    assert rights["readOnlyRootFilesystem"]
-    assert rights["capabilities"] == {"drop": ["ALL"]}
-    assert not rights["allowPrivilegeEscalation"]
-    assert told()["SWITCHROOM_MEDIA_DIR"].startswith("/var/lib/switchroom/")
+    assert security["readOnlyRootFilesystem"]
+    assert security["capabilities"] == {"drop": ["ALL"]}
+    assert not security["allowPrivilegeEscalation"]
+    assert set_by_manifest()["SWITCHROOM_MEDIA_DIR"].startswith("/var/lib/switchroom/")

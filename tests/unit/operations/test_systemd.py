@@ -1,4 +1,4 @@
-"""The units for plain hosts, and the files that they read."""
+"""The systemd units, and the files that they read."""
 
 from configparser import RawConfigParser
 from pathlib import Path
@@ -8,58 +8,63 @@ from dotenv import dotenv_values
 
 from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
-from tests.unit.operations.inputs import accepted, filled, unknown_of_pbx, unknown_settings
+from tests.unit.operations.inputs import (
+    filled,
+    read_settings,
+    unknown_pbx_variables,
+    unknown_settings,
+)
 from tests.unit.operations.manifests import OPERATIONS
 
 SYSTEMD = OPERATIONS / "systemd"
 
 
 def unit(name: str) -> RawConfigParser:
-    """Read a unit; of a repeated key the last counts."""
+    """Read a unit; of a repeated key the last one applies."""
     found = RawConfigParser(strict=False)
     found.read(SYSTEMD / name)
     return found
 
 
-def asked_files(name: str) -> list[str]:
-    """Name the files of variables that a unit reads."""
+def environment_files(name: str) -> list[str]:
+    """Return the environment files of a unit."""
     lines = (SYSTEMD / name).read_text().splitlines()
     return [line.partition("=")[2] for line in lines if line.startswith("EnvironmentFile=")]
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_an_engine_takes_its_files(number: int, tmp_path: Path) -> None:
-    """What all engines share and what is one's own are settings; its address is where it serves."""
+def test_variables_of_engines_are_settings(number: int, tmp_path: Path) -> None:
+    """Shared and own variables are settings; its URL is where it serves."""
     own = filled(SYSTEMD / f"engine{number}.env.example")
-    given = {**filled(SYSTEMD / "engines.env.example"), **own}
-    assert not unknown_settings(given)
-    settings = accepted(given, tmp_path)
-    serves = f"http://{settings.rpc_host}:{settings.rpc_port}"
-    assert connections.rpc_url(settings) == serves
-    assert {connections.media_url(settings, node) for node in settings.nodes} == {serves}
+    variables = {**filled(SYSTEMD / "engines.env.example"), **own}
+    assert not unknown_settings(variables)
+    settings = read_settings(variables, tmp_path)
+    url = f"http://{settings.rpc_host}:{settings.rpc_port}"
+    assert connections.rpc_url(settings) == url
+    assert {connections.media_url(settings, node) for node in settings.nodes} == {url}
 
 
-def test_engines_have_addresses_of_their_own() -> None:
-    """Two engines are two addresses."""
+def test_engines_have_their_own_urls() -> None:
+    """The URLs of the two engines differ."""
     both = [dotenv_values(SYSTEMD / f"engine{number}.env.example") for number in (1, 2)]
     assert len({each["SWITCHROOM_RPC_URL"] for each in both}) == 2
 
 
 def test_an_engine_has_the_time_to_leave() -> None:
-    """The supervisor waits for longer than handing the calls over takes, and starts it again."""
+    """The supervisor waits for longer than the handover takes, and restarts it."""
     service = unit("switchroom@.service")["Service"]
     assert int(service["TimeoutStopSec"]) >= 3 * LEAVE_TIMEOUT_S
     assert service["Restart"] == "always"
 
 
 @pytest.mark.parametrize("name", ["switchroom@.service", "switchroom-pbx.service"])
-def test_there_is_an_example_of_every_file(name: str) -> None:
-    """Each file that a unit reads lies beside it, as an example."""
-    for path in asked_files(name):
+def test_every_file_has_an_example(name: str) -> None:
+    """Each environment file has an example beside the unit."""
+    for path in environment_files(name):
         example = f"{Path(path).name}.example".replace("%i", "1")
         assert (SYSTEMD / example).exists()
 
 
-def test_a_node_is_told_what_it_asks_for() -> None:
-    """Every PBX_ variable is one that the templates have."""
-    assert not unknown_of_pbx(dotenv_values(SYSTEMD / "pbx.env.example"))
+def test_variables_of_nodes_are_used() -> None:
+    """The templates use every PBX_ variable."""
+    assert not unknown_pbx_variables(dotenv_values(SYSTEMD / "pbx.env.example"))
