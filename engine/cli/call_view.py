@@ -1,4 +1,4 @@
-"""A call as it stands, in lines and tables: its legs, what is done to them, its sessions."""
+"""Lines and tables that show a call: legs, transfers, conferences and recordings."""
 
 from collections.abc import Iterator
 
@@ -10,15 +10,14 @@ from wire.control import ConferenceView, MemberView, TransferView
 from wire.views import CallView, LegView, RecordingView
 
 
-def write(*told: RenderableType) -> None:
-    """Print; names and numbers are never taken for markup, ids are printed whole."""
+def write(*items: RenderableType) -> None:
+    """Print without markup in names and without wrapping ids."""
     console = screen.table_console()
-    for each in told:
+    for each in items:
         console.print(each, soft_wrap=isinstance(each, str))
 
 
 def call(view: CallView) -> Iterator[RenderableType]:
-    """Show a call."""
     state = f"{view.state} ({view.verb})" if view.verb else view.state
     yield f"call {view.call_id}"
     about = f"{view.direction}, from {view.from_} to {view.to}, account {view.account}"
@@ -32,7 +31,7 @@ def call(view: CallView) -> Iterator[RenderableType]:
 
 
 def legs(view: CallView) -> Table:
-    """Show the live legs, by the ids that steer them."""
+    """Show the live legs with their channel ids."""
     table = _table("channel", "party", "agent", "state", "")
     for leg in view.legs:
         notes = ", ".join(_notes(leg, is_main=leg.channel_id == view.main_channel_id))
@@ -41,16 +40,16 @@ def legs(view: CallView) -> Table:
 
 
 def transfer(view: TransferView) -> str:
-    """Show a transfer."""
-    who = f"{view.customer_channel_id} from {view.source_channel_id} to {view.target}"
-    why = f", {view.reason}" if view.reason else ""
-    return f"transfer {view.transfer_session_id}: {view.transfer_mode}, {view.state}{why}: {who}"
+    parties = f"{view.customer_channel_id} from {view.source_channel_id} to {view.target}"
+    reason = f", {view.reason}" if view.reason else ""
+    session = view.transfer_session_id
+    return f"transfer {session}: {view.transfer_mode}, {view.state}{reason}: {parties}"
 
 
 def conference(view: ConferenceView) -> Iterator[RenderableType]:
-    """Show a conference with its members, those who have left among them."""
-    why = f", {view.reason}" if view.reason else ""
-    yield f"conference {view.conference_session_id}: {view.state}{why}"
+    """Show a conference with its present and former members."""
+    reason = f", {view.reason}" if view.reason else ""
+    yield f"conference {view.conference_session_id}: {view.state}{reason}"
     table = _table("member", "party", "agent", "state", "")
     for each in view.members:
         notes = ", ".join(_member_notes(each, view.call_id))
@@ -58,11 +57,11 @@ def conference(view: ConferenceView) -> Iterator[RenderableType]:
     yield table
 
 
-def _table(*heads: str) -> Table:
-    table = Table(*heads, box=None, pad_edge=False)
+def _table(*headings: str) -> Table:
+    table = Table(*headings, box=None, pad_edge=False)
     for column in table.columns:
         column.overflow = "fold"
-    table.columns[0].no_wrap = True  # to be copied
+    table.columns[0].no_wrap = True  # so that ids can be copied
     return table
 
 
@@ -91,6 +90,5 @@ def _member_notes(member: MemberView, call_id: str) -> Iterator[str]:
 
 
 def recording(view: RecordingView) -> str:
-    """Show a recording."""
     length = f", {wording.seconds(view.duration_ms)}" if view.duration_ms else ""
     return f"recording ({view.purpose}): {view.state}{length}, {view.url}"

@@ -1,4 +1,4 @@
-"""An engine's RPC as methods: one a request; what comes back is checked by the shapes of `wire`."""
+"""A client of the engine's RPC; responses are decoded with the types of `wire`."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -21,11 +21,11 @@ T = TypeVar("T")
 RESPONSE_TIMEOUT_S = 15.0
 CONNECT_TIMEOUT_S = 3.0
 FIRST_ERROR_STATUS = 400
-STREAM_TIMEOUT_S = 30.0  # the stream sends something every second, if only a comment
+STREAM_TIMEOUT_S = 30.0  # the stream sends an event or a comment every second
 
 
 class Client:
-    """The requests; each raises Refused or Unreachable."""
+    """One method per operation; each raises RpcError or Unreachable."""
 
     def __init__(self, http: aiohttp.ClientSession, url: str) -> None:
         self.url = url
@@ -39,7 +39,7 @@ class Client:
         body: Any = None,
         query: Mapping[str, str] | None = None,
     ) -> T:
-        """Ask one thing, by its path below /rpc/v1."""
+        """Send one request to a path below /rpc/v1."""
         data = None if body is None else json.dumps(body).encode()
         try:
             async with self._http.request(
@@ -50,82 +50,74 @@ class Client:
             raise Unreachable(self.url, error_text(error)) from None
         if status >= FIRST_ERROR_STATUS:
             raise RpcError(self._problem(status, answer))
-        return self._decoded(answer, shape)
+        return self._decode(answer, shape)
 
     async def originate(self, body: Mapping[str, Any]) -> str:
-        """Start a call; returns its id."""
+        """Start a call; return its id."""
         return (await self.request(rpc.Started, "POST", "/calls", dict(body))).call_id
 
     async def call(self, call_id: str) -> CallView:
-        """Show a call."""
         return await self.request(CallView, "GET", path_of("calls", call_id))
 
     async def calls(self, account: str = "") -> tuple[CallView, ...]:
-        """List the live calls, of one account if named."""
+        """List the live calls, or those of one account."""
         query = {"account": account} if account else {}
         return (await self.request(Calls, "GET", "/calls", query=query)).calls
 
-    async def control(self, shape: type[T], call_id: str, deed: str, body: Mapping[str, Any]) -> T:
-        """Ask something of a live call, by the deed's path below the call's."""
-        return await self.request(shape, "POST", f"{path_of('calls', call_id)}/{deed}", dict(body))
+    async def control(
+        self, shape: type[T], call_id: str, action: str, body: Mapping[str, Any]
+    ) -> T:
+        """Control a live call; `action` is the path below the call's."""
+        return await self.request(
+            shape, "POST", f"{path_of('calls', call_id)}/{action}", dict(body)
+        )
 
     async def conference(self, call_id: str) -> ConferenceView:
-        """Show a call's live conference, or the last."""
+        """Show the active or latest conference of a call."""
         return await self.request(
             ConferenceView, "GET", path_of("calls", call_id, "conference", "members")
         )
 
     async def timeline(self, call_id: str) -> Timeline:
-        """Tell a call's story."""
         return await self.request(Timeline, "GET", path_of("calls", call_id, "timeline"))
 
     async def replay(self, call_id: str) -> Replay:
-        """Audit a call."""
         return await self.request(Replay, "GET", path_of("calls", call_id, "replay"))
 
-    async def ended(self, most: int) -> tuple[str, ...]:
-        """Name the calls that ended last."""
-        query = {"limit": str(most)}
+    async def ended(self, limit: int) -> tuple[str, ...]:
+        """Return the ids of the latest ended calls."""
+        query = {"limit": str(limit)}
         return (await self.request(EndedCalls, "GET", "/calls/ended", query=query)).call_ids
 
     async def nodes(self) -> tuple[rpc.NodeView, ...]:
-        """List the PBX nodes."""
         return (await self.request(rpc.Nodes, "GET", "/nodes")).nodes
 
     async def drain(self, node: str) -> None:
-        """Give a node no new call."""
         await self.request(rpc.NodeView, "POST", path_of("nodes", node, "drain"))
 
     async def undrain(self, node: str) -> None:
-        """Give a node new calls again."""
         await self.request(rpc.NodeView, "POST", path_of("nodes", node, "undrain"))
 
     async def routes(self) -> dict[str, rpc.NumberRoute]:
-        """List the routes by number."""
         return await self.request(dict[str, rpc.NumberRoute], "GET", "/routes")
 
     async def put_route(self, number: str, body: Mapping[str, Any]) -> None:
-        """Say what calls to a number run."""
         await self.request(rpc.NumberRoute, "PUT", path_of("routes", number), dict(body))
 
     async def delete_route(self, number: str) -> None:
-        """Take a route away."""
         await self.remove("route", number, path_of("routes", number))
 
     async def agents(self, account: str) -> tuple[AgentView, ...]:
-        """List the agents of an account."""
         return (await self.request(Agents, "GET", "/agents", query={"account": account})).agents
 
     async def put_agent(self, account: str, agent_id: str, body: Mapping[str, Any]) -> None:
-        """Say where an agent is called."""
         await self.request(AgentView, "PUT", path_of("agents", account, agent_id), dict(body))
 
     async def delete_agent(self, account: str, agent_id: str) -> None:
-        """Take an agent out of the directory."""
         await self.remove("agent", agent_id, path_of("agents", account, agent_id))
 
     async def remove(self, kind: str, name: str, path: str) -> None:
-        """Take something away by its path; raises Missing."""
+        """Delete a resource; raises NotFound."""
         try:
             await self.request(dict[str, Any], "DELETE", path)
         except RpcError as error:
@@ -135,7 +127,7 @@ class Client:
 
     @asynccontextmanager
     async def events(self, last_id: str = "", account: str = "") -> AsyncIterator[EventStream]:
-        """Follow what calls tell, from now or from an id on; of one account if named."""
+        """Stream call events from now or after an id, optionally of one account."""
         headers = {"Last-Event-ID": last_id} if last_id else {}
         query = {"account": account} if account else {}
         limit = aiohttp.ClientTimeout(
@@ -155,25 +147,24 @@ class Client:
         try:
             return msgspec.json.decode(answer, type=rpc.Problem)
         except msgspec.DecodeError:
-            why = f"something else does (HTTP {status})"
-            raise Unreachable(self.url, why) from None
+            reason = f"another program does (HTTP {status})"
+            raise Unreachable(self.url, reason) from None
 
-    def _decoded(self, answer: bytes, shape: type[T]) -> T:
+    def _decode(self, answer: bytes, shape: type[T]) -> T:
         try:
             return msgspec.json.decode(answer, type=shape)
         except msgspec.DecodeError as error:
-            raise Unreachable(self.url, f"its answer is not understood ({error})") from None
+            raise Unreachable(self.url, f"invalid response ({error})") from None
 
 
 @asynccontextmanager
 async def open_client(url: str, token: str) -> AsyncIterator[Client]:
-    """Give a client for as long as the context lasts."""
     headers = {"Authorization": f"Bearer {token}"}
     limit = aiohttp.ClientTimeout(total=RESPONSE_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
     async with aiohttp.ClientSession(headers=headers, timeout=limit) as http:
         yield Client(http, url)
 
 
-def path_of(*steps: str) -> str:
-    """Make a path of steps as they were typed: `#`, `?` and `/` are signs like others."""
-    return "".join(f"/{quote(step, safe='')}" for step in steps)
+def path_of(*segments: str) -> str:
+    """Join path segments; `#`, `?` and `/` in a segment are escaped."""
+    return "".join(f"/{quote(segment, safe='')}" for segment in segments)

@@ -1,4 +1,4 @@
-"""Faults as people read them: what is wrong, where, and what to do; never a traceback."""
+"""Errors for operators: what is wrong, where, and what to do; never a traceback."""
 
 import asyncio
 import os
@@ -11,22 +11,22 @@ from rich.markup import escape
 
 from wire.rpc import FieldError, Problem
 
-EXIT_NOT_FOUND = 1  # exit status of `rm`: there was nothing of that name
-EXIT_ERROR = 2  # nothing was done
+EXIT_NOT_FOUND = 1  # `rm` of an unknown name
+EXIT_ERROR = 2  # nothing was changed
 EXIT_INTERRUPTED = 130
 
 _ADVICE = {
-    "unauthorized": "SWITCHROOM_RPC_TOKEN (in .env or the environment) must be the engine's.",
+    "unauthorized": "SWITCHROOM_RPC_TOKEN (in .env or the environment) must match the engine's.",
     "store_down": "Redis or Valkey does not answer the engine; `switchroom doctor` says more.",
     "no_node": "No PBX node is connected; `switchroom nodes` and `switchroom doctor` say more.",
-    "node_drained": "`switchroom nodes undrain NODE` gives a node new calls again.",
-    "stopped": "`switchroom callback set TARGET` starts it again; then send again.",
-    "no_target": "`switchroom callback set TARGET` says where an account's calls are told.",
+    "node_drained": "`switchroom nodes undrain NODE` allows new calls to a node.",
+    "stopped": "`switchroom callback set TARGET` restarts delivery; then resend.",
+    "no_target": "`switchroom callback set TARGET` sets the callback target of an account.",
 }
 
 
 class RpcError(Exception):
-    """The engine said no, and why."""
+    """The engine rejected the request."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail or problem.title)
@@ -34,29 +34,29 @@ class RpcError(Exception):
 
 
 class NotFound(Exception):
-    """There is nothing of that name to be taken away."""
+    """The resource to delete does not exist."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(f"no such {kind}: {name}")
 
 
 class Unreachable(Exception):
-    """No engine answered there."""
+    """No engine answered at the URL."""
 
-    def __init__(self, url: str, why: str) -> None:
-        super().__init__(f"no engine answers at {url}: {why}")
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"no engine answers at {url}: {reason}")
         self.url = url
 
 
 class UsageError(Exception):
-    """What was typed can't be used; the text says why."""
+    """An invalid option or argument."""
 
 
-def run(deed: Coroutine[Any, Any, int | None]) -> NoReturn:
-    """Do it, and end the process with its exit status or with an explained fault."""
+def run(command: Coroutine[Any, Any, int | None]) -> NoReturn:
+    """Run a command and exit with its status; print its error, if any."""
     errors = Console(stderr=True, highlight=False)
     try:
-        status = asyncio.run(deed) or 0
+        status = asyncio.run(command) or 0
     except KeyboardInterrupt:
         status = EXIT_INTERRUPTED
     except NotFound as error:
@@ -68,38 +68,38 @@ def run(deed: Coroutine[Any, Any, int | None]) -> NoReturn:
     raise SystemExit(status)
 
 
-def explain(fault: RpcError | Unreachable | UsageError | ValidationError) -> str:
-    """Tell a fault, as rich markup."""
-    match fault:
+def explain(error: RpcError | Unreachable | UsageError | ValidationError) -> str:
+    """Return the error message, as rich markup."""
+    match error:
         case RpcError(problem=problem):
-            return _refused(problem)
+            return _rejected(problem)
         case Unreachable():
-            advice = "Start one with `make up` or `switchroom engine`, or name another by --url."
-            return _lines(str(fault), advice)
+            advice = "Start one with `make up` or `switchroom engine`, or use --url for another."
+            return _lines(str(error), advice)
         case ValidationError():
-            return _lines(*("setting " + each for each in setting_errors(fault)))
+            return _lines(*("setting " + each for each in setting_errors(error)))
         case _:
-            return _lines(str(fault))
+            return _lines(str(error))
 
 
 def setting_errors(error: ValidationError) -> list[str]:
-    """Name each variable that is wrong, and how."""
+    """Return the name and the error of each invalid variable."""
     return [
         f"SWITCHROOM_{'__'.join(str(step) for step in each['loc']).upper()}: {each['msg']}"
         for each in error.errors()
     ]
 
 
-def _refused(problem: Problem) -> str:
+def _rejected(problem: Problem) -> str:
     if problem.errors:
-        told = [f"{each.path or 'body'}: {_told(each)}" for each in problem.errors]
-        return _lines("the engine refused this:", *told)
+        lines = [f"{each.path or 'body'}: {_field_error(each)}" for each in problem.errors]
+        return _lines("the engine rejected the request:", *lines)
     first = problem.detail or problem.title
     return _lines(first, _ADVICE.get(problem.code, ""))
 
 
-def _told(fault: FieldError) -> str:
-    return f"{fault.message} ({fault.code})" if fault.code else fault.message
+def _field_error(error: FieldError) -> str:
+    return f"{error.message} ({error.code})" if error.code else error.message
 
 
 def _lines(first: str, *more: str) -> str:
@@ -108,10 +108,10 @@ def _lines(first: str, *more: str) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """Name the system's reason if there is one, else what the library says."""
+    """Return the operating system's error text if there is one, else the library's."""
     match error:
         case TimeoutError():
-            return "no answer in time"
+            return "no response in time"
         case OSError(errno=int(number)) if number > 0:
             return os.strerror(number).lower()
         case _ if isinstance(error.__context__, OSError):

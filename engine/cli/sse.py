@@ -1,4 +1,4 @@
-"""The stream of what calls tell, read line by line as it comes."""
+"""Reads call events from a stream of server-sent events."""
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -10,11 +10,11 @@ from wire.consumer_groups import LostEvents
 from wire.events import CallEvent
 
 Lost = tuple[LostEvents, ...]
-EventStream = AsyncIterator[tuple[str, CallEvent | Lost]]  # ids to go on from, and events
+EventStream = AsyncIterator[tuple[str, CallEvent | Lost]]  # pairs of resume id and event
 
 
 async def read_events(lines: aiohttp.StreamReader) -> EventStream:
-    """Read server-sent events; keeping the line alive tells nothing."""
+    """Read server-sent events; skip keep-alive comments."""
     entry, kind = "", b""
     async for line in lines:
         name, _, value = line.rstrip(b"\n").partition(b": ")

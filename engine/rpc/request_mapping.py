@@ -3,6 +3,7 @@
 from engine.calls.model.requests import AddMemberRequested, TransferRequested
 from wire.control import AddMember, InitTransfer, TransferTarget
 from wire.errors import BadInput
+from wire.party import Party
 from wire.tree import Limits, check_party, check_url
 
 
@@ -45,7 +46,7 @@ def _target_party(target: TransferTarget, limits: Limits) -> str:
             raise BadInput("target.agentId", "required if kind is agent")
         if target.number is not None:
             raise BadInput("target.number", "not allowed if kind is agent")
-        return f"agent:{target.agent_id}"
+        return str(Party.agent(target.agent_id))
     if target.number is None:
         raise BadInput("target.number", "required if kind is number")
     if target.agent_id is not None:
@@ -61,7 +62,7 @@ def _invited_party(body: AddMember, limits: Limits) -> tuple[str, str]:
             raise BadInput(
                 "targetAgentIds", "one of targetAgentIds or targetExternalNumber is required"
             )
-        return f"agent:{body.target_agent_ids[0]}", body.target_agent_ids[0]
+        return str(Party.agent(body.target_agent_ids[0])), body.target_agent_ids[0]
     if body.target_agent_ids:
         raise BadInput("targetExternalNumber", "not allowed together with targetAgentIds")
     check_party(number, limits, "targetExternalNumber")

@@ -63,7 +63,7 @@ async def spoken(phone: Phone, timeline: Timeline, place: int, what: str, media:
     at_ms, play = began[place]
     ended_ms = _ended_ms(timeline, play["playback"])
     if not ended_ms:
-        return Check(claim, False, "Asterisk could not play it")
+        return Check(claim, False, "Asterisk playback failed")
     spoken_ms = sum([await _clip_ms(f"{media}/{key}.wav") for key, _length in play["clips"]])
     heard_ms = sounding_ms(phone, at_ms, ended_ms)
     measured = f"{heard_ms / 1000:.1f} s of the {spoken_ms / 1000:.1f} s that it sounds"

@@ -1,4 +1,4 @@
-"""`switchroom agents` and `agent`: who can be called, and where their phones register."""
+"""`switchroom agents` and `agent`: the directory of agents and their endpoints."""
 
 from typing import Annotated, Any
 
@@ -18,62 +18,64 @@ from engine.cli.options.connection import (
 )
 from wire.agents import AgentView
 
-agent = App(name="agent", help="Put agents into an account's directory, or take them out.")
+agent = App(name="agent", help="Manage the agents in an account's directory.")
 
 
 @agent.command(name="list")
-def agents(*, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
-    """List the agents of an account, with presence and the calls they are in."""
-    run(_agents(account, where))
+def agents(
+    *, account: AccountFlag = "", connection: ConnectionOptions = DEFAULT_CONNECTION
+) -> None:
+    """List the agents of an account with presence and active call."""
+    run(_agents(account, connection))
 
 
 @agent.command(name="set")
-def put(  # noqa: PLR0913 - one for each flag
+def put(  # noqa: PLR0913 - one for each option
     agent_id: str,
-    endpoint: Annotated[
-        str, Parameter(help="ConnectionOptions the phone registers, as PJSIP/1001.")
-    ],
+    endpoint: Annotated[str, Parameter(help="Asterisk endpoint, such as PJSIP/1001.")],
     *,
-    name: str = "",
-    caller_id: Annotated[str, Parameter(help="Shown to others when the agent calls.")] = "",
+    name: Annotated[str, Parameter(help="Display name.")] = "",
+    caller_id: Annotated[str, Parameter(help="Caller id for calls of the agent.")] = "",
     account: AccountFlag = "",
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Say at which endpoint an agent is called."""
+    """Add or change an agent."""
     body: dict[str, Any] = {"endpoint": endpoint, "name": name}
     if caller_id:
         body["callerId"] = caller_id
-    run(_put(agent_id, body, account, where))
+    run(_put(agent_id, body, account, connection))
 
 
 @agent.command(name="rm", alias="remove")
 def remove(
-    agent_id: str, *, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION
+    agent_id: str, *, account: AccountFlag = "", connection: ConnectionOptions = DEFAULT_CONNECTION
 ) -> None:
-    """Take an agent out of the directory."""
-    run(_remove(agent_id, account, where))
+    """Remove an agent from the directory."""
+    run(_remove(agent_id, account, connection))
 
 
-async def _agents(account: str, where: ConnectionOptions) -> None:
+async def _agents(account: str, connection: ConnectionOptions) -> None:
     settings = ClientSettings()
-    async with open_client(*engine_address(where, settings)) as client:
+    async with open_client(*engine_address(connection, settings)) as client:
         found = await client.agents(resolve_account(account, settings))
     table = Table("agent", "name", "endpoint", "presence", "call", box=None)
     for each in found:
         table.add_row(each.agent_id, each.name, each.endpoint, _presence(each), each.call_id)
-    # A name may look like markup.
+    # A name may contain markup.
     Console(highlight=False, markup=False).print(table if found else "no agents")
 
 
-async def _put(agent_id: str, body: dict[str, Any], account: str, where: ConnectionOptions) -> None:
+async def _put(
+    agent_id: str, body: dict[str, Any], account: str, connection: ConnectionOptions
+) -> None:
     settings = ClientSettings()
-    async with open_client(*engine_address(where, settings)) as client:
+    async with open_client(*engine_address(connection, settings)) as client:
         await client.put_agent(resolve_account(account, settings), agent_id, body)
 
 
-async def _remove(agent_id: str, account: str, where: ConnectionOptions) -> None:
+async def _remove(agent_id: str, account: str, connection: ConnectionOptions) -> None:
     settings = ClientSettings()
-    async with open_client(*engine_address(where, settings)) as client:
+    async with open_client(*engine_address(connection, settings)) as client:
         await client.delete_agent(resolve_account(account, settings), agent_id)
 
 

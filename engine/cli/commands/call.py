@@ -1,4 +1,4 @@
-"""`switchroom call`: place a call, and watch it."""
+"""`switchroom call`: starts a call and watches it."""
 
 import asyncio
 from dataclasses import dataclass
@@ -25,20 +25,23 @@ from engine.cli.timeline.outcome import EXIT_STATUSES, outcome_text
 @Parameter(name="*")
 @dataclass(frozen=True)
 class OriginateOptions:
-    """The call to place; what is given here goes before what the file says."""
+    """The call to start; options override the fields of the file."""
 
-    from_: Annotated[str | None, Parameter(name="--from", help="Caller id, or first party.")] = None
-    to: Annotated[str | None, Parameter(help="Number, agent:1001 or sip: engine_address.")] = None
-    action: Annotated[str | None, Parameter(help="JSON, @file, or an engine_address to ask.")] = (
-        None
-    )
-    flow: Annotated[str | None, Parameter(help="Stored flow to run.")] = None
-    from_first: Annotated[bool, Parameter(help="Call --from, then --to, bridge them.")] = False
-    timeout: Annotated[float | None, Parameter(help="Seconds to let it ring.")] = None
-    caller_id: Annotated[str | None, Parameter(help="Number to show.")] = None
+    from_: Annotated[
+        str | None,
+        Parameter(name="--from", help="Caller id, or the first party with --from-first."),
+    ] = None
+    to: Annotated[str | None, Parameter(help="Number, agent:1001 or sip: address.")] = None
+    action: Annotated[str | None, Parameter(help="JSON, @file, or a webhook URL.")] = None
+    flow: Annotated[str | None, Parameter(help="Id of the stored flow to run.")] = None
+    from_first: Annotated[
+        bool, Parameter(help="Dial --from first, then --to, and bridge them.")
+    ] = False
+    timeout: Annotated[float | None, Parameter(help="Ring timeout in seconds.")] = None
+    caller_id: Annotated[str | None, Parameter(help="Caller id to show.")] = None
     custom_data: Annotated[str | None, Parameter(help="JSON or @file, for webhooks.")] = None
     contact: Annotated[str | None, Parameter(help="JSON or @file, for the flow's fields.")] = None
-    account: Annotated[str | None, Parameter(help="Default: SWITCHROOM_ACCOUNT.")] = None
+    account: Annotated[str | None, Parameter(help="Account; default: SWITCHROOM_ACCOUNT.")] = None
     node: Annotated[str | None, Parameter(help="PBX node; default: the engine chooses.")] = None
 
 
@@ -46,62 +49,68 @@ NO_OPTIONS = OriginateOptions()
 
 
 def call(
-    file: Path | None = None,
+    file: Annotated[
+        Path | None, Parameter(help="JSON file with the request; - for standard input.")
+    ] = None,
     *,
-    asked: OriginateOptions = NO_OPTIONS,
-    watch: Annotated[bool, Parameter(help="Stay until it ends.", negative="--no-watch")] = True,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    options: OriginateOptions = NO_OPTIONS,
+    watch: Annotated[
+        bool, Parameter(help="Watch the call until it ends.", negative="--no-watch")
+    ] = True,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Place a call, from a JSON file or flags, and watch it to its end.
+    """Start a call from a JSON file or options, and watch it until it ends.
 
-    Exit status: 0 completed, 1 failed, 3 busy, 4 no-answer, 5 canceled; 2 when no call was made.
+    Exit status: 0 completed, 1 failed, 3 busy, 4 no-answer, 5 canceled; 2 if no call was started.
     Ctrl-C leaves the call running.
     """
-    run(_call(file, asked, watch, where))
+    run(_call(file, options, watch, connection))
 
 
 async def _call(
-    file: Path | None, asked: OriginateOptions, watch: bool, where: ConnectionOptions
+    file: Path | None, options: OriginateOptions, watch: bool, connection: ConnectionOptions
 ) -> int:
     settings = ClientSettings()
-    body = originate_body(parsing.document(file), asked, settings.account)
+    body = originate_body(parsing.document(file), options, settings.account)
     console = Console(highlight=False)
-    async with open_client(*engine_address(where, settings)) as client:
+    async with open_client(*engine_address(connection, settings)) as client:
         if watch:
             return await place_and_watch(client, body, console)
         console.print(await client.originate(body), soft_wrap=True)
         return 0
 
 
-def originate_body(given: dict[str, Any], asked: OriginateOptions, account: str) -> dict[str, Any]:
-    """Give the request: the file's fields, over them the flags; the engine checks it."""
-    flags = {
-        "from": asked.from_,
-        "to": asked.to,
-        "action": None if asked.action is None else parsing.action(asked.action),
-        "flowId": asked.flow,
-        "fromFirst": asked.from_first or None,
-        "timeout": asked.timeout,
-        "callerId": asked.caller_id,
-        "customData": _object(asked.custom_data, "--custom-data"),
-        "contact": _object(asked.contact, "--contact"),
-        "account": asked.account,
-        "node": asked.node,
+def originate_body(
+    given: dict[str, Any], options: OriginateOptions, account: str
+) -> dict[str, Any]:
+    """Return the request: the fields of the file, overridden by options."""
+    overrides = {
+        "from": options.from_,
+        "to": options.to,
+        "action": None if options.action is None else parsing.action(options.action),
+        "flowId": options.flow,
+        "fromFirst": options.from_first or None,
+        "timeout": options.timeout,
+        "callerId": options.caller_id,
+        "customData": _object(options.custom_data, "--custom-data"),
+        "contact": _object(options.contact, "--contact"),
+        "account": options.account,
+        "node": options.node,
     }
-    named = {"account": account} if account else {}
-    return named | given | {name: value for name, value in flags.items() if value is not None}
+    default = {"account": account} if account else {}
+    return default | given | {name: value for name, value in overrides.items() if value is not None}
 
 
 async def place_and_watch(client: Client, body: dict[str, Any], console: Console) -> int:
-    """Place a call, show it to its end, and return the exit status that tells how it ended."""
-    async with open_notifier(client) as news:
+    """Start a call, show it until it ends, and return the exit status for its result."""
+    async with open_notifier(client) as notifier:
         call_id = await client.originate(body)
         try:
-            with screen.open_screen(console) as live:
-                timeline = await follow_to_end(client, call_id, news, live)
+            with screen.open_screen(console) as view:
+                timeline = await follow_to_end(client, call_id, notifier, view)
         except asyncio.CancelledError:
-            goes_on = f"call {call_id} goes on; end it with: switchroom hangup {call_id}"
-            console.print(goes_on, soft_wrap=True)
+            hint = f"call {call_id} continues; end it with: switchroom hangup {call_id}"
+            console.print(hint, soft_wrap=True)
             raise
     if console.is_terminal:
         screen.print_timeline(timeline, console)

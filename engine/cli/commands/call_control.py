@@ -1,4 +1,4 @@
-"""`switchroom mute`, `hold`, `dial`, `hangup`, `record`: what people do to the legs of a call."""
+"""`switchroom mute`, `hold`, `dial`, `hangup` and `record`: control of the legs of a call."""
 
 from typing import Annotated, Any, Literal
 
@@ -18,15 +18,15 @@ from wire.control import DialedLeg
 from wire.views import CallRecordings, CallView
 
 Direction = Annotated[
-    Literal["in", "out", "both"], Parameter(help="in: nobody hears it; out: it hears nobody.")
+    Literal["in", "out", "both"], Parameter(help="in: mute its audio; out: mute what it hears.")
 ]
 
-_NONE_YET = "nothing is recorded yet: the call is not answered"
+_NO_RECORDING = "no recording yet: the call is not answered"
 
 
-def show(call_id: str, *, where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
-    """Show a call: its legs by channel, who is muted or on hold, transfers, conferences."""
-    run(_show(call_id, where))
+def show(call_id: str, *, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+    """Show a call with its legs, transfers, conferences and recordings."""
+    run(_show(call_id, connection))
 
 
 def mute(
@@ -34,100 +34,102 @@ def mute(
     channel: ChannelName,
     *,
     direction: Direction = "in",
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Silence a leg of a call."""
-    run(_on_leg(call_id, channel, "mute", {"direction": direction}, where))
+    """Mute a leg of a call."""
+    run(_on_leg(call_id, channel, "mute", {"direction": direction}, connection))
 
 
 def unmute(
-    call_id: str, channel: ChannelName, *, where: ConnectionOptions = DEFAULT_CONNECTION
+    call_id: str, channel: ChannelName, *, connection: ConnectionOptions = DEFAULT_CONNECTION
 ) -> None:
-    """Let a leg be heard and hear again."""
-    run(_on_leg(call_id, channel, "unmute", {}, where))
+    """Unmute a leg in both directions."""
+    run(_on_leg(call_id, channel, "unmute", {}, connection))
 
 
 def hold(
-    call_id: str, channel: ChannelName, *, where: ConnectionOptions = DEFAULT_CONNECTION
+    call_id: str, channel: ChannelName, *, connection: ConnectionOptions = DEFAULT_CONNECTION
 ) -> None:
-    """Put a leg on hold: it hears music, and the others talk on."""
-    run(_on_leg(call_id, channel, "hold", {}, where))
+    """Put a leg on hold with music; the others stay connected."""
+    run(_on_leg(call_id, channel, "hold", {}, connection))
 
 
 def unhold(
-    call_id: str, channel: ChannelName, *, where: ConnectionOptions = DEFAULT_CONNECTION
+    call_id: str, channel: ChannelName, *, connection: ConnectionOptions = DEFAULT_CONNECTION
 ) -> None:
     """Take a leg off hold."""
-    run(_on_leg(call_id, channel, "unhold", {}, where))
+    run(_on_leg(call_id, channel, "unhold", {}, connection))
 
 
 def dial(
     call_id: str,
-    party: Annotated[str, Parameter(help="Number, agent:1001 or sip: engine_address.")],
+    party: Annotated[str, Parameter(help="Number, agent:1001 or sip: address.")],
     *,
-    caller_id: Annotated[str, Parameter(help="Number to show.")] = "",
-    timeout: Annotated[float, Parameter(help="Seconds to let it ring.")] = 60,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    caller_id: Annotated[str, Parameter(help="Caller id to show.")] = "",
+    timeout: Annotated[float, Parameter(help="Ring timeout in seconds.")] = 60,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Call one more party into a call."""
+    """Dial another party into a call."""
     body: dict[str, Any] = {"target": party, "timeout": timeout}
-    run(_dial(call_id, body | ({"callerId": caller_id} if caller_id else {}), where))
+    run(_dial(call_id, body | ({"callerId": caller_id} if caller_id else {}), connection))
 
 
 def hangup(
     call_id: str,
     *,
     channel: ChannelName = "",
-    agent: str = "",
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    agent: Annotated[str, Parameter(help="Agent id.")] = "",
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """End a call, or with --channel or --agent that leg of it alone."""
-    run(_hangup(call_id, channel, agent, where))
+    """Hang up a call, or only the leg of --channel or --agent."""
+    run(_hangup(call_id, channel, agent, connection))
 
 
 def record(
     call_id: str,
-    wanted: Annotated[Literal["start", "pause", "resume", "stop"], Parameter(name="WANTED")],
+    action: Annotated[Literal["start", "pause", "resume", "stop"], Parameter(name="ACTION")],
     *,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Start, pause, resume or stop the recording of a call."""
-    run(_record(call_id, wanted, where))
+    run(_record(call_id, action, connection))
 
 
-async def _show(call_id: str, where: ConnectionOptions) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+async def _show(call_id: str, connection: ConnectionOptions) -> None:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         call_view.write(*call_view.call(await client.call(call_id)))
 
 
 async def _on_leg(
-    call_id: str, named: str, deed: str, more: dict[str, Any], where: ConnectionOptions
+    call_id: str, name: str, action: str, more: dict[str, Any], connection: ConnectionOptions
 ) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
-        leg = leg_of(await client.call(call_id), named)
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
+        leg = leg_of(await client.call(call_id), name)
         body = {"channelId": leg.channel_id, **more}
-        call_view.write(call_view.legs(await client.control(CallView, call_id, deed, body)))
+        call_view.write(call_view.legs(await client.control(CallView, call_id, action, body)))
 
 
-async def _dial(call_id: str, body: dict[str, Any], where: ConnectionOptions) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
-        made = await client.control(DialedLeg, call_id, "dial", body)
-    call_view.write(f"{body['target']} is called: channel {made.channel_id}")
+async def _dial(call_id: str, body: dict[str, Any], connection: ConnectionOptions) -> None:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
+        dialed = await client.control(DialedLeg, call_id, "dial", body)
+    call_view.write(f"dialing {body['target']}: channel {dialed.channel_id}")
 
 
-async def _hangup(call_id: str, channel: str, agent: str, where: ConnectionOptions) -> None:
+async def _hangup(call_id: str, channel: str, agent: str, connection: ConnectionOptions) -> None:
     if channel and agent:
-        raise UsageError("either --channel or --agent")
-    async with open_client(*engine_address(where, ClientSettings())) as client:
-        what, body = f"call {call_id} is told to end", {}
-        if named := channel or agent:
-            leg = leg_of(await client.call(call_id), named).channel_id
-            what, body = f"channel {leg} is told to hang up", {"channelId": leg}
+        raise UsageError("--channel and --agent exclude each other")
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
+        text, body = f"hanging up call {call_id}", {}
+        if name := channel or agent:
+            leg = leg_of(await client.call(call_id), name).channel_id
+            text, body = f"hanging up channel {leg}", {"channelId": leg}
         await client.control(CallView, call_id, "hangup", body)
-    call_view.write(what)
+    call_view.write(text)
 
 
-async def _record(call_id: str, wanted: str, where: ConnectionOptions) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
-        kept = await client.control(CallRecordings, call_id, f"recording/{wanted}", {})
-    call_view.write(*map(call_view.recording, kept.recordings) if kept.recordings else [_NONE_YET])
+async def _record(call_id: str, action: str, connection: ConnectionOptions) -> None:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
+        view = await client.control(CallRecordings, call_id, f"recording/{action}", {})
+    call_view.write(
+        *map(call_view.recording, view.recordings) if view.recordings else [_NO_RECORDING]
+    )

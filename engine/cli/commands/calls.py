@@ -1,4 +1,4 @@
-"""`switchroom calls` and `timeline`: what there is, and one call's story."""
+"""`switchroom calls` and `timeline`: the live calls, and the timeline of one call."""
 
 import sys
 import time
@@ -29,69 +29,69 @@ from wire.views import CallView
 
 def calls(
     *,
-    account: Annotated[str, Parameter(help="Of this account only.")] = "",
-    watch: Annotated[bool, Parameter(help="Go on showing them, until Ctrl-C.")] = False,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    account: Annotated[str, Parameter(help="Only calls of this account.")] = "",
+    watch: Annotated[bool, Parameter(help="Keep the list current until Ctrl-C.")] = False,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """List the live calls.
 
-    To watch them through the death of an engine, name several by --url, with commas between.
+    With several engines in --url, separated by commas, --watch survives the loss of one.
     """
-    run(_calls(account, watch, where))
+    run(_calls(account, watch, connection))
 
 
 def timeline(
     call_id: str,
     *,
-    json: Annotated[bool, Parameter(help="As the RPC gives it.")] = False,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    json: Annotated[bool, Parameter(help="Raw JSON.")] = False,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Tell a call's story: its legs, verbs, digits and webhooks, each with its time."""
-    run(_timeline(call_id, json, where))
+    """Show a call's legs, verbs, digits and webhooks as a ladder diagram with times."""
+    run(_timeline(call_id, json, connection))
 
 
-async def _calls(account: str, watch: bool, where: ConnectionOptions) -> None:
+async def _calls(account: str, watch: bool, connection: ConnectionOptions) -> None:
     console = screen.table_console()
     if watch:
-        await _watched(account, where, console)
+        await _watch(account, connection, console)
         return
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         console.print(calls_table(await client.calls(account), time.time() * 1000))
 
 
-async def _watched(account: str, where: ConnectionOptions, console: Console) -> None:
-    board = CallTable()
-    async with AsyncExitStack() as house:
-        known = engine_addresses(where, ClientSettings())
-        clients = [await house.enter_async_context(open_client(*each)) for each in known]
-        following = CallFollower(clients, account, board)
-        show = partial(_drawn, board)
-        house.enter_context(Live(console=console, get_renderable=show, refresh_per_second=2))
-        await following.run()
+async def _watch(account: str, connection: ConnectionOptions, console: Console) -> None:
+    table = CallTable()
+    async with AsyncExitStack() as stack:
+        engines = engine_addresses(connection, ClientSettings())
+        clients = [await stack.enter_async_context(open_client(*each)) for each in engines]
+        follower = CallFollower(clients, account, table)
+        show = partial(_render, table)
+        stack.enter_context(Live(console=console, get_renderable=show, refresh_per_second=2))
+        await follower.run()
 
 
-def _drawn(board: CallTable) -> Group:
-    return render(board, time.time() * 1000)
+def _render(table: CallTable) -> Group:
+    return render(table, time.time() * 1000)
 
 
-async def _timeline(call_id: str, json: bool, where: ConnectionOptions) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
-        told = await client.timeline(call_id)
+async def _timeline(call_id: str, json: bool, connection: ConnectionOptions) -> None:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
+        call_timeline = await client.timeline(call_id)
     if json:
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(call_timeline)) + b"\n")
     else:
-        screen.print_timeline(told, Console(highlight=False))
+        screen.print_timeline(call_timeline, Console(highlight=False))
 
 
-def calls_table(found: tuple[CallView, ...], now_ms: float) -> Table | str:
-    """Show calls as a table, the oldest first; `now_ms` in wall-clock milliseconds."""
-    if not found:
+def calls_table(views: tuple[CallView, ...], now_ms: float) -> Table | str:
+    """Return a table of calls, the oldest first; `now_ms` is wall-clock time."""
+    if not views:
         return "no live calls"
     table = Table("call", "from", "to", "status", "state", "age", box=None, pad_edge=False)
     for column in table.columns:
         column.overflow = "fold"
-    table.columns[0].no_wrap = True  # to be copied
-    for call in sorted(found, key=lambda each: each.created_ms):
+    table.columns[0].no_wrap = True  # so that ids can be copied
+    for call in sorted(views, key=lambda each: each.created_ms):
         age = wording.seconds(now_ms - call.created_ms)
         cells = (call.call_id, call.from_, call.to, call.status, call.state)
         table.add_row(*cells, age)

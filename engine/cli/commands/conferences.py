@@ -1,4 +1,4 @@
-"""`switchroom conference`: members of a call's conference called in, put out, coached, listed."""
+"""`switchroom conference`: adds, kicks, coaches and lists the members of a conference."""
 
 from typing import Annotated, Any
 
@@ -18,19 +18,19 @@ from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, 
 from wire.control import ConferenceView
 from wire.views import CallView
 
-conference = App(name="conference", help="Make a conference of a call, and steer it.")
+conference = App(name="conference", help="Turn a call into a conference and manage its members.")
 
 
 @conference.command
 def add(
     call_id: str,
     *,
-    whom: PartyOptions = NO_PARTY,
+    party: PartyOptions = NO_PARTY,
     by: Requester = DEFAULT_REQUESTER,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Call an agent or a number in; the first makes a conference of the conversation."""
-    run(_add(call_id, whom, by, where))
+    """Dial an agent or a number in; the first turns the call into a conference."""
+    run(_add(call_id, party, by, connection))
 
 
 @conference.command
@@ -39,75 +39,77 @@ def kick(
     member: ChannelName,
     *,
     by: Requester = DEFAULT_REQUESTER,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Put a member out."""
-    run(_steer(call_id, member, "kick", by, where))
+    """Remove a member."""
+    run(_remove(call_id, member, "kick", by, connection))
 
 
 @conference.command
 def leave(
-    call_id: str, member: ChannelName, *, where: ConnectionOptions = DEFAULT_CONNECTION
+    call_id: str, member: ChannelName, *, connection: ConnectionOptions = DEFAULT_CONNECTION
 ) -> None:
-    """Let a member leave, as if by its own wish."""
-    run(_steer(call_id, member, "leave", "", where))
+    """Let a member leave by its own request."""
+    run(_remove(call_id, member, "leave", "", connection))
 
 
 @conference.command
 def coach(
     call_id: str,
     member: ChannelName,
-    coached: Annotated[str, Parameter(help="Who alone is to hear it; none: all again.")] = "",
+    coached: Annotated[str, Parameter(help="Member to coach; omit to stop coaching.")] = "",
     *,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Let a member be heard by one other alone, or by all again."""
-    run(_coach(call_id, member, coached, where))
+    """Let a member coach another one, who alone hears it."""
+    run(_coach(call_id, member, coached, connection))
 
 
 @conference.command
-def members(call_id: str, *, where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
-    """List the members of the live conference or the last, those who have left among them."""
-    run(_members(call_id, where))
+def members(call_id: str, *, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+    """List present and former members of the active or latest conference."""
+    run(_members(call_id, connection))
 
 
-async def _add(call_id: str, whom: PartyOptions, by: str, where: ConnectionOptions) -> None:
-    body = {"requestedByAgentId": by, **whom.member(), **whom.ringing()}
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+async def _add(call_id: str, party: PartyOptions, by: str, connection: ConnectionOptions) -> None:
+    body = {"requestedByAgentId": by, **party.member(), **party.ringing()}
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         view = await client.control(ConferenceView, call_id, "conference/members", body)
     call_view.write(*call_view.conference(view))
 
 
-async def _steer(call_id: str, named: str, deed: str, by: str, where: ConnectionOptions) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+async def _remove(
+    call_id: str, name: str, action: str, by: str, connection: ConnectionOptions
+) -> None:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         call = await client.call(call_id)
-        member = member_of(call, named)
-        asked: dict[str, Any] = (
+        member = member_of(call, name)
+        body: dict[str, Any] = (
             {"requesterAgentId": by, "targetChannelId": member.channel_id}
-            if deed == "kick"
+            if action == "kick"
             else {"agentId": member.agent_id or DEFAULT_REQUESTER, "channelId": member.channel_id}
         )
-        asked["conferenceSessionId"] = conference_of(call).conference_session_id
-        view = await client.control(ConferenceView, call_id, f"conference/{deed}", asked)
+        body["conferenceSessionId"] = conference_of(call).conference_session_id
+        view = await client.control(ConferenceView, call_id, f"conference/{action}", body)
     call_view.write(*call_view.conference(view))
 
 
-async def _coach(call_id: str, named: str, coached: str, where: ConnectionOptions) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+async def _coach(call_id: str, name: str, coached: str, connection: ConnectionOptions) -> None:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         call = await client.call(call_id)
-        asked = _coaching(call, named, coached)
-        view = await client.control(ConferenceView, call_id, "conference/coach", asked)
+        body = _coach_body(call, name, coached)
+        view = await client.control(ConferenceView, call_id, "conference/coach", body)
     call_view.write(*call_view.conference(view))
 
 
-def _coaching(call: CallView, named: str, coached: str) -> dict[str, Any]:
-    asked = {
+def _coach_body(call: CallView, name: str, coached: str) -> dict[str, Any]:
+    body = {
         "conferenceSessionId": conference_of(call).conference_session_id,
-        "channelId": member_of(call, named).channel_id,
+        "channelId": member_of(call, name).channel_id,
     }
-    return asked | ({"coachedChannelId": member_of(call, coached).channel_id} if coached else {})
+    return body | ({"coachedChannelId": member_of(call, coached).channel_id} if coached else {})
 
 
-async def _members(call_id: str, where: ConnectionOptions) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+async def _members(call_id: str, connection: ConnectionOptions) -> None:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         call_view.write(*call_view.conference(await client.conference(call_id)))

@@ -1,4 +1,4 @@
-"""`switchroom flow`: flows that calls run by their id, and the API requests that they send."""
+"""`switchroom flow`: stored flows, and the API requests that they send."""
 
 import secrets
 import sys
@@ -24,8 +24,8 @@ from engine.cli.options.connection import (
 from wire import rpc
 from wire.request import ApiRequests, ApiRequestView
 
-flow = App(name="flow", help="Flows that calls run by their id, and the API requests they send.")
-request = App(name="request", help="HTTP requests that flows and status callbacks send.")
+flow = App(name="flow", help="Manage flows and the API requests that they send.")
+request = App(name="request", help="Manage HTTP requests that flows and status callbacks send.")
 flow.command(request)
 _print = Console(highlight=False, markup=False).print
 
@@ -36,10 +36,10 @@ def put(
     document: str,
     *,
     account: AccountFlag = "",
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Store a flow's next version: JSON, or @file; a graph of nodes, or an action tree."""
-    run(_put(flow_id, document, account, where))
+    """Store a new version of a flow from JSON or @file: a graph of nodes or an action tree."""
+    run(_put(flow_id, document, account, connection))
 
 
 @flow.command
@@ -48,124 +48,130 @@ def check(
     document: str,
     *,
     account: AccountFlag = "",
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Say all that is wrong with a flow, and store nothing."""
-    run(_check(flow_id, document, account, where))
+    """Validate a flow without storing it."""
+    run(_check(flow_id, document, account, connection))
 
 
 @flow.command(name="list")
-def list_(*, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+def list_(*, account: AccountFlag = "", connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
     """List the flows."""
-    run(_list(account, where))
+    run(_list(account, connection))
 
 
 @flow.command(alias="get")
 def show(
     flow_id: str,
     *,
-    version: Annotated[int, Parameter(help="Default: the newest.")] = 0,
+    version: Annotated[int, Parameter(help="Version; default: the newest.")] = 0,
     account: AccountFlag = "",
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Show a flow."""
-    run(_show(flow_id, version, account, where))
+    run(_show(flow_id, version, account, connection))
 
 
 @flow.command
 def versions(
-    flow_id: str, *, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION
+    flow_id: str, *, account: AccountFlag = "", connection: ConnectionOptions = DEFAULT_CONNECTION
 ) -> None:
-    """List the versions of a flow that are kept."""
-    run(_versions(flow_id, account, where))
+    """List the stored versions of a flow."""
+    run(_versions(flow_id, account, connection))
 
 
 @flow.command
 def rm(
-    flow_id: str, *, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION
+    flow_id: str, *, account: AccountFlag = "", connection: ConnectionOptions = DEFAULT_CONNECTION
 ) -> None:
-    """Take a flow away; calls that run it go on."""
-    run(_remove("flow", ("flows", flow_id), account, where))
+    """Delete a flow; calls that run it continue."""
+    run(_remove("flow", ("flows", flow_id), account, connection))
 
 
 @request.command(name="put")
 def put_request(
     document: str,
     *,
-    id: Annotated[str, Parameter(help="24 digits of 0-9 a-f; a new one by default.")] = "",  # noqa: A002 - the flag
+    id: Annotated[str, Parameter(help="24 hex digits; default: a new id.")] = "",  # noqa: A002 - the flag
     account: AccountFlag = "",
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Store an API request: JSON, or @file; its id is printed. Secrets left out stay."""
-    run(_put_request(id or secrets.token_hex(12), document, account, where))
+    """Store an API request from JSON or @file and print its id; omitted secrets are kept."""
+    run(_put_request(id or secrets.token_hex(12), document, account, connection))
 
 
 @request.command(name="list")
 def list_requests(
-    *, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION
+    *, account: AccountFlag = "", connection: ConnectionOptions = DEFAULT_CONNECTION
 ) -> None:
     """List the API requests."""
-    run(_list_requests(account, where))
+    run(_list_requests(account, connection))
 
 
 @request.command(name="show")
 def show_request(
-    request_id: str, *, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION
+    request_id: str,
+    *,
+    account: AccountFlag = "",
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Show an API request; of its secrets, the names."""
-    run(_show_request(request_id, account, where))
+    """Show an API request with the names of its secrets."""
+    run(_show_request(request_id, account, connection))
 
 
 @request.command(name="rm")
 def remove_request(
-    request_id: str, *, account: AccountFlag = "", where: ConnectionOptions = DEFAULT_CONNECTION
+    request_id: str,
+    *,
+    account: AccountFlag = "",
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Take an API request away; flows that send it go their way for failures."""
-    run(_remove("API request", ("requests", request_id), account, where))
+    """Delete an API request; flows that send it take their failure branch."""
+    run(_remove("API request", ("requests", request_id), account, connection))
 
 
-async def _put(flow_id: str, document: str, account: str, where: ConnectionOptions) -> None:
+async def _put(flow_id: str, document: str, account: str, connection: ConnectionOptions) -> None:
     path, body = ("flows", flow_id), parsing.action(document, "flow")
-    kept = await _asked(rpc.FlowVersion, "PUT", path, account, where, body)
-    _print(f"flow {kept.flow_id}, version {kept.version}")
+    stored = await _request(rpc.FlowVersion, "PUT", path, account, connection, body)
+    _print(f"flow {stored.flow_id}, version {stored.version}")
 
 
-async def _check(flow_id: str, document: str, account: str, where: ConnectionOptions) -> None:
+async def _check(flow_id: str, document: str, account: str, connection: ConnectionOptions) -> None:
     path, body = ("flows", flow_id, "check"), parsing.action(document, "flow")
-    await _asked(dict[str, Any], "POST", path, account, where, body)
-    _print(f"flow {flow_id} can be stored")
+    await _request(dict[str, Any], "POST", path, account, connection, body)
+    _print(f"flow {flow_id} is valid")
 
 
-async def _list(account: str, where: ConnectionOptions) -> None:
-    found = await _asked(rpc.Flows, "GET", ("flows",), account, where)
+async def _list(account: str, connection: ConnectionOptions) -> None:
+    found = await _request(rpc.Flows, "GET", ("flows",), account, connection)
     table = Table("flow", "version", box=None)
     for each in found.flows:
         table.add_row(each.flow_id, str(each.version))
     _print(table if found.flows else "no flows")
 
 
-async def _show(flow_id: str, version: int, account: str, where: ConnectionOptions) -> None:
+async def _show(flow_id: str, version: int, account: str, connection: ConnectionOptions) -> None:
     query = {"version": str(version)} if version else {}
-    found = await _asked(msgspec.Raw, "GET", ("flows", flow_id), account, where, query=query)
+    found = await _request(msgspec.Raw, "GET", ("flows", flow_id), account, connection, query=query)
     _json(bytes(found))
 
 
-async def _versions(flow_id: str, account: str, where: ConnectionOptions) -> None:
+async def _versions(flow_id: str, account: str, connection: ConnectionOptions) -> None:
     path = ("flows", flow_id, "versions")
-    found = await _asked(rpc.FlowVersions, "GET", path, account, where)
+    found = await _request(rpc.FlowVersions, "GET", path, account, connection)
     _print(" ".join(map(str, found.versions)))
 
 
 async def _put_request(
-    request_id: str, document: str, account: str, where: ConnectionOptions
+    request_id: str, document: str, account: str, connection: ConnectionOptions
 ) -> None:
     path, body = ("requests", request_id), parsing.mapping(document, "request")
-    await _asked(ApiRequestView, "PUT", path, account, where, body)
+    await _request(ApiRequestView, "PUT", path, account, connection, body)
     _print(request_id)
 
 
-async def _list_requests(account: str, where: ConnectionOptions) -> None:
-    found = await _asked(ApiRequests, "GET", ("requests",), account, where)
+async def _list_requests(account: str, connection: ConnectionOptions) -> None:
+    found = await _request(ApiRequests, "GET", ("requests",), account, connection)
     table = Table("id", "name", "method", "url", box=None)
     table.columns[-1].overflow = "fold"
     for each in found.requests:
@@ -173,31 +179,33 @@ async def _list_requests(account: str, where: ConnectionOptions) -> None:
     _print(table if found.requests else "no API requests")
 
 
-async def _show_request(request_id: str, account: str, where: ConnectionOptions) -> None:
+async def _show_request(request_id: str, account: str, connection: ConnectionOptions) -> None:
     path = ("requests", request_id)
-    _json(bytes(await _asked(msgspec.Raw, "GET", path, account, where)))
+    _json(bytes(await _request(msgspec.Raw, "GET", path, account, connection)))
 
 
-async def _remove(kind: str, path: tuple[str, str], account: str, where: ConnectionOptions) -> None:
+async def _remove(
+    kind: str, path: tuple[str, str], account: str, connection: ConnectionOptions
+) -> None:
     settings = ClientSettings()
     group, name = path
-    async with open_client(*engine_address(where, settings)) as client:
+    async with open_client(*engine_address(connection, settings)) as client:
         await client.remove(kind, name, path_of(group, resolve_account(account, settings), name))
 
 
-async def _asked(  # noqa: PLR0913, PLR0917 - what is asked, and of whom
+async def _request(  # noqa: PLR0913, PLR0917 - the request and its engine
     shape: type[T],
     method: str,
     path: tuple[str, ...],
     account: str,
-    where: ConnectionOptions,
+    connection: ConnectionOptions,
     body: Any = None,
     query: Mapping[str, str] | None = None,
 ) -> T:
     settings = ClientSettings()
-    whole = path_of(path[0], resolve_account(account, settings), *path[1:])
-    async with open_client(*engine_address(where, settings)) as client:
-        return await client.request(shape, method, whole, body, query)
+    full_path = path_of(path[0], resolve_account(account, settings), *path[1:])
+    async with open_client(*engine_address(connection, settings)) as client:
+        return await client.request(shape, method, full_path, body, query)
 
 
 def _json(body: bytes) -> None:

@@ -1,4 +1,4 @@
-"""`switchroom nodes`, `nodes drain` and `nodes undrain`: the PBX nodes, and who gets new calls."""
+"""`switchroom nodes`, `nodes drain` and `nodes undrain`: the PBX nodes."""
 
 import asyncio
 from typing import Annotated
@@ -18,51 +18,58 @@ from engine.cli.options.connection import (
 from wire.rpc import NodeView
 
 POLL_INTERVAL_S = 1.0
-# Engines tell each other of their calls twice a second: a call that began elsewhere just before the
-# node was drained is seen at the second look.
+# Engines exchange their call counts twice a second: a call that started on another engine just
+# before the drain shows in the second poll.
 EMPTY_POLLS = 2
 
-nodes = App(name="nodes", help="Show the PBX nodes; drain one, or give it new calls again.")
+nodes = App(name="nodes", help="List the PBX nodes; drain or undrain one.")
 
 
 @nodes.default
-def show(*, where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
-    """List the PBX nodes as the engine sees them."""
-    run(_show(where))
+def show(*, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+    """List the PBX nodes as seen by the engine."""
+    run(_show(connection))
 
 
 @nodes.command
 def drain(
     node: str,
     *,
-    wait: Annotated[bool, Parameter(help="Return when it is empty.", negative="--no-wait")] = True,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    wait: Annotated[
+        bool, Parameter(help="Wait until the node has no calls.", negative="--no-wait")
+    ] = True,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Give a node no new call; its live ones end by themselves."""
-    run(_drain(node, wait, where))
+    """Stop new calls to a node; live calls continue."""
+    run(_drain(node, wait, connection))
 
 
 @nodes.command
-def undrain(node: str, *, where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
-    """Give a node new calls again."""
-    run(_undrain(node, where))
+def undrain(node: str, *, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+    """Allow new calls to a node."""
+    run(_undrain(node, connection))
 
 
-async def _show(where: ConnectionOptions) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+async def _show(connection: ConnectionOptions) -> None:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         found = await client.nodes()
     table = Table("node", "connected", "calls", "weight", "new calls", "loss", "jitter", box=None)
     for node in found:
         connected = "yes" if node.connected else "[red]no[/]"
         table.add_row(
-            node.name, connected, _calls(node), f"{node.weight:g}", _news(node), *_heard(node)
+            node.name,
+            connected,
+            _calls(node),
+            f"{node.weight:g}",
+            _availability(node),
+            *_rtp_quality(node),
         )
     Console(highlight=False).print(table if found else "no PBX nodes: set SWITCHROOM_NODES")
 
 
-async def _drain(name: str, wait: bool, where: ConnectionOptions) -> None:
+async def _drain(name: str, wait: bool, connection: ConnectionOptions) -> None:
     console = Console(highlight=False)
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         await client.drain(name)
         console.print(f"node {name} gets no new calls")
         if wait:
@@ -70,19 +77,19 @@ async def _drain(name: str, wait: bool, where: ConnectionOptions) -> None:
 
 
 async def wait_until_empty(
-    client: Client, name: str, console: Console, again_s: float = POLL_INTERVAL_S
+    client: Client, name: str, console: Console, interval_s: float = POLL_INTERVAL_S
 ) -> None:
-    """Return when a node has had no call for some looks; says how many there still are."""
-    looks, told = 0, 0
-    while looks < EMPTY_POLLS:
-        await asyncio.sleep(again_s)
+    """Return when a node had no calls in several polls; print the remaining number."""
+    empty_polls, printed = 0, 0
+    while empty_polls < EMPTY_POLLS:
+        await asyncio.sleep(interval_s)
         node = await _node(client, name)
         if not node.drained:
-            raise UsageError(f"node {name} was given new calls again")
-        looks = 0 if node.calls else looks + 1
-        if node.calls and node.calls != told:
+            raise UsageError(f"node {name} was undrained")
+        empty_polls = 0 if node.calls else empty_polls + 1
+        if node.calls and node.calls != printed:
             console.print(f"{node.calls} live calls")
-        told = node.calls
+        printed = node.calls
     console.print(f"node {name} is empty")
 
 
@@ -90,26 +97,23 @@ async def _node(client: Client, name: str) -> NodeView:
     for node in await client.nodes():
         if node.name == name:
             return node
-    return NodeView(name, connected=False, calls=0, drained=True)  # closed, as it was empty
+    return NodeView(
+        name, connected=False, calls=0, drained=True
+    )  # the engine removed the empty node
 
 
-async def _undrain(name: str, where: ConnectionOptions) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+async def _undrain(name: str, connection: ConnectionOptions) -> None:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         await client.undrain(name)
     Console(highlight=False).print(f"node {name} gets new calls")
-
-
-def _row(node: NodeView) -> tuple[str, ...]:
-    connected = "yes" if node.connected else "[red]no[/]"
-    return node.name, connected, _calls(node), f"{node.weight:g}", _news(node), *_heard(node)
 
 
 def _calls(node: NodeView) -> str:
     return f"{node.calls}/{node.max_calls}" if node.max_calls else str(node.calls)
 
 
-def _news(node: NodeView) -> str:
-    """Say whether it gets new calls; a drained one is told as such, whatever else it is."""
+def _availability(node: NodeView) -> str:
+    """Describe whether the node gets new calls; `drained` comes before other reasons."""
     reason = "drained" if node.drained else node.unavailable_reason.replace("_", " ")
     trunk = "" if node.trunk_reachable else " (trunk unreachable)"
     if node.unregistered:
@@ -117,7 +121,7 @@ def _news(node: NodeView) -> str:
     return f"[red]no: {reason}[/]{trunk}" if reason else f"yes{trunk}"
 
 
-def _heard(node: NodeView) -> tuple[str, str]:
+def _rtp_quality(node: NodeView) -> tuple[str, str]:
     if not node.ami_connected:
         return "", ""
     return f"{node.loss:.1%}", f"{node.jitter_ms:.0f} ms"

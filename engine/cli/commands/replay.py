@@ -1,4 +1,4 @@
-"""`switchroom replay`: whether the core still decides what it decided when a call was live."""
+"""`switchroom replay`: checks that the core still makes the same decisions for a call."""
 
 import sys
 from collections.abc import Iterator
@@ -26,25 +26,25 @@ def replay(
     call_id: str = "",
     *,
     all_ended: Annotated[
-        int, Parameter(help="Audit so many of the calls that ended last instead.")
+        int, Parameter(help="Audit this many of the latest ended calls instead.")
     ] = 0,
-    json: Annotated[bool, Parameter(help="As the RPC gives it, a line a call.")] = False,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    json: Annotated[bool, Parameter(help="Raw JSON, one line per call.")] = False,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Run a call's log through the core again; exit status 1 if it decides otherwise now.
+    """Replay a call's log through the core; exit status 1 if its decisions differ.
 
-    Compared are the commands that were decided upon each event, what was told, and the state that
-    all of it leads to. Status 3: a part of the log is lost, and the rest is the same.
+    It compares the commands for each event, the emitted call events and the final state.
+    Exit status 3: a part of the log is lost, and the rest is the same.
     """
-    run(_replay(call_id, all_ended, json, where))
+    run(_replay(call_id, all_ended, json, connection))
 
 
-async def _replay(call_id: str, most: int, json: bool, where: ConnectionOptions) -> int:
-    if bool(call_id) == (most > 0):
-        raise UsageError("which call? name one, or how many by --all-ended")
+async def _replay(call_id: str, limit: int, json: bool, connection: ConnectionOptions) -> int:
+    if bool(call_id) == (limit > 0):
+        raise UsageError("either a call id or --all-ended is required")
     found: list[Replay] = []
-    async with open_client(*engine_address(where, ClientSettings())) as client:
-        for each in [call_id] if call_id else await client.ended(most):
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
+        for each in [call_id] if call_id else await client.ended(limit):
             found.append(audit := await client.replay(each))
             _put(audit, json, is_one=bool(call_id))
     if not (call_id or json):
@@ -60,14 +60,14 @@ def _put(audit: Replay, json: bool, *, is_one: bool) -> None:
 
 
 def status(audits: list[Replay]) -> int:
-    """Tell by an exit status what was found."""
+    """Return the exit status for the audits."""
     if not all(audit.is_same for audit in audits):
         return DIFFERENT
     return INCOMPLETE if any(audit.gap is not None for audit in audits) else SAME
 
 
 def summary(audits: list[Replay]) -> str:
-    """Tell in a line what many audits have shown."""
+    """Summarize several audits in one line."""
     same = sum(audit.is_same for audit in audits)
     gaps = sum(audit.gap is not None for audit in audits)
     compared = sum(audit.compared for audit in audits)
@@ -76,35 +76,33 @@ def summary(audits: list[Replay]) -> str:
 
 
 def lines(audit: Replay) -> Iterator[str]:
-    """Tell an audit."""
-    verdict = "replays the same" if audit.is_same else "DECIDES OTHERWISE NOW"
-    yield f"call {audit.call_id}{' (live)' if audit.is_live else ''}: {verdict}"
+    result = "replays the same" if audit.is_same else "DECISIONS DIFFER"
+    yield f"call {audit.call_id}{' (live)' if audit.is_live else ''}: {result}"
     yield f"  log: {audit.lines} lines, {audit.compared} decisions compared"
     if audit.gap is not None:
         yield (
-            f"  GAP at line {audit.gap}: the store has lost it, so what came after can't be "
-            "run again; this is about what came before"
+            f"  GAP at line {audit.gap}: the store has lost it; only what came before was replayed"
         )
-    gone = f", {audit.trimmed} of them no longer on the stream" if audit.trimmed else ""
-    yield f"  events: {audit.events}{gone}"
+    trimmed = f", {audit.trimmed} of them already trimmed from the stream" if audit.trimmed else ""
+    yield f"  events: {audit.events}{trimmed}"
     for each in audit.differences:
         yield from _difference(each)
 
 
 def _difference(found: Difference) -> Iterator[str]:
-    where = f"line {found.line}, {_time(found.at_ms)}" if found.line else "at the end"
-    upon = f", upon {_short(found.event)}" if found.event else ""
-    yield f"  {found.about}, {where}{upon}: {found.detail}"
+    position = f"line {found.line}, {_time(found.at_ms)}" if found.line else "at the end"
+    event = f", event {_short(found.event)}" if found.event else ""
+    yield f"  {found.about}, {position}{event}: {found.detail}"
     if found.about == "commands":
         now = [f"    now: {_short(each)}" for each in found.commands]
-        yield from now or ["    now: nothing"]
+        yield from now or ["    now: no commands"]
 
 
-def _short(named: dict[str, Any]) -> str:
-    fields = (f"{name}={value}" for name, value in named.items() if name not in {"type", "event"})
-    inner = named.get("event")
-    told = inner.get("event", "") if isinstance(inner, dict) else ""
-    return f"{named['type']}({', '.join(filter(None, (told, *fields)))})"
+def _short(tagged: dict[str, Any]) -> str:
+    fields = (f"{name}={value}" for name, value in tagged.items() if name not in {"type", "event"})
+    inner = tagged.get("event")
+    kind = inner.get("event", "") if isinstance(inner, dict) else ""
+    return f"{tagged['type']}({', '.join(filter(None, (kind, *fields)))})"
 
 
 def _time(at_ms: int) -> str:

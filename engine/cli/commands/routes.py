@@ -1,4 +1,4 @@
-"""`switchroom route` and `routes`: what calls to a number run."""
+"""`switchroom route` and `routes`: the actions of inbound calls by number."""
 
 from typing import Annotated, Any
 
@@ -20,36 +20,40 @@ from engine.cli.options.connection import (
 )
 from engine.cli.timeline import wording
 
-route = App(name="route", help="Say what calls to a number run.", version_flags=())
+route = App(
+    name="route",
+    help="Manage number routes: the action of inbound calls to a number.",
+    version_flags=(),
+)
 
 
 @route.command(name="set")
 def put(
-    number: Annotated[str, Parameter(help="The number called; * stands for all others.")],
-    action: Annotated[str, Parameter(help="JSON, @file, or an engine_address to ask.")],
+    number: Annotated[str, Parameter(help="Dialed number; * for all others.")],
+    action: Annotated[str, Parameter(help="JSON, @file, or a webhook URL.")],
     *,
     account: AccountFlag = "",
     custom_data: Annotated[str, Parameter(help="JSON or @file, for webhooks.")] = "",
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Say what calls to a number run."""
-    run(_put(number, action, account, custom_data, where))
+    """Set the action of inbound calls to a number."""
+    run(_put(number, action, account, custom_data, connection))
 
 
 @route.command(name="rm")
-def remove(number: str, *, where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
-    """Take a number's route away."""
-    run(_remove(number, where))
+def remove(number: str, *, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+    """Delete the route of a number."""
+    run(_remove(number, connection))
 
 
 @route.command(name="list")
-def routes(*, where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+def routes(*, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
     """List the number routes."""
-    run(_routes(where))
+    run(_routes(connection))
 
 
 async def _put(
-    number: str, action: str, account: str, custom_data: str, where: ConnectionOptions
+    number: str, action: str, account: str, custom_data: str, connection: ConnectionOptions
 ) -> None:
     settings = ClientSettings()
     body: dict[str, Any] = {
@@ -58,21 +62,19 @@ async def _put(
     }
     if custom_data:
         body["customData"] = parsing.mapping(custom_data, "--custom-data")
-    async with open_client(*engine_address(where, settings)) as client:
+    async with open_client(*engine_address(connection, settings)) as client:
         await client.put_route(number, body)
 
 
-async def _remove(number: str, where: ConnectionOptions) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+async def _remove(number: str, connection: ConnectionOptions) -> None:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         await client.delete_route(number)
 
 
-async def _routes(where: ConnectionOptions) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+async def _routes(connection: ConnectionOptions) -> None:
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         found = await client.routes()
     table = Table("number", "account", "action", box=None)
     for number, each in sorted(found.items()):
         table.add_row(number, each.account, wording.action(msgspec.to_builtins(each.action)))
-    Console(highlight=False).print(
-        table if found else "no routes: calls from the trunk are refused"
-    )
+    Console(highlight=False).print(table if found else "no routes: inbound calls are rejected")

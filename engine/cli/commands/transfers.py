@@ -1,4 +1,4 @@
-"""`switchroom transfer`, `transfer-complete`, `transfer-cancel`: a party handed to another."""
+"""`switchroom transfer`, `transfer-complete` and `transfer-cancel`."""
 
 from typing import Annotated, Any
 
@@ -16,25 +16,26 @@ from engine.cli.options.connection import (
 )
 from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
 from wire.control import TransferView
+from wire.party import Party
 from wire.views import CallView
 
-Session = Annotated[str, Parameter(help="End of the session's id; default: the latest.")]
+Session = Annotated[str, Parameter(help="Transfer session id or its end; default: the latest.")]
 
 
-def transfer(  # noqa: PLR0913 - one for each flag
+def transfer(  # noqa: PLR0913 - one for each option
     call_id: str,
     *,
     source: Annotated[ChannelName, Parameter(name="--from")],
     customer: ChannelName,
-    whom: PartyOptions = NO_PARTY,
-    blind: Annotated[bool, Parameter(help="Hang the source up at once.")] = False,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    party: PartyOptions = NO_PARTY,
+    blind: Annotated[bool, Parameter(help="Blind transfer: hang up the source at once.")] = False,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Hand a party of a conversation, the customer, from the other (--from) to somebody else.
+    """Transfer the customer of a call from the source (--from) to another party.
 
-    Unless --blind, both wait until `transfer-complete`, or until the source hangs up.
+    Without --blind, run `transfer-complete` to finish, or let the source hang up.
     """
-    run(_transfer(call_id, (source, customer), whom, blind, where))
+    run(_transfer(call_id, (source, customer), party, blind, connection))
 
 
 def complete(
@@ -42,11 +43,11 @@ def complete(
     session: Session = "",
     *,
     by: Requester = DEFAULT_REQUESTER,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Leave the source out: customer and target talk on."""
-    asked = {"completedByAgentId": by, "reason": "manual_complete"}
-    run(_end(call_id, session, "complete", asked, where))
+    """Complete a transfer: connect customer and target, and release the source."""
+    body = {"completedByAgentId": by, "reason": "manual_complete"}
+    run(_end(call_id, session, "complete", body, connection))
 
 
 def cancel(
@@ -54,27 +55,31 @@ def cancel(
     session: Session = "",
     *,
     by: Requester = DEFAULT_REQUESTER,
-    where: ConnectionOptions = DEFAULT_CONNECTION,
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """Let the target go: source and customer talk on."""
-    asked = {"cancelledByAgentId": by, "reason": "source_cancel"}
-    run(_end(call_id, session, "cancel", asked, where))
+    """Cancel a transfer: release the target and reconnect source and customer."""
+    body = {"cancelledByAgentId": by, "reason": "source_cancel"}
+    run(_end(call_id, session, "cancel", body, connection))
 
 
 async def _transfer(
-    call_id: str, named: tuple[str, str], whom: PartyOptions, blind: bool, where: ConnectionOptions
+    call_id: str,
+    names: tuple[str, str],
+    party: PartyOptions,
+    blind: bool,
+    connection: ConnectionOptions,
 ) -> None:
-    target = whom.target()
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+    target = party.target()
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         call = await client.call(call_id)
-        body = _body(call, named, blind) | {"target": target} | whom.ringing()
+        body = _body(call, names, blind) | {"target": target} | party.ringing()
         view = await client.control(TransferView, call_id, "transfers", body)
     call_view.write(call_view.transfer(view))
 
 
-def _body(call: CallView, named: tuple[str, str], blind: bool) -> dict[str, Any]:
-    source, customer = (leg_of(call, each) for each in named)
-    agent = source.agent_id or source.party.partition("agent:")[2]
+def _body(call: CallView, names: tuple[str, str], blind: bool) -> dict[str, Any]:
+    source, customer = (leg_of(call, each) for each in names)
+    agent = source.agent_id or Party.parse(source.party).agent_id
     return {
         "transferMode": "blind" if blind else "attended",
         "sourceChannelId": source.channel_id,
@@ -84,11 +89,9 @@ def _body(call: CallView, named: tuple[str, str], blind: bool) -> dict[str, Any]
 
 
 async def _end(
-    call_id: str, named: str, deed: str, asked: dict[str, Any], where: ConnectionOptions
+    call_id: str, names: str, action: str, body: dict[str, Any], connection: ConnectionOptions
 ) -> None:
-    async with open_client(*engine_address(where, ClientSettings())) as client:
-        session = transfer_of(await client.call(call_id), named)
-        path = f"transfers/{session}/{deed}"
-        call_view.write(
-            call_view.transfer(await client.control(TransferView, call_id, path, asked))
-        )
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
+        session = transfer_of(await client.call(call_id), names)
+        path = f"transfers/{session}/{action}"
+        call_view.write(call_view.transfer(await client.control(TransferView, call_id, path, body)))

@@ -1,4 +1,4 @@
-"""The command: all checks, a line each, exit status 1 when one fails."""
+"""`switchroom doctor`: runs all checks; exit status 1 if one fails."""
 
 import asyncio
 import os
@@ -27,41 +27,41 @@ from engine.cli.options.connection import (
 )
 from engine.config import NodeSettings, Settings
 
-POOL, LANES = 64, 4  # connections to a node at most, and websockets for requests among them
+MAX_CONNECTIONS, REQUEST_WEBSOCKETS = 64, 4  # to a node
 _COLOURS = {"OK": "green", "WARN": "bold yellow", "FAIL": "bold red"}
 
 
-def doctor(*, where: ConnectionOptions = DEFAULT_CONNECTION) -> None:
-    """Check settings, store, PBX nodes, engine and this machine; exit status 1 when one fails."""
-    run(_doctor(where))
+def doctor(*, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+    """Check settings, store, PBX nodes, engine and this machine; exit status 1 on a failure."""
+    run(_doctor(connection))
 
 
-async def _doctor(where: ConnectionOptions) -> int:
+async def _doctor(connection: ConnectionOptions) -> int:
     console = Console(highlight=False)
     settings, findings = read_settings()
     if settings is not None:
-        findings += await run_checks(settings, where)
+        findings += await run_checks(settings, connection)
     console.print(report(findings))
-    worst = {each.level for each in findings}
-    console.print(_sum(findings), style=_COLOURS["FAIL" if "FAIL" in worst else "OK"])
-    return 1 if "FAIL" in worst else 0
+    levels = {each.level for each in findings}
+    console.print(_summary(findings), style=_COLOURS["FAIL" if "FAIL" in levels else "OK"])
+    return 1 if "FAIL" in levels else 0
 
 
 def read_settings() -> tuple[Settings | None, list[Finding]]:
-    """Read the settings as an engine does; None when it would not start with them."""
+    """Read the settings; None if an engine would not start with them."""
     try:
         settings = Settings()
     except ValidationError as error:
         advice = "set it in .env or the environment (engine/config.py lists all); `make up` does"
         return None, [failure("settings", each, advice) for each in setting_errors(error)]
     except SettingsError as error:
-        return None, [failure("settings", str(error), "lists and objects are written as JSON")]
-    return settings, list(_judged(settings))
+        return None, [failure("settings", str(error), "write lists and objects as JSON")]
+    return settings, list(_check_settings(settings))
 
 
-async def run_checks(settings: Settings, where: ConnectionOptions) -> list[Finding]:
-    """Check all that the settings name, side by side."""
-    async with open_client(*engine_address(where, ClientSettings())) as client:
+async def run_checks(settings: Settings, connection: ConnectionOptions) -> list[Finding]:
+    """Run all checks concurrently."""
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
         found = await asyncio.gather(
             check_store(settings.redis_url),
             *(_node(settings, node) for node in await _nodes(settings)),
@@ -74,7 +74,7 @@ async def run_checks(settings: Settings, where: ConnectionOptions) -> list[Findi
 
 
 async def _nodes(settings: Settings) -> list[NodeSettings]:
-    """List the nodes that are named, and those that the DNS names."""
+    """List the nodes of the settings and of DNS discovery."""
     nodes = {node.name: node for node in settings.nodes}
 
     async def found(by_dns: Mapping[str, NodeSettings]) -> None:
@@ -86,7 +86,7 @@ async def _nodes(settings: Settings) -> list[NodeSettings]:
 
 
 def report(findings: Sequence[Finding]) -> Table:
-    """Show findings, and below each that is not good what to do."""
+    """Return a table of the results with advice."""
     table = Table(box=None, show_header=False, padding=(0, 1))
     for each in findings:
         advice = f"\n→ {each.advice}" if each.advice else ""
@@ -95,13 +95,13 @@ def report(findings: Sequence[Finding]) -> Table:
     return table
 
 
-def _judged(settings: Settings) -> list[Finding]:
+def _check_settings(settings: Settings) -> list[Finding]:
     if not settings.nodes and not settings.node_dns:
         return [failure("settings", "no PBX nodes", "set SWITCHROOM_NODES (README, “Deploy”)")]
     names = ", ".join(filter(None, (*(node.name for node in settings.nodes), settings.node_dns)))
     found = [ok("settings", f"complete: {settings.slots} slots, nodes {names}")]
     if settings.webhook_secret is None:
-        text = "webhooks are asked without a signature"
+        text = "webhook requests are not signed"
         found.append(warning("settings", text, "set SWITCHROOM_WEBHOOK_SECRET to whsec_…"))
     return found
 
@@ -109,13 +109,13 @@ def _judged(settings: Settings) -> list[Finding]:
 async def _node(settings: Settings, given: NodeSettings) -> list[Finding]:
     password = given.password.get_secret_value()
     node = AriNode(given.name, str(given.url).rstrip("/"), given.user, password)
-    sessions = max(POOL, settings.slots + LANES)
+    sessions = max(MAX_CONNECTIONS, settings.slots + REQUEST_WEBSOCKETS)
     findings = await check_node(node, f"switchroom-doctor-{os.getpid()}-{given.name}", sessions)
     return [*findings, *await check_ami(settings, given)]
 
 
-def _sum(findings: Sequence[Finding]) -> str:
+def _summary(findings: Sequence[Finding]) -> str:
     counts = {level: sum(each.level == level for each in findings) for level in _COLOURS}
     if counts["FAIL"]:
-        return f"{counts['FAIL']} failed, {counts['WARN']} doubtful, {counts['OK']} fine"
-    return f"nothing failed, {counts['WARN']} doubtful, {counts['OK']} fine"
+        return f"{counts['FAIL']} failed, {counts['WARN']} warnings, {counts['OK']} ok"
+    return f"no failures, {counts['WARN']} warnings, {counts['OK']} ok"

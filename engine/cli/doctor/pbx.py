@@ -1,4 +1,4 @@
-"""One PBX node, asked over ARI as the engine asks it."""
+"""Checks of one PBX node over ARI."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,10 +13,10 @@ from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.doctor.websocket import check_sessions, check_websocket
 from engine.cli.errors import error_text
 
-OLDEST = 20
-SKEW_S = 2.0  # the PBX tells its time in whole seconds
-LIMIT_S = 5.0
-NOT_FOUND, UNAUTHORIZED, NOT_BOOTED, FINE = 404, 401, 503, 200
+MIN_VERSION = 20
+MAX_CLOCK_SKEW_S = 2.0  # the Date header has whole seconds
+TIMEOUT_S = 5.0
+_OK = 200
 MODULES = (
     *("app_stasis", "bridge_simple", "chan_pjsip", "codec_ulaw", "format_wav", "func_talkdetect"),
     *("res_ari_applications", "res_ari_asterisk", "res_ari_bridges", "res_ari_channels"),
@@ -27,7 +27,7 @@ MODULES = (
 
 
 class AriNode(Struct, frozen=True):
-    """Where a node's ARI is, without /ari, and who we are there."""
+    """A node's ARI URL without /ari, and the credentials."""
 
     name: str
     url: str
@@ -36,48 +36,48 @@ class AriNode(Struct, frozen=True):
 
 
 async def check_node(node: AriNode, app: str, sessions: int) -> list[Finding]:
-    """Ask one node; `app` is a Stasis app of nobody else, `sessions` how many engines may need."""
+    """Check one node; `app` is an unused Stasis app, `sessions` the number to test."""
     headers = {"Authorization": aiohttp.encode_basic_auth(node.user, node.password)}
-    limit = aiohttp.ClientTimeout(total=LIMIT_S)
+    timeout = aiohttp.ClientTimeout(total=TIMEOUT_S)
     connector = aiohttp.TCPConnector(limit=0)
     try:
         async with aiohttp.ClientSession(
-            headers=headers, timeout=limit, connector=connector
+            headers=headers, timeout=timeout, connector=connector
         ) as http:
-            return await _asked(node, http, app, sessions)
+            return await _check(node, http, app, sessions)
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-        advice = "is Asterisk up, http.conf `enabled=yes`, and SWITCHROOM_NODES right?"
+        advice = "is Asterisk up, is http.conf `enabled=yes`, and is SWITCHROOM_NODES correct?"
         return [failure(node.name, f"{node.url}: {error_text(error)}", advice)]
 
 
-async def _asked(
+async def _check(
     node: AriNode, http: aiohttp.ClientSession, app: str, sessions: int
 ) -> list[Finding]:
     ari = URL(node.url) / "ari"
     async with http.get(ari / "asterisk/info") as reply:
-        if reply.status != FINE:
-            return [_closed(node, reply.status)]
+        if reply.status != _OK:
+            return [_not_available(node, reply.status)]
         info = await reply.json()
-        told = reply.headers.get("Date", "")
+        date = reply.headers.get("Date", "")
     async with http.get(ari / "asterisk/modules") as reply:
-        modules = await reply.json() if reply.status == FINE else []
+        modules = await reply.json() if reply.status == _OK else []
     return [
         _version(node, info),
         await check_websocket(node.name, http, ari, app),
         *_modules(node, modules),
         await check_sessions(node.name, http, ari, sessions),
-        _clock(node, told),
+        _clock(node, date),
     ]
 
 
-def _closed(node: AriNode, status: int) -> Finding:
+def _not_available(node: AriNode, status: int) -> Finding:
     match status:
         case 401 | 403:
             advice = "user and password in SWITCHROOM_NODES must be those of its ari.conf"
-            return failure(node.name, f"{node.url}: user or password refused", advice)
+            return failure(node.name, f"{node.url}: wrong user or password", advice)
         case 404:
-            advice = "load res_ari.so and res_ari_asterisk.so; the url is without /ari"
-            return failure(node.name, f"{node.url}: no ARI there", advice)
+            advice = "load res_ari.so and res_ari_asterisk.so; use the URL without /ari"
+            return failure(node.name, f"{node.url}: no ARI at this URL", advice)
         case 503:
             return failure(node.name, f"{node.url}: Asterisk has not booted yet", "try again soon")
         case _:
@@ -88,29 +88,37 @@ def _version(node: AriNode, info: dict[str, Any]) -> Finding:
     version = str((info.get("system") or {}).get("version", "?"))
     major = version.partition(".")[0]
     if not major.isdigit():
-        return warning(node.name, f"Asterisk {version} at {node.url}", f"{OLDEST} is the oldest")
-    if int(major) < OLDEST:
-        return failure(
-            node.name, f"Asterisk {version}", f"upgrade it to {OLDEST} or later, best 22"
+        return warning(
+            node.name,
+            f"Asterisk {version} at {node.url}",
+            f"{MIN_VERSION} is the oldest supported version",
         )
-    return ok(node.name, f"Asterisk {version} at {node.url}, user {node.user} let in")
+    if int(major) < MIN_VERSION:
+        return failure(
+            node.name,
+            f"Asterisk {version}",
+            f"upgrade it to {MIN_VERSION} or later; 22 is recommended",
+        )
+    return ok(node.name, f"Asterisk {version} at {node.url}, user {node.user} accepted")
 
 
 def _modules(node: AriNode, modules: list[dict[str, Any]]) -> Iterator[Finding]:
     running = {each["name"] for each in modules if each.get("status") == "Running"}
     missing = [name for name in MODULES if f"{name}.so" not in running]
     if not missing:
-        yield ok(node.name, f"all {len(MODULES)} modules needed are loaded")
+        yield ok(node.name, f"all {len(MODULES)} required modules are loaded")
     else:
         advice = "load them in its modules.conf, as asterisk-config/etc/modules.conf does"
-        yield failure(node.name, f"modules missing: {', '.join(missing)}", advice)
+        yield failure(node.name, f"missing modules: {', '.join(missing)}", advice)
 
 
-def _clock(node: AriNode, told: str) -> Finding:
-    if not told:
-        return warning(node.name, "it does not tell its time", "see that both clocks are set")
-    skew_s = (parsedate_to_datetime(told) - datetime.now(UTC)).total_seconds() + 0.5
-    if abs(skew_s) > SKEW_S:
+def _clock(node: AriNode, date: str) -> Finding:
+    if not date:
+        return warning(node.name, "it sends no Date header", "check that both clocks are set")
+    skew_s = (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds() + 0.5
+    if abs(skew_s) > MAX_CLOCK_SKEW_S:
         text = f"its clock is {abs(skew_s):.0f} s {'ahead' if skew_s > 0 else 'behind'}"
-        return warning(node.name, text, "set both clocks by NTP: logs won't match")
-    return ok(node.name, "its clock agrees with ours")
+        return warning(
+            node.name, text, "synchronize both clocks with NTP, or log times will not match"
+        )
+    return ok(node.name, "its clock is in sync")

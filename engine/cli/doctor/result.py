@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The result of a check."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ Level = Literal["OK", "WARN", "FAIL"]
 
 
 class Finding(Struct, frozen=True):
-    """One line: how bad, about what, what was found, what to do about it."""
+    """One line: level, subject, result and advice."""
 
     level: Level
     subject: str
@@ -17,15 +17,14 @@ class Finding(Struct, frozen=True):
 
 
 def ok(about: str, text: str) -> Finding:
-    """Say that it is as it should be."""
     return Finding("OK", about, text)
 
 
 def warning(about: str, text: str, advice: str) -> Finding:
-    """Say that it works, but not well, or that it can't be told."""
+    """Report a problem that does not stop calls, or an unknown result."""
     return Finding("WARN", about, text, advice)
 
 
 def failure(about: str, text: str, advice: str) -> Finding:
-    """Say that it can't work like this."""
+    """Report a problem that stops calls."""
     return Finding("FAIL", about, text, advice)

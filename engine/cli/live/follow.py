@@ -1,4 +1,4 @@
-"""Keeping a board of the live calls: by the event stream, at whichever engine answers."""
+"""Keeps the table of live calls current with the event stream of any engine."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,21 +10,21 @@ from engine.cli.live.table import CallTable
 from wire.events import CallEvent
 
 RETRY_DELAY_S = 0.5
-_FINAL = {"unauthorized", "http_404"}  # no other try will do
+_FINAL = {"unauthorized", "http_404"}  # retrying does not help
 
 
 class CallFollower:
-    """Follows the stream of the first engine that answers; then the next, from the same place."""
+    """Follows the event stream of one engine; after a failure, of the next from the same id."""
 
-    def __init__(self, clients: Sequence[Client], account: str, board: CallTable) -> None:
+    def __init__(self, clients: Sequence[Client], account: str, table: CallTable) -> None:
         self._clients = clients
         self._account = account
-        self._board = board
-        self._last = ""  # id to go on from
+        self._table = table
+        self._last = ""  # id to resume from
         self._is_filled = False
 
     async def run(self) -> NoReturn:
-        """Follow until cancelled; raises Unreachable or Refused when there never was an engine."""
+        """Follow until cancelled; raises Unreachable or RpcError if no engine ever answered."""
         tries = 0
         while True:
             client = self._clients[tries % len(self._clients)]
@@ -39,22 +39,22 @@ class CallFollower:
         async with client.events(self._last, self._account) as events:
             if not self._is_filled:
                 await self._fill(client)
-            self._board.note = ""
+            self._table.note = ""
             async for entry, event in events:
                 self._last = entry
                 if isinstance(event, CallEvent):
-                    self._board.apply(event)
-                else:  # something was cut off: only a list is right again
+                    self._table.apply(event)
+                else:  # events were lost: list the calls again
                     await self._fill(client)
 
     async def _fill(self, client: Client) -> None:
-        self._board.fill(await client.calls(self._account))
+        self._table.fill(await client.calls(self._account))
         self._is_filled = True
 
     def _check(self, error: Unreachable | RpcError, tries: int) -> None:
-        is_hopeless = isinstance(error, RpcError) and error.problem.code in _FINAL
-        if is_hopeless or (not self._is_filled and tries >= len(self._clients)):
+        is_final = isinstance(error, RpcError) and error.problem.code in _FINAL
+        if is_final or (not self._is_filled and tries >= len(self._clients)):
             raise error
         if isinstance(error, RpcError) and error.problem.code == "invalid":
-            self._last, self._is_filled = "", False  # a place of another cluster's stream
-        self._board.note = f"{error}; trying again"
+            self._last, self._is_filled = "", False  # the id is of another cluster's stream
+        self._table.note = f"{error}; retrying"

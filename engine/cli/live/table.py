@@ -1,4 +1,4 @@
-"""The live calls as a board that events keep up to date: filled once, then told; no clock."""
+"""The table of live calls: filled from a list, then updated by events; no clock."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -12,13 +12,11 @@ from engine.cli.timeline import wording
 from wire.events import CallEvent
 from wire.views import CallView
 
-_STAGES = ("queued", "initiated", "ringing", "in-progress")  # of a live call, in their order
+_STAGES = ("queued", "initiated", "ringing", "in-progress")  # of a live call, in order
 _OF_CALL = {"initiated", "ringing", "answered"}
 
 
 class CallLine(Struct, frozen=True):
-    """One live call."""
-
     call_id: str
     from_: str
     to: str
@@ -29,14 +27,14 @@ class CallLine(Struct, frozen=True):
 
 @dataclass(slots=True)
 class CallTable:
-    """The live calls by id, and how those ended that were seen to end."""
+    """The live calls by id, and the count of ended calls by status."""
 
     calls: dict[str, CallLine] = field(default_factory=dict)
     ended: Counter[str] = field(default_factory=Counter)
-    note: str = ""  # why nothing moves
+    note: str = ""  # why the table is not updated
 
     def fill(self, views: Iterable[CallView]) -> None:
-        """Begin anew with the calls that an engine lists."""
+        """Replace all calls with those that an engine lists."""
         self.calls = {
             each.call_id: CallLine(
                 each.call_id, each.from_, each.to, each.status, each.state, each.created_ms
@@ -45,7 +43,7 @@ class CallTable:
         }
 
     def apply(self, event: CallEvent) -> None:
-        """Follow an event; one that an engine's list was ahead of takes nothing back."""
+        """Apply an event; one older than the list does not set a status back."""
         before = self.calls.get(event.call_id)
         if event.event == "completed":
             self.calls.pop(event.call_id, None)
@@ -70,20 +68,20 @@ def _last_event(event: CallEvent) -> str:
     return " ".join(filter(None, (event.event, event.session_state, event.dtmf)))
 
 
-def render(board: CallTable, now_ms: float) -> Group:
-    """Draw it: how many calls are in which state, then each, the oldest first."""
+def render(calls: CallTable, now_ms: float) -> Group:
+    """Render the number of calls by status, then each call, the oldest first."""
     table = Table("call", "from", "to", "status", "last event", "age", box=None, pad_edge=False)
-    table.columns[0].no_wrap = True  # to be copied
-    for line in sorted(board.calls.values(), key=lambda each: each.since_ms):
+    table.columns[0].no_wrap = True  # so that ids can be copied
+    for line in sorted(calls.calls.values(), key=lambda each: each.since_ms):
         age = wording.seconds(now_ms - line.since_ms)
         table.add_row(line.call_id, line.from_, line.to, line.status, line.last_event, age)
-    return Group(summary(board), *([board.note] if board.note else []), table)
+    return Group(summary(calls), *([calls.note] if calls.note else []), table)
 
 
-def summary(board: CallTable) -> str:
-    """Tell how many calls are in which state."""
-    live = Counter(line.status for line in board.calls.values())
+def summary(calls: CallTable) -> str:
+    """Return the number of calls by status."""
+    live = Counter(line.status for line in calls.calls.values())
     now = ", ".join(f"{live[each]} {each}" for each in _STAGES if live[each])
-    ended = ", ".join(f"{count} {status}" for status, count in board.ended.most_common())
-    told = f"{len(board.calls)} live" + (f": {now}" if now else "")
-    return f"{told}; ended meanwhile: {ended}" if ended else told
+    ended = ", ".join(f"{count} {status}" for status, count in calls.ended.most_common())
+    text = f"{len(calls.calls)} live" + (f": {now}" if now else "")
+    return f"{text}; ended since start: {ended}" if ended else text

@@ -1,6 +1,6 @@
-"""Following one call to its end: its events say when to look, its timeline what there is to see.
+"""Follows one call to its end: events trigger a fetch of its timeline.
 
-An engine may die and come back meanwhile; the call goes on, so the watching does.
+The call survives a restart of its engine, and so does the watching.
 """
 
 import asyncio
@@ -16,22 +16,22 @@ from engine.cli.errors import RpcError, Unreachable
 from engine.cli.timeline.screen import Screen
 from wire.views import Timeline
 
-POLL_INTERVAL_S = 0.5  # digits and playbacks tell no event
+POLL_INTERVAL_S = 0.5  # digits and playbacks have no event
 RETRY_DELAY_S = 0.5
 UNREACHABLE_TIMEOUT_S = 60.0
-_PASSING = {"store_down", "no_node", "http_503"}
+_TRANSIENT = {"store_down", "no_node", "http_503"}
 
 
 class EventNotifier:
-    """Wakes whoever waits whenever any call told an event."""
+    """Wakes the waiting task at each call event."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._is_new = asyncio.Event()
+        self._has_event = asyncio.Event()
         self.listening = asyncio.Event()
 
     async def run(self) -> None:
-        """Listen until cancelled, taking up the stream where it broke."""
+        """Read events until cancelled; resume the stream after errors."""
         last = ""
         while True:
             with suppress(Unreachable, RpcError, aiohttp.ClientError, msgspec.DecodeError):
@@ -39,25 +39,25 @@ class EventNotifier:
                     self.listening.set()
                     async for entry, _event in events:
                         last = entry
-                        self._is_new.set()
+                        self._has_event.set()
             self.listening.set()
             await asyncio.sleep(RETRY_DELAY_S)
 
     async def wait(self) -> None:
-        """Return at the next event, or when it is time to look anyway."""
+        """Return at the next event or after the poll interval."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._is_new.wait(), POLL_INTERVAL_S)
-        self._is_new.clear()
+            await asyncio.wait_for(self._has_event.wait(), POLL_INTERVAL_S)
+        self._has_event.clear()
 
 
 @asynccontextmanager
 async def open_notifier(client: Client) -> AsyncIterator[EventNotifier]:
-    """Listen to the events for as long as the context lasts; begun before the call is."""
-    news = EventNotifier(client)
-    task = asyncio.create_task(news.run())
+    """Read events while the context lasts; open it before the call starts."""
+    notifier = EventNotifier(client)
+    task = asyncio.create_task(notifier.run())
     try:
-        await news.listening.wait()
-        yield news
+        await notifier.listening.wait()
+        yield notifier
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
@@ -65,29 +65,29 @@ async def open_notifier(client: Client) -> AsyncIterator[EventNotifier]:
 
 
 async def follow_to_end(
-    client: Client, call_id: str, news: EventNotifier, screen: Screen
+    client: Client, call_id: str, notifier: EventNotifier, screen: Screen
 ) -> Timeline:
-    """Show a call until it is over; raises Unreachable when its engine stays away."""
+    """Show a call until it ends; raises Unreachable if its engine stays unreachable."""
     last: Timeline | None = None
-    seen_s = time.monotonic()
+    answered_s = time.monotonic()
     while True:
         try:
             last = await client.timeline(call_id)
         except (Unreachable, RpcError) as error:
             if (
                 last is None
-                or not _passes(error)
-                or time.monotonic() - seen_s > UNREACHABLE_TIMEOUT_S
+                or not _is_transient(error)
+                or time.monotonic() - answered_s > UNREACHABLE_TIMEOUT_S
             ):
                 raise
-            screen.show(last, f"{error}; the call goes on, waiting")
+            screen.show(last, f"{error}; the call continues, waiting")
         else:
-            seen_s = time.monotonic()
+            answered_s = time.monotonic()
             screen.show(last)
             if last.call.ended_ms:
                 return last
-        await news.wait()
+        await notifier.wait()
 
 
-def _passes(error: Unreachable | RpcError) -> bool:
-    return isinstance(error, Unreachable) or error.problem.code in _PASSING
+def _is_transient(error: Unreachable | RpcError) -> bool:
+    return isinstance(error, Unreachable) or error.problem.code in _TRANSIENT

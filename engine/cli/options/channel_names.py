@@ -1,4 +1,4 @@
-"""Short names of a call's channels, members and sessions; raises BadUse with what there is."""
+"""Short names of a call's channels, members and sessions; raises UsageError with the choices."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -10,47 +10,49 @@ from wire.control import ConferenceView, MemberView
 from wire.views import CallView, LegView
 
 ChannelName = Annotated[
-    str, Parameter(help="main, an agent's id, a party's number, or the end of a channel's id.")
+    str, Parameter(help="Channel: main, agent id, number, or end of the channel id.")
 ]
-ShortNames = Mapping[str, tuple[str, ...]]  # by whole id, the short names
+ShortNames = Mapping[str, tuple[str, ...]]  # by full id
 
 
-def leg_of(call: CallView, named: str) -> LegView:
-    """Find the live leg that is meant."""
+def leg_of(call: CallView, name: str) -> LegView:
+    """Return the live leg with this name."""
     legs = {each.channel_id: each for each in call.legs}
-    known = {each.channel_id: leg_names(call, each) for each in call.legs}
-    return legs[_picked(f"channel of call {call.call_id}", named, known)]
+    choices = {each.channel_id: leg_names(call, each) for each in call.legs}
+    return legs[_pick(f"channel of call {call.call_id}", name, choices)]
 
 
-def member_of(call: CallView, named: str) -> MemberView:
-    """Find the member that is meant, in the live conference or the last."""
+def member_of(call: CallView, name: str) -> MemberView:
+    """Return the member with this name, in the active or latest conference."""
     members = {each.channel_id: each for each in conference_of(call).members}
-    known = {
+    choices = {
         each.channel_id: _names(call, each.channel_id, each.party, each.agent_id)
         for each in members.values()
     }
-    return members[_picked("member of the conference", named, known)]
+    return members[_pick("member of the conference", name, choices)]
 
 
 def conference_of(call: CallView) -> ConferenceView:
-    """Give the live conference, or the last."""
+    """Return the active or latest conference."""
     if not call.conferences:
-        raise UsageError(f"call {call.call_id} has no conference; `conference add` makes one")
+        raise UsageError(
+            f"call {call.call_id} has no conference; `switchroom conference add` starts one"
+        )
     return call.conferences[-1]
 
 
-def transfer_of(call: CallView, named: str) -> str:
-    """Find the session of the transfer that is meant; without a name, the latest."""
-    known: ShortNames = {each.transfer_session_id: () for each in call.transfers}
-    if not known:
-        raise UsageError(f"call {call.call_id} has no transfer; `switchroom transfer` begins one")
-    if not named:
+def transfer_of(call: CallView, name: str) -> str:
+    """Return the session id of the transfer with this name, by default the latest."""
+    choices: ShortNames = {each.transfer_session_id: () for each in call.transfers}
+    if not choices:
+        raise UsageError(f"call {call.call_id} has no transfer; `switchroom transfer` starts one")
+    if not name:
         return call.transfers[-1].transfer_session_id
-    return _picked(f"transfer of call {call.call_id}", named, known)
+    return _pick(f"transfer of call {call.call_id}", name, choices)
 
 
 def leg_names(call: CallView, leg: LegView) -> tuple[str, ...]:
-    """Give the short names of a leg, the shortest way to call it first."""
+    """Return the short names of a leg, the shortest first."""
     return _names(call, leg.channel_id, leg.party, leg.agent_id)
 
 
@@ -62,25 +64,19 @@ def _names(call: CallView, channel: str, party: str, agent: str | None) -> tuple
     return tuple(dict.fromkeys(each for each in names if each))
 
 
-def _picked(what: str, named: str, known: ShortNames) -> str:
-    """Choose by a whole id or a name; if that is none's, by the end of an id."""
-    if not known:
-        raise UsageError(f"there is no {what} any more, or not yet")
-    found = [each for each, names in known.items() if named in (each, *names)]
-    found = found or [each for each in known if named and each.endswith(named)]
+def _pick(what: str, name: str, choices: ShortNames) -> str:
+    """Choose by full id or name, else by the end of an id."""
+    if not choices:
+        raise UsageError(f"there is no {what}")
+    found = [each for each, names in choices.items() if name in (each, *names)]
+    found = found or [each for each in choices if name and each.endswith(name)]
     if len(found) == 1:
         return found[0]
     if found:
-        raise UsageError(
-            f"“{named}” may be more than one {what}; name one by its id:{_list(found)}"
-        )
-    told = [", ".join((each, *names)) for each, names in known.items()]
-    raise UsageError(f"“{named}” is no {what}; there {_are(known)}:{_list(told)}")
+        raise UsageError(f"“{name}” matches more than one {what}; use an id:{_list(found)}")
+    lines = [", ".join((each, *names)) for each, names in choices.items()]
+    raise UsageError(f"no {what} matches “{name}”; choices:{_list(lines)}")
 
 
-def _are(known: ShortNames) -> str:
-    return "is" if len(known) == 1 else "are"
-
-
-def _list(told: list[str]) -> str:
-    return "".join(f"\n  {each}" for each in told)
+def _list(lines: list[str]) -> str:
+    return "".join(f"\n  {each}" for each in lines)

@@ -1,4 +1,4 @@
-"""What people type, as values: JSON, JSON in a file, an address; raises BadUse with the place."""
+"""Option values: JSON, @file or a URL; raises UsageError with the position."""
 
 import json
 import sys
@@ -9,23 +9,23 @@ from engine.cli.errors import UsageError
 
 
 def action(text: str, name: str = "action") -> Any:
-    """Take an action: an address, JSON, or `@file` with either."""
-    content, place = _content(text, name)
+    """Parse an action: a URL, JSON, or `@file` with either."""
+    content, source = _content(text, name)
     content = content.strip()
-    return content if content.startswith(("http://", "https://")) else _parsed(content, place)
+    return content if content.startswith(("http://", "https://")) else _parse_json(content, source)
 
 
 def mapping(text: str, name: str) -> dict[str, Any]:
-    """Take an object: JSON, or `@file` with it."""
-    content, place = _content(text, name)
-    value = _parsed(content, place)
+    """Parse an object: JSON or `@file`."""
+    content, source = _content(text, name)
+    value = _parse_json(content, source)
     if not isinstance(value, dict):
-        raise UsageError(f"{place}: a JSON object is expected")
+        raise UsageError(f"{source}: expected a JSON object")
     return value
 
 
 def document(path: Path | None) -> dict[str, Any]:
-    """Read an object from a file; `-` is standard input; without a path it is empty."""
+    """Read an object from a file; `-` is standard input; no path means an empty object."""
     if path is None:
         return {}
     return mapping("@-" if str(path) == "-" else f"@{path}", "body")
@@ -39,13 +39,13 @@ def _content(text: str, name: str) -> tuple[str, str]:
     try:
         return Path(text[1:]).read_text(), text[1:]
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise UsageError(f"{text[1:]}: {why}") from None
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise UsageError(f"{text[1:]}: {reason}") from None
 
 
-def _parsed(content: str, name: str) -> Any:
+def _parse_json(content: str, name: str) -> Any:
     try:
         return json.loads(content)
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise UsageError(f"{name}: not JSON: {error.msg} at {where}") from None
+        position = f"line {error.lineno}, column {error.colno}"
+        raise UsageError(f"{name}: not JSON: {error.msg} at {position}") from None

@@ -1,4 +1,4 @@
-"""Flags of commands that call somebody in: an agent or a number, and who asks for it."""
+"""Options of commands that dial a party: agent or number, and the requesting agent."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -8,45 +8,45 @@ from cyclopts import Parameter
 from engine.cli.errors import UsageError
 
 DEFAULT_REQUESTER = "operator"
-Requester = Annotated[str, Parameter(help="Who asks: an agent's id.")]
+Requester = Annotated[str, Parameter(help="Id of the requesting agent.")]
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class PartyOptions:
-    """Whom to call, and how."""
+    """The party to dial, and how."""
 
-    agent: Annotated[str, Parameter(help="Agent to call.")] = ""
-    number: Annotated[str, Parameter(help="Number or sip: address to call.")] = ""
-    name: Annotated[str, Parameter(help="Name of the agent, to be shown.")] = ""
-    moh: Annotated[str, Parameter(help="Address of what who waits hears.")] = ""
-    timeout: Annotated[float, Parameter(help="Seconds to let it ring.")] = 30
+    agent: Annotated[str, Parameter(help="Agent to dial.")] = ""
+    number: Annotated[str, Parameter(help="Number or sip: address to dial.")] = ""
+    name: Annotated[str, Parameter(help="Display name of the agent.")] = ""
+    moh: Annotated[str, Parameter(help="Hold-music URL.")] = ""
+    timeout: Annotated[float, Parameter(help="Ring timeout in seconds.")] = 30
 
     def check(self) -> None:
-        """Check that it is one of both; raises BadUse."""
+        """Check that either an agent or a number is given; raises UsageError."""
         if bool(self.agent) == bool(self.number):
-            raise UsageError("whom to call? name an --agent or a --number, one of both")
+            raise UsageError("exactly one of --agent and --number is required")
         if self.name and not self.agent:
-            raise UsageError("--name is of an --agent")
+            raise UsageError("--name requires --agent")
 
     def target(self) -> dict[str, str]:
-        """Give the target of a transfer; raises BadUse."""
+        """Return the target of a transfer; raises UsageError."""
         self.check()
         if not self.agent:
             return {"kind": "number", "number": self.number}
-        named = {"agentName": self.name} if self.name else {}
-        return {"kind": "agent", "agentId": self.agent, **named}
+        name = {"agentName": self.name} if self.name else {}
+        return {"kind": "agent", "agentId": self.agent, **name}
 
     def member(self) -> dict[str, Any]:
-        """Give the one who is to be a member of a conference; raises BadUse."""
+        """Return the new member of a conference; raises UsageError."""
         self.check()
         if not self.agent:
             return {"targetExternalNumber": self.number}
-        named = {"targetAgentNames": {self.agent: self.name}} if self.name else {}
-        return {"targetAgentIds": [self.agent], **named}
+        name = {"targetAgentNames": {self.agent: self.name}} if self.name else {}
+        return {"targetAgentIds": [self.agent], **name}
 
     def ringing(self) -> dict[str, Any]:
-        """Give what goes on while it rings."""
+        """Return the ring timeout and the hold music."""
         return {"timeout": self.timeout} | ({"mohAudioUrl": self.moh} if self.moh else {})
 
 

@@ -1,4 +1,4 @@
-"""Who a call has joined with whom, and who is heard: its deeds of that kind, one row each."""
+"""Rows for commands that bridge, mute and snoop on legs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,71 +7,70 @@ from engine.cli.timeline import wording
 from engine.cli.timeline.row import ENGINE, Row, TimelineState
 
 
-def bridge_row(command: Mapping[str, Any], seen: TimelineState) -> Row | None:
-    """Tell a command that moves or silences a leg; None for others."""
+def bridge_row(command: Mapping[str, Any], state: TimelineState) -> Row | None:
+    """Return the row of a bridge, mute or snoop command; None for others."""
     match command:
         case {"type": "add-to-bridge", "bridge": bridge, "legs": legs}:
-            return _joined(bridge, tuple(legs), seen)
+            return _joined(bridge, tuple(legs), state)
         case {"type": "remove-from-bridge", "bridge": bridge, "leg": leg}:
-            return _left(bridge, leg, seen)
+            return _left(bridge, leg, state)
         case {"type": "destroy-bridge", "bridge": bridge}:
-            seen.bridges.pop(bridge, None)
-            what = "coaching" if _is_of_coach(bridge, seen) else "talking"
-            return Row(f"{what} has ended", shape="join", kind="faint")
+            state.bridges.pop(bridge, None)
+            text = "coaching ended" if _is_for_coaching(bridge, state) else "bridge destroyed"
+            return Row(text, shape="join", kind="faint")
         case {"type": "mute", "leg": leg, "direction": direction}:
-            return Row(f"muted: {wording.mute_direction(direction)}", ENGINE, leg, kind="sound")
+            return Row(f"muted ({wording.mute_direction(direction)})", ENGINE, leg, kind="sound")
         case {"type": "unmute", "leg": leg, "direction": direction}:
-            return Row(f"mute ends: {wording.unmuted(direction)}", ENGINE, leg, kind="sound")
+            return Row(f"unmuted ({wording.mute_direction(direction)})", ENGINE, leg, kind="sound")
         case {"type": "snoop", "snoop": snoop, "leg": leg}:
-            seen.snoops[snoop] = leg
-            text = f"listens in on {seen.name(leg)}"
-            return Row(text, ENGINE, snoop, opens=snoop, label=f"snoop on {seen.name(leg)}")
-        case {"type": "hangup", "leg": snoop} if snoop in seen.snoops:
-            return snoop_ended_row(snoop, seen)
+            state.snoops[snoop] = leg
+            text = f"snoops on {state.name(leg)}"
+            return Row(text, ENGINE, snoop, opens=snoop, label=f"snoop on {state.name(leg)}")
+        case {"type": "hangup", "leg": snoop} if snoop in state.snoops:
+            return snoop_ended_row(snoop, state)
         case _:
             return None
 
 
-def snoop_ended_row(snoop: str, seen: TimelineState) -> Row | None:
-    """Tell that a snoop ends, once."""
-    if snoop in seen.ended:
+def snoop_ended_row(snoop: str, state: TimelineState) -> Row | None:
+    """Return the row for the end of a snoop, once."""
+    if snoop in state.ended:
         return None
-    seen.ended.add(snoop)
-    seen.leave(snoop)
-    return Row("listens in no more", ENGINE, snoop, closes=snoop)
+    state.ended.add(snoop)
+    state.leave(snoop)
+    return Row("snoop ended", ENGINE, snoop, closes=snoop)
 
 
-def _joined(bridge: str, legs: tuple[str, ...], seen: TimelineState) -> Row:
-    before = seen.bridges.get(bridge, ())
-    seen.join(bridge, legs)
-    there = seen.bridges[bridge]
-    if coached := next((seen.snoops[leg] for leg in there if leg in seen.snoops), ""):
-        coaches = tuple(leg for leg in there if leg not in seen.snoops)
-        text = f"coaching: {seen.names(coaches or there)} is heard by {seen.name(coached)} alone"
-    elif len(there) == 1:
-        text = f"talking: {seen.names(there)} is alone"
+def _joined(bridge: str, legs: tuple[str, ...], state: TimelineState) -> Row:
+    before = state.bridges.get(bridge, ())
+    state.join(bridge, legs)
+    members = state.bridges[bridge]
+    if coached := next((state.snoops[leg] for leg in members if leg in state.snoops), ""):
+        coaches = tuple(leg for leg in members if leg not in state.snoops)
+        text = f"coaching: only {state.name(coached)} hears {state.names(coaches or members)}"
+    elif len(members) == 1:
+        text = f"bridged: {state.names(members)} alone"
     elif before:
-        joins = "joins" if len(legs) == 1 else "join"
-        text = f"{seen.names(legs)} {joins}: {seen.names(there)} hear each other"
+        text = f"bridged: {state.names(members)} ({state.names(legs)} joined)"
     else:
-        text = f"talking: {seen.names(there)} hear each other"
-    if len(there) == 1:
-        return Row(text, there[0], shape="mark", kind="good")
-    return Row(text, shape="join", kind="good", joined=there)
+        text = f"bridged: {state.names(members)}"
+    if len(members) == 1:
+        return Row(text, members[0], shape="mark", kind="success")
+    return Row(text, shape="join", kind="success", joined=members)
 
 
-def _left(bridge: str, leg: str, seen: TimelineState) -> Row:
-    seen.leave(leg)
-    rest = seen.bridges.get(bridge, ())
+def _left(bridge: str, leg: str, state: TimelineState) -> Row:
+    state.leave(leg)
+    rest = state.bridges.get(bridge, ())
     match len(rest):
         case 0:
-            text = "is taken out of the conversation"
+            text = "removed from bridge"
         case 1:
-            text = f"is taken out: {seen.names(rest)} is alone"
+            text = f"removed from bridge: {state.names(rest)} remains alone"
         case _:
-            text = f"is taken out: {seen.names(rest)} talk on"
+            text = f"removed from bridge: {state.names(rest)} remain"
     return Row(text, ENGINE, leg)
 
 
-def _is_of_coach(bridge: str, seen: TimelineState) -> bool:
-    return bridge.removesuffix("b") in seen.snoops
+def _is_for_coaching(bridge: str, state: TimelineState) -> bool:
+    return bridge.removesuffix("b") in state.snoops

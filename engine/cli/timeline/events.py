@@ -1,4 +1,4 @@
-"""What happened to a call, one row a fact; facts that a reader gains nothing from give none."""
+"""Rows for the events of a call; events without use for a reader have none."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,48 +10,47 @@ from engine.cli.timeline.recordings import archived_row
 from engine.cli.timeline.requests import request_row
 from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState
 
-_DUE = {
-    "starting": "nobody answered in time",
-    "playing": "the prompt's time is up",
-    "detecting": "it is known who answered",
-    "gathering": "no more digits came in time",
-    "dialing": "nobody answered in time",
-    "bridged": "the time to talk is up",
-    "awaiting-instructions": "no answer in time",
-    "ending": "a leg has not gone yet",
-    "archiving-recordings": "the recording has not been filed in time",
+_TIMEOUTS = {
+    "starting": "ring timeout",
+    "playing": "prompt timeout",
+    "detecting": "answering machine detection decided",
+    "gathering": "digit timeout",
+    "dialing": "ring timeout",
+    "bridged": "call duration limit reached",
+    "awaiting-instructions": "response timeout",
+    "ending": "hangup timeout",
+    "archiving-recordings": "archive timeout",
 }
 
 
-def event_row(event: Mapping[str, Any], seen: TimelineState) -> Row | None:
-    """Tell an event."""
+def event_row(event: Mapping[str, Any], state: TimelineState) -> Row | None:
     match event:
         case {"type": "leg-ringing", "leg": leg}:
-            return Row("rings", leg)
+            return Row("ringing", leg)
         case {"type": "leg-answered", "leg": leg}:
-            seen.answered.add(leg)
-            return Row("answers", leg, kind="good")
+            state.answered.add(leg)
+            return Row("answered", leg, kind="success")
         case {"type": "leg-ended"}:
-            return _ended(event, seen)
+            return _ended(event, state)
         case {"type": "digit-pressed", "leg": leg, "digit": digit}:
-            meanwhile = ", while no engine listened" if event.get("missed") else ""
-            return Row(f"presses {digit}{meanwhile}", leg, kind="digit")
+            missed = ", while no engine was connected" if event.get("missed") else ""
+            return Row(f"presses {digit}{missed}", leg, kind="digit")
         case {"type": "talk-started", "leg": leg}:
-            return Row("begins to make a sound", leg, kind="sound")
+            return Row("sound starts", leg, kind="sound")
         case {"type": "talk-ended", "leg": leg, "duration_ms": length_ms}:
-            return Row(f"made a sound of {wording.seconds(length_ms)}", leg, kind="sound")
+            return Row(f"sound for {wording.seconds(length_ms)}", leg, kind="sound")
         case {"type": "playback-ended", "failed": True}:
-            return Row("could not play it", shape="mark", kind="bad")
+            return Row("playback failed", shape="mark", kind="failure")
         case {"type": "media-fetched", "faults": [*faults]} if faults:
-            text = f"can't be had: {'; '.join(faults)}"
-            return Row(text, shape="mark", kind="bad")
+            text = f"media not available: {'; '.join(faults)}"
+            return Row(text, shape="mark", kind="failure")
         case {"type": "action-received" | "action-failed"}:
-            return _replied(event, seen)
+            return _response(event, state)
         case _:
-            return _rare(event, seen)
+            return _rare(event, state)
 
 
-def _rare(event: Mapping[str, Any], seen: TimelineState) -> Row | None:
+def _rare(event: Mapping[str, Any], state: TimelineState) -> Row | None:
     match event:
         case {
             "type": "flow-started"
@@ -61,48 +60,51 @@ def _rare(event: Mapping[str, Any], seen: TimelineState) -> Row | None:
         }:
             return flow_row(event)
         case {"type": "bridge-failed", "reason": reason}:
-            seen.leave(*event.get("legs", ()))
-            return Row(f"the legs could not be joined: {reason}", shape="mark", kind="bad")
+            state.leave(*event.get("legs", ()))
+            return Row(f"bridging failed: {reason}", shape="mark", kind="failure")
         case {"type": "recordings-archived"}:
             return archived_row(event)
         case {"type": "deadline-passed"}:
-            return Row(_due(seen), shape="mark", kind="faint")
+            return Row(_timeout(state), shape="mark", kind="faint")
         case {"type": "recovered"}:
-            seen.bridges.clear()
+            state.bridges.clear()
             for leg, bridge in event.get("bridged", ()):
-                seen.join(bridge, (leg,))
-            return Row("an engine takes the call up again", shape="break", kind="good")
+                state.join(bridge, (leg,))
+            return Row("call recovered by an engine", shape="break", kind="success")
         case _:
-            return request_row(event, seen)
+            return request_row(event, state)
 
 
-def _due(seen: TimelineState) -> str:
-    """Tell what was waited for, where that is certain: who rings may be it, or who is greeted."""
-    is_usual = bool(seen.ringing) == (seen.state in {"starting", "dialing"})
-    return _DUE.get(seen.state, "time is up") if is_usual else "time is up"
+def _timeout(state: TimelineState) -> str:
+    """Name the timeout if it is certain: it may belong to a ringing or a screened leg."""
+    is_certain = bool(state.ringing) == (state.call_state in {"starting", "dialing"})
+    return _TIMEOUTS.get(state.call_state, "timeout") if is_certain else "timeout"
 
 
-def _ended(event: Mapping[str, Any], seen: TimelineState) -> Row | None:
+def _ended(event: Mapping[str, Any], state: TimelineState) -> Row | None:
     leg = event["leg"]
-    if leg in seen.snoops:
-        return snoop_ended_row(leg, seen)
-    answered = leg in seen.answered
+    if leg in state.snoops:
+        return snoop_ended_row(leg, state)
+    answered = leg in state.answered
     if reason := event.get("reason"):
-        seen.ended.add(leg)
-        return Row(f"is not called: {wording.dial_rejection(reason)}", leg, kind="bad", closes=leg)
+        state.ended.add(leg)
+        return Row(f"not dialed: {wording.dial_rejection(reason)}", leg, kind="failure", closes=leg)
     cause = wording.cause(event["cause"], 0 if answered else event.get("sip_code", 0))
-    kind: Kind = "plain" if answered else "bad"
-    seen.leave(leg)
-    seen.ended.add(leg)
-    return Row(f"{'is gone' if answered else 'gone, unanswered'}: {cause}", leg,
+    kind: Kind = "plain" if answered else "failure"
+    state.leave(leg)
+    state.ended.add(leg)
+    return Row(f"{'hung up' if answered else 'not answered'}: {cause}", leg,
                kind=kind, closes=leg)  # fmt: skip
 
 
-def _replied(event: Mapping[str, Any], seen: TimelineState) -> Row:
-    is_good = event["type"] == "action-received"
-    said = wording.action(event["action"]) if is_good else f"no usable answer: {event['reason']}"
-    kind: Kind = "web" if is_good else "bad"
-    if event["request"] in seen.flow_requests:
-        return Row(f"the flow says: {said}", shape="mark", kind=kind)
-    text = f"answers{wording.tries(event.get('tries', ()))}: {said}" if is_good else said
+def _response(event: Mapping[str, Any], state: TimelineState) -> Row:
+    is_usable = event["type"] == "action-received"
+    text = (
+        wording.action(event["action"]) if is_usable else f"no usable response: {event['reason']}"
+    )
+    kind: Kind = "web" if is_usable else "failure"
+    if event["request"] in state.flow_requests:
+        return Row(f"flow action: {text}", shape="mark", kind=kind)
+    if is_usable:
+        text = f"response{wording.tries(event.get('tries', ()))}: {text}"
     return Row(text, WEB, ENGINE, kind=kind, closes=WEB)

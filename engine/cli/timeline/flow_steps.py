@@ -1,4 +1,4 @@
-"""The steps of a flow, one row each: the node that a call came to, what an API answered."""
+"""Rows for the steps of a flow: nodes and API responses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,6 @@ from engine.cli.timeline.row import ENGINE, WEB, Row
 
 
 def flow_row(event: Mapping[str, Any]) -> Row:
-    """Tell a step."""
     tries = wording.tries(event.get("tries", ()))
     match event:
         case {"type": "flow-node-loaded", "name": name, "node": node}:
@@ -16,11 +15,11 @@ def flow_row(event: Mapping[str, Any]) -> Row:
         case {"type": "flow-started", "flow_id": flow, "version": version}:
             return Row(f"flow {flow}, version {version}", shape="mark", kind="web")
         case {"type": "api-request-succeeded", "values": values}:
-            text = f"answers{tries}: {_values(values)}"
+            text = f"response{tries}: {_values(values)}"
             return Row(text, WEB, ENGINE, kind="web", closes=WEB)
         case _:
-            text = f"no usable answer{tries}: {event['reason']}"
-            return Row(text, WEB, ENGINE, kind="bad", closes=WEB)
+            text = f"no usable response{tries}: {event['reason']}"
+            return Row(text, WEB, ENGINE, kind="failure", closes=WEB)
 
 
 def _node(node: Mapping[str, Any]) -> str:
@@ -32,14 +31,14 @@ def _node(node: Mapping[str, Any]) -> str:
         case {"type": "menu", "branches": branches}:
             return f"{wording.action(node)}; keys {', '.join(branches)}"
         case {"type": "request"}:
-            return "asks an API"
+            return "API request"
         case {"type": "condition", "cases": cases}:
-            return f"of {len(cases)} cases"
+            return f"condition, {len(cases)} cases"
         case _:
             return wording.action(node)
 
 
 def _values(values: Mapping[str, Any]) -> str:
-    shown = {name: "nothing" if each is None else str(each) for name, each in values.items()}
-    told = [f"{name} = {wording.shorten(each)}" for name, each in shown.items()]
-    return ", ".join(told) or "nothing that is wanted"
+    texts = {name: "null" if each is None else str(each) for name, each in values.items()}
+    parts = [f"{name} = {wording.shorten(each)}" for name, each in texts.items()]
+    return ", ".join(parts) or "no values"

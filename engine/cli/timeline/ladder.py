@@ -1,4 +1,4 @@
-"""A story drawn: time, a lane for the engine and each leg and the web, arrows, words."""
+"""Ladder diagrams: time, one lane each for engine, legs and web, arrows and texts."""
 
 from itertools import pairwise
 
@@ -8,13 +8,13 @@ from rich.text import Text
 from engine.cli.timeline.row import ENGINE, Row
 from engine.cli.timeline.timeline import Diagram
 
-TIME_WIDTH = 9  # columns of the time, and of the gap after it
-MAX_LANE_WIDTH, MIN_LANE_WIDTH = 8, 3  # columns from lane to lane
-MIN_TEXT_WIDTH = 40  # columns that the words are to have at least
+TIME_WIDTH = 9  # columns, with the gap after it
+MAX_LANE_WIDTH, MIN_LANE_WIDTH = 8, 3  # columns between lanes
+MIN_TEXT_WIDTH = 40  # columns
 STYLES = {
     "plain": "",
-    "good": "green",
-    "bad": "bold red",
+    "success": "green",
+    "failure": "bold red",
     "digit": "bold yellow",
     "sound": "cyan",
     "web": "magenta",
@@ -22,67 +22,67 @@ STYLES = {
 }
 
 
-class _Lines(Struct):
-    """The lanes' columns, and which lanes are there as the drawing goes down the page."""
+class _Lanes(Struct):
+    """The columns of the lanes, and which lanes are active in the current row."""
 
     columns: dict[str, int]
     alive: set[str]
     talking: tuple[str, ...] = ()
 
 
-def draw(story: Diagram, width: int) -> list[Text]:
-    """Draw a story, a Text a line, each at most `width` columns wide."""
+def draw(diagram: Diagram, width: int) -> list[Text]:
+    """Draw a diagram as lines of at most `width` columns."""
     step = max(
         MIN_LANE_WIDTH,
-        min(MAX_LANE_WIDTH, (width - TIME_WIDTH - MIN_TEXT_WIDTH) // len(story.lanes)),
+        min(MAX_LANE_WIDTH, (width - TIME_WIDTH - MIN_TEXT_WIDTH) // len(diagram.lanes)),
     )
-    columns = {lane.id: TIME_WIDTH + 2 + place * step for place, lane in enumerate(story.lanes)}
-    lines = _Lines(columns, {ENGINE})
-    drawn = [*_legend(story, width), _heads(story, columns)]
-    words_at = TIME_WIDTH + 2 + len(story.lanes) * step
+    columns = {lane.id: TIME_WIDTH + 2 + index * step for index, lane in enumerate(diagram.lanes)}
+    lines = _Lanes(columns, {ENGINE})
+    drawn = [*_legend(diagram, width), _headings(diagram, columns)]
+    text_column = TIME_WIDTH + 2 + len(diagram.lanes) * step
     before_ms = -1
-    for row in story.rows:
+    for row in diagram.rows:
         time = f"{row.at_ms / 1000:>8.3f}" if row.at_ms != before_ms else ""
-        drawn += _row(row, lines, time, words_at, width)
+        drawn += _row(row, lines, time, text_column, width)
         before_ms = row.at_ms
     return drawn
 
 
-def _legend(story: Diagram, width: int) -> list[Text]:
-    told = [f"{lane.heading} {lane.label}" for lane in story.lanes if lane.label]
+def _legend(diagram: Diagram, width: int) -> list[Text]:
+    labels = [f"{lane.heading} {lane.label}" for lane in diagram.lanes if lane.label]
     lines = [""]
-    for each in told:
+    for each in labels:
         joined = f"{lines[-1]}   {each}" if lines[-1] else each
         lines = [*lines[:-1], joined] if len(joined) <= width else [*lines, each]
     return [Text(line, style="bold") for line in lines]
 
 
-def _heads(story: Diagram, columns: dict[str, int]) -> Text:
+def _headings(diagram: Diagram, columns: dict[str, int]) -> Text:
     cells = [" "] * (max(columns.values()) + len(ENGINE))
-    for lane in story.lanes:
+    for lane in diagram.lanes:
         start = columns[lane.id] - (2 if lane.id == ENGINE else 0)
         head = lane.heading if lane.id != ENGINE else "eng"
         cells[start : start + len(head)] = head
     return Text("".join(cells).rstrip(), style="bold")
 
 
-def _row(row: Row, lines: _Lines, time: str, words_at: int, width: int) -> list[Text]:
-    pictures = [_picture(row, lines)]
-    _passed(row, lines)
-    pieces = _wrapped(row.text, width - words_at)
-    pictures += [_idle(lines)] * (len(pieces) - 1)
-    times = [time, *[""] * (len(pieces) - 1)]
+def _row(row: Row, lines: _Lanes, time: str, text_column: int, width: int) -> list[Text]:
+    drawings = [_drawing(row, lines)]
+    _update(row, lines)
+    texts = _wrap(row.text, width - text_column)
+    drawings += [_idle(lines)] * (len(texts) - 1)
+    times = [time, *[""] * (len(texts) - 1)]
     return [
         Text.assemble(
-            (f"{at:<{TIME_WIDTH}}", "dim"),
-            (f"{picture[TIME_WIDTH:]:<{words_at - TIME_WIDTH}}", "blue"),
-            (piece, STYLES[row.kind]),
+            (f"{shown_time:<{TIME_WIDTH}}", "dim"),
+            (f"{drawing[TIME_WIDTH:]:<{text_column - TIME_WIDTH}}", "blue"),
+            (text, STYLES[row.kind]),
         )
-        for at, picture, piece in zip(times, pictures, pieces, strict=True)
+        for shown_time, drawing, text in zip(times, drawings, texts, strict=True)
     ]
 
 
-def _picture(row: Row, lines: _Lines) -> str:
+def _drawing(row: Row, lines: _Lanes) -> str:
     cells = list(_idle(lines))
     match row.shape:
         case "arrow":
@@ -98,14 +98,14 @@ def _picture(row: Row, lines: _Lines) -> str:
     return "".join(cells)
 
 
-def _idle(lines: _Lines) -> str:
+def _idle(lines: _Lanes) -> str:
     cells = [" "] * (max(lines.columns.values()) + 1)
     for lane in lines.alive:
         cells[lines.columns[lane]] = "║" if lane in lines.talking else "│"
     return "".join(cells)
 
 
-def _arrow(cells: list[str], row: Row, lines: _Lines) -> None:
+def _arrow(cells: list[str], row: Row, lines: _Lanes) -> None:
     start, end = lines.columns[row.source], lines.columns[row.target]
     low, high = min(start, end), max(start, end)
     for column in range(low + 1, high):
@@ -116,13 +116,13 @@ def _arrow(cells: list[str], row: Row, lines: _Lines) -> None:
     cells[high] = _corner(row, "│" if is_rightward else "┤")
 
 
-def _corner(row: Row, usual: str) -> str:
+def _corner(row: Row, default: str) -> str:
     if row.closes:
         return "┘"
-    return "┐" if row.opens else usual
+    return "┐" if row.opens else default
 
 
-def _join(cells: list[str], row: Row, lines: _Lines) -> None:
+def _join(cells: list[str], row: Row, lines: _Lanes) -> None:
     columns = sorted(lines.columns[leg] for leg in row.joined)
     for low, high in pairwise(columns):
         for column in range(low + 1, high):
@@ -132,12 +132,12 @@ def _join(cells: list[str], row: Row, lines: _Lines) -> None:
     cells[columns[0]], cells[columns[-1]] = "╠", "╣"
 
 
-def _passed(row: Row, lines: _Lines) -> None:
+def _update(row: Row, lines: _Lanes) -> None:
     lines.alive = (lines.alive | {row.opens} if row.opens else lines.alive) - {row.closes}
     lines.talking = row.bridged
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap(text: str, width: int) -> list[str]:
     lines = [""]
     for word in text.split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word

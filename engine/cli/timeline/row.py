@@ -1,4 +1,4 @@
-"""One line of a call's story, and what must be remembered between lines."""
+"""The rows of a timeline, and the state that is kept between them."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -8,7 +8,7 @@ from msgspec import Struct
 ENGINE = "engine"
 WEB = "web"
 Shape = Literal["arrow", "mark", "join", "break"]
-Kind = Literal["plain", "good", "bad", "digit", "sound", "web", "faint"]
+Kind = Literal["plain", "success", "failure", "digit", "sound", "web", "faint"]
 
 
 class Row(Struct, frozen=True):
@@ -19,60 +19,60 @@ class Row(Struct, frozen=True):
     target: str = ENGINE
     shape: Shape = "arrow"
     kind: Kind = "plain"
-    opens: str = ""  # the lane that begins here
+    opens: str = ""  # the lane that starts here
     closes: str = ""  # the lane that ends here
-    label: str = ""  # who the lane is that begins
-    joined: tuple[str, ...] = ()  # the legs that shape `join` draws together
-    bridged: tuple[str, ...] = ()  # the legs that are in company from here on
-    at_ms: int = 0  # since the call began
+    label: str = ""  # the party of the lane that starts
+    joined: tuple[str, ...] = ()  # the legs that shape `join` connects
+    bridged: tuple[str, ...] = ()  # the legs that are bridged with others from here on
+    at_ms: int = 0  # since the call's creation
 
 
 @dataclass(slots=True)
 class TimelineState:
-    """What earlier moments said: who the legs are, who is with whom, how sessions stand."""
+    """What earlier entries showed: names of legs, members of bridges, states of sessions."""
 
     caller: str
-    state: str = ""
+    call_state: str = ""
     answered: set[str] = field(default_factory=set)
     flow_requests: set[str] = field(default_factory=set)
-    leg_letters: dict[str, str] = field(default_factory=dict)  # of legs
-    bridges: dict[str, tuple[str, ...]] = field(default_factory=dict)  # bridges, and who is there
-    snoops: dict[str, str] = field(default_factory=dict)  # and whom they hear
-    music: dict[str, str] = field(default_factory=dict)  # playbacks, and who waits with them
+    leg_letters: dict[str, str] = field(default_factory=dict)
+    bridges: dict[str, tuple[str, ...]] = field(default_factory=dict)  # legs by bridge
+    snoops: dict[str, str] = field(default_factory=dict)  # snooped leg by snoop
+    music: dict[str, str] = field(default_factory=dict)  # leg on hold by playback
     ended: set[str] = field(default_factory=set)
     session_states: dict[str, str] = field(default_factory=dict)  # of sessions and members
     transfer_modes: dict[str, str] = field(default_factory=dict)  # of transfers
 
     def name(self, leg: str) -> str:
-        """Give the letter of a leg's lane; who comes first is A."""
+        """Return the letter of a leg's lane; the first leg is A."""
         return self.leg_letters.setdefault(leg, _letter(len(self.leg_letters)))
 
     def names(self, legs: tuple[str, ...]) -> str:
-        """Give the letters of several: A, B and C."""
-        *most, last = sorted(map(self.name, legs), key=lambda each: (len(each), each))
-        return f"{', '.join(most)} and {last}" if most else last
+        """Return the letters of several legs: A, B and C."""
+        *rest, last = sorted(map(self.name, legs), key=lambda each: (len(each), each))
+        return f"{', '.join(rest)} and {last}" if rest else last
 
     def join(self, bridge: str, legs: tuple[str, ...]) -> None:
-        """Note that legs are in a bridge now, and in no other."""
+        """Move legs to a bridge."""
         self.leave(*legs)
         self.bridges[bridge] = (*self.bridges.get(bridge, ()), *legs)
 
     def leave(self, *legs: str) -> None:
-        """Note that legs are in no bridge now."""
-        for bridge, there in self.bridges.items():
-            self.bridges[bridge] = tuple(each for each in there if each not in legs)
+        """Remove legs from their bridges."""
+        for bridge, members in self.bridges.items():
+            self.bridges[bridge] = tuple(each for each in members if each not in legs)
 
     @property
     def ringing(self) -> set[str]:
-        """The legs that are called and have not answered."""
+        """The legs that are dialed and not answered."""
         return self.leg_letters.keys() - self.answered - self.ended - self.snoops.keys()
 
     @property
     def bridged(self) -> tuple[str, ...]:
-        """The legs that are in company."""
+        """The legs that share a bridge with others."""
         return tuple(leg for legs in self.bridges.values() if len(legs) > 1 for leg in legs)
 
 
-def _letter(place: int) -> str:
-    rounds, letter = divmod(place, 26)
+def _letter(index: int) -> str:
+    rounds, letter = divmod(index, 26)
     return chr(ord("A") + letter) + (str(rounds) if rounds else "")

@@ -1,4 +1,4 @@
-"""A call's timeline on the screen: drawn whole, or live; in a pipe, line by line as it grows."""
+"""Output of a timeline: a live drawing on a terminal, new lines only in a pipe."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,15 +17,15 @@ MIN_WIDTH, MAX_WIDTH = 80, 120  # columns
 
 
 class Screen(Protocol):
-    """What a call that is watched is shown on."""
+    """The output for a watched call."""
 
     def show(self, timeline: Timeline, note: str = "") -> None:
-        """Show how far it has come; `note` tells why nothing moves."""
+        """Show the current timeline; `note` explains a missing update."""
         ...
 
 
 def table_console() -> Console:
-    """Give a console that is wide enough for ids in a pipe; names are not taken for markup."""
+    """Return a console that is wide enough for ids in a pipe and ignores markup in names."""
     console = Console(highlight=False, markup=False)
     return (
         console if console.is_terminal else Console(highlight=False, markup=False, width=MAX_WIDTH)
@@ -33,7 +33,7 @@ def table_console() -> Console:
 
 
 def ladder(timeline: Timeline, console: Console) -> list[Text]:
-    """Draw a timeline as wide as the console allows."""
+    """Draw a timeline as a ladder diagram of the console's width."""
     return [
         *title(timeline),
         *draw(build_diagram(timeline), max(MIN_WIDTH, min(MAX_WIDTH, console.width))),
@@ -41,21 +41,19 @@ def ladder(timeline: Timeline, console: Console) -> list[Text]:
 
 
 def title(timeline: Timeline) -> list[Text]:
-    """Say which call this is."""
     call = timeline.call
     about = f"{call.direction}, from {call.from_} to {call.to}, account {call.account}"
     return [Text(f"call {call.call_id}", style="bold"), Text(f"{about}, {call.status}")]
 
 
 def print_timeline(timeline: Timeline, console: Console) -> None:
-    """Print a timeline."""
     for line in ladder(timeline, console):
         console.print(line, soft_wrap=True)
 
 
 @contextmanager
 def open_screen(console: Console) -> Iterator[Screen]:
-    """Give a screen that suits the console, for as long as a call is watched."""
+    """Yield the screen for a console while a call is watched."""
     if not console.is_terminal:
         yield _Lines(console)
         return
@@ -68,35 +66,35 @@ class _Drawing:
         self._live = live
 
     def show(self, timeline: Timeline, note: str = "") -> None:
-        """Draw its title and as much of its end as there is room for."""
+        """Draw the title and as many of the last lines as fit."""
         console = self._live.console
         lines = ladder(timeline, console)
-        room = max(console.height - 8, 4)
-        rows = lines[:4] + lines[4:][-room:]
+        height = max(console.height - 8, 4)
+        rows = lines[:4] + lines[4:][-height:]
         rows += [Text(note, style="bold yellow")] if note else []
-        hint = Text("Ctrl-C stops watching; the call goes on", style="dim")
+        hint = Text("Ctrl-C stops watching; the call continues", style="dim")
         self._live.update(Group(*rows, hint), refresh=True)
 
 
 class _Lines:
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._told = 0
+        self._printed = 0
         self._note = ""
 
     def show(self, timeline: Timeline, note: str = "") -> None:
-        """Print what is new."""
+        """Print the new lines."""
         lines = list(_plain(build_diagram(timeline)))
         if note and note != self._note:
             lines.append(note)
         self._note = note
-        for line in lines[self._told :]:
+        for line in lines[self._printed :]:
             self._console.print(Text(line), soft_wrap=True)
-        self._told = max(self._told, len(lines) - bool(note))
+        self._printed = max(self._printed, len(lines) - bool(note))
 
 
-def _plain(story: Diagram) -> Iterator[str]:
-    heads = {lane.id: lane.heading for lane in story.lanes}
-    for row in story.rows:
+def _plain(diagram: Diagram) -> Iterator[str]:
+    headings = {lane.id: lane.heading for lane in diagram.lanes}
+    for row in diagram.rows:
         lane = row.target if row.source == ENGINE else row.source
-        yield f"{row.at_ms / 1000:>8.3f}  {heads[lane]:<7} {row.text}"
+        yield f"{row.at_ms / 1000:>8.3f}  {headings[lane]:<7} {row.text}"

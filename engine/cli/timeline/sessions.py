@@ -1,40 +1,44 @@
-"""The states that transfers, conferences and their members come to, one row a state."""
+"""Rows for state changes of transfers, conferences and conference members."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from engine.cli.timeline.row import Kind, Row, TimelineState
 
-_GOOD = {"answered", "completed", "blind_transferred", "connected", "in-progress"}
-_BAD = {"failed", "abandoned"}
+_SUCCESS_STATES = {"answered", "completed", "blind_transferred", "connected", "in-progress"}
+_FAILURE_STATES = {"failed", "abandoned"}
 
 
-def session_row(told: Mapping[str, Any], seen: TimelineState) -> Row | None:
-    """Tell a session's new state; None for what tells of something else."""
-    match told:
+def session_row(event: Mapping[str, Any], state: TimelineState) -> Row | None:
+    """Return the row of a session event; None for other events."""
+    match event:
         case {"event": "transfer", "sessionId": session}:
-            return _transfer(session, told, seen)
+            return _transfer(session, event, state)
         case {"event": "conference", "sessionId": session}:
-            return _mark("conference", session, told, seen)
+            return _mark("conference", session, event, state)
         case {"event": "conference-member", "sessionId": session, "channelId": leg}:
-            row = _mark(f"member {seen.name(leg)}", f"{session} {leg}", told, seen)
+            row = _mark(f"member {state.name(leg)}", f"{session} {leg}", event, state)
             return Row(row.text, leg, shape="mark", kind=row.kind)
         case _:
             return None
 
 
-def _transfer(session: str, told: Mapping[str, Any], seen: TimelineState) -> Row:
-    who = "" if session in seen.session_states else f" to {told.get('party', '')}"
-    mode = told.get("mode", "")
-    is_new = seen.transfer_modes.get(session) != mode
-    seen.transfer_modes[session] = mode
-    return _mark(f"transfer{who}", session, told, seen, f" ({mode})" if is_new else "")
+def _transfer(session: str, event: Mapping[str, Any], state: TimelineState) -> Row:
+    target = "" if session in state.session_states else f" to {event.get('party', '')}"
+    mode = event.get("mode", "")
+    is_new = state.transfer_modes.get(session) != mode
+    state.transfer_modes[session] = mode
+    return _mark(f"transfer{target}", session, event, state, f" ({mode})" if is_new else "")
 
 
-def _mark(what: str, key: str, told: Mapping[str, Any], seen: TimelineState, mode: str = "") -> Row:
-    state = told["sessionState"]
-    before = f"{seen.session_states[key]} → " if key in seen.session_states else ""
-    seen.session_states[key] = state
-    reason = f": {told['reason']}" if told.get("reason") else ""
-    kind: Kind = "good" if state in _GOOD else "bad" if state in _BAD else "plain"
-    return Row(f"{what}: {before}{state}{mode}{reason}", shape="mark", kind=kind)
+def _mark(
+    what: str, key: str, event: Mapping[str, Any], state: TimelineState, mode: str = ""
+) -> Row:
+    new = event["sessionState"]
+    before = f"{state.session_states[key]} → " if key in state.session_states else ""
+    state.session_states[key] = new
+    reason = f": {event['reason']}" if event.get("reason") else ""
+    kind: Kind = (
+        "success" if new in _SUCCESS_STATES else "failure" if new in _FAILURE_STATES else "plain"
+    )
+    return Row(f"{what}: {before}{new}{mode}{reason}", shape="mark", kind=kind)

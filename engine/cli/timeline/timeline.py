@@ -1,4 +1,4 @@
-"""A call's story as rows between lanes (engine, legs, web), made from its timeline; pure."""
+"""Builds the ladder diagram of a timeline: rows between lanes (engine, legs, web); pure."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from wire.views import CallView, Timeline, TimelineEntry
 
 
 class Lane(Struct, frozen=True):
-    """One column: the word that heads it, and who that is."""
+    """One column with its heading and the label of its party."""
 
     id: str
     heading: str
@@ -20,60 +20,57 @@ class Lane(Struct, frozen=True):
 
 
 class Diagram(Struct, frozen=True):
-    """All of it, in order."""
-
     lanes: tuple[Lane, ...]
     rows: tuple[Row, ...]
 
 
 def build_diagram(timeline: Timeline) -> Diagram:
-    """Make the story of a timeline."""
-    seen = TimelineState(caller=timeline.call.from_)
-    rows = tuple(_rows(timeline, seen))
-    return Diagram(_lanes(timeline, rows, seen.leg_letters), rows)
+    state = TimelineState(caller=timeline.call.from_)
+    rows = tuple(_rows(timeline, state))
+    return Diagram(_lanes(timeline, rows, state.leg_letters), rows)
 
 
-def _rows(timeline: Timeline, seen: TimelineState) -> Iterator[Row]:
-    call, moments = timeline.call, timeline.moments
-    ends = (place for place, each in enumerate(moments) if 0 < call.ended_ms < each.at_ms)
-    end = next(ends, len(moments))  # recordings are filed after it
-    for moment in moments[:end]:
-        yield from _timed(moment, seen, call)
+def _rows(timeline: Timeline, state: TimelineState) -> Iterator[Row]:
+    call, entries = timeline.call, timeline.moments
+    ends = (index for index, each in enumerate(entries) if 0 < call.ended_ms < each.at_ms)
+    end = next(ends, len(entries))  # recordings are archived after the end
+    for entry in entries[:end]:
+        yield from _with_time(entry, state, call)
     if call.ended_ms:
-        kind: Kind = "good" if call.status == "completed" else "bad"
+        kind: Kind = "success" if call.status == "completed" else "failure"
         at_ms = call.ended_ms - call.created_ms
-        yield Row(f"the call is over: {call.status}", shape="mark", kind=kind, at_ms=at_ms)
-    for moment in moments[end:]:
-        yield from _timed(moment, seen, call)
+        yield Row(f"call ended: {call.status}", shape="mark", kind=kind, at_ms=at_ms)
+    for entry in entries[end:]:
+        yield from _with_time(entry, state, call)
 
 
-def _timed(moment: TimelineEntry, seen: TimelineState, call: CallView) -> Iterator[Row]:
-    for row in _of(moment, seen):
+def _with_time(entry: TimelineEntry, state: TimelineState, call: CallView) -> Iterator[Row]:
+    for row in _entry_rows(entry, state):
         for lane in {row.source, row.target} - {ENGINE, WEB}:
-            seen.name(lane)
-        yield replace(row, at_ms=moment.at_ms - call.created_ms, bridged=seen.bridged)
-    seen.state = moment.state
+            state.name(lane)
+        yield replace(row, at_ms=entry.at_ms - call.created_ms, bridged=state.bridged)
+    state.call_state = entry.state
 
 
-def _of(moment: TimelineEntry, seen: TimelineState) -> Iterator[Row]:
-    if (row := event_row(moment.event, seen)) is not None:
+def _entry_rows(entry: TimelineEntry, state: TimelineState) -> Iterator[Row]:
+    if (row := event_row(entry.event, state)) is not None:
         yield row
-    for command in moment.commands:
-        if (row := command_row(command, moment.state, seen)) is not None:
+    for command in entry.commands:
+        if (row := command_row(command, entry.state, state)) is not None:
             yield row
-    if _listens(moment, seen):
-        yield Row("gather: listens for digits", shape="mark", kind="digit")
+    if _starts_to_gather(entry, state):
+        yield Row("gather: waiting for digits", shape="mark", kind="digit")
 
 
-def _listens(moment: TimelineEntry, seen: TimelineState) -> bool:
-    """Tell whether a gather without a prompt begins here: no command says so."""
-    begins = moment.state == "gathering" and seen.state != "gathering"
-    return begins and not any(each["type"] == "fetch-media" for each in moment.commands)
+def _starts_to_gather(entry: TimelineEntry, state: TimelineState) -> bool:
+    """Return whether a gather without a prompt starts here: it has no command."""
+    starts = entry.state == "gathering" and state.call_state != "gathering"
+    return starts and not any(each["type"] == "fetch-media" for each in entry.commands)
 
 
 def _lanes(timeline: Timeline, rows: tuple[Row, ...], letters: dict[str, str]) -> tuple[Lane, ...]:
-    who = {row.opens: row.label for row in rows if row.opens not in {"", WEB}}
+    labels = {row.opens: row.label for row in rows if row.opens not in {"", WEB}}
     webs: dict[str, None] = {row.label: None for row in rows if row.opens == WEB}
     lanes = [Lane(ENGINE, ENGINE, timeline.call.node)]
-    lanes += [Lane(leg, letter, who.get(leg, "")) for leg, letter in letters.items()]
+    lanes += [Lane(leg, letter, labels.get(leg, "")) for leg, letter in letters.items()]
     return (*lanes, *([Lane(WEB, WEB, ", ".join(webs))] if webs else []))

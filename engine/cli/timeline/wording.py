@@ -1,10 +1,10 @@
-"""How things of a call are worded: causes, verbs, sources, durations."""
+"""Texts for causes, mute directions, verbs, media sources and durations."""
 
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-# ITU-T Q.850, table 1, in the words that telephone people use.
+# ITU-T Q.850, table 1, in common telephony terms.
 CAUSES = {
     0: "lost",
     1: "unallocated number",
@@ -33,66 +33,55 @@ CAUSES = {
     111: "protocol error",
     127: "interworking",
 }
-_LONGEST = 60
+_MAX_LENGTH = 60
 _OK = 200
-_MUTED = {"in": "nobody hears it", "out": "it hears nobody", "both": "neither way"}
-_REFUSALS = {
-    "not_allowed": "the account may not call there (not_allowed)",
-    "do_not_call": "it is on the account's do-not-call list (do_not_call)",
-    "terms_unknown": "what the account may call is not known now (terms_unknown)",
+_DIRECTIONS = {"in": "inbound", "out": "outbound", "both": "both directions"}
+_DIAL_REJECTIONS = {
+    "not_allowed": "the dial policy does not allow it (not_allowed)",
+    "do_not_call": "it is on the do-not-call list (do_not_call)",
+    "terms_unknown": "the dial policy is not available (terms_unknown)",
 }
-_UNMUTED = {"in": "it is heard", "out": "it hears", "both": "both ways"}
 
 
 def cause(number: int, sip_code: int = 0) -> str:
-    """Name a hangup cause, with the SIP status that came with it."""
+    """Describe a hangup cause and its SIP status."""
     name = CAUSES.get(number, "cause")
     return f"{name} ({number}, SIP {sip_code})" if sip_code else f"{name} ({number})"
 
 
 def dial_rejection(reason: str) -> str:
-    """Tell why a party may not be called."""
-    return _REFUSALS.get(reason, reason)
+    return _DIAL_REJECTIONS.get(reason, reason)
 
 
 def mute_direction(direction: str) -> str:
-    """Tell what a mute in a direction does."""
-    return _MUTED.get(direction, direction)
-
-
-def unmuted(direction: str) -> str:
-    """Tell what it means that a mute ends."""
-    return _UNMUTED.get(direction, direction)
+    return _DIRECTIONS.get(direction, direction)
 
 
 def seconds(milliseconds: float) -> str:
-    """Tell a duration."""
     return f"{milliseconds / 1000:.1f} s"
 
 
 def shorten(text: str) -> str:
-    """Shorten a text that would fill the screen."""
+    """Shorten a text to one line."""
     text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"
 
 
 def host(url: str) -> str:
-    """Name an address's server."""
     return urlsplit(url).netloc or url
 
 
 def sources(given: list[Mapping[str, Any]]) -> str:
-    """Tell what is to be heard."""
     return ", then ".join(_source(each) for each in given)
 
 
 def action(given: Any) -> str:
-    """Tell an action tree's first verb in a few words."""
+    """Summarize the first verb of an action tree."""
     match given:
         case None:
-            return "nothing more"
+            return "no action"
         case str(url):
-            return f"ask {shorten(url)}"
+            return f"webhook {shorten(url)}"
         case {"type": verb}:
             return f"{verb} {_object(given.get('data') or {})}".rstrip()
         case _:
@@ -100,10 +89,12 @@ def action(given: Any) -> str:
 
 
 def tries(given: Any) -> str:
-    """Tell how long an answer took, and the tries that it took if they were several."""
-    told = [f"{status or 'no answer'} in {ms} ms" for ms, status in given]
+    """Describe the duration of a response, or of all attempts if there were several."""
+    attempts = [f"{status or 'no response'} in {ms} ms" for ms, status in given]
     plain = len(given) == 1 and given[0][1] == _OK
-    return f" in {given[0][0]} ms" if plain else f" ({', then '.join(told)})" if told else ""
+    return (
+        f" in {given[0][0]} ms" if plain else f" ({', then '.join(attempts)})" if attempts else ""
+    )
 
 
 def _object(data: Mapping[str, Any]) -> str:

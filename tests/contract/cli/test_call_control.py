@@ -128,12 +128,15 @@ async def test_each_command_asks_what_it_says(
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("mute {} bob", "“bob” is no channel of call"),
-        ("hangup {} --channel main --agent ada", "either --channel or --agent"),
-        ("transfer {} --from ada --customer main", "name an --agent or a --number"),
-        ("transfer {} --from ada --customer main --agent 1 --number 2", "one of both"),
-        ("conference add {} --number 15 --name Ada", "--name is of an --agent"),
-        ("conference kick {} bob", "“bob” is no member of the conference"),
+        ("mute {} bob", "matches “bob”; choices:"),
+        ("hangup {} --channel main --agent ada", "--channel and --agent exclude each other"),
+        ("transfer {} --from ada --customer main", "exactly one of --agent and --number"),
+        (
+            "transfer {} --from ada --customer main --agent 1 --number 2",
+            "exactly one of --agent and --number",
+        ),
+        ("conference add {} --number 15 --name Ada", "--name requires --agent"),
+        ("conference kick {} bob", "no member of the conference matches “bob”"),
     ],
 )
 async def test_what_can_not_be_asked_is_not_asked(

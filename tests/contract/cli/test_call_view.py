@@ -19,7 +19,7 @@ async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
         "inbound, from +15550077 to +15550100, account acme, in-progress, bridged (dial)",
         "channel party agent state",
         f"{MAIN} +15550077 up main, on hold",
-        f"{ADA} agent:1001 ada up muted: nobody hears it, answered by: human",
+        f"{ADA} agent:1001 ada up muted: inbound, answered by: human",
         f"{PHONE} sip:desk@10.0.0.1:5062 ringing",
         f"transfer {FIRST}: attended, canceled: {MAIN} from {ADA} to agent:1002",
         f"transfer {SECOND}: attended, ringback: {MAIN} from {ADA} to agent:1002",
@@ -40,4 +40,4 @@ async def test_a_recording_to_come_is_told(
     """Before the answer there is none to show."""
     engine.call = replace(CALL, recordings=())
     assert await typed(engine.url(), "record", ID, "start") == 0
-    assert capsys.readouterr().out.startswith("nothing is recorded yet")
+    assert capsys.readouterr().out.startswith("no recording yet")

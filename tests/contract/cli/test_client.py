@@ -65,7 +65,7 @@ async def test_nobody_there_tells_what_to_do() -> None:
 async def test_another_server_is_no_engine() -> None:
     """A server that answers something else is not taken for an engine."""
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
-        with pytest.raises(Unreachable, match="not understood"):
+        with pytest.raises(Unreachable, match="invalid response"):
             await client.request(NumberRoute, "GET", "/else")  # the fake answers {}, which is none
 
 

@@ -104,7 +104,7 @@ async def test_groups_of_commands_are_alike(tmp_path: Path, group: str) -> None:
 async def test_an_address_is_checked(tmp_path: Path, url: str) -> None:
     """What is no address is told as such, with what one looks like."""
     told = await switchroom(tmp_path, url, "calls")
-    wanted = "an address such as http://127.0.0.1:8070 is expected"
+    wanted = "expected a URL such as http://127.0.0.1:8070"
     assert told == (2, "", f"switchroom: --url {url}: {wanted}\n")
 
 
@@ -134,4 +134,4 @@ async def test_an_agent_is_set_and_removed(tmp_path: Path) -> None:
         ("PUT", "agents/acme/sales7", sent),
         ("DELETE", "agents/acme/sales7", None),
     ]
-    assert (status, err.startswith("switchroom: whose?")) == (2, True)
+    assert (status, err.startswith("switchroom: no account:")) == (2, True)

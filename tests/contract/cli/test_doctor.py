@@ -75,7 +75,7 @@ async def test_a_good_node_is_good() -> None:
     ("properties", "told"),
     [
         ({"version": "18.9.0"}, "Asterisk 18.9.0"),
-        ({"missing": "res_curl"}, "modules missing: res_curl"),
+        ({"missing": "res_curl"}, "missing modules: res_curl"),
         ({"sessions": 4}, "room for 4 more HTTP sessions; an engine needs up to 10"),
     ],
 )
@@ -85,7 +85,9 @@ async def test_a_nodes_fault_is_named(properties: dict[str, Any], told: str) -> 
         assert failed(await check_node(node, "doctor", 10)) == [told]
 
 
-@pytest.mark.parametrize(("status", "told"), [(401, "password refused"), (503, "not booted yet")])
+@pytest.mark.parametrize(
+    ("status", "told"), [(401, "wrong user or password"), (503, "not booted yet")]
+)
 async def test_a_closed_node_tells_why(status: int, told: str) -> None:
     """Wrong credentials and an Asterisk that is still booting are told apart."""
     async with asterisk(info=status) as node:

@@ -18,7 +18,7 @@ ME = ("--account", "acme")
     ("typed", "said", "asked"),
     [
         (["put", "menu", HANGUP], "flow menu, version 4", ("PUT", "flows/acme/menu")),
-        (["check", "menu", HANGUP], "flow menu can be stored", ("POST", "flows/acme/menu/check")),
+        (["check", "menu", HANGUP], "flow menu is valid", ("POST", "flows/acme/menu/check")),
         (["list"], "menu", ("GET", "flows/acme")),
         (["versions", "menu"], "2 3", ("GET", "flows/acme/menu/versions")),
         (["show", "menu", "--version", "2"], "hangup", ("GET", "flows/acme/menu")),

@@ -22,7 +22,7 @@ async def waited(engine: FakeEngine) -> list[str]:
     """Wait until pbx1 is empty; returns what was printed."""
     console = Console(record=True, width=100)
     async with open_client(engine.url(), TOKEN) as client:
-        await wait_until_empty(client, "pbx1", console, again_s=0.001)
+        await wait_until_empty(client, "pbx1", console, interval_s=0.001)
     return console.export_text().splitlines()
 
 
@@ -68,5 +68,5 @@ async def test_a_drain_that_is_taken_back_ends() -> None:
     """Somebody else gave the node new calls: it would never be empty."""
     async with FakeEngine() as engine:
         engine.nodes = [drained(2), (NodeView("pbx1", True, 2),)]
-        with pytest.raises(UsageError, match="given new calls again"):
+        with pytest.raises(UsageError, match="was undrained"):
             await waited(engine)

@@ -36,8 +36,8 @@ OTHERWISE = Replay(
     ("typed", "code", "first"),
     [
         (("3-pbx1-same",), 0, "call 3-pbx1-same: replays the same"),
-        (("3-pbx1-other",), 1, "call 3-pbx1-other: DECIDES OTHERWISE NOW"),
-        (("--all-ended", "3"), 1, "call 3-pbx1-other: DECIDES OTHERWISE NOW"),
+        (("3-pbx1-other",), 1, "call 3-pbx1-other: DECISIONS DIFFER"),
+        (("--all-ended", "3"), 1, "call 3-pbx1-other: DECISIONS DIFFER"),
     ],
 )
 async def test_one_or_many(tmp_path: Path, typed: tuple[str, ...], code: int, first: str) -> None:
@@ -62,4 +62,4 @@ async def test_which_call(tmp_path: Path) -> None:
     """One, or how many; not both, and not neither."""
     for typed in ((), ("x", "--all-ended", "3")):
         code, _, err = await switchroom(tmp_path, "http://127.0.0.1:1", "replay", *typed)
-        assert (code, err) == (2, "switchroom: which call? name one, or how many by --all-ended\n")
+        assert (code, err) == (2, "switchroom: either a call id or --all-ended is required\n")

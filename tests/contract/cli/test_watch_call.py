@@ -41,7 +41,7 @@ async def test_prints_each_line_once_as_it_comes() -> None:
     lines = text(console).splitlines()
     assert lines[0].split() == ["0.000", "A", "answers", "the", "call"]
     assert sum("presses 1" in line for line in lines) == 1
-    assert lines[-1].startswith(f"call {whole.call.call_id} completed: 11.1 s after the answer")
+    assert lines[-1].startswith(f"call {whole.call.call_id} completed: 11.1 s after answer")
 
 
 async def test_draws_on_a_terminal() -> None:
@@ -69,7 +69,7 @@ async def test_watches_on_while_the_engine_is_away() -> None:
         watching = asyncio.create_task(place_and_watch(client, {}, console))
         await until(lambda: "answers the call" in text(console))
         await engine.stop()
-        await until(lambda: "the call goes on, waiting" in text(console))
+        await until(lambda: "the call continues, waiting" in text(console))
         engine.timelines = [timeline()]
         await engine.start()
         assert await watching == 0

@@ -23,7 +23,7 @@ async def watched(bench: Bench, node: str, **states: str) -> AsyncIterator[NodeP
     presence = NodePresence(node, pbx, bench.agent_status.directory.is_trunk)
     bench.agent_status.presences[node] = presence
     presence.on_connected()
-    await until(lambda: presence.is_heard, every_s=0.001)
+    await until(lambda: presence.is_known, every_s=0.001)
     yield presence
     await presence.close()
     del bench.agent_status.presences[node]

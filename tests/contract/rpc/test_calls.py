@@ -85,7 +85,7 @@ async def test_a_request_id_asked_many_times_at_once(bench: Bench) -> None:
     made = await asyncio.gather(*(bench.start_call(requestId="order_1234") for _ in range(20)))
     assert len(set(made)) == 1
     assert created(bench) == [f"{made[0]}.l0"]
-    assert bench.service.live == 1
+    assert bench.service.live_calls == 1
 
 
 async def test_another_accounts_request_id(bench: Bench) -> None:

@@ -112,9 +112,9 @@ async def test_an_agents_own_leg_is_hung_up(bench: Bench) -> None:
 async def test_a_node_that_is_being_looked_at_is_waited_for(bench: Bench) -> None:
     """As after a takeover: who asks then is answered in a moment, not refused."""
     talk = await talking(bench)
-    for desk in bench.service.nodes["pbx1"].shards.values():
-        desk.pause()
-        asyncio.get_running_loop().call_later(0.1, desk.resume)
+    for shard in bench.service.nodes["pbx1"].shards.values():
+        shard.pause()
+        asyncio.get_running_loop().call_later(0.1, shard.resume)
     asked = [("mute", {"channelId": talk.agent}), *[("dial", {"target": "agent:1002"})] * 2]
     muted, *told = await asyncio.gather(*(talk.posted(deed, **more) for deed, more in asked))
     assert muted["legs"][1]["muted"] == "in"
@@ -125,8 +125,8 @@ async def test_a_node_that_is_being_looked_at_is_waited_for(bench: Bench) -> Non
 async def test_while_the_node_is_away_nothing_is_promised(bench: Bench) -> None:
     """503 with the reason, and the call stays as it was; hangup alone is taken for later."""
     talk = await talking(bench)
-    for desk in bench.service.nodes["pbx1"].shards.values():
-        desk.pause()
+    for shard in bench.service.nodes["pbx1"].shards.values():
+        shard.pause()
     assert await talk.refused("mute", channelId=talk.agent) == (503, "node_away")
     assert "muted" not in (await talk.shown())["legs"][1]
     assert (await talk.post("hangup"))[0] == 200

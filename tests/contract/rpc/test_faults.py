@@ -13,8 +13,8 @@ from tests.harness.until import until
 
 async def test_without_a_node_nothing_begins(bench: Bench) -> None:
     """503 with Retry-After when no node can serve; /readyz says so; nothing is stored."""
-    for desk in bench.service.nodes["pbx1"].shards.values():
-        desk.pause()
+    for shard in bench.service.nodes["pbx1"].shards.values():
+        shard.pause()
     assert await bench.problem("POST", "/calls", CALL) == (503, "no_node")
     async with bench.session.get(bench.url + "/readyz") as got:
         assert got.status == 503
@@ -53,7 +53,7 @@ async def test_while_the_store_is_away(bench: Bench) -> None:
     asked = {**CALL, "requestId": "order_1234"}
     assert await bench.problem("POST", "/calls", asked) == (503, "store_down")
     inject(bench, LegCreated(f"{call_id}.l0"))
-    await until(lambda: not any(desk.can_store for desk in desks_with_calls(bench)))
+    await until(lambda: not any(shard.can_store for shard in desks_with_calls(bench)))
     async with bench.session.get(bench.url + "/readyz") as got:
         assert got.status == 503
     headers = {"Authorization": f"Bearer {TOKEN}"}
@@ -72,7 +72,7 @@ async def test_a_hangup_is_stored_before_it_is_promised(bench: Bench) -> None:
     call_id = await bench.start_call()
     bench.store.down = True
     asking = asyncio.create_task(bench.request("POST", f"/calls/{call_id}/hangup", {}))
-    await until(lambda: not any(desk.can_store for desk in desks_with_calls(bench)))
+    await until(lambda: not any(shard.can_store for shard in desks_with_calls(bench)))
     assert not asking.done()
     bench.store.down = False
     assert (await asking)[0] == 200
@@ -80,4 +80,4 @@ async def test_a_hangup_is_stored_before_it_is_promised(bench: Bench) -> None:
 
 def desks_with_calls(bench: Bench) -> list[CallShard]:
     """List the desks that have a call."""
-    return [desk for desk in bench.service.nodes["pbx1"].shards.values() if desk.actors]
+    return [shard for shard in bench.service.nodes["pbx1"].shards.values() if shard.actors]

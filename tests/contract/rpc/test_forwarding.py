@@ -35,7 +35,7 @@ async def test_what_is_the_others_is_done_there(pair: EnginePair) -> None:
     assert status == 200
     talk.leaves(talk.agent)
     talk.leaves(talk.customer)
-    await until(lambda: pair.two.service.live == 0)
+    await until(lambda: pair.two.service.live_calls == 0)
     assert pair.one.pbx.lines == []
 
 
@@ -45,7 +45,7 @@ async def test_a_request_has_its_slot(pair: EnginePair) -> None:
     status, first = await pair.one.request("POST", "/calls", asked)
     assert (status, first["callId"][0]) == (201, "1")
     assert await pair.two.request("POST", "/calls", asked) == (201, first)
-    assert (pair.one.service.live, pair.two.service.live) == (0, 1)
+    assert (pair.one.service.live_calls, pair.two.service.live_calls) == (0, 1)
 
 
 async def test_an_engine_without_slots(pair: EnginePair) -> None:
@@ -53,7 +53,7 @@ async def test_an_engine_without_slots(pair: EnginePair) -> None:
     pair.one.service.nodes["pbx1"].remove_shard(0)
     pair.directories[pair.one].mine = set()
     status, _ = await pair.one.request("POST", "/calls", CALL)
-    assert (status, pair.two.service.live) == (201, 1)
+    assert (status, pair.two.service.live_calls) == (201, 1)
 
 
 async def test_reading(pair: EnginePair) -> None:
@@ -154,7 +154,7 @@ async def test_what_may_have_been_done_is_not_done_again(pair: EnginePair) -> No
         await until(lambda: "GET /rpc/v1/calls" in deaf.requests)
         pair.directories[pair.one].where[1] = pair.two.url
         assert (await listing)[0] == 200
-    assert pair.two.service.live == 0
+    assert pair.two.service.live_calls == 0
 
 
 async def test_an_owner_that_is_gone(pair: EnginePair) -> None:
@@ -168,7 +168,7 @@ async def test_an_owner_that_is_gone(pair: EnginePair) -> None:
     assert done == set()
     pair.directories[pair.one].where[1] = pair.two.url
     assert (await asking)[0] == 201
-    assert pair.two.service.live == 1
+    assert pair.two.service.live_calls == 1
 
 
 async def test_an_engine_that_leaves(pair: EnginePair) -> None:

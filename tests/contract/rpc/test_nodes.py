@@ -28,8 +28,8 @@ async def test_a_drained_node_gets_no_call(bench: Bench) -> None:
 
 async def test_a_node_that_is_away_can_be_drained(bench: Bench) -> None:
     """It is, before it comes back."""
-    for desk in bench.service.nodes["pbx1"].shards.values():
-        desk.pause()
+    for shard in bench.service.nodes["pbx1"].shards.values():
+        shard.pause()
     _, view = await bench.request("POST", "/nodes/pbx1/drain")
     assert (view["drained"], view["connected"], view["unavailableReason"]) == (
         True,

@@ -44,7 +44,7 @@ async def test_records_survive_an_engine(
         await calls.go_on(stays)
         await until(lambda: sum(board.ended.values()) == 6, what="the board to be empty")
         ids = dict(calls.ids)
-    assert summary(board) == "0 live; ended meanwhile: 6 completed"
+    assert summary(board) == "0 live; ended since start: 6 completed"
 
     async def all_ended() -> bool:
         await kept.read(stays, "second")
@@ -103,9 +103,9 @@ class Kept:
 @asynccontextmanager
 async def watched(board: CallTable, *labs: Lab) -> AsyncIterator[None]:
     """Keep a board by the engines' streams."""
-    async with AsyncExitStack() as house:
+    async with AsyncExitStack() as stack:
         ways = [open_client(lab.engine.url, lab.engine.token) for lab in labs]
-        clients = [await house.enter_async_context(way) for way in ways]
+        clients = [await stack.enter_async_context(way) for way in ways]
         task = asyncio.create_task(CallFollower(clients, "", board).run())
         try:
             yield

@@ -34,7 +34,7 @@ def test_an_action_is_json_a_file_or_an_address(tmp_path: Path) -> None:
     ("typed", "told"),
     [
         ('{"a"', "--contact: not JSON: Expecting ':' delimiter at line 1, column 5"),
-        ("[1]", "--contact: a JSON object is expected"),
+        ("[1]", "--contact: expected a JSON object"),
         ("@/nowhere/x.json", "/nowhere/x.json: No such file or directory"),
     ],
 )

@@ -48,10 +48,10 @@ class EnginePair:
         self.one, self.two = Bench(store), Bench(store)
         self.directories = {self.one: StaticSlotDirectory(), self.two: StaticSlotDirectory()}
 
-    async def open(self, house: AsyncExitStack, folder: Path) -> None:
+    async def open(self, stack: AsyncExitStack, folder: Path) -> None:
         """Start both."""
         for slot, bench in enumerate((self.one, self.two)):
-            await bench.open(house, folder / str(slot), (slot,), self.directories[bench])
+            await bench.open(stack, folder / str(slot), (slot,), self.directories[bench])
             self.directories[bench].mine = {slot}
         self.directories[self.one].where = {1: self.two.url}
         self.directories[self.two].where = {0: self.one.url}
@@ -60,9 +60,9 @@ class EnginePair:
 @asynccontextmanager
 async def running_pair(folder: Path) -> AsyncIterator[EnginePair]:
     """Run two engines."""
-    async with AsyncExitStack() as house:
+    async with AsyncExitStack() as stack:
         pair = EnginePair()
-        await pair.open(house, folder)
+        await pair.open(stack, folder)
         yield pair
 
 

@@ -35,9 +35,9 @@ def test_a_verdict_is_told_in_lines() -> None:
     ]
     upon = "digit-pressed(leg=a, digit=4)"
     assert list(lines(OTHERWISE)) == [
-        "call 3-pbx1-other: DECIDES OTHERWISE NOW",
+        "call 3-pbx1-other: DECISIONS DIFFER",
         "  log: 12 lines, 11 decisions compared",
-        "  events: 7, 2 of them no longer on the stream",
+        "  events: 7, 2 of them already trimmed from the stream",
         f"  commands, line 4, 2023-11-14 22:13:20.123 UTC, upon {upon}: the commands differ",
         "    now: emit-event(gathered)",
         "    now: stop-hold-music(leg=a)",

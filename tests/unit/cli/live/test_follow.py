@@ -39,7 +39,7 @@ def test_a_board_follows_a_call_from_its_beginning_to_its_end() -> None:
     assert board.calls["a"].last_event == "gathered 42"
     board.apply(event("a", "completed", "completed"))
     board.apply(event("b", "completed", "busy"))
-    assert summary(board) == "0 live; ended meanwhile: 1 completed, 1 busy"
+    assert summary(board) == "0 live; ended since start: 1 completed, 1 busy"
 
 
 def test_a_list_that_was_ahead_is_not_taken_back() -> None:

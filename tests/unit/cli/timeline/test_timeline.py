@@ -15,7 +15,7 @@ def test_legs_are_lettered_in_the_order_of_their_calls() -> None:
 def test_an_unanswered_leg_tells_its_cause_and_sip_status() -> None:
     """A busy phone is told as such, in words and in numbers."""
     ended: Told = ({"type": "leg-ended", "leg": "l0", "cause": 17, "sip_code": 486}, [], "ended")
-    assert words(story(OPENED, ended))[-1] == "gone, unanswered: user busy (17, SIP 486)"
+    assert words(story(OPENED, ended))[-1] == "not answered: user busy (17, SIP 486)"
 
 
 def test_who_may_not_be_called_is_told_with_the_reason() -> None:
@@ -24,14 +24,14 @@ def test_who_may_not_be_called_is_told_with_the_reason() -> None:
         {"type": "leg-ended", "leg": "l0", "cause": 21, "reason": "do_not_call"}, [], "ended",
     )  # fmt: skip
     assert words(story(OPENED, ended))[-1] == (
-        "is not called: it is on the account's do-not-call list (do_not_call)"
+        "not dialed: it is on the do-not-call list (do_not_call)"
     )
 
 
 def test_a_recovery_is_told_across_all_lanes() -> None:
     """Another life of the engine taking the call up is a break in the picture."""
     row = story(OPENED, ({"type": "recovered", "bridged": []}, [], "playing")).rows[-1]
-    assert (row.shape, row.text) == ("break", "an engine takes the call up again")
+    assert (row.shape, row.text) == ("break", "call recovered by an engine")
 
 
 def test_a_gather_without_prompt_is_told() -> None:
@@ -44,8 +44,8 @@ def test_a_gather_without_prompt_is_told() -> None:
     answered: Told = ({"type": "leg-answered", "leg": "l0"}, [], "gathering")
     assert words(story(OPENED, answered, again)) == [
         "calls +1555",
-        "answers",
-        "gather: listens for digits",
+        "answered",
+        "gather: waiting for digits",
         "presses 1",
     ]
 
@@ -53,7 +53,7 @@ def test_a_gather_without_prompt_is_told() -> None:
 def test_a_key_of_an_outage_is_told_as_such() -> None:
     """It was taken later than it was pressed, for no engine listened."""
     pressed = {"type": "digit-pressed", "leg": "l0", "digit": "1", "missed": True}
-    assert words(story(OPENED, (pressed, [], "")))[-1] == "presses 1, while no engine listened"
+    assert words(story(OPENED, (pressed, [], "")))[-1] == "presses 1, while no engine was connected"
 
 
 def test_a_webhooks_tries_are_told() -> None:
@@ -61,14 +61,14 @@ def test_a_webhooks_tries_are_told() -> None:
     tries = [[12, 503], [8, 200]]
     replied = {"type": "action-received", "request": "r1", "action": None, "tries": tries}
     assert words(story(OPENED, (replied, [], "ending")))[-1] == (
-        "answers (503 in 12 ms, then 200 in 8 ms): nothing more"
+        "response (503 in 12 ms, then 200 in 8 ms): no action"
     )
 
 
 def test_a_failed_webhook_tells_why() -> None:
     """A webhook that gave nothing usable is told with its reason."""
     failed = {"type": "action-failed", "request": "r1", "reason": "http_404", "tries": [[3, 404]]}
-    assert words(story(OPENED, (failed, [], "ending")))[-1] == "no usable answer: http_404"
+    assert words(story(OPENED, (failed, [], "ending")))[-1] == "no usable response: http_404"
 
 
 def test_a_flow_is_no_webhook() -> None:
@@ -77,7 +77,7 @@ def test_a_flow_is_no_webhook() -> None:
     replied = {"type": "action-received", "request": "r1", "action": {"type": "hangup"}}
     told = story(OPENED, ({"type": "leg-answered", "leg": "l0"}, [asks], "awaiting-instructions"),
                  (replied, [], "ending"))  # fmt: skip
-    assert words(told)[-2:] == ["flow welcome", "the flow says: hangup"]
+    assert words(told)[-2:] == ["flow welcome", "flow action: hangup"]
     assert [lane.heading for lane in told.lanes] == ["engine", "A"]
 
 
@@ -123,16 +123,16 @@ def test_a_flow_is_told_node_by_node() -> None:
     assert words(told)[1:] == [
         "flow f, version 3",
         "node hi: say “Hello”",
-        "node ask: asks an API",
+        "node ask: API request",
         "node keep: set tier = gold, n = 3",
-        "node test: of 1 cases",
+        "node test: condition, 1 cases",
         "node menu: menu “Press”; keys 1, 2",
         "node back: goto menu",
-        "the flow says: no usable answer: no version 3",
+        "flow action: no usable response: no version 3",
         "sends API request a1",
-        "answers in 7 ms: tier = gold",
+        "response in 7 ms: tier = gold",
         "sends API request a1",
-        "no usable answer (404 in 3 ms): status_404",
+        "no usable response (404 in 3 ms): status_404",
     ]
     assert [lane.heading for lane in told.lanes] == ["engine", "A", "web"]
 
@@ -145,7 +145,10 @@ def test_what_could_not_be_heard_is_told() -> None:
         "",
     )
     failed: Told = ({"type": "playback-ended", "playback": "p", "failed": True}, [], "")
-    assert words(story(OPENED, fetched, failed))[1:] == ["can't be had: 404", "could not play it"]
+    assert words(story(OPENED, fetched, failed))[1:] == [
+        "media not available: 404",
+        "playback failed",
+    ]
 
 
 def test_who_answered_is_told() -> None:
@@ -162,9 +165,9 @@ def test_who_answered_is_told() -> None:
         "playing",
     )
     assert words(story(OPENED, listens, talked, known))[2:] == [
-        "listens: a person or a machine?",
-        "made a sound of 0.4 s",
-        "it is known who answered",
+        "answering machine detection",
+        "sound for 0.4 s",
+        "answering machine detection decided",
         "answered by: human",
     ]
 

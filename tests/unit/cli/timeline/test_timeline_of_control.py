@@ -25,31 +25,31 @@ TALK: Told = then(joins("l0", "l1"))
 @pytest.mark.parametrize(
     ("event", "told"),
     [
-        ({"type": "leg-hangup-requested", "leg": "l0"}, "asked: hang up A"),
+        ({"type": "leg-hangup-requested", "leg": "l0"}, "request: hang up A"),
         (
             {"type": "mute-requested", "leg": "l0", "direction": "out"},
-            "asked: mute A, it hears nobody",
+            "request: mute A (outbound)",
         ),
-        ({"type": "hold-requested", "leg": "l0", "held": False}, "asked: unhold A"),
-        ({"type": "dial-requested", "party": "+1"}, "asked: +1 into the call"),
-        ({"type": "recording-requested", "wanted": "pause"}, "asked: pause the recording"),
+        ({"type": "hold-requested", "leg": "l0", "held": False}, "request: unhold A"),
+        ({"type": "dial-requested", "party": "+1"}, "request: dial +1"),
+        ({"type": "recording-requested", "wanted": "pause"}, "request: pause recording"),
         (
             {"type": "add-member-requested", "party": "+1", "by": ""},
-            "asked: +1 into the conference",
+            "request: add +1 to the conference",
         ),
         (
             {"type": "kick-requested", "leg": "l0", "by": "ada", "is_leave": False},
-            "asked by ada: put A out",
+            "request by ada: kick A",
         ),
         (
             {"type": "refer-received", "leg": "l0", "party": "", "replaces": False},
-            "REFER: its other party to nobody that can be called",
+            "REFER: transfer the other party to an invalid target",
         ),
-        ({"type": "talk-started", "leg": "l0"}, "begins to make a sound"),
-        ({"type": "recordings-archived", "fault": "lost"}, "the recording is lost"),
+        ({"type": "talk-started", "leg": "l0"}, "sound starts"),
+        ({"type": "recordings-archived", "fault": "lost"}, "recording lost"),
         (
             {"type": "recordings-archived", "fault": "timeout"},
-            "the recording is not filed yet: timeout",
+            "recording not archived yet: timeout",
         ),
     ],
 )
@@ -65,10 +65,10 @@ def test_who_is_where_is_told() -> None:
         OPENED, TALK, then(joins("l2")), then(out | {"leg": "l0"}), then(out | {"leg": "l1"})
     )
     assert words(told)[1:] == [
-        "talking: A and B hear each other",
-        "C joins: A, B and C hear each other",
-        "is taken out: B and C talk on",
-        "is taken out: C is alone",
+        "bridged: A and B",
+        "bridged: A, B and C (C joined)",
+        "removed from bridge: B and C remain",
+        "removed from bridge: C remains alone",
     ]
     assert [row.bridged for row in told.rows[1:]] == [
         ("l0", "l1"),
@@ -93,12 +93,12 @@ def test_a_coach_is_heard_by_one() -> None:
     gone = ENDED | {"leg": "b1.s1"}
     told = story(OPENED, TALK, then(SNOOPS), then(coaching), then(hangs_up), then(event=gone))
     assert words(told)[2:] == [
-        "listens in on B",
-        "coaching: A is heard by B alone",
-        "listens in no more",
+        "snoops on B",
+        "coaching: only B hears A",
+        "snoop ended",
     ]
     assert [(lane.heading, lane.label) for lane in told.lanes][3] == ("C", "snoop on B")
-    assert words(story(OPENED, TALK, then(SNOOPS), then(event=gone)))[-1] == "listens in no more"
+    assert words(story(OPENED, TALK, then(SNOOPS), then(event=gone)))[-1] == "snoop ended"
 
 
 def test_a_transfer_tells_its_way() -> None:
@@ -116,7 +116,7 @@ def test_a_transfer_tells_its_way() -> None:
         "transfer: ringback → ringback (blind)",
         "transfer: ringback → failed: target_busy",
     ]
-    assert told.rows[-1].kind == "bad"
+    assert told.rows[-1].kind == "failure"
 
 
 def test_other_tellings_are_passed_over() -> None:
@@ -131,10 +131,10 @@ def test_music_of_ones_own_is_no_prompt() -> None:
     plays = {"type": "play", "leg": "l0", "playback": "p1", "clips": [["k", 9]], "offset_ms": 0}
     stops = {"type": "stop-playback", "playback": "p1"}
     assert words(story(OPENED, then(plays), then(stops)))[1:] == [
-        "♪ music of its own",
+        "♪ custom hold music",
         "♪ music ends",
     ]
-    assert words(story(OPENED, then(stops)))[1:] == ["the prompt is stopped"]
+    assert words(story(OPENED, then(stops)))[1:] == ["prompt stopped"]
 
 
 def test_legs_that_nothing_introduced_have_lanes() -> None:
@@ -151,18 +151,18 @@ def test_what_comes_after_the_end_is_told_after_it() -> None:
     filed = {"type": "recordings-archived", "request": "r9", "duration_ms": 6300}
     late = TimelineEntry(whole.call.ended_ms + 15, filed, (), "ended")
     assert words(build_diagram(Timeline(whole.call, (*whole.moments, late))))[-2:] == [
-        "the call is over: completed",
-        "the recording is filed: 6.3 s",
+        "call ended: completed",
+        "recording archived: 6.3 s",
     ]
 
 
 @pytest.mark.parametrize(
     ("state", "answered", "told"),
     [
-        ("dialing", False, "nobody answered in time"),
-        ("dialing", True, "time is up"),
-        ("bridged", True, "the time to talk is up"),
-        ("bridged", False, "time is up"),
+        ("dialing", False, "ring timeout"),
+        ("dialing", True, "timeout"),
+        ("bridged", True, "call duration limit reached"),
+        ("bridged", False, "timeout"),
     ],
 )
 def test_a_deadline_is_told_where_it_is_certain(state: str, answered: bool, told: str) -> None:
