@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from wire.answer_detection import Prompt
 from wire.errors import BadInput, from_decoder
+from wire.party import Party
 from wire.verbs import Action, Dial, DialData, Gather, Play, PlayData, Record, Say, Verb
 
 VERBS = ("play", "say", "gather", "dial", "flow", "hangup", "record")
@@ -114,7 +115,7 @@ def _check_prompt(data: Prompt, path: str, limits: Limits) -> None:
 
 def check_party(party: str, limits: Limits, path: str) -> None:
     """Check that a sip: address names an allowed host; raises BadInput."""
-    if not party.startswith(("sip:", "sips:")):
+    if Party.parse(party).kind != "sip":
         return
     host = party.rpartition("@")[2].partition(":")[0].lower()
     if host not in limits.sip_hosts:

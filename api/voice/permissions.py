@@ -1,4 +1,4 @@
-"""What an account may do with numbers: show its own as caller ids, call where it is allowed to."""
+"""An account's permissions: the caller ids it may show, and the destinations it may call."""
 
 import re
 
@@ -6,6 +6,7 @@ import phonenumbers
 from msgspec import Struct
 
 from wire.errors import BadInput
+from wire.party import Party
 from wire.tree import walk
 from wire.verbs import Action, Dial
 
@@ -13,24 +14,24 @@ _DIGITS = re.compile(r"\+?[0-9]{2,20}")
 
 
 class Permissions(Struct, frozen=True):
-    """An account's numbers, the default one first, and the prefixes that it may call."""
+    """An account's numbers, the default one first, and the prefixes it may call; None: any."""
 
     numbers: tuple[str, ...]
     destinations: tuple[str, ...] | None = None
 
     def own(self, text: str) -> str | None:
-        """Give the number of the account's that is meant, with or without its plus."""
+        """Return the account's number that the text denotes, with or without its plus sign."""
         number = f"+{text.removeprefix('+')}" if _DIGITS.fullmatch(text) else ""
         return number if number in self.numbers else None
 
     def check_caller_id(self, text: str, path: str) -> None:
-        """Check that a number is the account's own; raises BadInput."""
+        """Check that a number is one of the account's; raises BadInput."""
         if self.own(text) is None:
-            raise BadInput(path, f"{text} is no caller id of this account", "not_your_number")
+            raise BadInput(path, f"{text} is not a caller id of this account", "not_your_number")
 
     def check_party(self, party: str, path: str) -> None:
         """Check that a party may be called; raises BadInput."""
-        if party.startswith("agent:"):
+        if Party.parse(party).kind == "agent":
             return
         if party.startswith("+"):
             _check_possible(party, path)
@@ -40,7 +41,7 @@ class Permissions(Struct, frozen=True):
             raise BadInput(path, f"may not be called; allowed: {prefixes}", "not_allowed")
 
     def check_tree(self, action: Action, path: str) -> None:
-        """Check all that a tree dials, and what it shows."""
+        """Check the parties and caller ids of an action tree's dial actions; raises BadInput."""
         for where, node, _depth in walk(action, path):
             if isinstance(node, Dial):
                 data = f"{where}.data"
@@ -59,8 +60,8 @@ def _numbers(dial: Dial) -> tuple[str, ...]:
 
 def _check_possible(number: str, path: str) -> None:
     try:
-        possible = phonenumbers.is_possible_number(phonenumbers.parse(number))
+        is_possible = phonenumbers.is_possible_number(phonenumbers.parse(number))
     except phonenumbers.NumberParseException:
-        possible = False
-    if not possible:
+        is_possible = False
+    if not is_possible:
         raise BadInput(path, f"{number} can't be a phone number (E.164)", "impossible_number")

@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import Struct
 
 from api.cdrs.query.signatures import signature_of
+from wire.party import Party
 from wire.record import CallRecord, LegRecord
 
-AGENT_PREFIX = "agent:"
 MAX_LABEL_CHARS = 256
 MAX_NAME_CHARS = 128
 
@@ -96,7 +96,7 @@ def participant_numbers(record: CallRecord) -> dict[str, bool]:
 def _numbers(record: CallRecord) -> Iterator[str]:
     leg_parties = (leg.party for leg in record.legs)
     participants = (record.from_, record.caller_id, record.to, *record.dialed_numbers, *leg_parties)
-    yield from (each for each in participants if each and not each.startswith(AGENT_PREFIX))
+    yield from (each for each in participants if each and Party.parse(each).is_by_trunk)
 
 
 def _clean(text: str, max_chars: int) -> str:

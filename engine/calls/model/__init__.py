@@ -1,1 +1,1 @@
-"""The values of a call: its state, legs, sessions, events, requests and commands."""
+"""Values of a call: its state, legs, sessions, events, requests and commands."""

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from engine.calls.model.causes import Status
 from wire.answer_detection import AnsweredBy
+from wire.party import Party
 
 LegState = Literal["requested", "created", "ringing", "up"]
 MuteDirection = Literal["in", "out", "both"]  # in: it is not heard; out: it hears nothing
@@ -60,8 +61,8 @@ class Leg(Struct, frozen=True, array_like=True):
     @property
     def agent(self) -> str:
         """Id of the agent that was called, or of the agent that the dial named; empty: none."""
-        called = self.party.removeprefix("agent:")
-        return called if called != self.party else self.agent_id or ""
+        called = Party.parse(self.party).agent_id
+        return called if called is not None else self.agent_id or ""
 
     def with_hold(self, now: int) -> "Leg":
         """Return the leg on hold since now."""

@@ -8,6 +8,7 @@ from engine.calls.model.ids import call_of, slot_and_node
 from engine.calls.model.leg import EndedLeg
 from engine.calls.model.sessions import Conference, Member, Transfer
 from engine.calls.reporting.call_events import recording_url
+from wire.party import Party
 from wire.record import (
     CallRecord,
     ConferenceRecord,
@@ -71,7 +72,7 @@ def _dialed_numbers(call: Call, legs: Sequence[EndedLeg]) -> tuple[str, ...]:
     """Return the numbers that were actually called, without duplicates."""
     called = (call.to,) if call.direction == "inbound" else ()
     outbound = (each for each in legs if call_of(each.leg.id) is not None and not each.reason)
-    numbers = (each.leg.party for each in outbound if not each.leg.party.startswith("agent:"))
+    numbers = (each.leg.party for each in outbound if Party.parse(each.leg.party).is_by_trunk)
     return tuple(dict.fromkeys((*called, *numbers)))
 
 

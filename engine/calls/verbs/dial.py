@@ -11,6 +11,7 @@ from engine.calls.model.state import Advance, Bridged, Dialing
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.verbs import screening
 from wire.answer_detection import AnsweredBy
+from wire.party import Party
 from wire.verbs import Dial, DialData
 from wire.webhooks import DialResult
 
@@ -113,7 +114,7 @@ def parties(verb: Dial) -> tuple[str, ...]:
     """Return the parties that a dial calls: its numbers, or else its agent."""
     match verb.data.number:
         case None:
-            return (f"agent:{verb.data.agent_id}",)
+            return (str(Party.agent(verb.data.agent_id or "")),)
         case str(number):
             return (number,)
         case numbers:
@@ -122,9 +123,8 @@ def parties(verb: Dial) -> tuple[str, ...]:
 
 def dial_data(party: str) -> DialData:
     """Return the data of a dial to one party: `agent:1001`, a number or a sip: address."""
-    if party.startswith("agent:"):
-        return DialData(agent_id=party.removeprefix("agent:"))
-    return DialData(number=party)
+    agent_id = Party.parse(party).agent_id
+    return DialData(number=party) if agent_id is None else DialData(agent_id=agent_id)
 
 
 def _connect(call: Call, state: Dialing, winner: str, now: int) -> Step:

@@ -7,6 +7,7 @@ from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.endpoints import EndpointList
 from engine.runtime.agents.presence import NodePresence
 from wire.agents import Agent, AgentView, Presence
+from wire.party import Party
 
 
 class AgentStatus:
@@ -32,7 +33,7 @@ class AgentStatus:
 
     def party_of(self, number: str) -> str:
         """Return the party that a phone dials by a number: an agent's extension, or itself."""
-        return f"agent:{number}" if number and self.by_template(number) else number
+        return str(Party.agent(number)) if number and self.by_template(number) else number
 
     def views(self, account: str, agents: Mapping[str, Agent]) -> Iterator[AgentView]:
         """Iterate over the views of an account's agents, ordered by id."""

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from engine.runtime.base.ports import AgentResolver, DialPolicy
+from wire.party import Party
 
 
 class EndpointTemplates(Struct, frozen=True):
@@ -21,8 +22,11 @@ class EndpointTemplates(Struct, frozen=True):
 
     def endpoint(self, party: str) -> str:
         """Return the endpoint of a number, `agent:1001` or a sip: URI."""
-        if party.startswith("agent:"):
-            return self.agent.format(agent_id=party.removeprefix("agent:"))
-        if party.startswith(("sip:", "sips:")):
-            return f"PJSIP/trunk/{party}"
-        return self.trunk.format(number=party)
+        parsed = Party.parse(party)
+        match parsed.kind:
+            case "agent":
+                return self.agent.format(agent_id=parsed.id)
+            case "sip":
+                return f"PJSIP/trunk/{parsed.id}"
+            case "number":
+                return self.trunk.format(number=parsed.id)

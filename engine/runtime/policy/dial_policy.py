@@ -13,12 +13,12 @@ import structlog
 
 from engine.calls.model.call import Call
 from engine.calls.model.ids import call_of
-from engine.calls.model.party import is_by_trunk
 from engine.runtime.base.ports import DialDecision, DialRefusal
 from engine.runtime.base.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.store.dial_policy import DialPolicyStore
 from engine.store.errors import StoreDown
 from wire.dial_policy import AccountDialPolicy
+from wire.party import Party
 
 log = structlog.get_logger()
 NO_LIMITS = AccountDialPolicy()
@@ -53,7 +53,7 @@ class DialPolicy:
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
         """Pass the decision on a party to `done`, now or later."""
-        if not is_by_trunk(party):
+        if not Party.parse(party).is_by_trunk:
             done(DialDecision("", caller_id))
             return
         cached = self._policies.get_fresh(call.account)
@@ -72,7 +72,7 @@ class DialPolicy:
 
     async def check(self, account: str, party: str) -> DialRefusal:
         """Return why a party may not be called; empty when it may."""
-        if not is_by_trunk(party):
+        if not Party.parse(party).is_by_trunk:
             return ""
         policy = await self._policy(account)
         if policy is None:

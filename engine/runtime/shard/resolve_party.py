@@ -13,6 +13,7 @@ from engine.calls.model.events import LegEnded
 from engine.runtime.base.ports import DialDecision, DialRefusal
 from engine.runtime.pbx.ari_requests import requests_for
 from engine.runtime.pbx.endpoints import EndpointTemplates
+from wire.party import Party
 
 log = structlog.get_logger()
 # The requests that create the leg, or the end of a leg that cannot be created.
@@ -46,8 +47,8 @@ def _rejected(command: Originate, rejection: DialRefusal) -> LegEnded:
 
 
 def _locate(endpoints: EndpointTemplates, call: Call, command: Originate, done: OnResolved) -> None:
-    party = command.party
-    if endpoints.agents is None or not party.startswith("agent:"):
+    agent_id = Party.parse(command.party).agent_id
+    if endpoints.agents is None or agent_id is None:
         done(requests_for(command, endpoints))
         return
 
@@ -57,4 +58,4 @@ def _locate(endpoints: EndpointTemplates, call: Call, command: Originate, done: 
         else:
             done(requests_for(command, replace(endpoints, agent=endpoint)))
 
-    endpoints.agents.resolve(call.account, party.removeprefix("agent:"), found)
+    endpoints.agents.resolve(call.account, agent_id, found)

@@ -82,7 +82,7 @@ def test_every_event_in_every_state(state: str) -> None:
         event = events_for(story)[place]
         commands = story.take(event, 10)
         assert_sound(story.call, commands)
-        numbers = [told.sequence_number for told in story.emitted]
+        numbers = [event.sequence_number for event in story.emitted]
         assert numbers == list(range(len(numbers)))
 
 
@@ -102,7 +102,7 @@ def test_a_hangup_ends_every_state(state: str) -> None:
         story.take(RecordingsArchived(request, 1_000))
     assert story.call.is_ended
     assert deadline_ms(story.call) is None
-    assert [told.event for told in story.emitted].count("completed") == 1
+    assert [event.event for event in story.emitted].count("completed") == 1
 
 
 @pytest.mark.parametrize("state", [name for name in STATES if name != "ended"])

@@ -122,7 +122,7 @@ class Story:
     def state_as(self, kind: type[Kind]) -> Kind:
         if not issubclass(kind, WithRequest):
             assert isinstance(self.call.state, kind), self.call.state
-        return self.call.state  # type: ignore[return-value]  # checked, or has what is asked
+        return self.call.state  # type: ignore[return-value]  # checked, or has a `request`
 
     @property
     def state(self) -> str:

@@ -41,8 +41,8 @@ PROGRESS: dict[Progress, tuple[type[LegCreated | LegRinging | LegAnswered], ...]
 
 def transfer_to(party: str = CAROL, **fields: Any) -> TransferRequested:
     """Return the request to transfer main from Bob to Carol, attended."""
-    wish = {"mode": "attended", "source": PEER, "customer": MAIN, "source_agent": "7", **fields}
-    return TransferRequested(party=party, **wish)
+    data = {"mode": "attended", "source": PEER, "customer": MAIN, "source_agent": "7", **fields}
+    return TransferRequested(party=party, **data)
 
 
 def transferring(state: Progress = "starting", *, action: Any = None, **fields: Any) -> Story:
@@ -127,7 +127,7 @@ def media_of(story: Story, leg: str) -> LegMedia:
 def bridged_legs(story: Story) -> set[str]:
     """Return the legs that share the conversation's bridge."""
     bridge = getattr(story.call.state, "bridge", "none")
-    return {leg for leg, seat in desired_media(story.call).items() if seat.bridge == bridge}
+    return {leg for leg, media in desired_media(story.call).items() if media.bridge == bridge}
 
 
 def transfer(story: Story) -> Transfer:
@@ -157,8 +157,8 @@ def conference_events(story: Story) -> list[tuple[str | None, str | None]]:
 
 def member_events(story: Story, leg: str) -> list[tuple[str | None, str | None]]:
     """Return a member's states that were emitted, with their reasons."""
-    told = [e for e in story.emitted if e.event == "conference-member" and e.channel_id == leg]
-    return [(each.session_state, each.reason) for each in told]
+    events = [e for e in story.emitted if e.event == "conference-member" and e.channel_id == leg]
+    return [(each.session_state, each.reason) for each in events]
 
 
 def coaching() -> Story:

@@ -30,12 +30,12 @@ def run_flow(flow: FlowOutline, action: Any = None, **fields: Any) -> Story:
     return load_nodes(story, flow, story.take(FlowStarted(request, "support", 1, flow.start)))
 
 
-def load_nodes(story: Story, flow: FlowOutline, wanted: tuple[Command, ...]) -> Story:
+def load_nodes(story: Story, flow: FlowOutline, commands: tuple[Command, ...]) -> Story:
     """Deliver nodes until no more are requested."""
-    while asked := [each for each in wanted if isinstance(each, LoadFlowNode)]:
-        errand = asked[0]
-        node = resolve_node(flow, errand.node, call_variables(story.call), DEFAULT_LIMITS)
-        wanted = story.take(FlowNodeLoaded(errand.request, errand.node, node))
+    while loads := [each for each in commands if isinstance(each, LoadFlowNode)]:
+        load = loads[0]
+        node = resolve_node(flow, load.node, call_variables(story.call), DEFAULT_LIMITS)
+        commands = story.take(FlowNodeLoaded(load.request, load.node, node))
     return story
 
 

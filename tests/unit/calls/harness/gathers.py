@@ -25,7 +25,7 @@ def playing_prompt(**data: Any) -> Story:
 
 def gather_result(story: Story) -> dict[str, Any]:
     """Return the body of the last webhook."""
-    asked = story.commands_of(SendWebhook)[-1]
-    assert asked.url == HOOK
-    body: dict[str, Any] = json.loads(asked.body)
+    webhook = story.commands_of(SendWebhook)[-1]
+    assert webhook.url == HOOK
+    body: dict[str, Any] = json.loads(webhook.body)
     return body

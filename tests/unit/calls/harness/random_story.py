@@ -55,9 +55,9 @@ class RandomStory(RandomEvents):
             self.pbx.playback_ended(event.playback)
         if isinstance(event, LegEnded):
             self.pbx.leg_ended(event.leg)
-        told = len(self.story.commands)
+        start = len(self.story.commands)
         self.story.take(event, after_ms)
-        commands = self.story.commands[told:]
+        commands = self.story.commands[start:]
         if refusal:
             assert self.story.call is before
             assert not commands
@@ -67,8 +67,8 @@ class RandomStory(RandomEvents):
                 assert not is_expected(self.story.call, command.leg), (
                     "what is wanted is not hung up"
                 )
-        record = StoredCall(self.story.call, tuple(commands))
-        assert decode_stored_call(encode(record)) == record
+        stored = StoredCall(self.story.call, tuple(commands))
+        assert decode_stored_call(encode(stored)) == stored
         if self.story.call.is_ended:
             assert not list(faults_of(self.story.emitted))
 
@@ -102,9 +102,9 @@ class RandomStory(RandomEvents):
     @rule(place=PLACES, clips=some.sampled_from([(), CLIPS]))
     def media(self, place: int, clips: Any) -> None:
         """End the legs that were hung up."""
-        asked = self.story.commands_of(FetchMedia)
-        if asked:
-            self.take(MediaFetched(asked[-1 - place % len(asked)].request, clips))
+        requests = self.story.commands_of(FetchMedia)
+        if requests:
+            self.take(MediaFetched(requests[-1 - place % len(requests)].request, clips))
 
     @rule(failed=some.booleans())
     def a_playback_ends(self, failed: bool) -> None:
@@ -115,11 +115,11 @@ class RandomStory(RandomEvents):
     @rule(verb=some.sampled_from([None, *TREES]), fails=some.booleans())
     def a_reply(self, verb: Any, fails: bool) -> None:
         """Answer the last webhook, or fail it."""
-        asked = self.story.commands_of(SendWebhook)
-        if asked and fails:
-            self.take(ActionFailed(asked[-1].request, "status_500"))
-        elif asked:
-            self.take(ActionReceived(asked[-1].request, None if verb is None else tree(verb)))
+        requests = self.story.commands_of(SendWebhook)
+        if requests and fails:
+            self.take(ActionFailed(requests[-1].request, "status_500"))
+        elif requests:
+            self.take(ActionReceived(requests[-1].request, None if verb is None else tree(verb)))
 
     @rule(digit=some.sampled_from("1#"))
     def a_digit(self, digit: str) -> None:

@@ -16,7 +16,7 @@ LEAVES = some.sampled_from(
         {"type": "dial", "data": {"flowId": "f"}},
     ]
 )
-GREETINGS = some.fixed_dictionaries(
+SCREENINGS = some.fixed_dictionaries(
     {},
     optional={
         "whisper": some.sampled_from([say("for sales"), {"type": "gather", "action": say()}]),
@@ -43,7 +43,7 @@ def _around(inner: some.SearchStrategy[Any]) -> some.SearchStrategy[Any]:
             some.integers(1, 3),
         ),
         some.builds(
-            lambda after, numbers, timeout, music, greeting: {
+            lambda after, numbers, timeout, music, screening: {
                 "type": "dial",
                 "action": after,
                 "timeout": timeout,
@@ -51,14 +51,14 @@ def _around(inner: some.SearchStrategy[Any]) -> some.SearchStrategy[Any]:
                     "number": numbers,
                     "timeLimit": timeout,
                     "moh": {"enable": music},
-                    **greeting,
+                    **screening,
                 },
             },
             inner,
             some.lists(some.sampled_from([BOB, EVE]), min_size=1, max_size=3),
             timeouts,
             some.booleans(),
-            GREETINGS,
+            SCREENINGS,
         ),
         some.builds(
             lambda after: {"type": "flow", "data": {"flowId": "f"}, "action": after}, inner

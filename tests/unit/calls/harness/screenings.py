@@ -18,8 +18,8 @@ DETECT: dict[str, Any] = {"machineDetection": True}
 
 def screening_call(*numbers: str, timeout: int = 20, **data: Any) -> Story:
     """Return a call whose first dialed leg has answered after 2 s and is screened."""
-    asked = {"number": list(numbers or (BOB,)), **data}
-    story = dialing_call(data=asked, timeout=timeout, action=HTTPS)
+    dial_data = {"number": list(numbers or (BOB,)), **data}
+    story = dialing_call(data=dial_data, timeout=timeout, action=HTTPS)
     for leg in story.state_as(Dialing).legs:
         story.take(LegCreated(leg))
     story.take(LegAnswered(FIRST), 2_000)

@@ -37,9 +37,9 @@ def archive_voicemail(
 
 def voicemail_report(story: Story) -> tuple[str | None, ...]:
     """Return what was emitted of the voicemail: reason, URL, length."""
-    (told,) = [each for each in story.emitted if each.event == "recorded"]
-    length = None if told.recording_duration is None else str(told.recording_duration)
-    return told.reason, told.recording_url, length
+    (event,) = [each for each in story.emitted if each.event == "recorded"]
+    length = None if event.recording_duration is None else str(event.recording_duration)
+    return event.reason, event.recording_url, length
 
 
 def voicemail_url(story: Story) -> str:

@@ -61,11 +61,11 @@ def test_a_sound_that_continues() -> None:
 
 def test_custom_settings() -> None:
     """timeout, initialSilence, greeting and afterGreetingSilence are used."""
-    asked = Detection(True, 9_000, 5_000, 3_000, 150)
-    assert classify(asked, heard()) == (ANSWER + 5_000, "machine")
-    assert classify(asked, heard((300, 2_300))) == (ANSWER + 2_450, "human")
-    assert classify(asked, heard(lasts_from=300)) == (ANSWER + 3_450, "machine")
-    assert silence_ms(asked) == 150
+    settings = Detection(True, 9_000, 5_000, 3_000, 150)
+    assert classify(settings, heard()) == (ANSWER + 5_000, "machine")
+    assert classify(settings, heard((300, 2_300))) == (ANSWER + 2_450, "human")
+    assert classify(settings, heard(lasts_from=300)) == (ANSWER + 3_450, "machine")
+    assert silence_ms(settings) == 150
 
 
 def test_repeated_and_late_reports() -> None:

@@ -69,8 +69,13 @@ class AnyStory(RandomEvents):
 
     def leg(self, place: int) -> str:
         """Choose a leg: mostly one that lives, or was asked for, or nobody's."""
-        asked = [each.leg for each in self.story.commands_of(Originate)]
-        legs = [*[leg.id for leg in self.story.call.legs], *asked, self.first.main, f"{ID}.l999"]
+        originated = [each.leg for each in self.story.commands_of(Originate)]
+        legs = [
+            *[leg.id for leg in self.story.call.legs],
+            *originated,
+            self.first.main,
+            f"{ID}.l999",
+        ]
         return legs[place % len(legs)]
 
     def request(self, is_right: bool) -> str:
@@ -128,13 +133,15 @@ class AnyStory(RandomEvents):
         """Someone asks for the end."""
         self.take(HangupRequested("api"), 10)
 
-    @rule(gone=some.sets(some.integers(0, 3)), state=some.sampled_from(["Down", "Ringing", "Up"]))
-    def a_crash(self, gone: set[int], state: str) -> None:
+    @rule(
+        missing=some.sets(some.integers(0, 3)), state=some.sampled_from(["Down", "Ringing", "Up"])
+    )
+    def a_crash(self, missing: set[int], state: str) -> None:
         """Kill the engine; another compares the call with what the PBX shows."""
         call = decode_call(encode(self.story.call))
         assert call == self.story.call
         legs = enumerate(call.legs)
-        seen = PbxSnapshot({leg.id: state for place, leg in legs if place not in gone})
+        seen = PbxSnapshot({leg.id: state for place, leg in legs if place not in missing})
         _, events = reconcile(call, tuple(self.story.commands[-3:]), seen, self.story.now)
         for event in events:
             self.take(event, 0)
@@ -142,26 +149,26 @@ class AnyStory(RandomEvents):
     @invariant()
     def numbers_have_no_gaps(self) -> None:
         """Tell each fact once, numbered from 0, and the end last."""
-        told = self.story.emitted
-        assert [each.sequence_number for each in told] == list(range(len(told)))
-        assert len({each.id for each in told}) == len(told)
-        ends = [place for place, each in enumerate(told) if each.event == "completed"]
-        assert ends == ([len(told) - 1] if self.story.call.is_ended else [])
+        emitted = self.story.emitted
+        assert [each.sequence_number for each in emitted] == list(range(len(emitted)))
+        assert len({each.id for each in emitted}) == len(emitted)
+        ends = [place for place, each in enumerate(emitted) if each.event == "completed"]
+        assert ends == ([len(emitted) - 1] if self.story.call.is_ended else [])
 
     @invariant()
     def no_leg_is_left_alone(self) -> None:
         """Hang up every leg that has no part in the call."""
-        told = {each.leg for each in self.story.commands_of(Hangup)}
+        emitted = {each.leg for each in self.story.commands_of(Hangup)}
         for leg in self.story.call.legs:
-            assert is_expected(self.story.call, leg.id) or leg.id in told
+            assert is_expected(self.story.call, leg.id) or leg.id in emitted
 
     @invariant()
     def ids_are_used_once(self) -> None:
         """Every leg and every request has an id of its own."""
-        asked = [each.leg for each in self.story.commands_of(Originate)]
+        originated = [each.leg for each in self.story.commands_of(Originate)]
         bridges = {each.bridge for each in self.story.commands_of(AddToBridge)}
-        assert len(set(asked)) == len(asked)
-        assert not bridges & set(asked)
+        assert len(set(originated)) == len(originated)
+        assert not bridges & set(originated)
         assert self.story.call.verbs_started <= MAX_VERBS
 
     def teardown(self) -> None:

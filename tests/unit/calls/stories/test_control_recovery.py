@@ -60,9 +60,9 @@ STATES: dict[str, Callable[[], Story]] = {
 def inside(story: Story) -> dict[str, set[str]]:
     """Name who is to be in each bridge."""
     found: dict[str, set[str]] = {bridge: set() for bridge in required_bridges(story.call)}
-    for leg, seat in desired_media(story.call).items():
-        if seat.bridge:
-            found[seat.bridge].add(leg)
+    for leg, media in desired_media(story.call).items():
+        if media.bridge:
+            found[media.bridge].add(leg)
     return {bridge: legs for bridge, legs in found.items() if legs}
 
 
@@ -83,7 +83,7 @@ def test_legs_leave_a_wrong_bridge(state: str) -> None:
     story = STATES[state]()
     legs = [leg.id for leg in story.call.legs if leg.state == "up"]
     commands = story.take(Recovered(tuple((leg, BRIDGE) for leg in legs)))
-    outside = {leg for leg, seat in desired_media(story.call).items() if not seat.bridge}
+    outside = {leg for leg, media in desired_media(story.call).items() if not media.bridge}
     assert {each.leg for each in commands if isinstance(each, RemoveFromBridge)} == outside
 
 

@@ -19,7 +19,7 @@ MOVES: dict[str, dict[Any, tuple[Any, ...]]] = {
 }
 
 
-class AnySteering(RandomRequests):
+class RandomControl(RandomRequests):
     """A call, its PBX on paper, and people who ask for anything at any time."""
 
     @invariant()
@@ -27,16 +27,16 @@ class AnySteering(RandomRequests):
         """Find each where its seat is, hearing what it is to hear, and nobody else."""
         if not hasattr(self, "story"):
             return
-        for leg, seat in desired_media(self.story.call).items():
+        for leg, media in desired_media(self.story.call).items():
             is_snoop = leg in {each.snoop for each in self.story.commands_of(Snoop)}
             assert is_snoop or self.story.call.is_up(leg)
-            assert self.pbx.bridge.get(leg, "") == seat.bridge
-            assert self.pbx.muted.get(leg, "") == seat.muted
-            assert _sound(seat) <= self.pbx.sounds.get(leg, set())
-            assert not seat.bridge or not self.pbx.sounds.get(leg)
+            assert self.pbx.bridge.get(leg, "") == media.bridge
+            assert self.pbx.muted.get(leg, "") == media.muted
+            assert _sound(media) <= self.pbx.sounds.get(leg, set())
+            assert not media.bridge or not self.pbx.sounds.get(leg)
 
     @invariant()
-    def nobody_waits_in_silence(self) -> None:
+    def no_leg_waits_in_silence(self) -> None:
         """Who is alone in the bridge waits for one on hold, or is coached."""
         if not hasattr(self, "story") or not isinstance(self.story.call.state, Bridged):
             return
@@ -66,9 +66,9 @@ class AnySteering(RandomRequests):
         """Hang up every leg that has no part in the call."""
         if not hasattr(self, "story"):
             return
-        told = {each.leg for each in self.story.commands_of(Hangup)}
+        hung_up = {each.leg for each in self.story.commands_of(Hangup)}
         for leg in self.story.call.legs:
-            assert is_expected(self.story.call, leg.id) or leg.id in told
+            assert is_expected(self.story.call, leg.id) or leg.id in hung_up
 
     def teardown(self) -> None:
         """At the end: states went only where they may, and time alone ends the call."""
@@ -88,10 +88,10 @@ class AnySteering(RandomRequests):
                 last[key] = each.session_state
 
 
-def _sound(seat: LegMedia) -> set[str]:
-    sound = seat.sound.playback if isinstance(seat.sound, HoldMusic) else seat.sound
+def _sound(media: LegMedia) -> set[str]:
+    sound = media.sound.playback if isinstance(media.sound, HoldMusic) else media.sound
     return {sound} if sound else set()
 
 
-TestAnySteering = AnySteering.TestCase
-TestAnySteering.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+TestRandomControl = RandomControl.TestCase
+TestRandomControl.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)

@@ -49,8 +49,8 @@ def test_a_person_is_reported_and_the_tree_runs() -> None:
     assert StopTalkDetection(MAIN, "human") in story.pass_deadline()
     assert story.state == "playing"
     assert story.call.answered_by == "human"
-    [told] = [each for each in story.emitted if each.event == "machine-detection"]
-    assert (told.answered_by, told.channel_id) == ("human", MAIN)
+    [event] = [each for each in story.emitted if each.event == "machine-detection"]
+    assert (event.answered_by, event.channel_id) == ("human", MAIN)
     story.hang_up()
     assert story.emitted[-1].answered_by == "human"
 
@@ -97,10 +97,10 @@ def test_a_machine_runs_its_own_action() -> None:
     ]
     story.pass_deadline()
     assert story.state_as(Playing).verb == message
-    asked = answered_with_detection(say(), HTTPS)
-    asked.pass_deadline()
-    assert asked.state_as(AwaitingInstructions)
-    assert asked.commands_of(SendWebhook)[-1].url == HTTPS
+    machine = answered_with_detection(say(), HTTPS)
+    machine.pass_deadline()
+    assert machine.state_as(AwaitingInstructions)
+    assert machine.commands_of(SendWebhook)[-1].url == HTTPS
 
 
 def test_no_time_left_is_unknown() -> None:
@@ -137,7 +137,7 @@ def test_a_hangup_during_detection() -> None:
     """Any hangup ends the call at once."""
     story = answered_with_detection(say())
     assert Hangup(MAIN, 16) in story.take(HangupRequested("api"))
-    gone = answered_with_detection(say())
-    gone.hang_up()
-    assert gone.call.is_ended
-    assert gone.call.answered_by is None
+    ended = answered_with_detection(say())
+    ended.hang_up()
+    assert ended.call.is_ended
+    assert ended.call.answered_by is None

@@ -72,10 +72,10 @@ def test_flows_nest_and_share_variables() -> None:
     inner = outline("a", a={"type": "set", "variables": {"y": "{{vars.x}}2"}})
     story = run_flow(outer)
     entered = FlowStarted(story.commands_of(LoadFlow)[-1].request, "inner", 7, "a")
-    [asked] = story.take(entered)
-    assert isinstance(asked, LoadFlowNode)
-    node = resolve_node(inner, asked.node, call_variables(story.call), DEFAULT_LIMITS)
-    load_nodes(story, outer, story.take(FlowNodeLoaded(asked.request, "a", node)))
+    [load] = story.take(entered)
+    assert isinstance(load, LoadFlowNode)
+    node = resolve_node(inner, load.node, call_variables(story.call), DEFAULT_LIMITS)
+    load_nodes(story, outer, story.take(FlowNodeLoaded(load.request, "a", node)))
     assert spoken_text(story) == "12"
     assert [each.version for each in story.commands_of(LoadFlowNode)] == [1, 1, 7, 1]
     last = story.commands_of(LoadFlowNode)[-1]

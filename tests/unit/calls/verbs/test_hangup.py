@@ -92,11 +92,11 @@ def test_a_leg_that_comes_after_the_end_is_hung_up(event: LegCreated) -> None:
     """An ended call only hangs up stray legs."""
     story = answered_call({"type": "hangup"})
     story.take(ENDED)
-    told = len(story.emitted)
+    count = len(story.emitted)
     assert story.take(event) == (Hangup(MAIN, 16),)
     assert story.take(ENDED) == ()
     assert story.take(HangupRequested("api")) == ()
-    assert len(story.emitted) == told
+    assert len(story.emitted) == count
 
 
 def test_a_caller_who_hangs_up_after_the_answer() -> None:

@@ -20,9 +20,9 @@ FLOW = {"type": "flow", "data": {"flowId": "menu"}}
 def test_a_webhook_is_sent() -> None:
     """The request has the call, what has just ended, and customData."""
     story = answered_call(HTTPS, custom_data={"order": 7})
-    asked = story.commands_of(SendWebhook)[0]
-    assert (asked.request, asked.url) == (REQUEST, HTTPS)
-    assert json.loads(asked.body) == {
+    webhook = story.commands_of(SendWebhook)[0]
+    assert (webhook.request, webhook.url) == (REQUEST, HTTPS)
+    assert json.loads(webhook.body) == {
         "callId": ID,
         "event": "start",
         "from": "+4799",
@@ -67,8 +67,8 @@ def test_a_webhook_may_return_a_url() -> None:
     """The returned URL is requested in turn."""
     story = answered_call(HTTPS)
     story.take(ActionReceived(REQUEST, HTTPS + "2"))
-    asked = story.commands_of(SendWebhook)[-1]
-    assert (asked.url, json.loads(asked.body)["event"]) == (HTTPS + "2", "reply")
+    webhook = story.commands_of(SendWebhook)[-1]
+    assert (webhook.url, json.loads(webhook.body)["event"]) == (HTTPS + "2", "reply")
 
 
 def test_a_failing_webhook_without_a_fallback_hangs_up() -> None:
@@ -172,10 +172,10 @@ def test_the_number_of_verbs_is_limited() -> None:
 def test_a_step_is_deterministic() -> None:
     """The same events give the same call and commands."""
 
-    def told() -> Story:
+    def run_story() -> Story:
         story = answered_call(HTTPS)
         story.take(ActionReceived(REQUEST, tree(say())))
         return story
 
-    assert told().call == told().call
-    assert told().commands == told().commands
+    assert run_story().call == run_story().call
+    assert run_story().commands == run_story().commands

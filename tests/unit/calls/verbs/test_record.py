@@ -100,9 +100,9 @@ def test_silence_ends_a_voicemail() -> None:
 def test_the_maximum_length_ends_a_voicemail() -> None:
     """The engine's clock ends it; Asterisk's limit is later."""
     story = recording_voicemail(maxLength=10)
-    begun = story.now
+    started_ms = story.now
     assert story.pass_deadline() == (StopVoicemail(voicemail_name(story)),)
-    assert story.now - begun == 10_000
+    assert story.now - started_ms == 10_000
     end_voicemail(story, 5)
     archive_voicemail(story, 10_000)
     assert voicemail_report(story) == ("max-length", voicemail_url(story), "10")
@@ -133,8 +133,8 @@ def test_a_hangup_ends_a_voicemail() -> None:
     end_voicemail(story)
     story.hang_up()
     assert voicemail_report(story) == ("hangup", voicemail_url(story), None)
-    (asked,) = story.commands_of(SendWebhook)
-    assert msgspec.json.decode(asked.body)["reason"] == "hangup"
+    (webhook,) = story.commands_of(SendWebhook)
+    assert msgspec.json.decode(webhook.body)["reason"] == "hangup"
     assert story.state == "archiving-recordings"
     archive_voicemail(story)
     end = story.emitted[-1]
@@ -152,8 +152,8 @@ def test_the_webhook_gets_the_voicemail() -> None:
     end_voicemail(story, 5)
     archive_voicemail(story)
     assert isinstance(story.call.state, AwaitingInstructions)
-    (asked,) = story.commands_of(SendWebhook)
-    assert msgspec.json.decode(asked.body) == {
+    (webhook,) = story.commands_of(SendWebhook)
+    assert msgspec.json.decode(webhook.body) == {
         "callId": ID,
         "channelId": MAIN,
         "event": "record",

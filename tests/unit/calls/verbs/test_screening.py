@@ -33,9 +33,9 @@ def test_only_the_called_party_hears_a_whisper() -> None:
     assert story.commands_of(Play)[-1] == Play(FIRST, playback, CLIPS)
     assert desired_media(story.call)[MAIN].sound == "ringing"
     commands = story.take(PlaybackEnded(playback), 4_000)
-    talking = story.state_as(Bridged)
-    assert commands == (StopRinging(MAIN), AddToBridge(talking.bridge, (MAIN, FIRST)))
-    assert talking.since_ms == story.now
+    bridged = story.state_as(Bridged)
+    assert commands == (StopRinging(MAIN), AddToBridge(bridged.bridge, (MAIN, FIRST)))
+    assert bridged.since_ms == story.now
     story.take(LegEnded(FIRST, NORMAL), 3_000)
     assert (dial_result(story)["status"], dial_result(story)["duration"]) == ("completed", 3)
 

@@ -88,8 +88,8 @@ def test_a_machine_is_connected_or_rejected() -> None:
     story = screening_call(**DETECT)
     story.pass_deadline()
     assert story.state_as(Bridged).answered_by == "machine"
-    [told] = [each for each in story.emitted if each.event == "machine-detection"]
-    assert (told.channel_id, told.answered_by) == (FIRST, "machine")
+    [event] = [each for each in story.emitted if each.event == "machine-detection"]
+    assert (event.channel_id, event.answered_by) == (FIRST, "machine")
     refusing = screening_call(BOB, EVE, machineDetection={"onMachine": "hangup"})
     assert Hangup(FIRST, REJECTED) in refusing.pass_deadline()
     assert refusing.state_as(Dialing).legs == (SECOND,)
