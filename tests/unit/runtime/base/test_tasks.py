@@ -1,12 +1,12 @@
-"""Tasks that come and go by name."""
+"""Named tasks: start, cancel, failure."""
 
 import asyncio
 
 from engine.runtime.base.tasks import Tasks
 
 
-async def test_all_of_a_name_are_cancelled() -> None:
-    """Those of another name run on; what is cancelled is no failure."""
+async def test_all_tasks_of_a_name_are_cancelled() -> None:
+    """Tasks of other names continue; a cancelled task is no failure."""
     faults: list[BaseException] = []
     tasks, ends = Tasks(faults.append), list[str]()
 
@@ -27,8 +27,8 @@ async def test_all_of_a_name_are_cancelled() -> None:
     assert (ends, faults) == (["ears", "ears", "pen"], [])
 
 
-async def test_a_failure_is_told() -> None:
-    """One that ends by itself is forgotten; one that fails is told."""
+async def test_a_failure_is_reported() -> None:
+    """A task that ends by itself is forgotten; a task that fails is reported."""
     faults: list[BaseException] = []
     tasks = Tasks(faults.append)
 
@@ -47,8 +47,8 @@ async def test_a_failure_is_told() -> None:
     await tasks.close()
 
 
-async def test_an_end_is_waited_for() -> None:
-    """Who ends a name may close what its tasks use."""
+async def test_end_waits_for_the_tasks() -> None:
+    """After `end` the caller may close what the tasks have used."""
     tasks, ends = Tasks(lambda _error: None), list[str]()
 
     async def work() -> None:
@@ -64,8 +64,8 @@ async def test_an_end_is_waited_for() -> None:
     assert ends == ["work"]
 
 
-async def test_one_ends_before_the_next_begins() -> None:
-    """What was cancelled has ended before another of its name begins, or is cancelled itself."""
+async def test_a_task_starts_after_cancelled_ones_have_ended() -> None:
+    """A cancelled task ends before another of its name starts, or before that one is cancelled."""
     tasks, happened = Tasks(lambda _error: None), list[str]()
 
     async def work(name: str) -> None:

@@ -1,4 +1,4 @@
-"""What is remembered of a store: read once a moment, however many ask."""
+"""The TTL cache: one read per key and second, however many callers."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from tests.unit.runtime.harness.shard_bench import ManualClock
 
 
 class ManualReader:
-    """A store that answers when it is let, and may be down."""
+    """A store that answers when the test lets it, and can be down."""
 
     def __init__(self) -> None:
         self.reads: list[str] = []
@@ -18,7 +18,7 @@ class ManualReader:
         self.is_down = False
 
     async def read(self, key: str) -> str:
-        """Read, once it may."""
+        """Read once `may_read` is set."""
         self.reads.append(key)
         await self.may_read.wait()
         if self.is_down:
@@ -26,33 +26,33 @@ class ManualReader:
         return key.upper()
 
 
-async def test_all_who_ask_at_once_share_a_read() -> None:
-    """A crowd at the moment when something grows old costs the store one question."""
-    shelf, clock = ManualReader(), ManualClock()
-    remembered = TtlCache(shelf.read, clock.now_ms)
-    asked = [asyncio.create_task(remembered.get("a")) for _ in range(50)]
+async def test_concurrent_callers_share_a_read() -> None:
+    """An expired entry costs one read, however many wait; a cancelled caller fails no other."""
+    reader, clock = ManualReader(), ManualClock()
+    cache = TtlCache(reader.read, clock.now_ms)
+    tasks = [asyncio.create_task(cache.get("a")) for _ in range(50)]
     loop = asyncio.get_running_loop()
-    loop.call_soon(asked[0].cancel)
-    loop.call_soon(shelf.may_read.set)
-    answers = await asyncio.gather(*asked, return_exceptions=True)
+    loop.call_soon(tasks[0].cancel)
+    loop.call_soon(reader.may_read.set)
+    answers = await asyncio.gather(*tasks, return_exceptions=True)
     assert isinstance(answers[0], asyncio.CancelledError)
-    assert (set(answers[1:]), shelf.reads) == ({"A"}, ["a"])
+    assert (set(answers[1:]), reader.reads) == ({"A"}, ["a"])
     clock.pass_ms(1_000)
-    assert remembered.get_fresh("a") is None
-    assert (await remembered.get("a"), shelf.reads) == ("A", ["a", "a"])
+    assert cache.get_fresh("a") is None
+    assert (await cache.get("a"), reader.reads) == ("A", ["a", "a"])
 
 
-async def test_a_read_that_fails_is_not_remembered() -> None:
-    """All who asked are told; the next asks again, and may look at what was known before."""
-    shelf, clock = ManualReader(), ManualClock()
-    remembered = TtlCache(shelf.read, clock.now_ms)
-    shelf.may_read.set()
-    await remembered.get("a")
+async def test_a_failed_read_is_not_cached() -> None:
+    """All waiting callers get the error; the next call reads again, and the stale entry remains."""
+    reader, clock = ManualReader(), ManualClock()
+    cache = TtlCache(reader.read, clock.now_ms)
+    reader.may_read.set()
+    await cache.get("a")
     clock.pass_ms(5_000)
-    shelf.is_down = True
+    reader.is_down = True
     for _ in range(2):
         with pytest.raises(StoreDown):
-            await remembered.get("a")
-    last = remembered.get_stale("a")
+            await cache.get("a")
+    last = cache.get_stale("a")
     assert last is not None
-    assert (last.value, len(shelf.reads)) == ("A", 3)
+    assert (last.value, len(reader.reads)) == ("A", 3)

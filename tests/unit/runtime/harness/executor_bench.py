@@ -1,4 +1,4 @@
-"""A performer by hand: its PBX, an agents' directory and a judge that the test answers."""
+"""A command executor whose PBX, agent resolver and dial policy the test answers."""
 
 from collections.abc import Callable
 
@@ -17,41 +17,41 @@ from tests.unit.runtime.harness.shard_bench import ENDPOINTS, ManualIoRunner
 
 
 class ManualAgentResolver:
-    """A directory that the test answers."""
+    """An agent resolver that the test answers."""
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, str]] = []
         self.resolve_to: Callable[[str | None], None] = lambda _endpoint: None
 
     def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
-        """Keep the question."""
+        """Keep the request."""
         self.requests.append((account, agent_id))
         self.resolve_to = done
 
 
 class ManualDialPolicy:
-    """A judge whose verdict the test gives."""
+    """A dial policy that the test decides."""
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, str, str]] = []
-        self.decide: Callable[[DialDecision], None] = lambda _verdict: None
+        self.decide: Callable[[DialDecision], None] = lambda _decision: None
 
     def authorize(
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
-        """Keep the question."""
+        """Keep the request."""
         self.requests.append((call.account, party, caller_id))
         self.decide = done
 
 
 class ExecutorBench:
-    """A performer, its PBX, and the events that came back."""
+    """An executor, its PBX, and the events that it fed back."""
 
     def __init__(
         self,
         *commands: Command,
         agents: ManualAgentResolver | None = None,
-        judge: ManualDialPolicy | None = None,
+        policy: ManualDialPolicy | None = None,
     ) -> None:
         self.pbx = RecordingPbx()
         self.io = ManualIoRunner()
@@ -59,7 +59,7 @@ class ExecutorBench:
         self.lost_replies: list[bool] = []
         self.actor = Actor(outbound(), commands)
         self.executor = CommandExecutor(
-            ShardContext("pbx1", 0, self.pbx, replace(ENDPOINTS, agents=agents, policy=judge)),
+            ShardContext("pbx1", 0, self.pbx, replace(ENDPOINTS, agents=agents, policy=policy)),
             self.io,
             lambda _, event: self.events.append(event),
             lambda: self.lost_replies.append(True),

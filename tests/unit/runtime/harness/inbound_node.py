@@ -1,4 +1,4 @@
-"""A node, its desk, and a switch that lets calls in."""
+"""A node with one shard, under a call service that accepts calls."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ BRIDGE = {
 
 
 class InboundNode:
-    """A node of one desk under a switch, all by hand."""
+    """A node of one shard under a call service."""
 
     def __init__(self, store: MemoryStore) -> None:
         self.bench = ShardBench()
@@ -39,22 +39,22 @@ class InboundNode:
         return self.party_of(number)
 
     def shows(self, *channels: object) -> None:
-        """Let the PBX show channels."""
+        """Let the PBX show these channels."""
         self.bench.pbx.shows["channels"] = Reply(200, msgspec.json.encode(channels))
 
     def has_call(self, channel_id: str) -> bool:
-        """Tell whether a channel has its call."""
+        """Return whether a channel has a call."""
         return self.bench.shard.find_by_channel(channel_id) is not None
 
     async def route(self) -> None:
-        """Route the number that is dialled."""
+        """Route the dialled number."""
         body = msgspec.json.encode(NumberRoute("acme", tree(say())))
         await self.store.put_route("+4733333333", body)
 
 
 @asynccontextmanager
 async def inbound_node(store: MemoryStore | None = None) -> AsyncIterator[InboundNode]:
-    """Close the node in the end."""
+    """Make an inbound node and close it."""
     made = InboundNode(store or MemoryStore())
     try:
         yield made

@@ -1,4 +1,4 @@
-"""Errands among small collaborators, which answer by what they are asked."""
+"""An I/O runner among fakes whose answers depend on the request."""
 
 import asyncio
 
@@ -21,30 +21,30 @@ GOOD, BAD, BROKEN = Audio(HTTPS), Audio(HTTPS + "404"), Audio(HTTPS + "bug")
 
 
 class FakeClips:
-    """One clip at hand, one that can be had, one that can't."""
+    """One cached clip, one that can be fetched, one that cannot."""
 
     def __init__(self) -> None:
         self.prefetched: tuple[Source, ...] = ()
 
     def cached(self, source: Source) -> Clip | None:
-        """Know one text."""
+        """Return the clip of one text."""
         return CLIPS[0] if source == Speech("known") else None
 
     async def fetch(self, source: Source) -> Clip:
-        """Get a clip, fail, or have a fault."""
+        """Fetch a clip, fail, or raise an internal error."""
         if source == BAD:
             raise MediaError("not_found", "404")
         if source == BROKEN:
-            raise RuntimeError("a fault of ours")
+            raise RuntimeError("an internal error")
         return CLIPS[1]
 
     def prefetch(self, sources: tuple[Source, ...]) -> None:
-        """Keep what is wanted."""
+        """Keep the sources."""
         self.prefetched = sources
 
 
 class FakeActions:
-    """A customer's server that answers by its address."""
+    """A customer's server whose answer depends on the URL."""
 
     def __init__(self) -> None:
         self.requests: list[str] = []
@@ -52,19 +52,19 @@ class FakeActions:
         self.may_answer.set()
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
-        """Answer, fail, or have a fault."""
+        """Answer, fail, or raise an internal error."""
         assert isinstance(body, bytes)
         self.requests.append(request_id)
         await self.may_answer.wait()
         if url.endswith("500"):
             raise WebhookFailed("status_500", "answered 500", (Attempt(7, 500, "status_500"),))
         if url.endswith("bug"):
-            raise RuntimeError("a fault of ours")
+            raise RuntimeError("an internal error")
         return ActionResponse(tree(say()), (Attempt(5, 200, ""),))
 
 
 class FakeFlows(MemoryStore):
-    """The memory store, whose flow `down` can't be read."""
+    """The memory store, whose flow `down` cannot be read."""
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         """Read a flow."""
@@ -74,29 +74,29 @@ class FakeFlows(MemoryStore):
 
 
 class FakeApiRequests:
-    """APIs that answer by the request's id."""
+    """API requests whose answer depends on the request id."""
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
-        """Answer, fail, or have a fault."""
+        """Answer, fail, or raise an internal error."""
         assert account == "acme"
         if api == "bad":
             raise WebhookFailed("status_404", "answered 404", (Attempt(3, 404, "status_404"),))
         if api == "bug":
-            raise RuntimeError("a fault of ours")
+            raise RuntimeError("an internal error")
         return ApiResponse(200, {"name": values("contact.fName"), "key": key}, (Attempt(4, 200),))
 
 
 class IoBench:
-    """Errands among small collaborators."""
+    """An I/O runner among fakes."""
 
     def __init__(self) -> None:
         self.clips, self.actions, self.flows = FakeClips(), FakeActions(), FakeFlows()
-        book = FlowCache(self.flows, Limits())
-        self.runner = IoRunner(self.clips, self.actions, book, FakeApiRequests())
+        flow_cache = FlowCache(self.flows, Limits())
+        self.runner = IoRunner(self.clips, self.actions, flow_cache, FakeApiRequests())
         self.events: list[Event] = []
 
-    async def run(self, errand: IoCommand) -> Event:
-        """Run an errand to its one event."""
+    async def run(self, command: IoCommand) -> Event:
+        """Run a command to its one event."""
         ended: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
-        self.runner.run(errand, outbound(contact={"fName": "Ada"}), ended.set_result)
+        self.runner.run(command, outbound(contact={"fName": "Ada"}), ended.set_result)
         return await asyncio.wait_for(ended, 5)

@@ -1,40 +1,40 @@
-"""A clock and a store for engines that share slots, both moved by hand."""
+"""A manual clock and a store that can fail, for engines that share slots."""
 
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 
 
 class ManualTime:
-    """A clock moved by hand: each engine's monotonic time, and the store's, which can be set."""
+    """A manual clock: the engines' monotonic time, and the store's, which can be set apart."""
 
     def __init__(self) -> None:
         self.now_s = 1_000.0
         self._ahead_s = 0.0
 
     def monotonic(self) -> float:
-        """Give the time."""
+        """Return the time."""
         return self.now_s
 
     def now_ms(self) -> int:
-        """Give the store's time in milliseconds."""
+        """Return the store's time in milliseconds."""
         return round((self.now_s + self._ahead_s) * 1000)
 
     def set_store(self, by_s: float) -> None:
-        """Set the store's clock."""
+        """Move only the store's clock."""
         self._ahead_s += by_s
 
     def pass_s(self, passing_s: float) -> None:
-        """Move on."""
+        """Move all clocks."""
         self.now_s += passing_s
 
 
 class ManualStore(MemoryStore):
-    """The memory store, which can be out of reach, and can lose everything."""
+    """The memory store, which can be down and can lose its data."""
 
     connections = 0
     _is_connected = False
     is_down = False
-    unanswered: frozenset[int] = frozenset()  # slots: claims of them are made, and not answered
+    unanswered: frozenset[int] = frozenset()  # slots whose claims succeed without an answer
 
     async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         """Claim, unless down."""
@@ -55,21 +55,21 @@ class ManualStore(MemoryStore):
         return await super().heartbeat(engine, body, lease_ms)
 
     def lose_all(self) -> None:
-        """Forget all; tokens go on growing, as the clock has them do in Valkey."""
+        """Forget all; tokens keep growing, as the clock has them do in Valkey."""
         self.lose_calls()
         for kept in self._slots.values():
             kept.owner, kept.until_ms, kept.token = "", 0, kept.token + 1
         self._engines.clear()
 
     def fail_over(self) -> None:
-        """Be a replica that knows whose the slots are, and has not heard that they still are."""
+        """Become a replica that knows the slots' owners but not their latest renewals."""
         self._is_connected = False
         self._engines.clear()
         for kept in self._slots.values():
             kept.until_ms = min(kept.until_ms, self._now_ms())
 
     def lose_calls(self) -> None:
-        """Forget them, and still know whose the slots are."""
+        """Forget the calls, but not the slots' owners."""
         for kept in self._slots.values():
             kept.live.clear()
             kept.logs.clear()

@@ -1,4 +1,4 @@
-"""An engine's own slots with one node, over a store in memory: desks come and go for real."""
+"""A slot owner with one node and real shards, over a memory store."""
 
 import asyncio
 from collections.abc import Callable
@@ -25,7 +25,7 @@ SLOT = 0
 
 
 class FakeShardFactory:
-    """Builds real desks, and ears that note when they open and close."""
+    """Makes real shards, and listeners that record their start and end."""
 
     def __init__(self, clock: ManualClock) -> None:
         self.notes: list[str] = []
@@ -33,25 +33,25 @@ class FakeShardFactory:
         self._clock = clock
 
     def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
-        """Build a desk."""
+        """Make a shard."""
         place = ShardContext(node.name, slot, FencedPbx(node.pbx, lease), ENDPOINTS, lease=lease)
         return CallShard(place, self._clock, writer, ManualIoRunner(), node)
 
     def placeholder(self, name: str) -> Node:
-        """Build a node that is never connected."""
+        """Make a node that is never connected."""
         self.placeholders.append(name)
         return Node(name, UnreachablePbx(), self._clock, lambda _shard, _channel: None, str)
 
     async def listen(self, node: Node, slot: int, replaced: Callable[[int], None]) -> None:
         """Listen."""
         assert callable(replaced)
-        await self._noted(f"hear {node.name} {slot}")
+        await self._record(f"hear {node.name} {slot}")
 
     async def watch_presence(self, node: Node, slot: int) -> None:
         """Watch."""
-        await self._noted(f"watch {node.name} {slot}")
+        await self._record(f"watch {node.name} {slot}")
 
-    async def _noted(self, what: str) -> None:
+    async def _record(self, what: str) -> None:
         self.notes.append(what)
         try:
             await asyncio.Event().wait()
@@ -60,7 +60,7 @@ class FakeShardFactory:
 
 
 class OwnerBench:
-    """Own slots with one node, and a store with what another engine has left there."""
+    """A slot owner with one node, and a store with what another engine left."""
 
     def __init__(self) -> None:
         self.store = ManualStore()
@@ -73,7 +73,7 @@ class OwnerBench:
         self.node = Node("pbx1", self.pbx, clock, self.service.handle_incoming, str)
         self.service.nodes["pbx1"] = self.node
         self.factory = FakeShardFactory(clock)
-        self.suspects: list[int] = []  # slots that another engine may have
+        self.suspects: list[int] = []  # slots that another engine may own
         self.faults: list[BaseException] = []
         self.tasks = Tasks(self.faults.append)
         self.owner = SlotOwner(context, self.service, self.factory, self.tasks)
@@ -85,11 +85,11 @@ class OwnerBench:
         return Lease(token, 10.0, lambda: self.now_s, lambda: self.suspects.append(slot))
 
     async def live(self) -> list[str]:
-        """List the calls that the store has."""
+        """List the stored live calls."""
         return [call async for call, _node, _state in self.store.live(SLOT)]
 
     async def begin(self) -> str:
-        """Take the slot and begin a call on its desk; returns its id when it is stored."""
+        """Take the slot and start a call; return its id once it is stored."""
         await self.owner.take(SLOT, await self.lease())
         shard = self.node.shards[SLOT]
         shard.resume()

@@ -1,4 +1,4 @@
-"""A recorder, with a PBX, its manager and a cabinet that the test answers for."""
+"""A recorder whose PBX, AMI and archiver the test answers."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ FILENAME_VARIABLE = f"channels/{LEG}/variable"
 
 
 class FakeAmi:
-    """A manager interface that the test answers for; an exception is no answer."""
+    """An AMI with scripted responses; an exception is no response."""
 
     def __init__(self) -> None:
         self.actions: list[tuple[str, dict[str, str]]] = []
         self.responses: list[AmiResponse | AmiUnavailable] = []
 
     async def ask(self, action: str, fields: dict[str, str]) -> AmiResponse:
-        """Keep what is asked."""
+        """Keep the action."""
         self.actions.append((action, fields))
         answer = self.responses.pop(0) if self.responses else AmiResponse(True)
         if isinstance(answer, AmiUnavailable):
@@ -37,7 +37,7 @@ class FakeAmi:
 
 
 class FakeArchiver:
-    """A cabinet that files as it is told to, once it may."""
+    """An archiver with a scripted result, once it may finish."""
 
     def __init__(self) -> None:
         self.archived: list[tuple[str, int, list[str]]] = []
@@ -46,7 +46,7 @@ class FakeArchiver:
         self.may_finish.set()
 
     async def archive(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
-        """Keep what is filed."""
+        """Keep what is archived."""
         self.archived.append((path, channels, [part.name for part in parts]))
         await self.may_finish.wait()
         if isinstance(self.result, ArchiveError):
@@ -55,7 +55,7 @@ class FakeArchiver:
 
 
 class RecorderBench:
-    """A recorder, what is around it, and what came of its commands."""
+    """A recorder, its fakes, and the results of its commands."""
 
     def __init__(self) -> None:
         self.pbx = LoggingPbx()
@@ -65,15 +65,15 @@ class RecorderBench:
         self.done: list[Event | None] = []
 
     async def run(self, *commands: RecordingCommand) -> None:
-        """Do commands, and wait until all are done."""
-        wanted = len(self.done) + len(commands)
+        """Run commands, and wait until all are done."""
+        expected = len(self.done) + len(commands)
         for command in commands:
             self.recorder.run(command, CALL, self.done.append)
-        await until(lambda: len(self.done) == wanted, what="the commands to be done")
+        await until(lambda: len(self.done) == expected, what="the commands to be done")
 
 
 class LoggingPbx(RecordingPbx):
-    """Keeps what is asked of it."""
+    """Keeps its queries, too."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A PBX that keeps what is sent to it, and replies when the test says so."""
+"""A PBX that keeps its requests and replies on demand."""
 
 from collections.abc import Callable
 
@@ -20,12 +20,12 @@ class Sent(Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """Give the request line."""
+        """Return the request line."""
         return f"{self.request.method} {self.request.path}"
 
 
 class RecordingPbx:
-    """Keeps what is sent; the test replies. What is asked is answered from `shows`, by path."""
+    """Keeps requests until the test replies; answers queries from `shows`, by path."""
 
     def __init__(self) -> None:
         self.sent: list[Sent] = []
@@ -42,17 +42,17 @@ class RecordingPbx:
         self.lines.append(self.sent[-1].line)
 
     async def ask(self, request: Request) -> Reply:
-        """Answer from what it shows."""
+        """Answer a query."""
         self.on_ask(request)
         return self.shows.get(request.path, Reply(404))
 
     def reply(self, reply: Reply = OK) -> Sent:
-        """Answer the oldest request."""
+        """Reply to the oldest request."""
         sent = self.sent.pop(0)
         sent.done(reply)
         return sent
 
     def settle(self) -> None:
-        """Answer everything well, and what follows from it."""
+        """Reply OK to all requests, also to those that follow."""
         while self.sent:
             self.reply()

@@ -1,4 +1,4 @@
-"""A desk's world by hand: time, a PBX that records, a store that commits when told to."""
+"""A shard with a manual clock, a recording PBX and a writer that commits on demand."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ HANGUP = f"DELETE channels/{MAIN}"
 
 
 class ManualTimer:
-    """A timer that the clock's hand reaches."""
+    """A timer of a manual clock."""
 
     def __init__(self, when_ms: int, callback: Callable[[], None]) -> None:
         self.when_ms = when_ms
@@ -37,19 +37,19 @@ class ManualTimer:
         self.off = False
 
     def cancel(self) -> None:
-        """Call it off."""
+        """Cancel the timer."""
         self.off = True
 
 
 class ManualClock:
-    """A clock moved by hand."""
+    """A clock that the test moves."""
 
     def __init__(self, now: int = NOW) -> None:
         self.now = now
         self.timers: list[ManualTimer] = []
 
     def now_ms(self) -> int:
-        """Give the time."""
+        """Return the time."""
         return self.now
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
@@ -59,11 +59,11 @@ class ManualClock:
 
     @property
     def armed(self) -> list[ManualTimer]:
-        """List the timers that will fire, the next first."""
+        """List the pending timers, the next first."""
         return sorted((each for each in self.timers if not each.off), key=lambda t: t.when_ms)
 
     def pass_ms(self, passing_ms: int) -> None:
-        """Move on, stopping at each timer."""
+        """Move the clock and fire each timer at its time."""
         end = self.now + passing_ms
         while (armed := self.armed) and armed[0].when_ms <= end:
             self.timers.remove(armed[0])
@@ -73,7 +73,7 @@ class ManualClock:
 
 
 class ManualWriter:
-    """A store's writer: it keeps changes, and commits at once or when told to."""
+    """A writer that keeps changes, and commits at once or on demand."""
 
     def __init__(self) -> None:
         self.changes: list[Change] = []
@@ -86,7 +86,7 @@ class ManualWriter:
 
     @property
     def pending_count(self) -> int:
-        """Count what waits."""
+        """Count the uncommitted changes."""
         return len(self.pending)
 
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
@@ -105,14 +105,14 @@ class ManualWriter:
         self.changes.append(change)
 
     def commit(self) -> None:
-        """Commit what waits."""
+        """Commit all changes."""
         waiting, self.pending = self.pending, []
         for done in waiting:
             done()
 
 
 class ManualIoRunner:
-    """Errands that the test ends; clips that are at hand are in `clips`."""
+    """I/O commands that the test completes; cached clips are in `clips`."""
 
     def __init__(self) -> None:
         self.clips: dict[Source, Clip] = {}
@@ -121,27 +121,27 @@ class ManualIoRunner:
         self.prefetched: list[Source] = []
 
     def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
-        """Give clips at hand."""
+        """Return cached clips."""
         found = tuple(self.clips[each] for each in sources if each in self.clips)
         return found if len(found) == len(sources) else None
 
-    def cached_node(self, errand: LoadFlowNode, call: Call) -> Event | None:
-        """Give a node at hand, whatever it is asked for."""
+    def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
+        """Return a cached flow node of any flow."""
         assert call.id
-        return self.nodes.pop(errand.node)(errand) if errand.node in self.nodes else None
+        return self.nodes.pop(command.node)(command) if command.node in self.nodes else None
 
     def prefetch(self, command: PrefetchMedia) -> None:
-        """Keep what is wanted."""
+        """Keep the sources."""
         self.prefetched += command.sources
 
-    def run(self, errand: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
-        """Keep an errand."""
+    def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
+        """Keep a command."""
         assert call.id
-        self.running.append((errand, done))
+        self.running.append((command, done))
 
 
 class FakeShardHost:
-    """The node of a shard: counts lost replies, and passes all on to a real node if it has one."""
+    """The node of a shard; counts lost replies, and forwards all to a real node if it has one."""
 
     def __init__(self) -> None:
         self.node: Node | None = None
@@ -160,7 +160,7 @@ class FakeShardHost:
 
 
 class ShardBench:
-    """One shard that is not paused, and everything around it."""
+    """One shard that is not paused, with all its collaborators."""
 
     def __init__(self) -> None:
         self.pbx = RecordingPbx()
@@ -184,9 +184,9 @@ class ShardBench:
         return node
 
 
-def answered_call(world: ShardBench, action: object = None) -> Actor:
-    """Open an outbound call and let its party answer."""
-    actor = world.shard.start_call(outbound(say() if action is None else action))
-    world.pbx.settle()
-    world.shard.feed(actor, LegAnswered(MAIN))
+def answered_call(bench: ShardBench, action: object = None) -> Actor:
+    """Start an outbound call and let its party answer."""
+    actor = bench.shard.start_call(outbound(say() if action is None else action))
+    bench.pbx.settle()
+    bench.shard.feed(actor, LegAnswered(MAIN))
     return actor

@@ -1,4 +1,4 @@
-"""Accounts' API requests: read from the store, sent in calls and to tell events."""
+"""Accounts' API requests: read from the store and sent."""
 
 import time
 
@@ -16,7 +16,7 @@ from wire.request import ApiRequest
 
 
 class Down(MemoryStore):
-    """A store that is away."""
+    """A store that is down."""
 
     async def request(self, account: str, request_id: str) -> bytes | None:
         """Fail."""
@@ -29,7 +29,7 @@ class Down(MemoryStore):
     ids=["none", "down"],
 )
 async def test_requests_that_cannot_be_read(store: MemoryStore, account: str, reason: str) -> None:
-    """A request that is not there, or another account's, and a store that is away have names."""
+    """An unknown request, another account's request and a store that is down have reasons."""
     await store.put_request("other", API, encode(ApiRequest("https://a.example/")))
     async with guarded_session() as session:
         book = ApiRequestRunner(store, ApiSender(session, time.time, lambda: 0.5))

@@ -1,4 +1,4 @@
-"""Customers' servers, counted: how long they took, and what became of it."""
+"""Metrics of webhooks and API requests: duration and outcome."""
 
 import pytest
 
@@ -14,7 +14,7 @@ TWICE = (Attempt(10, 503, "status_503"), Attempt(10, 200))
 
 
 class ScriptedActions:
-    """A customer's server that does as it was told."""
+    """A customer's server with one scripted result."""
 
     def __init__(self, result: ActionResponse | WebhookFailed) -> None:
         self._result = result
@@ -27,32 +27,32 @@ class ScriptedActions:
         return self._result
 
 
-async def test_an_answer_after_a_retry() -> None:
-    """It counts as answered, by the node and slot of its call, and as asked twice."""
-    counts = Metrics()
-    answer = ActionResponse(None, TWICE)
-    asker = MeteredActionClient(ScriptedActions(answer), counts)
-    assert await asker.ask("https://x.example/", b"{}", REQUEST) is answer
-    assert counts.external.webhook_duration.series("pbx1", 3, "answered").count == 1
-    assert dict(counts.external.webhook_retries) == {("pbx1", "3"): 1}
-    assert counts.external.webhook_failures.total == 0
+async def test_a_response_after_a_retry() -> None:
+    """It metrics as answered for the node and slot of its call, and as retried."""
+    metrics = Metrics()
+    response = ActionResponse(None, TWICE)
+    client = MeteredActionClient(ScriptedActions(response), metrics)
+    assert await client.ask("https://x.example/", b"{}", REQUEST) is response
+    assert metrics.external.webhook_duration.series("pbx1", 3, "answered").count == 1
+    assert dict(metrics.external.webhook_retries) == {("pbx1", "3"): 1}
+    assert metrics.external.webhook_failures.total == 0
 
 
 @pytest.mark.parametrize(
     ("reason", "outcome"), [("timeout", "timeout"), ("connect", "failed"), ("status_500", "failed")]
 )
-async def test_a_failure_is_counted_by_why(reason: str, outcome: str) -> None:
-    """Timeouts stand apart: they are the longest silence that a caller hears."""
-    counts = Metrics()
-    asker = MeteredActionClient(ScriptedActions(WebhookFailed(reason, "", ())), counts)
+async def test_a_failure_is_counted_by_reason(reason: str, outcome: str) -> None:
+    """Timeouts count separately: they are the longest silence for a caller."""
+    metrics = Metrics()
+    client = MeteredActionClient(ScriptedActions(WebhookFailed(reason, "", ())), metrics)
     with pytest.raises(WebhookFailed):
-        await asker.ask("https://x.example/", b"{}", REQUEST)
-    assert counts.external.webhook_duration.series("pbx1", 3, outcome).count == 1
-    assert dict(counts.external.webhook_failures) == {("pbx1", "3", reason): 1}
+        await client.ask("https://x.example/", b"{}", REQUEST)
+    assert metrics.external.webhook_duration.series("pbx1", 3, outcome).count == 1
+    assert dict(metrics.external.webhook_failures) == {("pbx1", "3", reason): 1}
 
 
 class ScriptedApiRequests:
-    """APIs that answer all but one request."""
+    """API requests that all succeed except one."""
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
         """Answer, or fail."""
@@ -63,18 +63,18 @@ class ScriptedApiRequests:
 
 
 async def test_an_api_request_counts_as_a_webhook() -> None:
-    """It is silence that a caller hears, too."""
-    counts = Metrics()
-    apis = MeteredApiRequests(ScriptedApiRequests(), counts)
-    await apis.ask("acme", "there", lambda _name: None, REQUEST)
+    """A caller waits for it in silence, too."""
+    metrics = Metrics()
+    requests = MeteredApiRequests(ScriptedApiRequests(), metrics)
+    await requests.ask("acme", "there", lambda _name: None, REQUEST)
     with pytest.raises(WebhookFailed):
-        await apis.ask("acme", "gone", lambda _name: None, REQUEST)
-    assert counts.external.webhook_duration.series("pbx1", 3, "answered").count == 1
-    assert dict(counts.external.webhook_retries) == {("pbx1", "3"): 1}
-    assert dict(counts.external.webhook_failures) == {("pbx1", "3", "no_request"): 1}
+        await requests.ask("acme", "gone", lambda _name: None, REQUEST)
+    assert metrics.external.webhook_duration.series("pbx1", 3, "answered").count == 1
+    assert dict(metrics.external.webhook_retries) == {("pbx1", "3"): 1}
+    assert dict(metrics.external.webhook_failures) == {("pbx1", "3", "no_request"): 1}
 
 
-def test_a_question_of_no_call_has_no_place() -> None:
-    """What can't be told is left open."""
+def test_a_request_of_no_call_has_no_labels() -> None:
+    """Unknown node and slot labels stay empty."""
     assert node_and_slot(REQUEST) == ("pbx1", "3")
     assert node_and_slot("strange") == ("", "")

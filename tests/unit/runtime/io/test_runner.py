@@ -1,4 +1,4 @@
-"""Errands: each ends in exactly one event, whatever happens to it."""
+"""I/O commands: each ends in exactly one event, whatever happens."""
 
 import asyncio
 
@@ -31,14 +31,14 @@ from wire.verbs import SayData
 
 
 async def test_audio_is_fetched_in_order() -> None:
-    """In the order asked; what could not be had is left out and told as a fault."""
+    """Clips come in the order of the sources; a failed source is omitted and reported."""
     bench = IoBench()
     event = await bench.run(FetchMedia("r", (GOOD, BAD, GOOD)))
     assert event == MediaFetched("r", (CLIPS[1], CLIPS[1]), ("not_found: 404",))
 
 
-def test_what_is_at_hand() -> None:
-    """All of a command's sources, or none."""
+def test_clips_from_the_cache() -> None:
+    """Either all sources are cached, or none is returned."""
     bench = IoBench()
     assert bench.runner.cached_clips((Speech("known"),)) == (CLIPS[0],)
     assert bench.runner.cached_clips((Speech("known"), GOOD)) is None
@@ -46,8 +46,8 @@ def test_what_is_at_hand() -> None:
     assert bench.clips.prefetched == (GOOD,)
 
 
-async def test_a_webhook_is_asked() -> None:
-    """Its action, or why there is none, with what it took."""
+async def test_a_webhook_is_sent() -> None:
+    """The event has the action or the error, and the attempts."""
     bench = IoBench()
     assert await bench.run(SendWebhook("r1", HTTPS, b"{}")) == ActionReceived(
         "r1", tree(say()), ((5, 200),)
@@ -57,8 +57,8 @@ async def test_a_webhook_is_asked() -> None:
     assert (failed.request, failed.tries) == ("r2", ((7, 500),))
 
 
-async def test_a_flow_is_read_and_filled() -> None:
-    """The account's own flow, with the contact's fields; a bad one is a failure."""
+async def test_a_flow_is_loaded_and_filled_in() -> None:
+    """Only the account's own flow is loaded, with the contact's fields; an invalid flow fails."""
     bench = IoBench()
     await bench.flows.put_flow("acme", "hi", b'{"type":"say","data":{"text":"{{contact.fName}}"}}')
     await bench.flows.put_flow("acme", "bad", b'{"type":"{{contact.fName}}"}')
@@ -77,58 +77,58 @@ async def test_a_flow_is_read_and_filled() -> None:
         assert why in failed.reason
 
 
-async def test_a_graph_is_entered_and_its_nodes_are_read() -> None:
-    """Its version is told; from then on a node is at hand, filled in with what the call knows."""
+async def test_a_flow_graph_is_started_and_its_nodes_are_loaded() -> None:
+    """The start event has the version; from then on nodes are cached, and filled in per call."""
     bench = IoBench()
     say_hi = {"type": "say", "data": {"text": "{{contact.fName}}"}}
     bad = {"type": "say", "data": {"text": "{{contact.none}}"}}
     bye = {"type": "say", "data": {"text": "Bye"}}
     body = {"start": "hi", "nodes": {"hi": say_hi, "bad": bad, "bye": bye}}
     await bench.flows.put_flow("acme", "menu", json.encode(body))
-    asked = LoadFlowNode("r2", "menu", 1, "hi")
-    assert bench.runner.cached_node(asked, outbound()) is None
+    command = LoadFlowNode("r2", "menu", 1, "hi")
+    assert bench.runner.cached_node(command, outbound()) is None
     filled = FlowNodeLoaded("r2", "hi", SayNode(SayData("Ada")))
-    assert await bench.run(asked) == filled
+    assert await bench.run(command) == filled
     assert await bench.run(LoadFlow("r1", "menu")) == FlowStarted("r1", "menu", 1, "hi")
     assert bench.clips.prefetched == (Speech("Bye"),)
-    assert bench.runner.cached_node(asked, outbound(contact={"fName": "Ada"})) == filled
-    assert bench.runner.cached_node(asked, replace(outbound(), account="other")) is None
+    assert bench.runner.cached_node(command, outbound(contact={"fName": "Ada"})) == filled
+    assert bench.runner.cached_node(command, replace(outbound(), account="other")) is None
     for node, version, why in (("bad", 1, "nodes.bad.data.text"), ("hi", 2, "no version 2")):
         failed = await bench.run(LoadFlowNode("r", "menu", version, node))
         assert isinstance(failed, ActionFailed)
         assert why in failed.reason
 
 
-async def test_an_api_is_asked() -> None:
-    """Its values and status, or why there are none; a fault of ours is a failure too."""
+async def test_an_api_request_is_sent() -> None:
+    """The event has the values and status, or the error; an internal error is a failure, too."""
     bench = IoBench()
-    answered = ApiRequestSucceeded("r", 200, {"name": "Ada", "key": "r"}, ((4, 200),))
-    assert await bench.run(SendApiRequest("r", "good")) == answered
+    expected = ApiRequestSucceeded("r", 200, {"name": "Ada", "key": "r"}, ((4, 200),))
+    assert await bench.run(SendApiRequest("r", "good")) == expected
     assert await bench.run(SendApiRequest("r", "bad")) == ApiRequestFailed(
         "r", "status_404", 404, ((3, 404),)
     )
     assert await bench.run(SendApiRequest("r", "bug")) == ApiRequestFailed("r", "internal")
 
 
-async def test_a_fault_of_ours_is_an_event_too() -> None:
-    """The call goes on as if the other side had failed."""
+async def test_an_internal_error_is_an_event() -> None:
+    """The call continues as if the other side had failed."""
     bench = IoBench()
     assert await bench.run(FetchMedia("r", (BROKEN,))) == MediaFetched("r", (), ("internal",))
     assert await bench.run(SendWebhook("r", HTTPS + "bug", b"")) == ActionFailed("r", "internal")
 
 
-async def test_a_second_run_adds_nothing() -> None:
-    """What a recovery asks again while it is under way is asked once, and answers who asked last.
+async def test_a_command_runs_once() -> None:
+    """A command that a recovery repeats while it runs is sent once, and answers the latest caller.
 
-    Who asked first may have given the call up meanwhile.
+    The first caller may have given the call up in between.
     """
     bench = IoBench()
     bench.actions.may_answer.clear()
-    errand = SendWebhook("r", HTTPS, b"{}")
+    command = SendWebhook("r", HTTPS, b"{}")
     first: list[Event] = []
-    bench.runner.run(errand, outbound(), first.append)
+    bench.runner.run(command, outbound(), first.append)
     await asyncio.sleep(0)
-    again = asyncio.create_task(bench.run(errand))
+    again = asyncio.create_task(bench.run(command))
     await asyncio.sleep(0)
     bench.actions.may_answer.set()
     assert isinstance(await again, ActionReceived)
@@ -136,8 +136,8 @@ async def test_a_second_run_adds_nothing() -> None:
     assert first == []
 
 
-async def test_closing_leaves_errands_undone() -> None:
-    """The outbox remembers them: no event is made up."""
+async def test_close_leaves_commands_unfinished() -> None:
+    """They stay in the outbox: close emits no event."""
     bench = IoBench()
     bench.actions.may_answer.clear()
     bench.runner.run(SendWebhook("r", HTTPS, b"{}"), outbound(), bench.events.append)

@@ -1,4 +1,4 @@
-"""Nodes that come and go while slots are held, and calls of those that are not there."""
+"""Nodes that are added and removed while slots are held, and calls of unknown nodes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ GRACE_MS = 3_000
 
 @pytest.fixture
 async def bench() -> AsyncIterator[OwnerBench]:
-    """Give a bench, which loses no task."""
+    """Give a bench that loses no task."""
     made = OwnerBench()
     yield made
     await made.tasks.close()
@@ -29,8 +29,8 @@ def named(bench: OwnerBench, name: str) -> Node:
     return Node(name, RecordingPbx(), ManualClock(), bench.service.handle_incoming, str)
 
 
-async def test_a_node_that_joins_has_desks_in_all_slots_held(bench: OwnerBench) -> None:
-    """They are heard, and closed again when it parts."""
+async def test_an_added_node_has_shards_in_all_held_slots(bench: OwnerBench) -> None:
+    """The slots are listened to, and closed when the node is removed."""
     await bench.owner.take(SLOT, await bench.lease())
     await bench.owner.take(1, await bench.lease(1))
     node = named(bench, "pbx2")
@@ -45,8 +45,8 @@ async def test_a_node_that_joins_has_desks_in_all_slots_held(bench: OwnerBench) 
     assert "no hear pbx1 0" not in bench.factory.notes
 
 
-async def test_a_stranger_stands_in_for_its_calls(bench: OwnerBench) -> None:
-    """A stored call of no known node gets one; when the real one joins, it goes on there."""
+async def test_a_placeholder_holds_the_calls_of_an_unknown_node(bench: OwnerBench) -> None:
+    """A stored call of an unknown node gets a placeholder; an added node takes the call over."""
     call = await bench.begin()
     bench.owner.drop(SLOT)
     bench.service.nodes.clear()
@@ -58,8 +58,8 @@ async def test_a_stranger_stands_in_for_its_calls(bench: OwnerBench) -> None:
     assert bench.service.nodes == {"pbx1": node}
 
 
-async def test_calls_of_an_absent_node_end_as_lost(bench: OwnerBench) -> None:
-    """After the grace, though nothing can be asked of their node."""
+async def test_calls_of_an_unreachable_node_end_as_lost(bench: OwnerBench) -> None:
+    """They end after the grace period, though the node answers nothing."""
     await bench.begin()
     clock = ManualClock()
     node = Node("pbx1", UnreachablePbx(), clock, bench.service.handle_incoming, str)

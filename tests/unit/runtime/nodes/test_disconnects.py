@@ -1,4 +1,4 @@
-"""A node that stays away: what is waited for, when it is asked once more, and what is lost then."""
+"""Disconnected nodes: grace period, last probe and lost calls."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ GRACE_MS = 30_000
 
 
 class SlowPbx(RecordingPbx):
-    """Answers all that it is asked at one moment."""
+    """Answers all queries at once, when the test lets it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,14 +26,14 @@ class SlowPbx(RecordingPbx):
         self.may_answer = asyncio.Event()
 
     async def ask(self, _request: Request) -> Reply:
-        """Be away, once it may."""
+        """Lose the query once `may_answer` is set."""
         self.requests += 1
         await self.may_answer.wait()
         return LOST
 
 
-async def test_a_node_that_stays_away_loses_its_calls() -> None:
-    """After the grace its calls are over, told as lost."""
+async def test_a_disconnected_node_loses_its_calls() -> None:
+    """After the grace period its calls end as lost."""
     async with inbound_node() as at:
         actor = at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.settle()
@@ -48,7 +48,7 @@ async def test_a_node_that_stays_away_loses_its_calls() -> None:
 
 
 async def test_a_node_that_answers_is_not_given_up() -> None:
-    """The next try of its websocket may be seconds off: another grace begins."""
+    """The next websocket attempt may be seconds away: another grace period starts."""
     async with inbound_node() as at:
         actor = at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.settle()
@@ -65,60 +65,60 @@ async def test_a_node_that_answers_is_not_given_up() -> None:
         await until(lambda: actor.call.is_ended, every_s=0.001)
 
 
-@pytest.mark.parametrize("leaves", ["on_connected", "pause_slot"])
-async def test_a_node_that_comes_back_before_it_is_asked(leaves: str) -> None:
-    """Or whose slot goes to another engine: nothing is lost by the grace that was over."""
+@pytest.mark.parametrize("ending", ["on_connected", "pause_slot"])
+async def test_a_node_that_connects_before_the_probe(ending: str) -> None:
+    """Nothing is lost by the expired grace period, nor if another engine takes the slot."""
     async with inbound_node() as at:
         actor = at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.settle()
         at.bench.pbx.shows["bridges"] = LOST
         at.node.on_disconnected(0, GRACE_MS)
         at.bench.clock.pass_ms(GRACE_MS)
-        getattr(at.node, leaves)(0)
+        getattr(at.node, ending)(0)
         await asyncio.sleep(0)
         assert not actor.call.is_ended
 
 
-async def test_what_ends_while_it_is_asked() -> None:
-    """Nothing is concluded from an answer that comes after that; others are given up by it."""
+async def test_a_grace_period_that_ends_during_the_probe() -> None:
+    """The later answer is ignored for that slot; other slots are given up."""
     pbx, clock, given_up = SlowPbx(), ManualClock(), list[int]()
-    absences = DisconnectGrace(pbx, clock, given_up.append)
+    grace = DisconnectGrace(pbx, clock, given_up.append)
     for slot in (0, 1):
-        absences.begin(slot, GRACE_MS)
+        grace.begin(slot, GRACE_MS)
     clock.pass_ms(GRACE_MS)
     await until(lambda: pbx.requests == 2, every_s=0.001)
-    absences.begin(0, GRACE_MS)  # it is lost once more, and is being asked already
+    grace.begin(0, GRACE_MS)  # it is lost once more, and is being asked already
     assert clock.armed == []
-    absences.end(0)
+    grace.end(0)
     pbx.may_answer.set()
     await until(lambda: bool(given_up), every_s=0.001)
     assert given_up == [1]
 
 
-async def test_a_node_that_stands_still() -> None:
-    """It takes what it is sent and answers nothing: that is not waited for for long."""
+async def test_a_frozen_node() -> None:
+    """It accepts requests and never answers: the probe times out."""
     pbx, clock, given_up = SlowPbx(), ManualClock(), list[int]()
-    absences = DisconnectGrace(pbx, clock, given_up.append, probe_timeout_s=0.01)
-    absences.begin(0, GRACE_MS)
+    grace = DisconnectGrace(pbx, clock, given_up.append, probe_timeout_s=0.01)
+    grace.begin(0, GRACE_MS)
     clock.pass_ms(GRACE_MS)
     await until(lambda: given_up == [0], every_s=0.001)
 
 
-async def test_a_node_that_is_closed() -> None:
-    """Its calls are the next owner's: nothing is given up any more."""
+async def test_a_closed_node() -> None:
+    """Its calls belong to the next owner: no slot is given up."""
     pbx, clock, given_up = SlowPbx(), ManualClock(), list[int]()
-    absences = DisconnectGrace(pbx, clock, given_up.append)
-    absences.begin(0, GRACE_MS)
+    grace = DisconnectGrace(pbx, clock, given_up.append)
+    grace.begin(0, GRACE_MS)
     clock.pass_ms(GRACE_MS)
     await until(lambda: pbx.requests == 1, every_s=0.001)
-    absences.begin(1, GRACE_MS)
-    await absences.close()
+    grace.begin(1, GRACE_MS)
+    await grace.close()
     pbx.may_answer.set()
     assert (given_up, clock.armed) == ([], [])
 
 
-async def test_a_call_that_was_asked_to_end_is_lost_with_its_node() -> None:
-    """Its recording can't be filed while the node is away: it is not waited for any longer."""
+async def test_a_hung_up_call_is_lost_with_its_node() -> None:
+    """Its recording cannot be archived without the node: the call ends without it."""
     async with inbound_node() as at:
         actor = at.bench.shard.start_call(
             outbound(say(), recording_destination=ARCHIVE, recording_enabled=True)

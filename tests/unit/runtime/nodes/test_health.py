@@ -1,4 +1,4 @@
-"""How a node is, by what its manager interface tells."""
+"""The health of a node, as AMI reports it."""
 
 import pytest
 
@@ -6,8 +6,8 @@ from engine.runtime.nodes.health import REPORT_TTL_MS, SHUTDOWN_TTL_MS, NodeHeal
 from tests.unit.runtime.harness.shard_bench import ManualClock
 
 
-def test_a_node_that_shuts_down_is_leaving() -> None:
-    """Until it has booted, or has thought better of it."""
+def test_a_node_shuts_down() -> None:
+    """Until it has booted, or the announcement expires."""
     clock = ManualClock()
     health = NodeHealth(clock)
     assert not health.is_shutting_down
@@ -22,8 +22,8 @@ def test_a_node_that_shuts_down_is_leaving() -> None:
     assert not health.is_shutting_down
 
 
-def test_the_trunk_is_away_when_none_of_its_contacts_answers() -> None:
-    """Others' contacts say nothing of it; one that is removed counts no more."""
+def test_the_trunk_is_unreachable_if_no_contact_answers() -> None:
+    """Contacts of other endpoints do not count, nor does a removed contact."""
     health = NodeHealth(ManualClock())
     health.on_contact("1001", "sip:phone", is_reachable=False)
     assert not health.is_trunk_unreachable
@@ -37,8 +37,8 @@ def test_the_trunk_is_away_when_none_of_its_contacts_answers() -> None:
     assert not health.is_trunk_unreachable
 
 
-def test_where_it_is_not_registered() -> None:
-    """A registration that was refused is named until it stands; what was known may be old."""
+def test_rejected_registrations() -> None:
+    """A rejected registration is listed until it succeeds or AMI disconnects."""
     health = NodeHealth(ManualClock())
     for who in ("sip:b@x", "sip:a@x"):
         health.on_registration(who, is_registered=False)
@@ -49,7 +49,7 @@ def test_where_it_is_not_registered() -> None:
 
 
 def test_quality_follows_the_reports() -> None:
-    """It is the first, nears what comes after it, and is forgotten when nothing does."""
+    """It starts at the first report, follows later ones and expires without them."""
     clock = ManualClock()
     health = NodeHealth(clock)
     health.on_rtp_report(0.1, 30)

@@ -1,4 +1,4 @@
-"""A node: its events to its calls, its comings and goings, arrivals (design sections 3.6, 5)."""
+"""A node: routes events to calls, accepts channels, handles outages (design sections 3.6, 5)."""
 
 import asyncio
 from functools import partial
@@ -14,7 +14,7 @@ from tests.unit.runtime.pbx.test_ari_events import ari, channel, refer
 
 
 async def test_events_reach_their_calls() -> None:
-    """By the channel's id; what is about no call of ours is passed over."""
+    """They are routed by channel id; events of no call are ignored."""
     async with inbound_node() as at:
         actor = at.bench.shard.start_call(outbound(say()))
         at.node.on_event(0, ari("ChannelStateChange", channel=channel(MAIN, "Ringing")))
@@ -23,8 +23,8 @@ async def test_events_reach_their_calls() -> None:
         assert actor.call.status == "ringing"
 
 
-async def test_a_call_comes_in() -> None:
-    """It is found by the dialled number, taken in and answered."""
+async def test_an_inbound_call() -> None:
+    """It is routed by the dialled number, accepted and answered."""
     async with inbound_node() as at:
         await at.route()
         at.node.on_event(0, ari("StasisStart", channel=channel(CHANNEL, "Ring"), args=["inbound"]))
@@ -32,8 +32,8 @@ async def test_a_call_comes_in() -> None:
         assert at.bench.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
 
 
-async def test_an_agents_call_comes_in() -> None:
-    """Its leg is the agent's, also when the number's route is remembered; the trunk's is not."""
+async def test_an_inbound_call_from_an_agent() -> None:
+    """Its leg has the agent's id, also with a cached route; a leg from the trunk has none."""
     async with inbound_node() as at:
         await at.route()
         for name in ("trunk-1", "1001-00000002", "trunk-3"):
@@ -44,47 +44,47 @@ async def test_an_agents_call_comes_in() -> None:
         assert [actor.call.legs[0].agent for actor in actors] == ["", "1001", ""]
 
 
-async def test_an_arrival_told_twice_is_one_call() -> None:
-    """Its event and a recovery may both tell it while its route is being read."""
+async def test_a_channel_reported_twice_is_one_call() -> None:
+    """Its event and a recovery may both report it while its route is being read."""
     async with inbound_node() as at:
         await at.route()
-        arrival = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
-        at.service.handle_incoming(at.bench.shard, arrival)
-        at.service.handle_incoming(at.bench.shard, arrival)
+        incoming = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
+        at.service.handle_incoming(at.bench.shard, incoming)
+        at.service.handle_incoming(at.bench.shard, incoming)
         await until(lambda: at.service.live_calls > 0, every_s=0.001)
         await asyncio.sleep(0)
         assert at.service.live_calls == 1
         assert at.bench.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
 
 
-class Slow(MemoryStore):
-    """A store that says what a number runs when it is let."""
+class SlowStore(MemoryStore):
+    """A store that answers when the test lets it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.may = asyncio.Event()
+        self.may_answer = asyncio.Event()
 
     async def route(self, number: str) -> bytes | None:
         """Read a route."""
-        await self.may.wait()
+        await self.may_answer.wait()
         return await super().route(number)
 
 
-async def test_an_arrival_told_twice_is_taken_in_once() -> None:
-    """By its event and by a recovery, while its route is being read."""
-    store = Slow()
+async def test_a_channel_reported_twice_is_accepted_once() -> None:
+    """Its event and a recovery report it while its route is being read."""
+    store = SlowStore()
     async with inbound_node(store) as at:
         await at.route()
-        arrival = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
-        at.service.handle_incoming(at.bench.shard, arrival)
-        at.service.handle_incoming(at.bench.shard, arrival)
-        store.may.set()
+        incoming = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
+        at.service.handle_incoming(at.bench.shard, incoming)
+        at.service.handle_incoming(at.bench.shard, incoming)
+        store.may_answer.set()
         await until(lambda: at.service.live_calls > 0, every_s=0.001)
         assert at.bench.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
 
 
-async def test_nobodys_number_and_strays_are_dismissed() -> None:
-    """No route: the caller is told that there is no such number; strays are hung up."""
+async def test_unknown_numbers_and_stray_channels_are_hung_up() -> None:
+    """A caller of an unrouted number learns that the number does not exist."""
     async with inbound_node() as at:
         at.service.handle_incoming(at.bench.shard, IncomingChannel(CHANNEL, "+47", "+4700"))
         await until(lambda: bool(at.bench.pbx.sent), every_s=0.001)
@@ -94,8 +94,8 @@ async def test_nobodys_number_and_strays_are_dismissed() -> None:
         assert at.bench.pbx.lines[1:] == [f"DELETE channels/{MAIN}", "DELETE channels/1.5"]
 
 
-async def test_a_route_that_cannot_be_read_is_told_at_once() -> None:
-    """Nobody hears silence for what another version has stored: 503, so the carrier asks others."""
+async def test_an_unreadable_route_is_rejected_at_once() -> None:
+    """A route of another version gives 503, so that the carrier tries elsewhere."""
     async with inbound_node() as at:
         await at.store.put_route("+4700", b'{"account": "acme", "action": {"type": "sing"}}')
         at.service.handle_incoming(at.bench.shard, IncomingChannel(CHANNEL, "+47", "+4700"))
@@ -103,16 +103,16 @@ async def test_a_route_that_cannot_be_read_is_told_at_once() -> None:
         assert at.bench.pbx.sent[0].request.query == (("reason_code", "34"),)
 
 
-async def test_a_busy_engine_refuses_early() -> None:
-    """No room: told as no circuit, try elsewhere."""
+async def test_an_overloaded_engine_rejects_early() -> None:
+    """Without capacity the caller gets 503: try elsewhere."""
     async with inbound_node() as at:
         at.bench.writer.is_healthy = False
         at.service.handle_incoming(at.bench.shard, IncomingChannel(CHANNEL, "+47", "+4700"))
         assert at.bench.pbx.sent[0].request.query == (("reason_code", "34"),)
 
 
-async def test_a_phone_that_refers_means_an_agent_by_an_extension() -> None:
-    """A number that is an agent's extension is that agent, who is called when the PBX is ready."""
+async def test_a_refer_to_an_extension_is_a_transfer_to_its_agent() -> None:
+    """The transfer starts when the PBX is ready for it."""
     async with inbound_node() as at:
         at.party_of = lambda number: f"agent:{number}"
         shard = at.bench.shard

@@ -1,4 +1,4 @@
-"""The reaper: what is nobody's is ended, but only when it is seen twice (design fact 9)."""
+"""The reaper: removes an orphan that two sweeps in a row have found (design fact 9)."""
 
 import msgspec
 
@@ -15,8 +15,8 @@ from tests.unit.runtime.pbx.test_ari_events import channel
 OTHER = "0-pbx1-gonegone"
 
 
-async def test_a_stray_channel_is_hung_up_at_the_second_look() -> None:
-    """A channel with the id of no live call, or in our app and nobody's."""
+async def test_an_orphaned_channel_is_hung_up_at_the_second_sweep() -> None:
+    """A channel with the id of no live call, or one in our app that belongs to no call."""
     async with inbound_node() as at:
         at.shows(channel(f"{OTHER}.l0"), channel(CHANNEL), channel(f"0-pbx2-{ID[7:]}.l0"))
         reaper = Reaper(at.node, 1)
@@ -29,8 +29,8 @@ async def test_a_stray_channel_is_hung_up_at_the_second_look() -> None:
         ]
 
 
-async def test_what_lives_is_let_be() -> None:
-    """A live call's channels and bridges, a bridge that is not ours, and a held desk's."""
+async def test_live_resources_stay() -> None:
+    """Channels and bridges of live calls, a foreign bridge, and those of a paused shard."""
     async with inbound_node() as at:
         at.bench.shard.start_call(outbound(say()))
         bridges = [{**BRIDGE, "id": f"{ID}.b1"}, BRIDGE]
@@ -47,8 +47,8 @@ async def test_what_lives_is_let_be() -> None:
         assert at.bench.pbx.lines == before
 
 
-async def test_a_call_whose_legs_are_gone_is_looked_into() -> None:
-    """No event told it: the comparison with the PBX ends the call."""
+async def test_a_call_without_legs_is_verified() -> None:
+    """No event reported its end: the comparison with the PBX ends the call."""
     async with inbound_node() as at:
         actor = at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.settle()
@@ -60,8 +60,8 @@ async def test_a_call_whose_legs_are_gone_is_looked_into() -> None:
         assert actor.call.reason == "lost"
 
 
-async def test_a_call_whose_recordings_are_filed_is_let_be() -> None:
-    """It has no legs any more, and waits for what was recorded: nothing of its slot is held."""
+async def test_a_call_that_archives_recordings_stays() -> None:
+    """It has no legs and waits for its recordings: its slot is not paused."""
     async with inbound_node() as at:
         actor = at.bench.shard.start_call(
             outbound(say(), recording_destination=ARCHIVE, recording_enabled=True)

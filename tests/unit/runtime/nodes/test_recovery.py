@@ -1,4 +1,4 @@
-"""A node that is heard again: what was missed is told, and nothing is lost with the look."""
+"""A node that connects again: missed events are recovered, none is lost during the snapshot."""
 
 from functools import partial
 from typing import Any
@@ -13,8 +13,8 @@ from tests.unit.runtime.harness.inbound_node import InboundNode, inbound_node
 from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 
-async def test_a_node_that_comes_back_tells_what_was_missed() -> None:
-    """Stored calls are compared with the PBX; a leg that has gone ends its call."""
+async def test_missed_events_are_recovered() -> None:
+    """Stored calls are compared with the PBX; a leg that has ended ends its call."""
     async with inbound_node() as at:
         actor = at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.settle()
@@ -27,21 +27,21 @@ async def test_a_node_that_comes_back_tells_what_was_missed() -> None:
         assert at.bench.clock.armed == []
 
 
-async def test_who_comes_while_the_pbx_is_looked_at_is_not_lost() -> None:
-    """What was listed before says nothing of it, and its own events are heard."""
+async def test_a_channel_that_enters_during_the_snapshot_is_not_lost() -> None:
+    """The snapshot does not include it, and its own events are handled."""
     async with inbound_node() as at:
         await at.route()
         for caller in ("trunk-1", "trunk-2"):
             shown = {**channel(caller, "Ring"), "name": "PJSIP/trunk-00000001"}
-            comes = partial(
+            enter = partial(
                 at.node.on_event, 0, ari("StasisStart", channel=shown, args=["inbound"])
             )
-            if caller == "trunk-1":  # from now on the number's route is known
-                comes()
+            if caller == "trunk-1":  # from now on the route is cached
+                enter()
                 await until(partial(at.has_call, caller), every_s=0.001)
                 at.shows(shown)
-        # What comes is not among the channels: those are listed before the bridges.
-        at.bench.pbx.on_ask = lambda request: comes() if request.path == "bridges" else None
+        # The snapshot lists the channels before the bridges: this one enters between the two.
+        at.bench.pbx.on_ask = lambda request: enter() if request.path == "bridges" else None
         at.node.on_disconnected(0, 30_000)
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
@@ -49,55 +49,55 @@ async def test_who_comes_while_the_pbx_is_looked_at_is_not_lost() -> None:
         assert at.has_call("trunk-2")
 
 
-def pressed(digit: str) -> Any:
-    """Let a key go at so many seconds."""
-    told = {"timestamp": f"2026-11-21T05:00:0{digit}.000+0000", "digit": digit}
-    return ari("ChannelDtmfReceived", channel=channel(MAIN), duration_ms=80, **told)
+def digit_event(digit: str) -> Any:
+    """Return the event of a digit pressed at that many seconds."""
+    fields = {"timestamp": f"2026-11-21T05:00:0{digit}.000+0000", "digit": digit}
+    return ari("ChannelDtmfReceived", channel=channel(MAIN), duration_ms=80, **fields)
 
 
-def overheard(at: InboundNode, keys: list[Any]) -> None:
-    """Let AMI tell keys, a moment after ARI has, or would have."""
-    for key in keys:
-        told_ms = timestamp_ms(key.timestamp) + 3
-        at.node.dtmf_log.on_digit(MAIN, key.digit, key.duration_ms, told_ms)
+def report_over_ami(at: InboundNode, digits: list[Any]) -> None:
+    """Report digits over AMI, a moment after ARI does or would do."""
+    for digit in digits:
+        pbx_ms = timestamp_ms(digit.timestamp) + 3
+        at.node.dtmf_log.on_digit(MAIN, digit.digit, digit.duration_ms, pbx_ms)
 
 
-async def test_keys_that_others_did_not_hear_are_taken() -> None:
-    """What AMI told while the node was away comes first, then what waited; none twice."""
+async def test_digits_missed_over_ari_are_recovered() -> None:
+    """Digits that AMI reported in the outage come before buffered ones; none counts twice."""
     async with inbound_node() as at:
         actor = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
         at.bench.shard.feed(actor, LegAnswered(MAIN))
         at.shows(channel(MAIN, "Up"))
-        keys = [pressed(digit) for digit in "123"]
-        at.node.on_event(0, keys[0])
+        digits = [digit_event(digit) for digit in "123"]
+        at.node.on_event(0, digits[0])
         at.node.on_disconnected(0, 30_000)
-        at.node.on_event(0, keys[2])
-        overheard(at, keys)
+        at.node.on_event(0, digits[2])
+        report_over_ami(at, digits)
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
         assert isinstance(actor.call.state, Gathering)
         assert actor.call.state.digits == "123"
 
 
-async def test_keys_after_what_waits_are_taken_too() -> None:
-    """A lease was over a moment before its ears were closed: what was heard then is not all."""
+async def test_digits_after_buffered_ones_are_recovered() -> None:
+    """The lease ended before the listener was closed: the buffer misses later digits."""
     async with inbound_node() as at:
         actor = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
         at.bench.shard.feed(actor, LegAnswered(MAIN))
         at.shows(channel(MAIN, "Up"))
-        keys = [pressed(digit) for digit in "123"]
+        digits = [digit_event(digit) for digit in "123"]
         at.bench.shard.pause()
-        at.node.on_event(0, keys[0])
+        at.node.on_event(0, digits[0])
         at.node.pause_slot(0)
-        overheard(at, keys)
+        report_over_ami(at, digits)
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
         assert isinstance(actor.call.state, Gathering)
         assert actor.call.state.digits == "123"
 
 
-async def test_keys_after_an_end_that_waits_are_taken_in_order() -> None:
-    """Who was called had hung up, and keys were pressed, when the ears were closed: all count."""
+async def test_digits_after_a_buffered_hangup_are_in_order() -> None:
+    """The called leg hung up and digits followed before the listener was closed: all count."""
     async with inbound_node() as at:
         tree = {"type": "dial", "data": {"number": "+4790000001"}, "action": {"type": "gather"}}
         actor = at.bench.shard.start_call(outbound(tree))
@@ -108,10 +108,10 @@ async def test_keys_after_an_end_that_waits_are_taken_in_order() -> None:
         at.node.on_event(
             0, ari("ChannelDestroyed", channel=channel(called), cause=16, cause_txt="")
         )
-        keys = [pressed(digit) for digit in "123"]
-        at.node.on_event(0, keys[0])
+        digits = [digit_event(digit) for digit in "123"]
+        at.node.on_event(0, digits[0])
         at.node.pause_slot(0)
-        overheard(at, keys)
+        report_over_ami(at, digits)
         at.bench.clock.pass_ms(1_000)
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
@@ -119,8 +119,8 @@ async def test_keys_after_an_end_that_waits_are_taken_in_order() -> None:
         assert actor.call.state.digits == "123"
 
 
-async def test_what_goes_on_goes_on() -> None:
-    """A leg that is still there is not disturbed; one that answered meanwhile begins."""
+async def test_live_legs_are_not_disturbed() -> None:
+    """A leg that is up stays up; a leg that answered in the outage starts its call."""
     async with inbound_node() as at:
         actor = at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.settle()
@@ -131,8 +131,8 @@ async def test_what_goes_on_goes_on() -> None:
         assert actor.call.status == "in-progress"
 
 
-async def test_no_answer_is_looked_into() -> None:
-    """A request without a reply: the desk is held, compared with the PBX, and goes on."""
+async def test_a_lost_reply_is_recovered() -> None:
+    """A request without reply: the shard is paused, compared with the PBX and resumed."""
     async with inbound_node() as at:
         at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.reply(Reply(0))
@@ -141,8 +141,8 @@ async def test_no_answer_is_looked_into() -> None:
         assert at.bench.pbx.lines == ["POST channels/create", "POST channels/create"]
 
 
-async def test_no_answer_after_its_desk_was_closed_is_nobodys() -> None:
-    """The calls are another engine's: neither is the PBX looked at, nor is anything ordered."""
+async def test_a_lost_reply_of_a_removed_shard_is_ignored() -> None:
+    """Another engine owns the calls: no snapshot is taken and no request is sent."""
     async with inbound_node() as at:
         at.bench.shard.start_call(outbound(say()))
         at.bench.shard.context.hang_up_channel("1.1")

@@ -1,4 +1,4 @@
-"""From Asterisk's words to the core's (docs/asterisk.md: how legs begin and end)."""
+"""ARI events as call events (docs/asterisk.md: how legs begin and end)."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def channel(channel_id: str, state: str = "Up") -> dict[str, Any]:
 
 
 def ari(kind: str, **fields: Any) -> Any:
-    """Make an ARI event as it comes over the websocket."""
+    """Make an ARI event as the websocket delivers it."""
     message = {
         "type": kind,
         "timestamp": "2026-11-21T05:00:00.000+0000",
@@ -108,14 +108,14 @@ CASES: list[tuple[Any, Event | None]] = [
 
 
 @pytest.mark.parametrize(("heard", "meant"), CASES)
-def test_what_an_event_means(heard: Any, meant: Event | None) -> None:
-    """Each ARI event is one event of the core, or none."""
+def test_translation(heard: Any, meant: Event | None) -> None:
+    """Each ARI event is one call event, or none."""
     assert translate(heard, NOW) == meant
     assert subject_id(heard) in {MAIN, CHANNEL, f"{ID}.p1"}
 
 
-def test_other_events_concern_no_call() -> None:
-    """What is about no channel of a call is passed over."""
+def test_events_of_no_call() -> None:
+    """An event about no channel of a call is ignored."""
     heard = ari("PlaybackStarted", playback=playback("playing"))
     assert subject_id(heard) is None
     assert translate(heard, NOW) is None

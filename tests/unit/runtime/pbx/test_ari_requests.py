@@ -1,4 +1,4 @@
-"""From the core's words to Asterisk's, and what the replies mean (design sections 3.4, 6)."""
+"""PBX commands as ARI requests, and replies as call events (design sections 3.4, 6)."""
 
 import pytest
 
@@ -46,14 +46,14 @@ LINES: list[tuple[do.PbxCommand, list[str]]] = [
 
 
 @pytest.mark.parametrize(("command", "lines"), LINES)
-def test_each_command_is_its_requests(command: do.PbxCommand, lines: list[str]) -> None:
-    """Every command names ids chosen before, so that doing it twice is harmless."""
+def test_the_requests_of_each_command(command: do.PbxCommand, lines: list[str]) -> None:
+    """Every command names ids chosen in advance, so that repeating it is harmless."""
     found = requests_for(command, ENDPOINTS)
     assert [f"{each.method} {each.path}" for each in found] == lines
 
 
 def test_only_bridges_may_block() -> None:
-    """What would wait behind a playback is kept off the calls' lanes."""
+    """Requests that may wait behind a playback are kept off the calls' connections."""
     blocking = {type(command) for command, _ in LINES if may_block(command)}
     assert blocking == {do.AddToBridge, do.RemoveFromBridge, do.DestroyBridge}
 
@@ -69,7 +69,7 @@ def test_only_bridges_may_block() -> None:
     ],
 )
 def test_how_parties_are_dialled(party: str, endpoint: str) -> None:
-    """Numbers by the trunk, agents by their endpoint, sip: addresses through the trunk."""
+    """Numbers go over the trunk, agents to their endpoint, sip: URIs through the trunk."""
     (request,) = requests_for(do.Originate(MAIN, party, "+4799"), ENDPOINTS)
     assert request.path == "channels/create"
     query = dict(request.query)
@@ -79,24 +79,24 @@ def test_how_parties_are_dialled(party: str, endpoint: str) -> None:
     assert request.body == {"variables": {"CONNECTEDLINE(num,i)": "+4799"}}
 
 
-def test_a_party_is_called_in_one_breath() -> None:
-    """The mark that says so goes with the call, which Asterisk gives up a little after us."""
-    ring = do.Dial(MAIN, 30)
-    mark, dial = requests_for(ring, ENDPOINTS)
+def test_a_party_is_marked_and_dialled_at_once() -> None:
+    """The mark goes with the dial, whose timeout in Asterisk is a little longer than ours."""
+    dial_command = do.Dial(MAIN, 30)
+    mark, dial = requests_for(dial_command, ENDPOINTS)
     assert mark.uri == f"channels/{MAIN}/variable?variable=SWITCHROOM_CALLED&value=1"
     assert dial.uri == f"channels/{MAIN}/dial?timeout=35"
-    assert is_pipelined(ring)
+    assert is_pipelined(dial_command)
     assert not is_pipelined(do.AddToBridge(f"{ID}.b1", (MAIN,)))
 
 
 def test_without_a_caller_id_none_is_sent() -> None:
-    """The PBX's own default stands then."""
+    """The PBX's own default applies then."""
     (request,) = requests_for(do.Originate(MAIN, "+4721930000", ""), ENDPOINTS)
     assert request.body is None or request.body == {}
 
 
 def test_clips_are_played_from_our_media_server() -> None:
-    """Each clip is a sound at its key; an offset is for the first."""
+    """Each clip is a sound at its key; an offset applies to the first."""
     (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS, 250), ENDPOINTS)
     assert request.path == f"channels/{MAIN}/play/{ID}.p1"
     query = dict(request.query)
@@ -106,7 +106,7 @@ def test_clips_are_played_from_our_media_server() -> None:
 
 
 ORIGINATE = do.Originate(MAIN, "+4721930000", "")
-RING = do.Dial(MAIN, 30)
+DIAL = do.Dial(MAIN, 30)
 PLAY = do.Play(MAIN, f"{ID}.p1", CLIPS)
 BRIDGE = do.AddToBridge(f"{ID}.b1", (MAIN,))
 OUTCOMES: list[tuple[do.PbxCommand, Reply, Event | None]] = [
@@ -114,9 +114,9 @@ OUTCOMES: list[tuple[do.PbxCommand, Reply, Event | None]] = [
     (ORIGINATE, Reply(409), LegEnded(MAIN, 41)),
     (ORIGINATE, Reply(400), LegEnded(MAIN, 41)),
     (ORIGINATE, Reply(500), LegEnded(MAIN, 41)),
-    (RING, Reply(204), None),
-    (RING, Reply(409), None),
-    (RING, Reply(404), LegEnded(MAIN, 41)),
+    (DIAL, Reply(204), None),
+    (DIAL, Reply(409), None),
+    (DIAL, Reply(404), LegEnded(MAIN, 41)),
     (PLAY, Reply(201), None),
     (PLAY, Reply(404), PlaybackEnded(f"{ID}.p1", failed=True)),
     (BRIDGE, Reply(204), None),
@@ -133,26 +133,26 @@ OUTCOMES: list[tuple[do.PbxCommand, Reply, Event | None]] = [
 
 
 @pytest.mark.parametrize(("command", "reply", "event"), OUTCOMES)
-def test_what_a_reply_means(command: do.PbxCommand, reply: Reply, event: Event | None) -> None:
-    """Failures come back as events; a leg that rings (409) was called before."""
+def test_events_from_replies(command: do.PbxCommand, reply: Reply, event: Event | None) -> None:
+    """Failures become events; a leg that is ringing (409) was dialled before."""
     assert event_from_reply(command, reply) == event
 
 
 def test_talk_is_detected_by_a_variable() -> None:
-    """The silence that ends a sound, and Asterisk's usual level; an empty value takes it away."""
-    (begun,) = requests_for(do.StartTalkDetection(MAIN, 200), ENDPOINTS)
-    assert dict(begun.query) == {"variable": "TALK_DETECT(set)", "value": "200,256"}
-    (ended,) = requests_for(do.StopTalkDetection(MAIN, "human"), ENDPOINTS)
-    assert dict(ended.query) == {"variable": "TALK_DETECT(remove)", "value": ""}
+    """Its value is the silence and Asterisk's default level; an empty value removes it."""
+    (start,) = requests_for(do.StartTalkDetection(MAIN, 200), ENDPOINTS)
+    assert dict(start.query) == {"variable": "TALK_DETECT(set)", "value": "200,256"}
+    (stop,) = requests_for(do.StopTalkDetection(MAIN, "human"), ENDPOINTS)
+    assert dict(stop.query) == {"variable": "TALK_DETECT(remove)", "value": ""}
 
 
-def test_a_message_is_never_recorded_over() -> None:
-    """Asterisk ends it at what it can, a second later than we; a name that is known is refused."""
+def test_a_voicemail_is_never_overwritten() -> None:
+    """Asterisk ends it a second later than the call does; a known name is rejected."""
     (record,) = requests_for(do.StartVoicemail("1.7", "a~v1", 60, 5, "5"), ENDPOINTS)
-    asked = dict(record.query)
-    assert (asked["name"], asked["format"], asked["ifExists"]) == ("a~v1", "sln", "fail")
-    assert (asked["maxDurationSeconds"], asked["maxSilenceSeconds"]) == ("61", "5")
-    assert asked["terminateOn"] == "none", "it knows * and # only"
+    query = dict(record.query)
+    assert (query["name"], query["format"], query["ifExists"]) == ("a~v1", "sln", "fail")
+    assert (query["maxDurationSeconds"], query["maxSilenceSeconds"]) == ("61", "5")
+    assert query["terminateOn"] == "none", "it knows * and # only"
     start = do.StartVoicemail("1.7", "a~v1", 60, 5, "#")
     assert event_from_reply(start, Reply(409)) == VoicemailEnded("a~v1")
     assert event_from_reply(start, Reply(404)) == VoicemailEnded("a~v1", failed=True)

@@ -1,4 +1,4 @@
-"""How a node's answers are timed, and what is concluded from that."""
+"""Latency of a node's replies: average, metrics and failures."""
 
 from engine.ari.generated.operations import channels
 from engine.ari.request import Reply
@@ -10,7 +10,7 @@ REQUEST = channels.answer("l1")
 
 
 class TimedPbxBench:
-    """A timed node, with time moved by hand."""
+    """A timed PBX, with time moved by hand."""
 
     def __init__(self) -> None:
         self.now_s = 100.0
@@ -20,43 +20,43 @@ class TimedPbxBench:
         self.timed = TimedPbx(self.pbx, self.latency, self.meter, "pbx1", 3)
 
     def request(self, took_s: float, reply: Reply = OK, *, may_block: bool = False) -> None:
-        """Ask something that is answered after a time."""
+        """Send a request that is answered after a time."""
         replies: list[Reply] = []
         self.timed.send(REQUEST, "call", may_block, replies.append)
         self.now_s += took_s
         self.pbx.reply(reply)
         assert replies == [reply]
 
-    def count(self, lane: str) -> int:
-        """Tell how many answers of a lane were timed."""
-        return self.meter.nodes.request_duration.series("pbx1", 3, lane).count
+    def count(self, connection: str) -> int:
+        """Count the measured replies of a connection."""
+        return self.meter.nodes.request_duration.series("pbx1", 3, connection).count
 
 
-def test_slow_answers_strain_and_quiet_relieves() -> None:
-    """The level follows the answers of late, and halves with each second without one."""
-    scene = TimedPbxBench()
+def test_the_average_follows_replies_and_decays() -> None:
+    """It follows the latest replies, and halves with each second without a reply."""
+    bench = TimedPbxBench()
     for _ in range(100):
-        scene.request(0.2)
-    assert 190 < scene.latency.average_ms <= 200
-    scene.now_s += 1
-    assert 95 < scene.latency.average_ms <= 100
-    assert scene.count("websocket") == 100
+        bench.request(0.2)
+    assert 190 < bench.latency.average_ms <= 200
+    bench.now_s += 1
+    assert 95 < bench.latency.average_ms <= 100
+    assert bench.count("websocket") == 100
 
 
-def test_what_may_block_is_timed_apart() -> None:
-    """A request that may wait inside Asterisk says nothing of its strain."""
-    scene = TimedPbxBench()
-    scene.request(9.0, may_block=True)
-    assert scene.latency.average_ms == 0
-    assert (scene.count("http"), scene.count("websocket")) == (1, 0)
+def test_blocking_requests_are_measured_separately() -> None:
+    """A request that may wait inside Asterisk does not count for the latency."""
+    bench = TimedPbxBench()
+    bench.request(9.0, may_block=True)
+    assert bench.latency.average_ms == 0
+    assert (bench.count("http"), bench.count("websocket")) == (1, 0)
 
 
-def test_what_was_not_done_is_counted_by_status() -> None:
-    """No answer counts as lost."""
-    scene = TimedPbxBench()
+def test_failures_are_counted_by_status() -> None:
+    """A missing reply counts as lost."""
+    bench = TimedPbxBench()
     for reply in (OK, LOST, Reply(404), Reply(404), Reply(500)):
-        scene.request(0.001, reply)
-    assert dict(scene.meter.nodes.request_failures) == {
+        bench.request(0.001, reply)
+    assert dict(bench.meter.nodes.request_failures) == {
         ("pbx1", "3", "lost"): 1,
         ("pbx1", "3", "404"): 2,
         ("pbx1", "3", "500"): 1,

@@ -1,4 +1,4 @@
-"""A PBX's tapes: what is asked of it, what is asked again, and what is filed when."""
+"""Recording commands: what is sent to the PBX, what is retried, what is archived when."""
 
 from collections.abc import AsyncIterator
 
@@ -34,8 +34,8 @@ async def bench() -> AsyncIterator[RecorderBench]:
     await bench.recorder.close()
 
 
-async def test_a_tape_is_started_muted_and_stopped(bench: RecorderBench) -> None:
-    """Left and right apart, where ARI serves it; in the order in which it was wanted."""
+async def test_a_recording_is_started_muted_and_stopped(bench: RecorderBench) -> None:
+    """Both directions are recorded apart, where ARI serves them; commands keep their order."""
     bench.pbx.shows[FILENAME_VARIABLE] = Reply(404)
     await bench.run(StartRecording(LEG, FIRST))
     bench.pbx.shows[FILENAME_VARIABLE] = Reply(200, b'{"value":"/spool/%s.raw"}' % FIRST.encode())
@@ -50,47 +50,47 @@ async def test_a_tape_is_started_muted_and_stopped(bench: RecorderBench) -> None
     assert bench.done == [None] * 4
 
 
-async def test_a_tape_that_runs_is_not_started_again(bench: RecorderBench) -> None:
-    """Two writers would tear the file."""
+async def test_a_running_recording_is_not_started_again(bench: RecorderBench) -> None:
+    """Two writers would corrupt the file."""
     bench.pbx.shows[FILENAME_VARIABLE] = Reply(200, b'{"value":"/spool/%s.raw"}' % FIRST.encode())
     await bench.run(StartRecording(LEG, FIRST))
     assert bench.ami.actions == []
 
 
-async def test_only_its_own_tape_is_stopped(bench: RecorderBench) -> None:
-    """A stop that is done again must not end the tape that followed."""
+async def test_only_its_own_recording_is_stopped(bench: RecorderBench) -> None:
+    """A repeated stop must not end the next recording."""
     bench.pbx.shows[FILENAME_VARIABLE] = Reply(200, b'{"value":"/spool/%s.raw"}' % SECOND.encode())
     await bench.run(StopRecording(LEG, FIRST))
     assert bench.ami.actions == []
 
 
-async def test_what_had_no_answer_is_asked_again(bench: RecorderBench) -> None:
-    """After a look whether it was done after all."""
+async def test_a_failed_command_is_retried(bench: RecorderBench) -> None:
+    """Each retry first checks whether the command was executed after all."""
     bench.ami.responses = [AmiUnavailable("lost"), AmiResponse(False, "no room"), AmiResponse(True)]
     await bench.run(StartRecording(LEG, FIRST))
     assert [action for action, _ in bench.ami.actions] == ["MixMonitor"] * 3
 
 
-async def test_who_may_not_any_more_leaves_the_tapes_as_they_are(bench: RecorderBench) -> None:
-    """The slot may be another's: neither what is tried nor what comes after it is asked again."""
+async def test_a_lost_lease_stops_retries(bench: RecorderBench) -> None:
+    """Another engine may own the slot: neither the retry nor later commands are sent."""
     bench.ami.responses = [AmiUnavailable("lost")]
-    may = [True, False]
+    is_allowed = [True, False]
     for command in (StartRecording(LEG, FIRST), MuteRecording(LEG, True)):
-        bench.recorder.run(command, CALL, bench.done.append, lambda: may.pop(0))
-    await until(lambda: not may, what="the second try")
+        bench.recorder.run(command, CALL, bench.done.append, lambda: is_allowed.pop(0))
+    await until(lambda: not is_allowed, what="the second attempt")
     await bench.run(StopRecording(LEG, SECOND))
     assert [action for action, _ in bench.ami.actions] == ["MixMonitor"]
 
 
-async def test_a_leg_that_is_gone_is_not_waited_for(bench: RecorderBench) -> None:
+async def test_an_ended_leg_is_not_retried(bench: RecorderBench) -> None:
     """There is nothing to record any more."""
     bench.ami.responses = [AmiResponse(False, "No such channel")]
     await bench.run(StartRecording(LEG, FIRST))
     assert len(bench.ami.actions) == 1
 
 
-async def test_tapes_are_filed_then_deleted(bench: RecorderBench) -> None:
-    """All of a conversation as one, in stereo."""
+async def test_files_are_archived_then_deleted(bench: RecorderBench) -> None:
+    """All files of a conversation are one stereo recording."""
     await bench.run(ArchiveRecordings("r9", (FIRST, SECOND)))
     path = f"acme/2026-11-21/{CALL}.wav"
     assert bench.archiver.archived == [(path, 2, [FIRST, SECOND])]
@@ -99,17 +99,17 @@ async def test_tapes_are_filed_then_deleted(bench: RecorderBench) -> None:
     assert deleted == [f"DELETE recordings/stored/{name}" for name in (FIRST, SECOND)]
 
 
-async def test_a_message_is_filed_in_mono(bench: RecorderBench) -> None:
-    """Under its own name."""
+async def test_a_voicemail_is_archived_in_mono(bench: RecorderBench) -> None:
+    """It is archived under its own name."""
     await bench.run(ArchiveRecordings("r9", (MESSAGE,)))
     assert bench.archiver.archived == [(f"acme/2026-11-21/{CALL}.v3.wav", 1, [MESSAGE])]
 
 
 @pytest.mark.parametrize("outcome", [None, ArchiveError("archive", "away")])
-async def test_nothing_is_deleted_that_is_not_stored(
+async def test_nothing_is_deleted_that_is_not_archived(
     bench: RecorderBench, outcome: ArchiveError | None
 ) -> None:
-    """It is told as lost where the PBX has none of it, else as not filed yet."""
+    """The recording is lost if the PBX has no file; otherwise archiving failed for now."""
     bench.archiver.result = outcome
     await bench.run(ArchiveRecordings("r9", (FIRST,)))
     fault = "archive: away" if outcome else "lost"
@@ -121,20 +121,20 @@ async def test_nothing_is_deleted_that_is_not_stored(
     ("name", "shown"), [(FIRST, f"channels/{LEG}"), (MESSAGE, f"recordings/live/{MESSAGE}")]
 )
 @pytest.mark.parametrize("status", [200, 0])
-async def test_what_may_still_grow_is_not_filed(
+async def test_a_growing_file_is_not_archived(
     bench: RecorderBench, name: str, shown: str, status: int
 ) -> None:
-    """A leg that lives on is recorded still, whatever was concluded about its call."""
+    """A leg that is up is still recorded, whatever was concluded about its call."""
     bench.pbx.shows[shown] = Reply(status)
     await bench.run(ArchiveRecordings("r9", (name,)))
-    (told,) = bench.done
-    assert isinstance(told, RecordingsArchived)
-    assert told.fault.startswith("busy" if status else "pbx")
+    (event,) = bench.done
+    assert isinstance(event, RecordingsArchived)
+    assert event.fault.startswith("busy" if status else "pbx")
     assert bench.archiver.archived == []
 
 
-async def test_a_filing_that_goes_on_is_not_begun_again(bench: RecorderBench) -> None:
-    """Neither by the same errand nor by who finds it lying about."""
+async def test_archiving_is_not_started_twice(bench: RecorderBench) -> None:
+    """Neither by the same command nor by the sweeper."""
     bench.archiver.may_finish.clear()
     for _ in range(2):
         bench.recorder.run(ArchiveRecordings("r9", (FIRST,)), CALL, bench.done.append)
@@ -146,8 +146,8 @@ async def test_a_filing_that_goes_on_is_not_begun_again(bench: RecorderBench) ->
     assert len(bench.archiver.archived) == 1
 
 
-async def test_the_end_of_a_call_ends_what_is_tried_for_it(bench: RecorderBench) -> None:
-    """A manager that is away is not asked for a leg that is gone."""
+async def test_the_end_of_a_call_ends_its_retries(bench: RecorderBench) -> None:
+    """An unreachable AMI gets no command for an ended leg."""
     bench.ami.responses = [AmiUnavailable("away")] * 100
     bench.recorder.run(StartRecording(LEG, FIRST), CALL, bench.done.append)
     await until(lambda: bool(bench.ami.actions), what="a try")

@@ -1,4 +1,4 @@
-"""The archivist: what lies on a PBX though its call has ended is filed, when it is nobody's."""
+"""The sweeper: archives recordings on a PBX whose calls have ended."""
 
 from collections.abc import Sequence
 
@@ -17,22 +17,22 @@ ELSEWHERE = "acme~2026-11-21~7-pbx1-abcdefgh.k1~1~l0"
 
 
 class FakeArchiver:
-    """Keeps what is to be filed."""
+    """Keeps the names of archived files."""
 
     def __init__(self) -> None:
-        self.filed: list[list[str]] = []
+        self.archived: list[list[str]] = []
         self.failure: ArchiveError | None = None
 
     async def archive(self, names: Sequence[str]) -> int | None:
-        """File tapes, or fail."""
-        self.filed.append(list(names))
+        """Archive files, or fail."""
+        self.archived.append(list(names))
         if self.failure is not None:
             raise self.failure
         return 1_000
 
 
 class SweeperBench:
-    """A node with one slot, and its archivist."""
+    """A node with one slot, and its sweeper."""
 
     def __init__(self) -> None:
         self.bench = ShardBench()
@@ -44,65 +44,65 @@ class SweeperBench:
         self.shows(*LEFT)
 
     def shows(self, *names: str) -> None:
-        """Let these lie on the PBX."""
+        """Let the PBX show these files."""
         stored = [{"name": name, "format": "raw"} for name in names]
         self.bench.pbx.shows["recordings/stored"] = Reply(200, msgspec.json.encode(stored))
 
     async def sweep(self, times: int = 2) -> list[list[str]]:
-        """Sweep, and give what was filed meanwhile."""
-        self.recorder.filed.clear()
+        """Sweep, and return what was archived meanwhile."""
+        self.recorder.archived.clear()
         for _ in range(times):
             await self.sweeper.sweep()
-        return self.recorder.filed
+        return self.recorder.archived
 
 
 @pytest.fixture
 def bench() -> SweeperBench:
-    """Make one."""
+    """Make a bench."""
     return SweeperBench()
 
 
-async def test_what_is_nobodys_twice_is_filed(bench: SweeperBench) -> None:
-    """Once seen it may belong to a call that is just ending; all tapes of a call are one file."""
+async def test_an_orphan_of_two_sweeps_is_archived(bench: SweeperBench) -> None:
+    """After one sweep its call may just be ending; all files of a call are one recording."""
     assert await bench.sweep(1) == []
     assert await bench.sweep(1) == [LEFT]
 
 
-async def test_each_message_is_filed_by_itself(bench: SweeperBench) -> None:
-    """Beside the conversation's tapes."""
+async def test_each_voicemail_is_archived_by_itself(bench: SweeperBench) -> None:
+    """It is separate from the recording of the conversation."""
     bench.shows(*LEFT, MESSAGE)
     assert sorted(await bench.sweep()) == [LEFT, [MESSAGE]]
 
 
-async def test_it_is_tried_for_ever(bench: SweeperBench) -> None:
-    """As long as it lies there."""
+async def test_a_failed_archive_is_retried(bench: SweeperBench) -> None:
+    """As long as the file exists."""
     bench.recorder.failure = ArchiveError("archive", "away")
     assert len(await bench.sweep(6)) == 5
     bench.shows()
     assert await bench.sweep() == []
 
 
-async def test_a_live_calls_tapes_are_left(bench: SweeperBench) -> None:
-    """They are the call's to file."""
+async def test_recordings_of_a_live_call_stay(bench: SweeperBench) -> None:
+    """The call archives them itself."""
     bench.bench.shard.start_call(inbound(say()))
     assert await bench.sweep() == []
 
 
-async def test_what_others_may_file_is_left(bench: SweeperBench) -> None:
-    """Another engine's slot, and recordings that are none of ours."""
+async def test_recordings_of_others_stay(bench: SweeperBench) -> None:
+    """Those of another engine's slot, and files that are not ours."""
     bench.shows(ELSEWHERE, "greeting", "acme~x")
     assert await bench.sweep() == []
 
 
-async def test_while_a_node_is_away_nothing_is_concluded(bench: SweeperBench) -> None:
-    """Its calls may live."""
+async def test_a_paused_shard_is_not_swept(bench: SweeperBench) -> None:
+    """Its calls may be live."""
     bench.bench.shard.pause()
     assert await bench.sweep() == []
 
 
 @pytest.mark.parametrize("reply", [Reply(0), Reply(503)])
-async def test_a_pbx_that_does_not_answer_is_waited_for(bench: SweeperBench, reply: Reply) -> None:
-    """And begins anew: twice seen means twice."""
+async def test_a_pbx_that_does_not_answer(bench: SweeperBench, reply: Reply) -> None:
+    """The count of two sweeps starts again."""
     await bench.sweep(1)
     bench.bench.pbx.shows["recordings/stored"] = reply
     assert await bench.sweep(1) == []

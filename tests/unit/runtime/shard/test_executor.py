@@ -1,4 +1,4 @@
-"""Doing what calls want: one request after another for each call, hangups at once."""
+"""Command execution: a call's requests in sequence, hangups at once."""
 
 from engine.ari.request import Reply
 from engine.calls.model.commands import (
@@ -20,8 +20,8 @@ from tests.unit.runtime.harness.shard_bench import ShardBench
 from wire.media import Speech
 
 
-def test_a_calls_requests_go_one_after_another() -> None:
-    """The next is sent when the one before has its reply, whatever the reply."""
+def test_a_calls_requests_are_sequential() -> None:
+    """Each is sent after the reply to the previous one, whatever the reply."""
     bench = ExecutorBench(StartRinging(MAIN), StopRinging(MAIN))
     assert bench.pbx.lines == [f"POST channels/{MAIN}/ring"]
     bench.pbx.reply(Reply(412))
@@ -32,7 +32,7 @@ def test_a_calls_requests_go_one_after_another() -> None:
 
 
 def test_a_hangup_waits_for_nothing() -> None:
-    """It is sent at once, though another request is on its way, and holds up none."""
+    """It is sent at once, beside a request in flight, and delays none."""
     bench = ExecutorBench(StartRinging(MAIN), StopRinging(MAIN))
     bench.executor.execute(bench.actor, (Hangup(MAIN, 16),))
     assert bench.pbx.lines == [f"POST channels/{MAIN}/ring", f"DELETE channels/{MAIN}"]
@@ -43,7 +43,7 @@ def test_a_hangup_waits_for_nothing() -> None:
 
 
 def test_a_bridge_is_two_requests() -> None:
-    """It is made, or was made before, then its legs join; a failure of either is told."""
+    """It is created, or existed, then its legs are added; a failure of either is an event."""
     bridge = AddToBridge(f"{ID}.b1", (MAIN, f"{ID}.l1"))
     for first, second, failed in (
         (OK, OK, False),
@@ -61,8 +61,8 @@ def test_a_bridge_is_two_requests() -> None:
         assert bench.actor.outbox == []
 
 
-def test_a_party_is_called_in_one_breath() -> None:
-    """The mark and the call go without a pause: a crash between them would leave a silent leg."""
+def test_a_party_is_marked_and_dialled_at_once() -> None:
+    """A crash between mark and dial would leave a silent leg."""
     bench = ExecutorBench(Dial(MAIN, 30), StartRinging(MAIN))
     assert bench.pbx.lines == [f"POST channels/{MAIN}/variable", f"POST channels/{MAIN}/dial"]
     bench.pbx.reply(Reply(204))
@@ -72,8 +72,8 @@ def test_a_party_is_called_in_one_breath() -> None:
     assert bench.actor.outbox == [StartRinging(MAIN)]
 
 
-def test_any_lost_reply_is_a_doubt() -> None:
-    """Also one whose word is not waited for: what it asked for may not have been done."""
+def test_any_lost_reply_is_reported() -> None:
+    """Even of a pipelined request: it may not have been executed."""
     bench = ExecutorBench(Dial(MAIN, 30))
     bench.pbx.reply(LOST)
     bench.pbx.reply(Reply(204))
@@ -81,8 +81,8 @@ def test_any_lost_reply_is_a_doubt() -> None:
     assert bench.actor.outbox == []
 
 
-def test_doubt_keeps_the_command() -> None:
-    """No reply: the queue stands still until a recovery."""
+def test_a_lost_reply_keeps_the_command() -> None:
+    """The queue waits for a recovery."""
     bench = ExecutorBench(StartRinging(MAIN), StopRinging(MAIN))
     bench.pbx.reply(LOST)
     assert bench.lost_replies == [True]
@@ -90,26 +90,26 @@ def test_doubt_keeps_the_command() -> None:
     assert len(bench.actor.outbox) == 2
 
 
-def test_what_needs_no_pbx() -> None:
-    """What is told was committed; what is prefetched is handed on and done."""
+def test_commands_without_pbx() -> None:
+    """Events are emitted by the commit; a prefetch is passed on and acknowledged."""
     story = dialing_call("+4712345678")
-    tell = next(each for each in story.commands if isinstance(each, EmitEvent))
-    bench = ExecutorBench(tell, PrefetchMedia((Speech("a"),)))
+    emit = next(each for each in story.commands if isinstance(each, EmitEvent))
+    bench = ExecutorBench(emit, PrefetchMedia((Speech("a"),)))
     assert bench.pbx.lines == []
     assert bench.io.prefetched == [Speech("a")]
-    assert bench.actor.outbox == [tell]
+    assert bench.actor.outbox == [emit]
 
 
 def test_a_queue_keeps_the_order_of_steps() -> None:
-    """What later steps want comes after what earlier ones wanted."""
-    world = ShardBench()
+    """Commands of later steps follow those of earlier steps."""
+    bench = ShardBench()
     story = dialing_call("+4712345678")
-    actor = world.shard.adopt(Actor(story.call))
-    world.shard.feed(actor, LegCreated(f"{ID}.l1"))
-    world.shard.feed(actor, LegAnswered(f"{ID}.l1"))
+    actor = bench.shard.adopt(Actor(story.call))
+    bench.shard.feed(actor, LegCreated(f"{ID}.l1"))
+    bench.shard.feed(actor, LegAnswered(f"{ID}.l1"))
     assert isinstance(actor.call.state, Bridged)
-    world.pbx.settle()
-    assert world.pbx.lines == [
+    bench.pbx.settle()
+    assert bench.pbx.lines == [
         f"POST channels/{ID}.l1/variable",
         f"POST channels/{ID}.l1/dial",
         f"DELETE channels/{MAIN}/ring",

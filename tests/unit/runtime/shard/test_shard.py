@@ -1,4 +1,4 @@
-"""The desk: from event to commit to command, in that order (design section 3.5)."""
+"""The shard: from event to commit to command, in that order (design section 3.5)."""
 
 import pytest
 
@@ -25,135 +25,135 @@ from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, ShardBench
 from wire.media import Speech
 
 
-def test_nothing_is_done_before_the_commit() -> None:
-    """One atomic commit holds the new state and the commands; then they are performed."""
-    world = ShardBench()
-    world.writer.at_once = False
+def test_no_command_runs_before_the_commit() -> None:
+    """One atomic commit holds the new state and the commands; then they are executed."""
+    bench = ShardBench()
+    bench.writer.at_once = False
     stored: list[bool] = []
-    actor = world.shard.start_call(outbound(say()), lambda: stored.append(True))
-    assert world.pbx.lines == []
+    actor = bench.shard.start_call(outbound(say()), lambda: stored.append(True))
+    assert bench.pbx.lines == []
     assert stored == []
-    record = decode_stored_call(world.writer.changes[0].state)
-    assert record.call == actor.call
-    assert any(isinstance(each, Originate) for each in record.outbox)
-    world.writer.commit()
+    stored_call = decode_stored_call(bench.writer.changes[0].state)
+    assert stored_call.call == actor.call
+    assert any(isinstance(each, Originate) for each in stored_call.outbox)
+    bench.writer.commit()
     assert stored == [True]
-    assert world.pbx.lines == [ORIGINATE]
-    assert world.io.prefetched == [Speech("hello")]
+    assert bench.pbx.lines == [ORIGINATE]
+    assert bench.io.prefetched == [Speech("hello")]
 
 
-def test_what_nothing_is_done_upon_need_not_hurry() -> None:
-    """A change that only tells or notes something goes with the next that wants something done."""
-    world = ShardBench()
-    actor = world.shard.start_call(outbound(say()))
-    world.pbx.settle()
-    world.shard.feed(actor, LegRinging(MAIN))
-    world.shard.feed(actor, LegAnswered(MAIN))
-    assert world.writer.urgent == [True, False, True]
+def test_a_change_without_commands_is_not_urgent() -> None:
+    """It is committed with the next change that has commands."""
+    bench = ShardBench()
+    actor = bench.shard.start_call(outbound(say()))
+    bench.pbx.settle()
+    bench.shard.feed(actor, LegRinging(MAIN))
+    bench.shard.feed(actor, LegAnswered(MAIN))
+    assert bench.writer.urgent == [True, False, True]
 
 
-def test_what_is_done_leaves_the_outbox() -> None:
-    """A command stays until it is done; the next commit shows it gone."""
-    world = ShardBench()
-    actor = world.shard.start_call(outbound())
+def test_an_executed_command_leaves_the_outbox() -> None:
+    """A command stays until it is acknowledged; the next commit is without it."""
+    bench = ShardBench()
+    actor = bench.shard.start_call(outbound())
     assert [type(each) for each in actor.outbox] == [Originate]
-    world.pbx.reply()
+    bench.pbx.reply()
     assert actor.outbox == []
 
 
-def test_the_log_tells_the_whole_story() -> None:
-    """The log starts with the call as opened; every event that counted follows, numbered."""
-    world = ShardBench()
-    actor = answered_call(world)
-    world.shard.feed(actor, LegEnded(MAIN, 16))
+def test_the_log_is_complete() -> None:
+    """It starts with the opened call; every effective event follows, numbered."""
+    bench = ShardBench()
+    actor = answered_call(bench)
+    bench.shard.feed(actor, LegEnded(MAIN, 16))
     lines: list[bytes] = []
-    for change in world.writer.changes:
+    for change in bench.writer.changes:
         assert change.seq == len(lines)
         lines += change.log
     assert list(replay(lines))[-1].call == actor.call
-    assert [change.live for change in world.writer.changes][-2:] == [True, False]
-    assert len(world.writer.changes[-1].events) == 1
+    assert [change.live for change in bench.writer.changes][-2:] == [True, False]
+    assert len(bench.writer.changes[-1].events) == 1
 
 
-def test_an_event_that_changes_nothing_costs_nothing() -> None:
-    """Commit only what changed."""
-    world = ShardBench()
-    actor = answered_call(world)
-    before = len(world.writer.changes)
-    world.shard.feed(actor, LegRinging(MAIN))
-    world.shard.feed(actor, DigitPressed(MAIN, "1", 0))
-    assert len(world.writer.changes) == before
+def test_an_event_without_effect_is_not_committed() -> None:
+    """Only changes are committed."""
+    bench = ShardBench()
+    actor = answered_call(bench)
+    before = len(bench.writer.changes)
+    bench.shard.feed(actor, LegRinging(MAIN))
+    bench.shard.feed(actor, DigitPressed(MAIN, "1", 0))
+    assert len(bench.writer.changes) == before
 
 
-def test_audio_at_hand_is_played_in_the_same_step() -> None:
-    """No errand for a clip that is known; the log has both events, so a replay is the same."""
-    world = ShardBench()
-    world.io.clips[Speech("hello")] = CLIPS[0]
-    actor = answered_call(world)
-    assert world.io.running == []
-    assert world.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
-    assert len(world.writer.changes[-1].log) == 2
-    lines = [line for change in world.writer.changes for line in change.log]
+def test_cached_audio_is_played_in_the_same_step() -> None:
+    """A cached clip needs no I/O command; the log has both events, so a replay is the same."""
+    bench = ShardBench()
+    bench.io.clips[Speech("hello")] = CLIPS[0]
+    actor = answered_call(bench)
+    assert bench.io.running == []
+    assert bench.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
+    assert len(bench.writer.changes[-1].log) == 2
+    lines = [line for change in bench.writer.changes for line in change.log]
     assert list(replay(lines))[-1].call == actor.call
 
 
-def test_audio_that_is_not_at_hand_is_fetched() -> None:
-    """An errand ends in one event, and leaves the outbox."""
-    world = ShardBench()
-    actor = answered_call(world)
-    errand, done = world.io.running[0]
-    assert isinstance(errand, FetchMedia)
-    assert errand in actor.outbox
-    done(MediaFetched(errand.request, CLIPS))
-    assert errand not in actor.outbox
-    assert world.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
+def test_missing_audio_is_fetched() -> None:
+    """The I/O command ends in one event and leaves the outbox."""
+    bench = ShardBench()
+    actor = answered_call(bench)
+    command, done = bench.io.running[0]
+    assert isinstance(command, FetchMedia)
+    assert command in actor.outbox
+    done(MediaFetched(command.request, CLIPS))
+    assert command not in actor.outbox
+    assert bench.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
 
 
-def test_an_errand_that_ends_after_the_call_is_ignored() -> None:
-    """A webhook may answer long after the caller has gone."""
-    world = ShardBench()
-    actor = answered_call(world, HTTPS)
-    errand, done = world.io.running[0]
-    assert isinstance(errand, SendWebhook)
-    world.shard.feed(actor, LegEnded(MAIN, 16))
-    changes = len(world.writer.changes)
-    done(ActionReceived(errand.request, None))
-    assert len(world.writer.changes) == changes
-    assert world.shard.actors == {}
+def test_an_io_result_after_the_call_is_ignored() -> None:
+    """A webhook may answer long after the caller has hung up."""
+    bench = ShardBench()
+    actor = answered_call(bench, HTTPS)
+    command, done = bench.io.running[0]
+    assert isinstance(command, SendWebhook)
+    bench.shard.feed(actor, LegEnded(MAIN, 16))
+    changes = len(bench.writer.changes)
+    done(ActionReceived(command.request, None))
+    assert len(bench.writer.changes) == changes
+    assert bench.shard.actors == {}
 
 
 def test_a_call_is_found_by_its_channels() -> None:
-    """Ours carry the call's id; Asterisk's own are known from the arrival."""
-    world = ShardBench()
-    going, coming = world.shard.start_call(outbound()), world.shard.adopt(Actor(inbound()))
-    assert world.shard.find_by_channel(f"{ID}.p7") in {going, coming}
-    assert world.shard.find_by_channel(CHANNEL) is coming
-    assert world.shard.find_by_channel("1700000000.8") is None
+    """Our channel ids begin with the call's id; Asterisk's own ids are indexed."""
+    bench = ShardBench()
+    outgoing, incoming = bench.shard.start_call(outbound()), bench.shard.adopt(Actor(inbound()))
+    assert bench.shard.find_by_channel(f"{ID}.p7") in {outgoing, incoming}
+    assert bench.shard.find_by_channel(CHANNEL) is incoming
+    assert bench.shard.find_by_channel("1700000000.8") is None
 
 
-def test_a_fault_in_one_call_ends_that_call_alone() -> None:
-    """When a step can't be stored, the call's legs are hung up and the others go on."""
-    world = ShardBench()
-    actor = answered_call(world)
-    world.writer.refusal = Overflow("full")
-    world.shard.feed(actor, HangupRequested("api"))
-    assert world.shard.actors == {}
-    assert world.pbx.lines[-1] == HANGUP
-    assert world.clock.armed == []
+def test_an_internal_error_ends_only_its_call() -> None:
+    """If a step cannot be stored, the call's legs are hung up and other calls continue."""
+    bench = ShardBench()
+    actor = answered_call(bench)
+    bench.writer.refusal = Overflow("full")
+    bench.shard.feed(actor, HangupRequested("api"))
+    assert bench.shard.actors == {}
+    assert bench.pbx.lines[-1] == HANGUP
+    assert bench.clock.armed == []
 
 
-def test_dismissing_a_channel() -> None:
-    """A channel that is no call's is hung up with a cause."""
-    world = ShardBench()
-    world.shard.context.hang_up_channel("1700000000.9", 34)
-    assert world.pbx.sent[-1].request.query == (("reason_code", "34"),)
-    world.pbx.settle()
+def test_hanging_up_a_channel() -> None:
+    """A channel of no call is hung up with a cause."""
+    bench = ShardBench()
+    bench.shard.context.hang_up_channel("1700000000.9", 34)
+    assert bench.pbx.sent[-1].request.query == (("reason_code", "34"),)
+    bench.pbx.settle()
 
 
 @pytest.mark.parametrize(("healthy", "overloaded"), [(False, False), (True, True)])
 def test_no_new_call_while_it_cannot_be_stored(healthy: bool, overloaded: bool) -> None:
-    """Redis gone, or too much waiting: the desk says so."""
-    world = ShardBench()
-    assert world.shard.can_store
-    world.writer.is_healthy, world.writer.is_overloaded = healthy, overloaded
-    assert not world.shard.can_store
+    """The store is down, or its backlog is too long."""
+    bench = ShardBench()
+    assert bench.shard.can_store
+    bench.writer.is_healthy, bench.writer.is_overloaded = healthy, overloaded
+    assert not bench.shard.can_store
