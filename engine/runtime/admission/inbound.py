@@ -9,7 +9,6 @@ import structlog
 from msgspec.structs import replace
 
 from engine.calls.model.events import LegAnswered
-from engine.calls.model.ids import call_id
 from engine.runtime.admission.placement import ENGINE_CODES, NODE_CODES, Placement
 from engine.runtime.admission.routes import (
     NO_CIRCUIT,
@@ -118,13 +117,10 @@ class InboundCalls:
             self._reject(shard, channel, "no_route", NO_SUCH_NUMBER)
             return
         now = self._clock.now_ms()
-        new_id = call_id(context.slot, context.node, self._ids.new(now))
-        destination = self._settings.recording_destination(context, route.account, now)
-        must_end_ms = now + self._settings.max_duration_ms
-        call = inbound_call(new_id, channel, route, now, must_end_ms, destination)
-        actor = shard.start_call(call)
-        if route.is_recorded and destination is None:
-            log.error("call not recorded: no archive", call_id=new_id)
+        new = self._settings.new_call(context, route.account, self._ids.new(now), now)
+        actor = shard.start_call(inbound_call(new, channel, route))
+        if route.is_recorded and new.recording_destination is None:
+            log.error("call not recorded: no archive", call_id=new.id)
         if channel.is_up:
             shard.feed(actor, LegAnswered(channel.channel))
 

@@ -9,12 +9,11 @@ from msgspec.structs import asdict, replace
 from engine.calls.model.call import Call
 from engine.calls.model.ids import call_id, slot_of
 from engine.calls.model.leg import Leg
-from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.state import Starting
 from engine.calls.verbs.dial import dial_data
 from engine.runtime.admission.placement import NoCapacity, Placement
 from engine.runtime.admission.routes import DefaultTargetLookup
-from engine.runtime.admission.settings import CallIds, CallSettings
+from engine.runtime.admission.settings import CallIds, CallSettings, NewCall
 from engine.runtime.base.context import EngineContext
 from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.commit_ack import NotOwner, awaiting_commit
@@ -85,17 +84,13 @@ class OutboundCalls:
     def _build(
         self, request: Originate, shard: CallShard, suffix: str, target: CallTarget | None
     ) -> Call:
-        now, settings = self._clock.now_ms(), self._settings
-        new_id = call_id(shard.context.slot, shard.context.node, suffix)
-        destination = settings.recording_destination(shard.context, request.account, now)
-        if request.is_recorded and destination is None:
+        now = self._clock.now_ms()
+        new = self._settings.new_call(shard.context, request.account, suffix, now)
+        if request.is_recorded and new.recording_destination is None:
             raise NoCapacity(
                 "no_archive", "recordings can't be kept: see recordings_url, ami_password"
             )
-        must_end_ms = now + settings.max_duration_ms
-        return outbound_call(
-            new_id, request, now, must_end_ms, settings.caller_id, destination, target
-        )
+        return outbound_call(new, request, self._settings.caller_id, target)
 
     async def _start(self, call: Call, shard: CallShard) -> Call:
         self._link_call(call.id)
@@ -130,20 +125,14 @@ class OutboundCalls:
         return next((each for each in ids if fits(slot_of(each, self._settings.slots))), None)
 
 
-def outbound_call(  # noqa: PLR0913, PLR0917 - what a call is made of
-    call_id: str,
-    request: Originate,
-    now: int,
-    must_end_ms: int,
-    default_caller_id: str,
-    destination: RecordingDestination | None = None,
-    target: CallTarget | None = None,
+def outbound_call(
+    new: NewCall, request: Originate, default_caller_id: str, target: CallTarget | None = None
 ) -> Call:
     """Build a requested call; the default caller id is shown when `from` is not a number."""
-    main = f"{call_id}.l0"
+    main, now = f"{new.id}.l0", new.created_ms
     from_number = request.from_ if _is_number(request.from_) else default_caller_id
     return Call(
-        id=call_id,
+        id=new.id,
         account=request.account,
         direction="outbound",
         from_=request.from_,
@@ -152,13 +141,13 @@ def outbound_call(  # noqa: PLR0913, PLR0917 - what a call is made of
         legs=(Leg(main, first_party(request), "requested", now, ring_timeout_s=request.timeout),),
         state=_starting(request, now + int(request.timeout * 1000)),
         created_ms=now,
-        must_end_ms=must_end_ms,
+        must_end_ms=new.must_end_ms,
         caller_id=request.caller_id or from_number,
         id_seq=1,
         custom_data=request.custom_data,
         contact=request.contact,
-        recording_destination=destination,
-        recording_enabled=destination is not None and request.is_recorded,
+        recording_destination=new.recording_destination,
+        recording_enabled=new.recording_destination is not None and request.is_recorded,
         labels=request.labels,
         callback_target=target,
     )

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call
 from engine.calls.model.leg import Leg
-from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.state import Starting
+from engine.runtime.admission.settings import NewCall
 from engine.runtime.base.ttl_cache import DEFAULT_TTL_MS, Cached, TtlCache
 from engine.runtime.nodes.incoming import IncomingChannel
 from wire.callback_targets import parse_call_target
@@ -68,19 +68,12 @@ class RouteCache:
         return route
 
 
-def inbound_call(  # noqa: PLR0913, PLR0917 - what a call is made of
-    call_id: str,
-    channel: IncomingChannel,
-    route: NumberRoute,
-    now: int,
-    must_end_ms: int,
-    destination: RecordingDestination | None = None,
-) -> Call:
+def inbound_call(new: NewCall, channel: IncomingChannel, route: NumberRoute) -> Call:
     """Build the call of an incoming channel: it is answered, then its number's action runs."""
-    caller, agent = _printable(channel.from_), channel.agent
+    caller, agent, now = _printable(channel.from_), channel.agent, new.created_ms
     target = route.status_callback_url
     return Call(
-        id=call_id,
+        id=new.id,
         account=route.account,
         direction="inbound",
         from_=caller,
@@ -89,12 +82,12 @@ def inbound_call(  # noqa: PLR0913, PLR0917 - what a call is made of
         legs=(Leg(channel.channel, caller, "created", now, agent_id=agent.agent_id or None),),
         state=Starting(route.action, now + ANSWER_TIMEOUT_MS),
         created_ms=now,
-        must_end_ms=must_end_ms,
+        must_end_ms=new.must_end_ms,
         # Callers choose what they send: only a number may be shown to others.
         caller_id=agent.caller_id or (caller if re.search(CALLER_ID, channel.from_) else ""),
         custom_data=route.custom_data,
-        recording_destination=destination,
-        recording_enabled=destination is not None and route.is_recorded,
+        recording_destination=new.recording_destination,
+        recording_enabled=new.recording_destination is not None and route.is_recorded,
         labels=route.labels,
         callback_target=parse_call_target(target, "statusCallbackUrl") if target else None,
     )

@@ -6,9 +6,19 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
+from engine.calls.model.ids import call_id
 from engine.calls.model.recording import RecordingDestination
 from engine.runtime.admission.limits import UNLIMITED, CapacityLimits
 from engine.runtime.shard.context import ShardContext
+
+
+class NewCall(Struct, frozen=True):
+    """What every new call has, inbound or outbound; times are in Unix milliseconds."""
+
+    id: str
+    created_ms: int
+    must_end_ms: int
+    recording_destination: RecordingDestination | None = None  # None: it can't be recorded
 
 
 class CallSettings(Struct, frozen=True):
@@ -22,10 +32,18 @@ class CallSettings(Struct, frozen=True):
     max_calls: int = 5_000  # live at once in this engine
     max_calls_per_s: float = 400
 
-    def recording_destination(
+    def new_call(self, shard: ShardContext, account: str, suffix: str, now_ms: int) -> NewCall:
+        """Return the id, times and recording destination of a call that starts in a shard."""
+        return NewCall(
+            call_id(shard.slot, shard.node, suffix),
+            now_ms,
+            now_ms + self.max_duration_ms,
+            self._recording_destination(shard, account, now_ms),
+        )
+
+    def _recording_destination(
         self, shard: ShardContext, account: str, now_ms: int
     ) -> RecordingDestination | None:
-        """Return where a new call's recordings will be archived; None: nowhere."""
         if shard.recorder is None or not self.recordings_url:
             return None
         day = datetime.fromtimestamp(now_ms / 1000, UTC).date()

@@ -5,6 +5,7 @@ from typing import Any
 from engine.calls.model.call import Call
 from engine.calls.model.state import Starting
 from engine.runtime.admission.outbound import outbound_call
+from engine.runtime.admission.settings import NewCall
 from tests.unit.calls.harness.builders import HTTPS, ID, NOW, say, tree
 from wire import verbs
 from wire.answer_detection import Detection, MachineDetection
@@ -14,7 +15,7 @@ from wire.rpc import AnsweredDetection, Originate
 def build(**fields: Any) -> Call:
     """Build a requested call on an engine whose default caller id is 4700."""
     originate = Originate(**{"account": "acme", "from_": "+4799", "to": "+4711", **fields})
-    return outbound_call(ID, originate, NOW, NOW + 9, "4700")
+    return outbound_call(NewCall(ID, NOW, NOW + 9), originate, "4700")
 
 
 def action_of(call: Call) -> verbs.Action | None:

@@ -7,6 +7,7 @@ import pytest
 
 from engine.calls.model.state import Starting
 from engine.runtime.admission.routes import ANSWER_TIMEOUT_MS, RouteCache, inbound_call
+from engine.runtime.admission.settings import NewCall
 from engine.runtime.agents.directory import Caller
 from engine.runtime.base.ttl_cache import MAX_ENTRIES, Cached
 from engine.runtime.nodes.incoming import IncomingChannel
@@ -16,6 +17,7 @@ from tests.unit.runtime.harness.shard_bench import ManualClock
 from wire.rpc import NumberRoute
 
 ROUTE = NumberRoute("acme", tree(say()), {"queue": "sales"})
+NEW = NewCall(ID, NOW, NOW + 1)
 OTHERS = NumberRoute("other", "https://example.com/a")
 
 
@@ -70,9 +72,7 @@ async def test_the_cache_is_bounded() -> None:
 
 def test_a_channel_becomes_a_call() -> None:
     """It belongs to the route's account; its channel is the main leg, not yet answered."""
-    call = inbound_call(
-        ID, IncomingChannel(CHANNEL, "+4722222222", "+4733333333"), ROUTE, NOW, NOW + 1
-    )
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, "+4722222222", "+4733333333"), ROUTE)
     assert (call.account, call.direction, call.main) == ("acme", "inbound", CHANNEL)
     assert (call.from_, call.to, call.caller_id) == ("+4722222222", "+4733333333", "+4722222222")
     assert call.state == Starting(ROUTE.action, NOW + ANSWER_TIMEOUT_MS)
@@ -84,7 +84,7 @@ def test_a_channel_becomes_a_call() -> None:
 )
 def test_only_a_number_is_a_caller_id(number: str) -> None:
     """Callers choose what they send; other text is reported, but never dialled or shown."""
-    call = inbound_call(ID, IncomingChannel(CHANNEL, number, "+47"), ROUTE, NOW, NOW + 1)
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, number, "+47"), ROUTE)
     assert call.from_ == number.replace("\r", "").replace("\n", "")
     assert call.caller_id == ""
 
@@ -92,16 +92,12 @@ def test_only_a_number_is_a_caller_id(number: str) -> None:
 def test_an_agents_call() -> None:
     """Its leg has the agent's id, and its caller id is the one in the directory."""
     agent = Caller("sales7", "+4721930000")
-    call = inbound_call(
-        ID, IncomingChannel(CHANNEL, "1002", "+4733333333", agent=agent), ROUTE, NOW, NOW + 1
-    )
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, "1002", "+4733333333", agent=agent), ROUTE)
     assert (call.legs[0].party, call.legs[0].agent, call.from_) == ("1002", "sales7", "1002")
     assert call.caller_id == "+4721930000"
 
 
 def test_control_characters_are_removed() -> None:
     """They never reach a terminal or a log."""
-    call = inbound_call(
-        ID, IncomingChannel(CHANNEL, "\x1b[2J\r\n+4799", "15\x07"), ROUTE, NOW, NOW + 1
-    )
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, "\x1b[2J\r\n+4799", "15\x07"), ROUTE)
     assert (call.from_, call.to, call.caller_id) == ("[2J+4799", "15", "")
