@@ -9,6 +9,7 @@ from functools import partial
 
 import aiohttp
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.delivery import Delivery
@@ -80,9 +81,7 @@ def assembly(
     """Build what all parts share."""
     context = EngineContext(store, clock, telemetry.metrics)
     if telemetry.traces is not None:
-        context = EngineContext(
-            store, clock, telemetry.metrics, link_call=telemetry.traces.link_call
-        )
+        context = replace(context, link_call=telemetry.traces.link_call)
     return Assembly(settings, stack, context, telemetry)
 
 

@@ -94,7 +94,9 @@ class NodeShardFactory:
         if ari is None:
             return never_connected(node, slot, grace_ms)
         listener = SlotListener(node, slot, grace_ms, replaced)
-        return ari.events(context.endpoints.app, listener, may=lambda: context.lease.holds).run()
+        return ari.events(
+            context.endpoints.app, listener, is_allowed=lambda: context.lease.holds
+        ).run()
 
     async def watch_presence(self, node: Node, slot: int) -> None:
         """Track which agents are registered at a node, until cancelled."""

@@ -29,9 +29,9 @@ class SimWall:
 class SimMemory(MemoryStore):
     """A store that forgets, by a clock that jumps."""
 
-    def __init__(self, now_ms: Callable[[], int], kept_s: float) -> None:
+    def __init__(self, now_ms: Callable[[], int], retention_s: float) -> None:
         self.wall = SimWall(now_ms)
-        super().__init__(self.wall.now_ms, retention_s=kept_s)
+        super().__init__(self.wall.now_ms, retention_s=retention_s)
         self.lost: list[
             dict[int, SlotState]
         ] = []  # all that there was, each time some of it was lost
