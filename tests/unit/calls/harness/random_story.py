@@ -26,7 +26,7 @@ from engine.calls.sessions.preconditions import check_request
 from tests.harness.record_sums import faults_of
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, Story, outbound, say, tree
 from tests.unit.calls.harness.control import BOB, CAROL
-from tests.unit.calls.harness.paper_pbx import PbxModel
+from tests.unit.calls.harness.pbx_model import PbxModel
 from tests.unit.calls.harness.random_events import PLACES, RandomEvents
 
 DIAL = {"type": "dial", "data": {"number": [BOB, CAROL]}, "action": say(action=HTTPS)}

@@ -37,22 +37,20 @@ ON_MACHINE = some.sampled_from([None, "continue", "hangup", HTTPS])
 
 
 def parsed(verb: Any) -> Action | None:
-    """Parse a tree, or leave it out."""
     return None if verb is None else tree(verb)
 
 
 class AnyStory(RandomEvents):
-    """A call, and a world that does anything it can, in any order, late, twice or wrongly."""
+    """A call that gets any event in any order, late, twice or wrongly."""
 
     def __init__(self) -> None:
         super().__init__()
         self.first: Call
-        self.before_over: int | None = None
 
-    @initialize(tree=TREES, comes_in=some.booleans(), on_machine=ON_MACHINE)
-    def begin(self, tree: Any, comes_in: bool, on_machine: str | None) -> None:
-        """Open a call of any tree, in either direction, listening to who answers or not."""
-        self.first = inbound(tree) if comes_in else outbound(tree)
+    @initialize(tree=TREES, is_inbound=some.booleans(), on_machine=ON_MACHINE)
+    def begin(self, tree: Any, is_inbound: bool, on_machine: str | None) -> None:
+        """Open a call with any tree, in either direction, with answer detection or without."""
+        self.first = inbound(tree) if is_inbound else outbound(tree)
         if on_machine is not None:
             starting = replace(self.first.state, detection=Detection(), on_machine=on_machine)
             self.first = replace(self.first, state=starting)
@@ -60,15 +58,15 @@ class AnyStory(RandomEvents):
         self.take(CallOpened(), 0)
 
     def take(self, event: Event, after_ms: int = 500) -> None:
-        """Let something happen and check what must always hold."""
-        was_over = self.story.call.is_ended
+        """Apply an event and check the invariants."""
+        was_ended = self.story.call.is_ended
         commands = self.story.take(event, after_ms)
         assert_sound(self.story.call, commands)
-        if was_over:
+        if was_ended:
             assert all(isinstance(each, Hangup) for each in commands)
 
     def leg(self, place: int) -> str:
-        """Choose a leg: mostly one that lives, or was asked for, or nobody's."""
+        """Return a leg: usually a live one, or one that was originated, or an unknown one."""
         originated = [each.leg for each in self.story.commands_of(Originate)]
         legs = [
             *[leg.id for leg in self.story.call.legs],
@@ -79,7 +77,7 @@ class AnyStory(RandomEvents):
         return legs[place % len(legs)]
 
     def request(self, is_right: bool) -> str:
-        """Choose the request that is waited for, or another."""
+        """Return the request that the call waits for, or another."""
         state = self.story.call.state
         if isinstance(state, Dialing) and state.screenings:
             return str(getattr(state.screenings[-1].state, "request", "none"))
@@ -92,63 +90,56 @@ class AnyStory(RandomEvents):
         on_main=some.booleans(),
     )
     def a_digit(self, place: int, digit: str, held_ms: int, on_main: bool) -> None:
-        """Let a key go."""
         leg = self.story.call.main if on_main else self.leg(place)
         self.take(DigitPressed(leg, digit, self.story.now + 100 - held_ms), 100)
 
-    @rule(place=PLACES, length_ms=some.integers(0, 3_000), is_over=some.booleans())
-    def a_sound(self, place: int, length_ms: int, is_over: bool) -> None:
-        """Say something, or have said it."""
+    @rule(place=PLACES, length_ms=some.integers(0, 3_000), has_ended=some.booleans())
+    def a_sound(self, place: int, length_ms: int, has_ended: bool) -> None:
         leg = self.leg(place)
-        self.take(TalkEnded(leg, length_ms) if is_over else TalkStarted(leg), 200)
+        self.take(TalkEnded(leg, length_ms) if has_ended else TalkStarted(leg), 200)
 
     @rule(is_right=some.booleans(), clips=some.sampled_from([(), CLIPS]))
     def media(self, is_right: bool, clips: tuple[Any, ...]) -> None:
-        """Audio comes."""
         self.take(MediaFetched(self.request(is_right), clips), 300)
 
     @rule(is_right=some.booleans(), failed=some.booleans())
     def a_playback_ends(self, is_right: bool, failed: bool) -> None:
-        """End a prompt."""
         self.take(PlaybackEnded(self.request(is_right), failed), 2_000)
 
     @rule(is_right=some.booleans(), answer=TREES)
     def a_reply(self, is_right: bool, answer: Any) -> None:
-        """Answer anything, as a customer's server or a flow."""
+        """Return any action from a webhook or a flow."""
         self.take(ActionReceived(self.request(is_right), parsed(answer)), 100)
 
     @rule(is_right=some.booleans())
     def no_reply(self, is_right: bool) -> None:
-        """Fail, as a customer's server."""
         self.take(ActionFailed(self.request(is_right), "status_500"), 100)
 
     @rule(is_right=some.booleans())
     def no_bridge(self, is_right: bool) -> None:
-        """Fail to join legs."""
         bridge = getattr(self.story.call.state, "bridge", "none") if is_right else "other"
         self.take(BridgeFailed(bridge, "no"), 10)
 
     @rule()
     def a_hangup(self) -> None:
-        """Someone asks for the end."""
         self.take(HangupRequested("api"), 10)
 
     @rule(
         missing=some.sets(some.integers(0, 3)), state=some.sampled_from(["Down", "Ringing", "Up"])
     )
     def a_crash(self, missing: set[int], state: str) -> None:
-        """Kill the engine; another compares the call with what the PBX shows."""
+        """Restart the engine, which reconciles the call with the PBX."""
         call = decode_call(encode(self.story.call))
         assert call == self.story.call
         legs = enumerate(call.legs)
-        seen = PbxSnapshot({leg.id: state for place, leg in legs if place not in missing})
-        _, events = reconcile(call, tuple(self.story.commands[-3:]), seen, self.story.now)
+        pbx = PbxSnapshot({leg.id: state for place, leg in legs if place not in missing})
+        _, events = reconcile(call, tuple(self.story.commands[-3:]), pbx, self.story.now)
         for event in events:
             self.take(event, 0)
 
     @invariant()
     def numbers_have_no_gaps(self) -> None:
-        """Tell each fact once, numbered from 0, and the end last."""
+        """Each event is emitted once, numbered from 0, and `completed` is the last."""
         emitted = self.story.emitted
         assert [each.sequence_number for each in emitted] == list(range(len(emitted)))
         assert len({each.id for each in emitted}) == len(emitted)
@@ -156,15 +147,15 @@ class AnyStory(RandomEvents):
         assert ends == ([len(emitted) - 1] if self.story.call.is_ended else [])
 
     @invariant()
-    def no_leg_is_left_alone(self) -> None:
-        """Hang up every leg that has no part in the call."""
-        emitted = {each.leg for each in self.story.commands_of(Hangup)}
+    def unexpected_legs_are_hung_up(self) -> None:
+        """Hang up every leg without a role in the call."""
+        hung_up = {each.leg for each in self.story.commands_of(Hangup)}
         for leg in self.story.call.legs:
-            assert is_expected(self.story.call, leg.id) or leg.id in emitted
+            assert is_expected(self.story.call, leg.id) or leg.id in hung_up
 
     @invariant()
     def ids_are_used_once(self) -> None:
-        """Every leg and every request has an id of its own."""
+        """Every leg and every bridge has its own id."""
         originated = [each.leg for each in self.story.commands_of(Originate)]
         bridges = {each.bridge for each in self.story.commands_of(AddToBridge)}
         assert len(set(originated)) == len(originated)
@@ -172,13 +163,13 @@ class AnyStory(RandomEvents):
         assert self.story.call.verbs_started <= MAX_VERBS
 
     def teardown(self) -> None:
-        """At the end: the log told again gives the same call, and time alone ends it."""
+        """At the end: replaying the log gives the same call, and time alone ends the call."""
         if not hasattr(self, "story"):
             return
         lines = [encode(LogEntry(now, event)) for now, event in self.story.events]
-        moments = list(replay([encode(self.first), *lines]))
-        assert moments[-1].call == self.story.call
-        assert [each for at in moments for each in at.commands] == self.story.commands
+        steps = list(replay([encode(self.first), *lines]))
+        assert steps[-1].call == self.story.call
+        assert [each for step in steps for each in step.commands] == self.story.commands
         assert any(isinstance(each, EmitEvent) for each in self.story.commands)
         for _ in range(500):
             if self.story.call.is_ended:

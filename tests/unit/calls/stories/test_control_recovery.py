@@ -58,7 +58,7 @@ STATES: dict[str, Callable[[], Story]] = {
 
 
 def inside(story: Story) -> dict[str, set[str]]:
-    """Name who is to be in each bridge."""
+    """Return the desired legs of each bridge."""
     found: dict[str, set[str]] = {bridge: set() for bridge in required_bridges(story.call)}
     for leg, media in desired_media(story.call).items():
         if media.bridge:

@@ -20,11 +20,11 @@ MOVES: dict[str, dict[Any, tuple[Any, ...]]] = {
 
 
 class RandomControl(RandomRequests):
-    """A call, its PBX on paper, and people who ask for anything at any time."""
+    """A call, a model of its PBX, and random requests."""
 
     @invariant()
-    def everybody_is_in_place(self) -> None:
-        """Find each where its seat is, hearing what it is to hear, and nobody else."""
+    def every_leg_has_its_media(self) -> None:
+        """Each leg is in its desired bridge with its desired sound, and no other leg is."""
         if not hasattr(self, "story"):
             return
         for leg, media in desired_media(self.story.call).items():
@@ -37,7 +37,7 @@ class RandomControl(RandomRequests):
 
     @invariant()
     def no_leg_waits_in_silence(self) -> None:
-        """Who is alone in the bridge waits for one on hold, or is coached."""
+        """Let a leg alone in the bridge wait for one on hold, or be coached."""
         if not hasattr(self, "story") or not isinstance(self.story.call.state, Bridged):
             return
         call = self.story.call
@@ -52,7 +52,7 @@ class RandomControl(RandomRequests):
 
     @invariant()
     def one_session_at_a_time(self) -> None:
-        """Only the latest may be live, and not of both kinds."""
+        """Only the latest session can be live: a transfer or a conference."""
         if not hasattr(self, "story"):
             return
         call = self.story.call
@@ -62,8 +62,8 @@ class RandomControl(RandomRequests):
         assert isinstance(call.state, Bridged) or not (call.transfer or call.conference)
 
     @invariant()
-    def no_leg_is_forgotten(self) -> None:
-        """Hang up every leg that has no part in the call."""
+    def unexpected_legs_are_hung_up(self) -> None:
+        """Hang up every leg without a role in the call."""
         if not hasattr(self, "story"):
             return
         hung_up = {each.leg for each in self.story.commands_of(Hangup)}
@@ -71,7 +71,7 @@ class RandomControl(RandomRequests):
             assert is_expected(self.story.call, leg.id) or leg.id in hung_up
 
     def teardown(self) -> None:
-        """At the end: states went only where they may, and time alone ends the call."""
+        """At the end: all transitions were allowed, and time alone ends the call."""
         if not hasattr(self, "story"):
             return
         for _ in range(500):
