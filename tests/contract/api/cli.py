@@ -1,4 +1,4 @@
-"""The administrator's commands as people type them, over a database in a folder."""
+"""Runs the administrator's commands on a database in a folder."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from tests.contract.api.databases import sqlite_url
 
 
 async def switchroom(folder: Path, *words: str, **settings: str) -> tuple[int | None, str]:
-    """Run a command; gives its exit status and all that it said."""
+    """Run a command; return its exit status and its output."""
     env = {**os.environ, "SWITCHROOM_DATABASE_URL": sqlite_url(folder), **settings}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "engine", *words),

@@ -1,4 +1,4 @@
-"""What tests of the REST layer ask for by name."""
+"""Fixtures of the REST layer's tests."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -30,7 +30,7 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Name an empty database of either kind."""
+    """The URL of an empty SQLite or PostgreSQL database."""
     if request.param == "sqlite":
         return sqlite_url(tmp_path)
     return asyncio.run(emptied(request.getfixturevalue("postgres")))
@@ -38,47 +38,47 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
-    """Give a database of either kind, in the newest shape."""
+    """A migrated SQLite or PostgreSQL database."""
     async with migrated(database_url) as found:
         yield found
 
 
 @pytest.fixture
 async def rest(tmp_path: Path, bench: Bench) -> AsyncIterator[Rest]:
-    """Give the REST layer before an engine, over SQLite."""
+    """The REST layer with an engine, on SQLite."""
     async with resting(settings_for(sqlite_url(tmp_path), bench.url), bench) as made:
         yield made
 
 
 @pytest.fixture
 async def kept(database_url: str, bench: Bench) -> AsyncIterator[Rest]:
-    """Give the same over either kind, for tests of what is kept."""
+    """The REST layer with an engine, on SQLite and on PostgreSQL."""
     async with resting(settings_for(database_url, bench.url), bench) as made:
         yield made
 
 
 @pytest.fixture
 async def served(database_url: str) -> AsyncIterator[Served]:
-    """Serve over HTTP on either kind, at five minutes past noon; without an engine."""
+    """The REST layer over HTTP, on either database, without an engine; its clock says 12:05."""
     async with serving(database_url, clock=lambda: NOON_MS + 300_000) as found:
         yield found
 
 
 @pytest.fixture
 def clock() -> Hand:
-    """Give a clock that a test moves."""
+    """A clock that the test sets."""
     return Hand()
 
 
 @pytest.fixture
-async def house(database_url: str, bench: Bench, clock: Hand) -> AsyncIterator[Messaging]:
-    """Give the layer before the messaging platform's double, over either kind of database."""
+async def stack(database_url: str, bench: Bench, clock: Hand) -> AsyncIterator[Messaging]:
+    """The REST layer with a fake messaging platform, on either database."""
     async with messaging(database_url, bench, clock, timeout_s=2) as made:
         yield made
 
 
 @pytest.fixture
 async def one(tmp_path: Path, bench: Bench) -> AsyncIterator[Messaging]:
-    """Give the same over SQLite, for what is not about databases."""
+    """The same on SQLite, for tests that do not depend on the database."""
     async with messaging(sqlite_url(tmp_path), bench, timeout_s=2) as made:
         yield made

@@ -1,4 +1,4 @@
-"""Databases of both kinds for tests: each empty, and in the newest shape."""
+"""Empty, migrated SQLite and PostgreSQL databases."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,12 +12,12 @@ from tests.harness.servers.postgres import Postgres
 
 
 def sqlite_url(folder: Path) -> str:
-    """Name a database in a folder."""
+    """Return the URL of a database in a folder."""
     return f"sqlite+aiosqlite:///{folder / 'switchroom.db'}"
 
 
 async def emptied(postgres: Postgres) -> str:
-    """Take everything out of a PostgreSQL; gives its address."""
+    """Empty a PostgreSQL database; return its URL."""
     database = Database(postgres.url)
     async with database.writing() as connection:
         await connection.execute(text("DROP SCHEMA public CASCADE"))
@@ -28,7 +28,7 @@ async def emptied(postgres: Postgres) -> str:
 
 @asynccontextmanager
 async def migrated(url: str) -> AsyncIterator[Database]:
-    """Open a database in the newest shape."""
+    """Open a migrated database."""
     database = Database(url)
     try:
         await migrate(database)

@@ -1,8 +1,8 @@
-"""A clock that is moved by hand."""
+"""A clock that the test sets."""
 
 
 class Hand:
-    """Begins in the future, so that nothing is taken for the wall clock's."""
+    """Starts in the future, so that no time of the wall clock is mistaken for it."""
 
     def __init__(self) -> None:
         self.now = 1_900_000_000_000

@@ -1,4 +1,4 @@
-"""The REST layer before an engine's real RPC: two accounts, their keys, and a client of each."""
+"""The REST layer with an engine's real RPC: two accounts, their keys, and a client."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -22,7 +22,7 @@ CUSTOMER = "+4722222222"
 
 
 class Rest:
-    """A client of account `acme`, and what a test may look behind."""
+    """A client of account `acme`, with the services behind it."""
 
     def __init__(self, parts: Services, client: httpx2.AsyncClient, bench: Bench) -> None:
         self.parts = parts
@@ -34,14 +34,14 @@ class Rest:
     async def ask(
         self, method: str, path: str, body: object = None, *, token: str | None = None, **more: Any
     ) -> httpx2.Response:
-        """Ask; bytes are sent as they are, anything else as JSON."""
+        """Send a request; bytes are sent unchanged, anything else as JSON."""
         headers = {"Authorization": self.token if token is None else token}
         headers |= more.pop("headers", {})
         sent = {"content": body} if isinstance(body, bytes) else {"json": body} if body else {}
         return await self.client.request(method, path, headers=headers, **sent, **more)
 
     async def post(self, path: str, **body: Any) -> Any:
-        """Post what is done; give the answer."""
+        """Send a POST that must succeed; return the response."""
         answer = await self.ask("POST", path, body)
         assert answer.is_success, answer.text
         return answer.json()
@@ -49,7 +49,7 @@ class Rest:
     async def refused(
         self, method: str, path: str, body: object = None, **more: Any
     ) -> tuple[int, str, list[str]]:
-        """Ask for what must be refused: status, code and paths of a well-formed problem."""
+        """Send a request that must fail; return status, code and paths of the problem."""
         answer = await self.ask(method, path, body, **more)
         assert answer.headers["content-type"] == "application/problem+json", answer.text
         told = answer.json()
@@ -58,7 +58,7 @@ class Rest:
         return answer.status_code, told["code"], [each["path"] for each in told.get("errors", ())]
 
     async def token_of(self, who: str, account: str = "acme", **more: Any) -> str:
-        """Get a token for credentials."""
+        """Get an access token."""
         given = self.given[who]
         body = {"apiKey": given.api_key, "apiSecret": given.api_secret, **more}
         answer = await self.client.post(f"/auth/get-access-token/{account}", json=body)
@@ -67,7 +67,7 @@ class Rest:
 
 
 def settings_for(database_url: str, engine_url: str, **more: Any) -> Settings:
-    """Make settings of a test's own."""
+    """Return settings of a test."""
     return Settings(
         _env_file=None,
         database_url=database_url,
@@ -80,13 +80,13 @@ def settings_for(database_url: str, engine_url: str, **more: Any) -> Settings:
 
 @asynccontextmanager
 async def resting(settings: Settings, bench: Bench, clock: Clock = now_ms) -> AsyncIterator[Rest]:
-    """Run the layer with two accounts: `acme`, whose agent 1001 has a key, and `other`."""
-    async with AsyncExitStack() as house:
-        parts = await house.enter_async_context(open_services(settings, clock))
+    """Run the REST layer with two accounts: `acme`, whose agent 1001 has a key, and `other`."""
+    async with AsyncExitStack() as stack:
+        parts = await stack.enter_async_context(open_services(settings, clock))
         await migrate(parts.database)
         transport = httpx2.ASGITransport(create_app(parts))
         client = httpx2.AsyncClient(transport=transport, base_url="http://api")
-        rest = Rest(parts, await house.enter_async_context(client), bench)
+        rest = Rest(parts, await stack.enter_async_context(client), bench)
         keys = KeyStore(parts.database, parts.now_ms, CHEAP)
         for account, number in (("acme", OURS), ("other", OTHERS)):
             await parts.accounts.add(Account(account, account))

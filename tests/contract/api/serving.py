@@ -1,4 +1,4 @@
-"""The REST layer over real HTTP, without an engine unless one is named: what streams needs that."""
+"""The REST layer over real HTTP, which streams need; with an engine only if one is given."""
 
 import asyncio
 import socket
@@ -23,7 +23,7 @@ NOWHERE = "http://127.0.0.1:1"
 
 
 class Served:
-    """One process' service, asked as an account."""
+    """The service of one process, with the keys of its accounts."""
 
     def __init__(self, parts: Services, url: str, http: aiohttp.ClientSession) -> None:
         self.parts = parts
@@ -32,7 +32,7 @@ class Served:
         self.keys: dict[str, str] = {}
 
     async def add(self, account_id: str, agent_id: str | None = None, *, name: str = "") -> None:
-        """Make an account if it is not there, and a key that `who` names."""
+        """Create an account if it does not exist, and a key with a name."""
         if account_id not in {each.id for each in await self.parts.accounts.all()}:
             await self.parts.accounts.add(Account(account_id, account_id))
         given = generate_credentials()
@@ -41,13 +41,13 @@ class Served:
         self.keys[name or account_id] = given.api_key
 
     def headers(self, who: str) -> dict[str, str]:
-        """Give what says who asks; nobody for an empty name."""
+        """Return the Authorization header of a key; none for an empty name."""
         return {"Authorization": self.keys[who]} if who else {}
 
     async def ask(
         self, method: str, path: str, who: str = "acme", body: object = None, **query: object
     ) -> tuple[int, Any]:
-        """Ask; give status and answer."""
+        """Send a request; return status and body."""
         words = {name: str(value) for name, value in query.items()}
         async with self.http.request(
             method, f"{self.url}{path}", params=words, json=body, headers=self.headers(who)
@@ -57,7 +57,7 @@ class Served:
     async def faults(
         self, method: str, path: str, body: object = None, **query: object
     ) -> set[str]:
-        """Ask for what is bad input; give the paths that it names."""
+        """Send invalid input; return the paths in the problem."""
         status, answer = await self.ask(method, path, "acme", body, **query)
         assert (status, answer["status"]) == (400, 400), answer
         return {each["path"] for each in answer["errors"]}
@@ -67,13 +67,13 @@ class Served:
 async def serving(
     database_url: str, engine_url: str = NOWHERE, clock: Clock = now_ms
 ) -> AsyncIterator[Served]:
-    """Serve for as long as the context lasts; without background work."""
+    """Serve for as long as the context lasts, without background jobs."""
     settings = settings_for(database_url, engine_url)
-    async with AsyncExitStack() as house:
-        parts = await house.enter_async_context(open_services(settings, clock))
+    async with AsyncExitStack() as stack:
+        parts = await stack.enter_async_context(open_services(settings, clock))
         await migrate(parts.database)
-        port = await house.enter_async_context(running(settings, create_app(parts)))
-        http = await house.enter_async_context(aiohttp.ClientSession())
+        port = await stack.enter_async_context(running(settings, create_app(parts)))
+        http = await stack.enter_async_context(aiohttp.ClientSession())
         rest = Served(parts, f"http://127.0.0.1:{port}", http)
         await rest.add("acme")
         await rest.add("other")
@@ -84,7 +84,7 @@ async def serving(
 async def running(
     settings: Settings, app: object, heads: type[HeaderLimits] = HeaderLimits
 ) -> AsyncIterator[int]:
-    """Run an application as the service is run; gives its port."""
+    """Run an application as the service does; yield its port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         uvicorn = server(settings, app, heads)
         task = asyncio.create_task(uvicorn.serve(sockets=[listener]))

@@ -1,4 +1,4 @@
-"""Real processes of the REST layer over one database: one is killed, another one goes on."""
+"""Real processes of the REST layer on one database: one is killed, another continues."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from tests.harness.servers.records_api import RecordsApi
 
 
 class Heirs:
-    """Starts them; one key opens all. Each gets its port as it starts, before others take it."""
+    """Starts processes with a common API key; each takes a free port when it starts."""
 
     def __init__(self, folder: Path, database_url: str, settings: Mapping[str, str]) -> None:
         self._folder = folder
@@ -18,7 +18,7 @@ class Heirs:
         self.started: list[RecordsApi] = []
 
     async def start(self) -> RecordsApi:
-        """Start one more."""
+        """Start another process."""
         api = RecordsApi(
             self._folder / f"api{len(self.started)}",
             database_url=self._database_url,
@@ -36,7 +36,7 @@ class Heirs:
 async def heirs(
     folder: Path, database_url: str, settings: Mapping[str, str] | None = None
 ) -> AsyncIterator[Heirs]:
-    """Have some, and stop them in the end."""
+    """Yield a set of processes, and stop them at the end."""
     made = Heirs(folder, database_url, settings or {})
     try:
         yield made

@@ -1,4 +1,4 @@
-"""`switchroom account`: what is refused is told in a line, with status 2; nothing is guessed."""
+"""`switchroom account`: invalid input is one line on standard error and exit status 2."""
 
 from pathlib import Path
 
@@ -18,8 +18,8 @@ from tests.contract.api.cli import switchroom
         (("dnc", "import", "acme", __file__, "--provider", ""), "--provider: 1 to 64 letters"),
     ],
 )
-async def test_what_can_not_be_read(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
-    """It is told with what is expected, before any database is made."""
+async def test_invalid_arguments(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    """The error names what is expected, before a database is created."""
     status, told = await switchroom(tmp_path, "account", *words)
     assert (status, told.startswith(f"switchroom: {said}")) == (2, True), told
 
@@ -27,15 +27,15 @@ async def test_what_can_not_be_read(tmp_path: Path, words: tuple[str, ...], said
 @pytest.mark.parametrize(
     "words", [("key", "list"), ("number", "list"), ("dnc-token", "list"), ("dnc-token", "create")]
 )
-async def test_an_account_that_there_is_not(tmp_path: Path, words: tuple[str, ...]) -> None:
-    """It has no empty list: whoever mistypes a name hears of it."""
+async def test_unknown_account(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """A mistyped account is an error, not an empty list."""
     status, told = await switchroom(tmp_path, "account", *words, "acct_nope")
     assert (status, told.splitlines()[-1]) == (2, "switchroom: no account acct_nope")
 
 
 @pytest.mark.parametrize("limit", ["--max-calls", "--max-calls-per-s"])
-async def test_no_limit_is_below_nothing(tmp_path: Path, limit: str) -> None:
-    """One that no call could keep is refused, and nothing is made."""
+async def test_limits_are_not_negative(tmp_path: Path, limit: str) -> None:
+    """A negative limit is rejected, and nothing is created."""
     status, told = await switchroom(tmp_path, "account", "create", "acme", limit, "-1")
     assert status != 0
     assert "Must be >= 0" in told
@@ -43,7 +43,7 @@ async def test_no_limit_is_below_nothing(tmp_path: Path, limit: str) -> None:
     assert (status, told.splitlines()[-1]) == (2, "switchroom: no account acme")
 
 
-async def test_a_number_comes_and_goes(tmp_path: Path) -> None:
+async def test_numbers_are_added_and_removed(tmp_path: Path) -> None:
     """`add`, `list`, `rm`."""
     mine = (tmp_path, "account")
     assert (await switchroom(*mine, "create", "acme"))[0] == 0

@@ -1,4 +1,4 @@
-"""Who is let in: tokens and keys, in all their forms, while they last."""
+"""Authentication by tokens and keys, until they expire."""
 
 import jwt
 import pytest
@@ -14,12 +14,12 @@ DENIED: tuple[int, str, list[str]] = (401, "unauthenticated", [])
 
 
 async def is_let_in(rest: Rest, token: str) -> bool:
-    """Tell whether a header's value opens the door: what is behind it is not there."""
+    """Return whether a header's value authenticates; the resource does not exist."""
     return (await rest.ask("GET", PATH, token=token)).status_code == 404
 
 
 async def test_a_token_lasts_an_hour_and_needs_no_prefix(rest: Rest) -> None:
-    """The answer says so; `Bearer ` may stand before it; it is a JWT."""
+    """The response names the lifetime; `Bearer ` is optional; the token is a JWT."""
     given = rest.given["acme"]
     body = {"apiKey": given.api_key, "apiSecret": given.api_secret}
     answer = (await rest.client.post("/auth/get-access-token/acme", json=body)).json()
@@ -45,8 +45,8 @@ async def test_a_token_lasts_an_hour_and_needs_no_prefix(rest: Rest) -> None:
         "\xff\xfe",
     ],
 )
-async def test_nobody_is_told_nothing(rest: Rest, token: str) -> None:
-    """401 'User not authenticated', whatever was given, on every path but the token's."""
+async def test_unauthenticated_requests_get_401(rest: Rest, token: str) -> None:
+    """401 'User not authenticated' on every path but the token's."""
     headers = [(b"authorization", token.encode("latin-1"))]
     answer = await rest.client.get(PATH, headers=headers)
     assert (answer.status_code, answer.json()["detail"]) == (401, "User not authenticated")
@@ -56,7 +56,7 @@ async def test_nobody_is_told_nothing(rest: Rest, token: str) -> None:
 
 
 async def test_credentials_are_all_checked(rest: Rest) -> None:
-    """Another account's path, a wrong secret, an unknown key: all alike."""
+    """Another account's path, a wrong secret, an unknown key: the same response."""
     good, other = rest.given["acme"], rest.given["other"]
     for account, key, secret in (
         ("other", good.api_key, good.api_secret),
@@ -69,8 +69,8 @@ async def test_credentials_are_all_checked(rest: Rest) -> None:
         assert await rest.refused("POST", f"/auth/get-access-token/{account}", body) == DENIED
 
 
-async def test_a_key_is_of_one_agent_or_lends_to_each(rest: Rest) -> None:
-    """An agent's key gives that agent's tokens only; an account's gives any agent's."""
+async def test_agent_keys_and_account_keys(rest: Rest) -> None:
+    """An agent's key issues tokens of that agent only; an account's key those of any agent."""
     for token, agent in (
         (await rest.token_of("1001"), "1001"),
         (await rest.token_of("acme", agentId="1002"), "1002"),
@@ -83,8 +83,8 @@ async def test_a_key_is_of_one_agent_or_lends_to_each(rest: Rest) -> None:
     assert (refused[0], refused[2]) == (400, ["agentId"])
 
 
-async def test_a_revoked_key_takes_its_tokens_along(bench: Bench, database_url: str) -> None:
-    """Within two seconds, key and tokens open nothing; another key is not touched by that."""
+async def test_a_revoked_key_revokes_its_tokens(bench: Bench, database_url: str) -> None:
+    """Key and tokens stop working within two seconds; another key still works."""
     clock = Hand()
     async with resting(settings_for(database_url, bench.url), bench, clock) as rest:
         keys = KeyStore(rest.parts.database, clock, CHEAP)
@@ -100,8 +100,8 @@ async def test_a_revoked_key_takes_its_tokens_along(bench: Bench, database_url: 
             assert await is_let_in(rest, value)
 
 
-async def test_a_token_ends(bench: Bench, database_url: str) -> None:
-    """After its hour it opens nothing, also where it did before."""
+async def test_a_token_expires(bench: Bench, database_url: str) -> None:
+    """It stops working after an hour, also where it is cached."""
     clock = Hand()
     async with resting(settings_for(database_url, bench.url), bench, clock) as rest:
         assert await is_let_in(rest, rest.token)
@@ -109,8 +109,8 @@ async def test_a_token_ends(bench: Bench, database_url: str) -> None:
         assert not await is_let_in(rest, rest.token)
 
 
-async def test_who_guesses_waits(rest: Rest) -> None:
-    """After ten failures 429 with Retry-After; others are let in meanwhile."""
+async def test_guessing_is_throttled(rest: Rest) -> None:
+    """429 with Retry-After after ten failures; other clients are not affected."""
     good = rest.given["acme"]
     wrong = {"apiKey": good.api_key, "apiSecret": "wrong"}
     path = "/auth/get-access-token/acme"
@@ -123,8 +123,8 @@ async def test_who_guesses_waits(rest: Rest) -> None:
     assert await rest.token_of("1001")
 
 
-async def test_an_account_that_is_not_active_can_do_nothing(rest: Rest) -> None:
-    """Its keys and tokens are of no use."""
+async def test_a_disabled_account_is_not_authenticated(rest: Rest) -> None:
+    """Its keys and tokens stop working."""
     account = await rest.parts.accounts.get("acme")
     await rest.parts.accounts.change(type(account)("acme", "acme", is_active=False))
     given = rest.given["1001"]
@@ -132,8 +132,8 @@ async def test_an_account_that_is_not_active_can_do_nothing(rest: Rest) -> None:
     assert await rest.refused("POST", "/auth/get-access-token/acme", body) == DENIED
 
 
-async def test_no_secret_is_kept_in_plain(rest: Rest) -> None:
-    """Neither key nor secret stands in the database."""
+async def test_no_secret_is_stored_in_plain_text(rest: Rest) -> None:
+    """Neither key nor secret is in the database."""
     for key in await KeyStore(rest.parts.database, rest.parts.now_ms).all("acme"):
         for given in rest.given.values():
             assert given.api_secret not in key.secret_hash

@@ -1,4 +1,4 @@
-"""The database of both kinds: its shape, its transactions."""
+"""SQLite and PostgreSQL: schema, transactions, errors."""
 
 import asyncio
 import secrets
@@ -17,7 +17,7 @@ from tests.harness.servers.postgres import Postgres
 
 
 async def test_many_processes_may_start_at_once(database_url: str) -> None:
-    """The shape is made once, whoever comes first."""
+    """The migrations run once."""
     several = [Database(database_url) for _ in range(3)]
     await asyncio.gather(*map(migrate, several))
     await AccountStore(several[0], now_ms).add(Account("acme", "Acme"))
@@ -25,15 +25,15 @@ async def test_many_processes_may_start_at_once(database_url: str) -> None:
     await asyncio.gather(*(each.close() for each in several))
 
 
-async def test_the_shape_is_that_of_the_code(database: Database) -> None:
-    """Every column that the code knows is there."""
+async def test_the_schema_matches_the_code(database: Database) -> None:
+    """The migrated schema has every column of the code."""
     async with database.reading() as connection:
         for table in metadata.sorted_tables:
             await connection.execute(table.select().limit(0))
 
 
-async def test_what_fails_half_way_leaves_nothing(database: Database) -> None:
-    """A transaction that is left by an exception was never there."""
+async def test_a_failed_transaction_leaves_nothing(database: Database) -> None:
+    """An exception rolls a transaction back."""
 
     async def half() -> None:
         async with database.writing() as connection:
@@ -46,7 +46,7 @@ async def test_what_fails_half_way_leaves_nothing(database: Database) -> None:
 
 
 async def test_many_writers_wait_for_each_other(database_url: str) -> None:
-    """Two processes that read before they write lose nothing."""
+    """Processes that read before they write lose no update."""
     first, second = Database(database_url), Database(database_url)
     await migrate(first)
 
@@ -60,8 +60,8 @@ async def test_many_writers_wait_for_each_other(database_url: str) -> None:
     await asyncio.gather(first.close(), second.close())
 
 
-async def test_a_database_that_is_away_is_told_as_such() -> None:
-    """Nobody hears of drivers."""
+async def test_an_unreachable_database_raises_database_unavailable() -> None:
+    """The error does not name the driver."""
     away = Database("postgresql+asyncpg://nobody@127.0.0.1:1/none")
     with pytest.raises(DatabaseUnavailable):
         await AccountStore(away, now_ms).all()
@@ -69,10 +69,10 @@ async def test_a_database_that_is_away_is_told_as_such() -> None:
 
 
 @pytest.mark.parametrize("deed", ["pg_terminate_backend", "pg_cancel_backend"])
-async def test_a_server_that_cuts_a_statement_off_is_told_as_such(
+async def test_an_aborted_statement_raises_database_unavailable(
     postgres: Postgres, deed: str
 ) -> None:
-    """As when it is stopped for an upgrade; afterwards all is well again."""
+    """The next statement after a restart works again."""
     database = Database(postgres.url)
 
     async def asked(statement: str) -> object:
@@ -85,8 +85,8 @@ async def test_a_server_that_cuts_a_statement_off_is_told_as_such(
     await database.close()
 
 
-async def test_two_that_wait_for_each_other_are_told_as_such(postgres: Postgres) -> None:
-    """PostgreSQL rolls one of them back: it may try again."""
+async def test_a_deadlock_raises_database_unavailable(postgres: Postgres) -> None:
+    """PostgreSQL rolls one of them back; the client may retry."""
     database = Database(await emptied(postgres))
     await migrate(database)
     async with database.writing() as connection:

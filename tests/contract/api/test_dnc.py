@@ -1,4 +1,4 @@
-"""Do-not-call over REST, both kinds of database: by token, by body or query, and then enforced."""
+"""Do-not-call over REST on both databases: by token, by body or query, and enforced on calls."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ PUT_ON = {"accountId": "acme", **ENTRY, "isActive": True}
 
 
 class Dnc:
-    """A token of acme's, and what is done with it."""
+    """A client with a do-not-call token of acme."""
 
     def __init__(self, rest: Rest, token: str) -> None:
         self.rest = rest
@@ -25,14 +25,14 @@ class Dnc:
     async def ask(
         self, deed: str, body: object = None, method: str = "GET", **query: str
     ) -> tuple[int, Any]:
-        """Ask without any other authentication; engines know of it when this returns."""
+        """Send a request without other authentication, and push the change to the engine."""
         path = f"/srmain/dnc/{deed}/{self.token}"
         answer = await self.rest.ask(method, path, body, token="", params=query)
         await self.rest.parts.policy_sync.sync_all()
         return answer.status_code, answer.json()
 
     async def may_call(self, to: str = CUSTOMER) -> bool:
-        """Try to call somebody."""
+        """Try to call a number."""
         answer = await self.rest.ask("POST", CALL, {**ASKED, "to": to})
         assert answer.status_code in {201, 400}, answer.text
         return answer.status_code == 201
@@ -40,13 +40,13 @@ class Dnc:
 
 @pytest.fixture
 async def dnc(kept: Rest) -> Dnc:
-    """Give a token of acme's."""
+    """A client with a token of acme."""
     tokens = DncTokenStore(kept.parts.database, kept.parts.now_ms)
     return Dnc(kept, await tokens.add("acme"))
 
 
 async def test_a_number_on_the_list_is_not_called(dnc: Dnc) -> None:
-    """A GET with a body puts it there, and another takes it off; the refusal names its field."""
+    """A GET with a body adds it, another removes it; the rejected call names its field."""
     assert await dnc.may_call()
     assert await dnc.ask("subscribe", ENTRY) == (201, PUT_ON)
     assert await dnc.rest.refused("POST", CALL, ASKED) == (400, "do_not_call", ["to"])
@@ -56,7 +56,7 @@ async def test_a_number_on_the_list_is_not_called(dnc: Dnc) -> None:
 
 
 async def test_other_accounts_have_lists_of_their_own(dnc: Dnc) -> None:
-    """A token changes its account's list, and that is asked for its account's calls only."""
+    """A token changes its account's list, and the list applies to that account only."""
     await dnc.ask("subscribe", ENTRY)
     theirs = await dnc.rest.token_of("other", "other")
     answer = await dnc.rest.ask("POST", CALL, ASKED, token=theirs)
@@ -64,16 +64,16 @@ async def test_other_accounts_have_lists_of_their_own(dnc: Dnc) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_the_query_may_say_it(dnc: Dnc, method: str) -> None:
-    """For clients that can't send a GET with a body; a POST does the same."""
+async def test_the_query_replaces_the_body(dnc: Dnc, method: str) -> None:
+    """For clients that cannot send a GET with a body; a POST works, too."""
     assert await dnc.ask("subscribe", None, method, **ENTRY) == (201, PUT_ON)
     assert not await dnc.may_call()
     assert (await dnc.ask("unsubscribe", None, method, **ENTRY))[0] == 200
     assert (await dnc.ask("subscribe", ENTRY, "POST"))[0] == 201
 
 
-async def test_entries_are_a_providers(dnc: Dnc) -> None:
-    """A number is called again when no provider's entry stands; an inactive one forbids nothing."""
+async def test_entries_belong_to_a_provider(dnc: Dnc) -> None:
+    """A number is allowed when no provider has an active entry for it."""
     await dnc.ask("subscribe", {**ENTRY, "isActive": False})
     assert await dnc.may_call()
     await dnc.ask("subscribe", ENTRY)
@@ -93,8 +93,8 @@ async def test_entries_are_a_providers(dnc: Dnc) -> None:
         ("+1 (202) 555-0123", "+12025550123"),
     ],
 )
-async def test_numbers_are_kept_with_their_country(dnc: Dnc, given: str, shown: str) -> None:
-    """One without is of the account's region, or refused."""
+async def test_numbers_are_stored_with_their_country(dnc: Dnc, given: str, shown: str) -> None:
+    """A number without one belongs to the account's region, or is rejected."""
     account = await dnc.rest.parts.accounts.get("acme")
     await dnc.rest.parts.accounts.change(replace(account, region="NO"))
     status, view = await dnc.ask("subscribe", {**ENTRY, "phoneNo": given})
@@ -102,8 +102,8 @@ async def test_numbers_are_kept_with_their_country(dnc: Dnc, given: str, shown: 
     assert not await dnc.may_call(shown)
 
 
-async def test_however_it_is_dialled(dnc: Dnc) -> None:
-    """A list that can be walked round is none."""
+async def test_no_spelling_bypasses_the_list(dnc: Dnc) -> None:
+    """No spelling of a number bypasses the list."""
     await dnc.ask("subscribe", ENTRY)
     for party in (CUSTOMER, "004722222222", "4722222222", "22222222", "*31*22222222"):
         assert not await dnc.may_call(party), party
@@ -126,14 +126,14 @@ async def test_however_it_is_dialled(dnc: Dnc) -> None:
     ],
 )
 async def test_bad_entries(dnc: Dnc, body: object, field: str) -> None:
-    """Each is refused by the name of its field."""
+    """Each error names its field."""
     for deed in ("subscribe", "unsubscribe"):
         status, problem = await dnc.ask(deed, body, "POST")
         assert (status, [each["path"] for each in problem["errors"]]) == (400, [field])
 
 
 async def test_tokens(dnc: Dnc) -> None:
-    """Nobody's token, a revoked one, one of an account that may do nothing: 401."""
+    """An unknown or revoked token, or one of a disabled account: 401."""
     tokens = DncTokenStore(dnc.rest.parts.database, dnc.rest.parts.now_ms)
     (shown,) = await tokens.all("acme")
     assert dnc.token.startswith(f"swd_{shown.id}_")

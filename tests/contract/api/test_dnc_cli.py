@@ -1,4 +1,4 @@
-"""`switchroom account dnc-token`: made, listed, revoked; `switchroom api terms` puts lists anew."""
+"""`switchroom account dnc-token`: create, list, revoke; `switchroom api terms` resends lists."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.contract.rpc.harness.bench import TOKEN
 
 
 async def switchroom(rest: Rest, folder: Path, *words: str) -> tuple[int | None, str]:
-    """Run a command over the database of a test, before its engine."""
+    """Run a command on the database and the engine of a test."""
     return await cli.switchroom(
         folder,
         *words,
@@ -24,7 +24,7 @@ async def switchroom(rest: Rest, folder: Path, *words: str) -> tuple[int | None,
 
 
 async def test_a_token_is_shown_once(rest: Rest, tmp_path: Path) -> None:
-    """What is made opens the account's list; revoked by its id as the list shows it."""
+    """A new token changes the account's list; it is revoked by its id as the list shows it."""
     tokens = DncTokenStore(rest.parts.database, rest.parts.now_ms)
     status, token = await switchroom(rest, tmp_path, *["account", "dnc-token", "create", "acme"])
     assert (status, await tokens.account_of(token.strip())) == (0, "acme")
@@ -41,8 +41,8 @@ async def test_a_token_is_shown_once(rest: Rest, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("api", "terms"), ("api", "terms", "--full")])
-async def test_lists_are_put_by_command(rest: Rest, tmp_path: Path, words: tuple[str, ...]) -> None:
-    """As `api` does by itself; anew, also where nothing says that something is wrong."""
+async def test_lists_are_pushed_by_command(rest: Rest, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The command pushes what is missing; with `--full`, everything."""
     lists = DncStore(rest.parts.database, rest.parts.now_ms)
     await lists.put("acme", [CUSTOMER], "p")
     if "--full" in words:
@@ -54,7 +54,7 @@ async def test_lists_are_put_by_command(rest: Rest, tmp_path: Path, words: tuple
 
 
 async def test_a_list_is_imported(rest: Rest, tmp_path: Path) -> None:
-    """A number a line, in the account's region or with its country; what is none is told."""
+    """One number per line, national or international; invalid lines are reported."""
     acme = await rest.parts.accounts.get("acme")
     await rest.parts.accounts.change(replace(acme, region="NO"))
     file = tmp_path / "numbers.txt"

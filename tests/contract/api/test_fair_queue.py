@@ -1,4 +1,4 @@
-"""Background jobs of several accounts: none has more than it may, and none waits for all of one."""
+"""Background jobs of several accounts: limits per account, and fair turns."""
 
 import asyncio
 from pathlib import Path
@@ -17,7 +17,7 @@ from tests.contract.rpc.harness.bench import Bench
 
 
 class Queue:
-    """Jobs of two accounts, which come one after another."""
+    """Jobs of two accounts."""
 
     def __init__(self, database: Database, most: int = 100) -> None:
         self.clock = Hand()
@@ -32,27 +32,27 @@ class Queue:
     async def add(
         self, account: str, count: int = 1, kind: str = "sum", most_alike: int = 100
     ) -> None:
-        """Ask for some jobs."""
+        """Add jobs."""
         for _ in range(count):
             self.clock.now += 1
             async with self._database.writing() as connection:
                 await self.jobs.add(connection, kind, account, {}, most_alike)
 
     async def take(self, kind: str = "sum") -> Job:
-        """Take the next one."""
+        """Claim the next job."""
         job = await self.jobs.claim("worker", [kind])
         assert job is not None
         return job
 
     async def do(self) -> str:
-        """Do the next one; tell whose it was."""
+        """Run the next job; return its account."""
         job = await self.take()
         await self.jobs.finish(job, {})
         return job.account_id
 
 
 async def test_accounts_take_turns(database: Database) -> None:
-    """Who comes late with two jobs waits for as many of one who has five, not for all of them."""
+    """Two late jobs wait for two of another account's five, not for all of them."""
     queue = Queue(database)
     await queue.opened()
     await queue.add("acme", 5)
@@ -65,8 +65,8 @@ async def test_accounts_take_turns(database: Database) -> None:
     )
 
 
-async def test_who_has_many_jobs_does_not_wait_for_ever(database: Database) -> None:
-    """Another account that comes again and again gets every other turn, not each of them."""
+async def test_an_account_with_many_jobs_is_not_starved(database: Database) -> None:
+    """An account that keeps adding jobs gets every other turn, not each."""
     queue = Queue(database)
     await queue.opened()
     await queue.add("acme", 4)
@@ -80,8 +80,8 @@ async def test_who_has_many_jobs_does_not_wait_for_ever(database: Database) -> N
     assert all("acme" in order[place : place + 2] for place in range(0, len(order), 2))
 
 
-async def test_an_account_has_only_so_many(database: Database) -> None:
-    """Of all kinds together; other accounts may, and so may it when one of them has ended."""
+async def test_an_account_has_a_limit_of_jobs(database: Database) -> None:
+    """Of all kinds together; other accounts are not affected, and an ended job frees a place."""
     queue = Queue(database, most=3)
     await queue.opened()
     await queue.add("acme", 2)
@@ -96,8 +96,8 @@ async def test_an_account_has_only_so_many(database: Database) -> None:
     await queue.add("acme")
 
 
-async def test_jobs_that_come_at_once_are_counted_too(database: Database) -> None:
-    """Each waits for the one before it to be there, or not to be: none goes beyond the limit."""
+async def test_concurrent_jobs_are_counted(database: Database) -> None:
+    """Each transaction waits for the one before: none exceeds the limit."""
     queue = Queue(database, most=3)
     await queue.opened()
     came = await asyncio.gather(*(queue.add("acme") for _ in range(8)), return_exceptions=True)
@@ -107,7 +107,7 @@ async def test_jobs_that_come_at_once_are_counted_too(database: Database) -> Non
 
 
 async def test_a_kind_may_have_a_limit_of_its_own(database: Database) -> None:
-    """Counted as exactly; jobs of other kinds don't count."""
+    """Counted as exactly; jobs of other kinds do not count."""
     queue = Queue(database)
     await queue.opened()
     await queue.add("acme", 2, "product")
@@ -117,8 +117,8 @@ async def test_a_kind_may_have_a_limit_of_its_own(database: Database) -> None:
     assert [getattr(each, "code", each) for each in refused] == ["too_many"] * 3
 
 
-async def test_too_many_are_told(tmp_path: Path, bench: Bench) -> None:
-    """429, whatever was asked for; nothing of it is done."""
+async def test_too_many_jobs_get_429(tmp_path: Path, bench: Bench) -> None:
+    """429 for every kind of job; nothing is changed."""
     settings = settings_for(sqlite_url(tmp_path), bench.url, max_jobs=1)
     async with resting(settings, bench) as rest:
         list_id = await a_list(rest.parts)

@@ -1,4 +1,4 @@
-"""Faults of our own: told as a problem, without their insides."""
+"""Internal errors and malformed requests: problems without internals."""
 
 import httpx2
 import pytest
@@ -11,8 +11,8 @@ from tests.contract.api.rest import Rest
 LEFT = "http.disconnect"
 
 
-async def test_a_fault_within_is_a_problem_like_any_other(rest: Rest) -> None:
-    """500 in the same shape as all refusals, with the request's id; and no more of it."""
+async def test_an_internal_error_is_a_problem(rest: Rest) -> None:
+    """500 as a problem with the request id, and nothing more."""
     broken = create_app(replace(rest.parts, cdrs=None))
     headers = {"Authorization": rest.token}
     async with httpx2.AsyncClient(
@@ -26,13 +26,13 @@ async def test_a_fault_within_is_a_problem_like_any_other(rest: Rest) -> None:
 
 
 @pytest.mark.parametrize("path", ["exports/%00", "exports/%00/download", "%00"])
-async def test_a_nul_in_a_path_names_nothing(kept: Rest, path: str) -> None:
-    """PostgreSQL takes none, not even to look for it."""
+async def test_a_nul_in_a_path_is_not_found(kept: Rest, path: str) -> None:
+    """PostgreSQL accepts no NUL, not even in a query."""
     assert (await kept.refused("GET", f"/srmain/cdr/{path}"))[:2] == (404, "not_found")
 
 
-async def test_who_leaves_in_the_middle_of_a_body_is_no_fault(rest: Rest) -> None:
-    """It is noted as a bad request: strangers can't fill the log with traces."""
+async def test_a_disconnect_within_a_body_is_no_internal_error(rest: Rest) -> None:
+    """It is logged as a bad request, without a traceback."""
     comes = iter(({"type": "http.request", "body": b"{", "more_body": True}, {"type": LEFT}))
     sent: list[Message] = []
 
@@ -56,10 +56,10 @@ async def test_who_leaves_in_the_middle_of_a_body_is_no_fault(rest: Rest) -> Non
         ("cdr/customer-history", "number, limit, offset"),
     ],
 )
-async def test_a_parameter_that_is_not_known_is_told_which_are(
+async def test_an_unknown_parameter_gets_the_known_ones(
     rest: Rest, path: str, allowed: str
 ) -> None:
-    """As a field of a body is; one that is known, and wrong, is told what it may be."""
+    """Like an unknown field of a body; an invalid value names what is allowed."""
     answer = await rest.ask("GET", f"/srmain/{path}?page=2&limit=x")
     told = {each["path"]: each["message"] for each in answer.json()["errors"]}
     assert answer.status_code == 400

@@ -1,4 +1,4 @@
-"""Heads of requests that are too large, or never end: their connections do."""
+"""Connections with heads that are too large or never end are closed."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,14 +15,14 @@ BEGUN = b"GET / HTTP/1.1\r\nHost: x\r\n"
 
 
 class Impatient(HeaderLimits):
-    """It waits a short time."""
+    """With a short timeout."""
 
     timeout_s = 0.3
 
 
 @asynccontextmanager
 async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """Connect to a service that answers everything."""
+    """Connect to a service that accepts every request."""
     settings = settings_for("sqlite+aiosqlite:///nowhere", NOWHERE)
     async with running(settings, PlainTextResponse("here"), Impatient) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -35,8 +35,8 @@ async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.Strea
 @pytest.mark.parametrize(
     "head", [b"A: " + b"a" * MAX_HEADER_BYTES, b"A: a\r\n" * (MAX_HEADER_BYTES // 6)]
 )
-async def test_a_head_has_a_size(head: bytes) -> None:
-    """One long line or many short ones: nothing of it is kept."""
+async def test_heads_have_a_maximum_size(head: bytes) -> None:
+    """One long line or many short ones close the connection."""
     async with connected() as (reader, writer):
         writer.write(BEGUN + head)
         async with asyncio.timeout(5):
@@ -45,16 +45,16 @@ async def test_a_head_has_a_size(head: bytes) -> None:
 
 
 @pytest.mark.parametrize("begun", [b"", BEGUN])
-async def test_a_head_has_a_time(begun: bytes) -> None:
-    """Who says nothing, or never comes to an end, holds no connection."""
+async def test_heads_have_a_timeout(begun: bytes) -> None:
+    """An incomplete head closes the connection after the timeout."""
     async with connected() as (reader, writer):
         writer.write(begun)
         async with asyncio.timeout(5):
             assert await reader.read() == b""
 
 
-async def test_large_bodies_and_long_answers_are_no_heads() -> None:
-    """A body may be larger than any head, and the next request come on the same connection."""
+async def test_bodies_and_responses_are_not_limited_as_heads() -> None:
+    """A body may exceed the limit of heads; the connection stays open."""
     body = b"b" * (2 * MAX_HEADER_BYTES)
     async with connected() as (reader, writer):
         for _ in range(2):

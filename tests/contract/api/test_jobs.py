@@ -1,4 +1,4 @@
-"""Background jobs: done once by one of many, again after a crash, and told how they ended."""
+"""Background jobs: executed once by many workers, retried after a crash, with results."""
 
 import asyncio
 from typing import Any
@@ -16,7 +16,7 @@ from tests.harness.until import until
 
 
 async def added(database: Database, clock: Hand, count: int = 1) -> tuple[JobStore, list[str]]:
-    """Add jobs of an account."""
+    """Add jobs to an account."""
     await AccountStore(database, clock).add(Account("acme", "Acme"))
     jobs = JobStore(database, clock)
     async with database.writing() as connection:
@@ -25,13 +25,13 @@ async def added(database: Database, clock: Hand, count: int = 1) -> tuple[JobSto
 
 
 async def double(job: Job, progress: Progress) -> dict[str, Any]:
-    """Do a job."""
+    """A job handler."""
     await progress(1, 2)
     return {"double": job.payload["n"] * 2}
 
 
-async def test_many_workers_do_each_job_once(database: Database) -> None:
-    """Whoever is first has it."""
+async def test_many_workers_run_each_job_once(database: Database) -> None:
+    """The first worker claims it."""
     jobs, ids = await added(database, Hand(), 12)
     done: list[int] = []
 
@@ -50,8 +50,8 @@ async def test_many_workers_do_each_job_once(database: Database) -> None:
     assert {(await _got(jobs, each)).state for each in ids} == {"done"}
 
 
-async def test_a_job_tells_its_result_and_its_progress(database: Database) -> None:
-    """Its account can see it, another one's can't."""
+async def test_a_job_stores_its_result_and_progress(database: Database) -> None:
+    """Its account can read it, another account cannot."""
     jobs, (job_id,) = await added(database, Hand())
     assert await Worker(jobs, {"sum": double}, Metrics()).once()
     job = await _got(jobs, job_id)
@@ -59,8 +59,8 @@ async def test_a_job_tells_its_result_and_its_progress(database: Database) -> No
     assert await jobs.get("other", "sum", job_id) is None
 
 
-async def test_a_dead_owners_job_is_taken_up(database: Database) -> None:
-    """When its lease has run out, another has it, and what the first one says counts no more."""
+async def test_a_dead_owners_job_is_taken_over(database: Database) -> None:
+    """When the lease expires, another worker claims it; the first one's result is ignored."""
     clock = Hand()
     jobs, (job_id,) = await added(database, clock)
     dead = await jobs.claim("dead", ["sum"])
@@ -74,8 +74,8 @@ async def test_a_dead_owners_job_is_taken_up(database: Database) -> None:
     assert (await _got(jobs, job_id)).result == {"double": 0}
 
 
-async def test_a_job_that_fails_is_tried_again_and_then_given_up(database: Database) -> None:
-    """Later each time; in the end it says so."""
+async def test_a_failing_job_is_retried_and_then_failed(database: Database) -> None:
+    """With growing delays; then it is failed."""
     clock = Hand()
     jobs, (job_id,) = await added(database, clock)
 
@@ -92,8 +92,8 @@ async def test_a_job_that_fails_is_tried_again_and_then_given_up(database: Datab
     assert not await worker.once()
 
 
-async def test_a_hopeless_job_is_not_tried_again(database: Database) -> None:
-    """It says why."""
+async def test_a_permanent_failure_is_not_retried(database: Database) -> None:
+    """Its error is stored."""
     jobs, (job_id,) = await added(database, Hand())
 
     async def hopeless(_job: Job, _progress: Progress) -> dict[str, Any]:
@@ -104,8 +104,8 @@ async def test_a_hopeless_job_is_not_tried_again(database: Database) -> None:
     assert (job.state, job.error) == ("failed", "there is no such file")
 
 
-async def test_a_worker_outlives_faults_of_its_own(database: Database) -> None:
-    """Whatever goes wrong between jobs, the next one is done."""
+async def test_a_worker_survives_unexpected_errors(database: Database) -> None:
+    """An error between jobs does not stop the worker."""
     _, (job_id,) = await added(database, Hand())
     jobs = MoodyJobs(database, Hand())
     working = asyncio.create_task(
@@ -120,12 +120,12 @@ async def test_a_worker_outlives_faults_of_its_own(database: Database) -> None:
 
 
 class MoodyJobs(JobStore):
-    """Its first claim goes wrong as nobody foresaw."""
+    """A store whose first claim raises an unexpected error."""
 
     is_well = False
 
     async def claim(self, owner: str, kinds: list[str]) -> Job | None:
-        """Claim a job, but the first time."""
+        """Claim a job; raises on the first call."""
         if not self.is_well:
             self.is_well = True
             raise ZeroDivisionError
@@ -138,8 +138,8 @@ async def _got(jobs: JobStore, job_id: str) -> Job:
     return job
 
 
-async def test_a_lease_outlives_a_database_that_is_away_for_a_moment(database: Database) -> None:
-    """What is being done goes on: the lease is still ours when the database is back."""
+async def test_a_lease_survives_a_short_database_outage(database: Database) -> None:
+    """A running job continues: the lease is still valid when the database is back."""
     clock = Hand()
     jobs, (job_id,) = await added(database, clock)
     shy = ShyJobs(database, clock)
@@ -153,7 +153,7 @@ async def test_a_lease_outlives_a_database_that_is_away_for_a_moment(database: D
 
 
 class ShyJobs(JobStore):
-    """Away when a lease is held for the first time."""
+    """A store that is unavailable when a lease is first renewed."""
 
     held = 0
 

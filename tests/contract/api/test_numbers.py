@@ -17,14 +17,14 @@ MESSAGES = {"kind": "message", "start": "a", "nodes": {"a": SAY}}
 
 
 async def created(rest: Rest, **more: Any) -> Any:
-    """Keep a number; give it."""
+    """Add a number; return it."""
     answer = await rest.ask("POST", BASE, {**NEW, **more})
     assert answer.status_code == 201, answer.text
     return answer.json()
 
 
-async def test_a_number_is_kept(kept: Rest) -> None:
-    """Shown as it is kept: its number in E.164, what was left out as it is by default."""
+async def test_a_number_is_created(kept: Rest) -> None:
+    """The response has the number in E.164, and defaults for what was omitted."""
     made = await created(kept)
     assert made == {
         "id": made["id"],
@@ -43,7 +43,7 @@ async def test_a_number_is_kept(kept: Rest) -> None:
 
 
 async def test_pages(kept: Rest) -> None:
-    """Newest first; the total is of all; odd pages are refused."""
+    """Newest first, with the total; invalid pages are rejected."""
     ids = [(await created(kept, phoneNumberId=str(n)))["id"] for n in range(3)]
     listed = (await kept.ask("GET", BASE)).json()["data"]
     assert {each["id"] for each in listed} == set(ids)
@@ -64,7 +64,7 @@ async def test_pages(kept: Rest) -> None:
 
 
 async def test_source_is_the_old_name_of_via(kept: Rest) -> None:
-    """Either is taken, and both if they agree; both are shown."""
+    """Either is accepted, and both if they agree; both are returned."""
     wishes: tuple[tuple[dict[str, Any], str], ...] = (
         ({"via": "add"}, "add"),
         ({"source": "register"}, "register"),
@@ -83,7 +83,7 @@ async def test_source_is_the_old_name_of_via(kept: Rest) -> None:
 
 
 async def test_a_number_is_changed(kept: Rest) -> None:
-    """What is given is changed, null takes away, and the rest stays."""
+    """Given fields change, null clears a field, the rest stays."""
     await kept.bench.request("PUT", "/flows/acme/hello", MESSAGES)
     made = await created(kept, flowbuilderId="hello", verified=True)
     path = f"{BASE}/{made['id']}"
@@ -96,8 +96,8 @@ async def test_a_number_is_changed(kept: Rest) -> None:
     assert (await kept.ask("GET", BASE)).json()["data"] == [changed]
 
 
-async def test_a_platform_id_is_had_once(kept: Rest) -> None:
-    """Twice in one account is refused, also by a change; another account may have it."""
+async def test_a_platform_id_is_unique_in_an_account(kept: Rest) -> None:
+    """A second one in an account is rejected, also by a change; another account may have it."""
     await created(kept)
     other = await created(kept, phoneNumberId="2")
     assert await kept.refused("POST", BASE, NEW) == (400, "taken", ["phoneNumberId"])
@@ -109,7 +109,7 @@ async def test_a_platform_id_is_had_once(kept: Rest) -> None:
 
 
 async def test_only_flows_for_messages(kept: Rest) -> None:
-    """A flow of calls, an action tree and one that is not there are refused, by name."""
+    """A call flow, an action tree and an unknown flow are rejected with the field's name."""
     await kept.bench.request("PUT", "/flows/acme/voice", {**MESSAGES, "kind": "voice"})
     await kept.bench.request("PUT", "/flows/acme/tree", SAY)
     await kept.bench.request("PUT", "/flows/acme/address", "https://example.com/next")
@@ -151,7 +151,7 @@ async def test_only_flows_for_messages(kept: Rest) -> None:
     ],
 )
 async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], path: str) -> None:
-    """In what is kept and in what is changed; nothing is kept of it."""
+    """On create and on change; nothing is stored."""
     made = await created(rest, phoneNumberId="first")
     status, _code, paths = await rest.refused("POST", BASE, {**NEW, **change})
     assert (status, paths) == (400, [path])
@@ -161,7 +161,7 @@ async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], pat
 
 
 async def test_what_is_required(rest: Rest) -> None:
-    """Three fields; a change of nothing is no change."""
+    """Three fields; an empty change changes nothing."""
     for name in NEW:
         asked = {key: value for key, value in NEW.items() if key != name}
         assert await rest.refused("POST", BASE, asked) == (400, "invalid", [name])
@@ -171,7 +171,7 @@ async def test_what_is_required(rest: Rest) -> None:
 
 
 async def test_each_account_sees_its_own(kept: Rest) -> None:
-    """Another's number is 404 to change and to take away; a number taken away is gone."""
+    """Another account's number is 404; a deleted number is no longer listed."""
     made = await created(kept)
     theirs = await kept.token_of("other", "other")
     path = f"{BASE}/{made['id']}"
@@ -187,8 +187,8 @@ async def test_each_account_sees_its_own(kept: Rest) -> None:
         assert (await kept.refused(method, asked, token=""))[:2] == (401, "unauthenticated")
 
 
-async def test_sent_again_it_is_kept_once(kept: Rest) -> None:
-    """With an idempotency key the answer is the same, and there is one number."""
+async def test_a_repeated_request_creates_one_number(kept: Rest) -> None:
+    """With an idempotency key the response is the same, and there is one number."""
     headers = {"Idempotency-Key": "k-1"}
     first = await kept.ask("POST", BASE, NEW, headers=headers)
     again = await kept.ask("POST", BASE, NEW, headers=headers)

@@ -1,4 +1,4 @@
-"""The published document: whole, with examples, and true under thousands of odd requests."""
+"""The OpenAPI document: complete, with examples, and correct under thousands of odd requests."""
 
 import re
 import sys
@@ -20,22 +20,22 @@ PATIENCE_S = 300
 
 
 async def document_of(rest: Rest) -> dict[str, Any]:
-    """Get the document, without a token."""
+    """Get the OpenAPI document, without a token."""
     answer = await rest.client.get("/openapi.json")
     assert answer.status_code == 200
     return dict(answer.json())
 
 
 def refs(value: Any) -> set[str]:
-    """Name all references in it."""
+    """Return all references in a document."""
     if isinstance(value, dict):
         own = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
         return own.union(*map(refs, value.values()))
     return set().union(*map(refs, value)) if isinstance(value, list) else set()
 
 
-async def test_the_document_is_whole(rest: Rest) -> None:
-    """Every reference resolves; every operation has a summary, its problems, and an example."""
+async def test_the_document_is_complete(rest: Rest) -> None:
+    """Every reference resolves; every operation has a summary, its errors, and an example."""
     document = await document_of(rest)
     known = document["components"]["schemas"]
     assert {each.rpartition("/")[2] for each in refs(document)} <= known.keys()
@@ -50,7 +50,7 @@ async def test_the_document_is_whole(rest: Rest) -> None:
                 assert all("example" in each or "examples" in each for each in content), what
 
 
-async def test_all_of_voice_is_there(rest: Rest) -> None:
+async def test_all_voice_endpoints_exist(rest: Rest) -> None:
     """The endpoints of the specification's table, by their methods."""
     paths = (await document_of(rest))["paths"]
     base = "/srmain/voice/"
@@ -66,8 +66,8 @@ async def test_all_of_voice_is_there(rest: Rest) -> None:
             assert method in paths[base + name], name
 
 
-async def test_the_page_needs_nobody_else(rest: Rest) -> None:
-    """Whatever /docs asks for is served here."""
+async def test_the_docs_page_needs_no_other_host(rest: Rest) -> None:
+    """/docs loads nothing from another host."""
     page = (await rest.client.get("/docs")).text
     assert "://" not in page.replace("http://www.w3.org", "")
     for path in set(re.findall(r'(?:src|href)="([^"]+)"', page)):
@@ -75,14 +75,14 @@ async def test_the_page_needs_nobody_else(rest: Rest) -> None:
 
 
 async def test_cors_is_off(rest: Rest) -> None:
-    """No other site's page may ask."""
+    """No other origin may send requests."""
     headers = {"Origin": "https://example.com", "Access-Control-Request-Method": "POST"}
     answer = await rest.client.options("/srmain/voice/call", headers=headers)
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
 async def test_odd_requests_find_no_fault(bench: Bench, tmp_path: Path) -> None:
-    """schemathesis: no 5xx but a 503 that is told, no status or answer that is not described."""
+    """schemathesis: no 5xx but a documented 503, no undocumented status or response."""
     async with serving(sqlite_url(tmp_path), bench.url) as rest:
         asking = Process.start(
             (

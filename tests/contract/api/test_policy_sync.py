@@ -1,4 +1,4 @@
-"""Terms come to the engines' store, whatever was missed, and whoever else puts them there."""
+"""Dial policies reach the engines' store after any loss, from several processes."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,24 +20,24 @@ MANY = [f"+479{number:07}" for number in range(12_001)]
 
 
 def lists(rest: Rest) -> DncStore:
-    """Give the lists in the database."""
+    """Return the store of do-not-call lists."""
     return DncStore(rest.parts.database, rest.parts.now_ms)
 
 
 async def listed(rest: Rest, *numbers: str) -> bool | None:
-    """Tell whether engines have any of some numbers on acme's list."""
+    """Return whether the engine has any of some numbers on acme's list."""
     return await rest.bench.store.dial_policies.is_listed("acme", numbers)
 
 
 async def terms(rest: Rest, account: str = "acme") -> dict[str, Any]:
-    """Show what engines have of an account."""
+    """Return the dial policy that the engine has of an account."""
     status, found = await rest.bench.request("GET", f"/terms/{account}")
     assert status == 200
     return dict(found)
 
 
-async def test_accounts_and_numbers_are_terms(kept: Rest) -> None:
-    """Prefixes, caller ids, the country; what changes is put anew. Who is stopped calls nobody."""
+async def test_accounts_and_numbers_make_dial_policies(kept: Rest) -> None:
+    """Changes of prefixes, caller ids and country are sent; a disabled account cannot call."""
     await kept.parts.policy_sync.sync_all()
     found = await terms(kept)
     assert (found["numbers"], found["country"]) == ([OURS], "47")
@@ -55,8 +55,8 @@ async def test_accounts_and_numbers_are_terms(kept: Rest) -> None:
     assert (await terms(kept))["destinations"] == []
 
 
-async def test_a_long_list_comes_in_parts(kept: Rest) -> None:
-    """Thousands at once, then changes only."""
+async def test_a_long_list_is_sent_in_parts(kept: Rest) -> None:
+    """Thousands in one request, then changes only."""
     await lists(kept).put("acme", MANY, "p")
     await kept.parts.policy_sync.sync_all()
     assert [await listed(kept, MANY[at]) for at in (0, 5_000, -1)] == [True, True, True]
@@ -68,8 +68,8 @@ async def test_a_long_list_comes_in_parts(kept: Rest) -> None:
     assert await listed(kept, MANY[6_000])
 
 
-async def test_a_store_that_lost_everything_is_filled_again(kept: Rest) -> None:
-    """Seen by comparing; until then, who has a list calls nobody, if the terms are known."""
+async def test_an_empty_store_is_filled_again(kept: Rest) -> None:
+    """A comparison finds the loss; until then, accounts with a list cannot call."""
     await lists(kept).put("acme", [CUSTOMER], "p")
     await kept.parts.policy_sync.sync_all()
     kept.bench.store.dial_policies.lose_all()
@@ -79,8 +79,8 @@ async def test_a_store_that_lost_everything_is_filled_again(kept: Rest) -> None:
     assert (await terms(kept))["doNotCall"] is True
 
 
-async def test_a_database_that_was_put_back_wins(kept: Rest) -> None:
-    """A list that has come further than the database ever did is put anew; so it is when asked."""
+async def test_a_restored_database_wins(kept: Rest) -> None:
+    """A list that is newer than the restored database is sent again; also on request."""
     await lists(kept).put("acme", [CUSTOMER], "p")
     await kept.parts.policy_sync.sync_all()
     stands = (await lists(kept).versions("acme")).version
@@ -97,7 +97,7 @@ async def test_a_database_that_was_put_back_wins(kept: Rest) -> None:
 
 
 async def test_several_processes_push(kept: Rest) -> None:
-    """While numbers come and go, each ends with what the database has."""
+    """While numbers change, the engine ends with the state of the database."""
     parts = kept.parts
     several = [PolicySync(parts.engine, parts.accounts, lists(kept)) for _ in range(3)]
 
@@ -134,8 +134,8 @@ async def _is_there(rest: Rest) -> bool:
     return await rest.bench.store.dial_policies.get("acme") is not None
 
 
-async def test_another_databases_list_is_another(kept: Rest) -> None:
-    """As many changes as before, and not the same: versions are times, so it is put anew."""
+async def test_a_list_of_another_database_is_replaced(kept: Rest) -> None:
+    """With the same number of other changes: versions are times, so the list is sent again."""
     await lists(kept).put("acme", [CUSTOMER], "p")
     await kept.parts.policy_sync.sync_all()
     async with kept.parts.database.writing() as connection:
@@ -148,7 +148,7 @@ async def test_another_databases_list_is_another(kept: Rest) -> None:
 
 
 async def test_versions_only_grow(kept: Rest) -> None:
-    """Also while the clock stands, or goes back; each number of many has its own."""
+    """Also while the clock stands still or goes back; each number has its own version."""
     now = [5_000]
     store = DncStore(kept.parts.database, lambda: now[0])
     await store.put("acme", MANY[:3], "p")
@@ -162,7 +162,7 @@ async def test_versions_only_grow(kept: Rest) -> None:
     assert [each.version for each in await store.changes("acme", 0, 5_001, 2)] == [4_999, 5_000]
 
 
-async def test_an_engine_without_terms_is_asked_again(kept: Rest) -> None:
+async def test_an_engine_without_dial_policies_is_retried(kept: Rest) -> None:
     """While an older one runs beside a newer REST layer, the layer waits for its successor."""
     asked: list[str] = []
 

@@ -1,4 +1,4 @@
-"""For whom a proxy says that it asks, and which proxies are believed."""
+"""X-Forwarded-For, and which proxies are trusted."""
 
 import aiohttp
 import pytest
@@ -13,7 +13,7 @@ DATABASE = "sqlite+aiosqlite:///nowhere"
 
 
 async def who(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with the address that failures are counted by."""
+    """Return the address by which failures are counted."""
     client = Request(scope).client
     await PlainTextResponse(client.host if client else "")(scope, receive, send)
 
@@ -23,8 +23,8 @@ async def who(scope: Scope, receive: Receive, send: Send) -> None:
     [({}, "203.0.113.7"), ({"api_proxies": ["10.0.0.0/8"]}, "127.0.0.1")],
     ids=["this host's", "others"],
 )
-async def test_who_asks(believed: dict[str, object], seen: str) -> None:
-    """A proxy on this host is believed unless the settings name others; customers never are."""
+async def test_trusted_proxies(believed: dict[str, object], seen: str) -> None:
+    """A proxy on this host is trusted unless the settings name others; clients never are."""
     said = {"X-Forwarded-For": "198.51.100.1, 203.0.113.7"}
     async with (
         running(settings_for(DATABASE, NOWHERE, **believed), who) as port,

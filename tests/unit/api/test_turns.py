@@ -1,17 +1,17 @@
-"""Which engine is asked first, and which only when no other answers."""
+"""Round-robin over engines, with a cooldown after failures."""
 
 from api.engine_client import COOLDOWN_S, EngineRotation
 
 
 def test_engines_take_turns() -> None:
-    """Each request begins at the next engine, and has all others behind it."""
+    """Each request starts at the next engine, followed by all others."""
     turns = EngineRotation(["http://a/", "http://b", "http://c"])
     orders = ["".join(url[-1] for url in turns) for _ in range(3)]
     assert sorted(orders) == ["abc", "bca", "cab"]
 
 
-def test_who_failed_rests() -> None:
-    """It is asked last for a while, also when all failed: then it is one like the others again."""
+def test_a_failed_engine_cools_down() -> None:
+    """It comes last during its cooldown, also when all have failed."""
     now_s = [100.0]
     turns = EngineRotation(["http://a", "http://b"], lambda: now_s[0])
     turns.mark_failed("http://a")

@@ -1,4 +1,4 @@
-"""What every list of call records is asked with."""
+"""Requests for lists of call records."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ NINA = leg("agent:7", agent_id="7", agent_name="Nina")
 
 
 async def listed(rest: Served, who: str = "acme", **query: object) -> dict[str, Any]:
-    """Ask for a page."""
+    """Request a page."""
     status, page = await rest.ask("GET", "/srmain/cdr", who, **{**REQUIRED, **query})
     assert status == 200, page
     return dict(page)

@@ -1,4 +1,4 @@
-"""Calls that have ended, as engines tell them, and a database that has heard of them."""
+"""Records of ended calls, their events, and a database that contains them."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ OURS = "+4721930000"
 
 
 def leg(party: str, *, rang_ms: int = 2_000, talked_ms: int = 30_000, **more: Any) -> LegRecord:
-    """Make a leg that began at noon; one that never talked was not answered."""
+    """Return a leg that started at noon; without talk time it is unanswered."""
     return LegRecord(
         channel_id=f"0-pbx1-{party.strip('+')}.1",
         party=party,
@@ -38,7 +38,7 @@ AGENTS = (leg("agent:7", agent_id="7", agent_name="Nina"), leg("agent:8", agent_
 
 
 def record(number: int, *, after_ms: int = 0, **more: Any) -> CallRecord:
-    """Make the record of an outbound call that began at noon or later; `number` is in its id."""
+    """Return the record of an outbound call that started at noon or later; its id has `number`."""
     begun_ms = NOON_MS + after_ms
     told = CallRecord(
         call_id=f"0-pbx1-call{number:08}",
@@ -65,19 +65,19 @@ def record(number: int, *, after_ms: int = 0, **more: Any) -> CallRecord:
 
 
 def missed(number: int, **more: Any) -> CallRecord:
-    """Make the record of a call that nobody answered."""
+    """Return the record of an unanswered call."""
     return record(
         number, status="no-answer", answered_ms=0, ring_ms=32_000, talk_ms=0, legs=(), **more
     )
 
 
 def recording(purpose: str) -> RecordingRecord:
-    """Make a recording that is filed."""
+    """Return an archived recording."""
     return RecordingRecord(f"https://files.example/{purpose}.wav", purpose, "archived", 30_000)
 
 
 def events_of(ended: CallRecord) -> list[CallEvent]:
-    """Tell a call's life in three events, the last with its record."""
+    """Return three events of a call, the last with its record."""
     same: dict[str, Any] = {
         "call_id": ended.call_id,
         "account_id": ended.account_id,
@@ -106,18 +106,18 @@ def events_of(ended: CallRecord) -> list[CallEvent]:
 
 
 def told(*ended: CallRecord) -> list[DecodedEvent]:
-    """Tell calls as they are read off the stream."""
+    """Return the events of calls as the consumer decodes them."""
     return [decode_event(msgspec.json.encode(event)) for each in ended for event in events_of(each)]
 
 
 async def written(database: Database, *ended: CallRecord) -> int:
-    """Write calls; returns how many are new."""
+    """Write calls; return the number of new ones."""
     async with database.writing() as connection:
         return await write_events(connection, told(*ended))
 
 
 async def found(database: Database, **filters: Any) -> list[int]:
-    """List the numbers of the calls that are found, and check that counting agrees."""
+    """Return the numbers of the matching calls, and check that the count agrees."""
     wanted = Filters("acme", **filters)
     rows = await CdrStore(database).page(wanted, 100)
     total = await CdrStore(database).total(wanted)

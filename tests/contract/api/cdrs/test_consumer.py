@@ -1,4 +1,4 @@
-"""From an engine's RPC to call records: each call once, whatever dies in between."""
+"""From an engine's RPC to call records: each call once, whichever process dies."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,34 +23,34 @@ NEWER = b'{"event":"sung","callId":"0-pbx1-abcdefgh","accountId":"acme","version
 
 @pytest.fixture
 async def engine(bench: Bench) -> AsyncIterator[EngineClient]:
-    """Give a way to the engine."""
+    """A client of the engine."""
     async with open_client([bench.url], TOKEN) as found:
         yield found
 
 
 class Forgetful(EngineClient):
-    """Dies before it acknowledges."""
+    """A client that fails to acknowledge."""
 
     async def request(self, shape: Any, method: str, path: str, *rest: Any, **more: Any) -> Any:
-        """Ask, unless it is to acknowledge."""
+        """Send a request; raises on an acknowledgement."""
         if path == "/events/ack":
             raise ConnectionAbortedError
         return await super().request(shape, method, path, *rest, **more)
 
 
 def tell(bench: Bench, *ended: CallRecord) -> None:
-    """Let an engine tell of calls."""
+    """Append the events of calls to the engine's stream."""
     bodies = [msgspec.json.encode(event) for each in ended for event in events_of(each)]
     bench.store.stream.append(0, bodies)
 
 
 async def reqs(database: Database) -> list[str]:
-    """List the calls that have records, oldest first."""
+    """Return the ids of the call records, oldest first."""
     return [row.req_id for row in await CdrStore(database).page(Filters("acme"), 5_000)][::-1]
 
 
 async def lag(bench: Bench) -> tuple[int, int]:
-    """Tell what the group has not got, and not acknowledged."""
+    """Return how many events are undelivered, and how many unacknowledged."""
     _, found = await bench.request("GET", "/events/groups")
     (group,) = found["groups"]
     return group["lag"], group["pending"]
@@ -59,7 +59,7 @@ async def lag(bench: Bench) -> tuple[int, int]:
 async def test_a_call_that_ends_has_a_record(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """With its labels and its timeline, soon after its end; then nothing is left to do."""
+    """With its labels and timeline, soon after its end; all events are acknowledged."""
     call = await bench.start_call(labels={"clientId": "c-7"})
     inject(bench, LegCreated(f"{call}.l0"))
     inject(bench, LegAnswered(f"{call}.l0"))
@@ -79,10 +79,10 @@ async def test_a_call_that_ends_has_a_record(
     assert await lag(bench) == (0, 0)
 
 
-async def test_what_was_written_but_not_acknowledged_comes_again(
+async def test_written_but_unacknowledged_events_are_delivered_again(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """And changes nothing: a process died between the commit and the acknowledgement."""
+    """The second delivery changes nothing, after a crash between commit and acknowledgement."""
     calls = [record(n) for n in range(3)]
     tell(bench, *calls)
     dying = EventConsumer(Forgetful(engine.http, [bench.url]), database, "api1", 1)
@@ -117,20 +117,20 @@ async def test_many_processes_share_the_work(
     assert (new, len(await reqs(database))) == (400, 400)
 
 
-async def test_an_event_that_nobody_understands_holds_up_nothing(
+async def test_an_unknown_event_does_not_block_others(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """It waits for a process that does; what came with it is written."""
+    """It stays for a newer process; the other events of its batch are written."""
     bench.store.stream.append(0, [NEWER])
     tell(bench, record(1))
     assert await EventConsumer(engine, database, "api1").once(0) == 1
     assert await lag(bench) == (0, 1)
 
 
-async def test_a_record_that_can_not_be_written_holds_up_nothing(
+async def test_an_unwritable_record_does_not_block_others(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """A number that is larger than any database's."""
+    """A number that exceeds the range of the column."""
     tell(bench, record(1), record(2, after_ms=2**70), record(3))
     consumer = EventConsumer(engine, database, "api1")
     await until(lambda: _have(consumer, database, 2), what="the others")
@@ -144,10 +144,10 @@ async def _have(consumer: EventConsumer, database: Database, count: int) -> bool
     return len(await reqs(database)) == count
 
 
-async def test_a_store_that_is_away_is_waited_for(
+async def test_an_unavailable_store_is_retried(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """The consumer goes on by itself."""
+    """The consumer continues by itself."""
     bench.store.down = True
     task = asyncio.create_task(EventConsumer(engine, database, "api1").run(0.01))
     tell(bench, record(1, recordings=(recording("call"),)))

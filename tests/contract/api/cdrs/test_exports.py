@@ -1,4 +1,4 @@
-"""Exports over HTTP: asked for, made in the background, downloaded; none has a formula."""
+"""Exports over HTTP: start, background job, download; no cell is a formula."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ EXPORT = "/srmain/cdr/export"
 
 
 class Hand:
-    """A clock that is moved by hand."""
+    """A clock that the test sets."""
 
     now = NOON_MS
 
@@ -40,7 +40,7 @@ async def rest(database_url: str, clock: Hand) -> AsyncIterator[Served]:
 
 
 async def made(rest: Served, body: object = None, **query: object) -> str:
-    """Have an export made, and download it."""
+    """Run an export, and download it."""
     status, export = await rest.ask("POST", EXPORT, "acme", body, **{**REQUIRED, **query})
     assert (status, export["state"]) == (200, "waiting"), export
     path = f"/srmain/cdr/exports/{export['exportId']}"
@@ -57,7 +57,7 @@ async def made(rest: Served, body: object = None, **query: object) -> str:
 
 
 async def test_csv_has_what_the_list_has(rest: Served) -> None:
-    """The filters' records, the newest first, ten unless asked for more."""
+    """The matching records, newest first, ten by default."""
     await written(rest.parts.database, *(record(n, after_ms=n) for n in range(12)), missed(99))
     lines = list(csv.DictReader(io.StringIO(await made(rest))))
     assert [line["reqId"] for line in lines] == [record(n).call_id for n in range(11, 1, -1)]
@@ -69,7 +69,7 @@ async def test_csv_has_what_the_list_has(rest: Served) -> None:
 
 
 async def test_json_lines_are_records(rest: Served) -> None:
-    """As the list shows them; with their timelines when asked for."""
+    """The same views as in the list; with timelines on request."""
     await written(rest.parts.database, record(1), record(2))
     body = {"format": "jsonl", "includeTimeline": True}
     lines = [msgspec.json.decode(line) for line in (await made(rest, body)).splitlines()]
@@ -78,7 +78,7 @@ async def test_json_lines_are_records(rest: Served) -> None:
 
 
 async def test_nothing_is_a_formula(rest: Served) -> None:
-    """Whatever a customer has written; numbers stay numbers."""
+    """Customer text is escaped; numbers stay numbers."""
     nina = leg("agent:7", agent_id="7", agent_name='=HYPERLINK("http://evil")')
     labels = {"clientId": "@SUM(1)", "obdType": "-2+3", "callPath": 'a,"b"\tc'}
     call = record(1, legs=(nina,), labels=labels, reason="+cmd|' /C calc'!A0")
@@ -90,8 +90,8 @@ async def test_nothing_is_a_formula(rest: Served) -> None:
     assert (line["callPath"], line["callerId"]) == ('a,"b"c', "+4721930000")
 
 
-async def test_an_export_has_what_was_there_when_it_was_asked_for(rest: Served) -> None:
-    """Records that are written later, or are another account's, are not in it."""
+async def test_an_export_is_a_snapshot(rest: Served) -> None:
+    """It excludes later records and those of other accounts."""
     await written(rest.parts.database, record(1), record(2, account_id="other"))
     query = {**REQUIRED, "limit": 100}
     _, export = await rest.ask("POST", EXPORT, "acme", {"format": "jsonl"}, **query)
@@ -105,7 +105,7 @@ async def test_an_export_has_what_was_there_when_it_was_asked_for(rest: Served) 
 
 
 async def test_exports_have_limits(rest: Served, clock: Hand) -> None:
-    """Ten under way for an account; kept for a week."""
+    """Ten unfinished exports of an account; retained for a week."""
     ids = []
     for _ in range(10):
         status, export = await rest.ask("POST", EXPORT, **REQUIRED)
@@ -123,6 +123,6 @@ async def test_exports_have_limits(rest: Served, clock: Hand) -> None:
 
 
 async def test_an_export_of_nothing(rest: Served) -> None:
-    """It has a line of names."""
+    """It has a header line."""
     (names,) = csv.reader(io.StringIO(await made(rest, {"includeTimeline": True})))
     assert (names[0], names[-1]) == ("reqId", "timeline")

@@ -1,4 +1,4 @@
-"""Call records are found by every filter, by whichever of them is looked up, page by page."""
+"""Every filter finds its call records by every access path, page by page."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ from tests.contract.api.cdrs.records import (
     ],
 )
 async def test_filters(database: Database, filters: dict[str, Any], numbers: list[int]) -> None:
-    """Each of them alone, and with others."""
+    """Each filter alone, and with others."""
     await written(
         database,
         record(1, after_ms=1, legs=AGENTS),
@@ -80,8 +80,8 @@ async def test_filters(database: Database, filters: dict[str, Any], numbers: lis
     assert await found(database, **filters) == numbers
 
 
-async def test_pages_by_offset_and_by_place(database: Database) -> None:
-    """Both ways give each call once, whatever is looked up by."""
+async def test_pages_by_offset_and_by_cursor(database: Database) -> None:
+    """Both return each call once, by every access path."""
     calls = [record(n, after_ms=n // 3, legs=AGENTS[: n % 3]) for n in range(20)]
     await written(database, *calls)
     cdrs = CdrStore(database)
@@ -107,8 +107,8 @@ async def _by_place(cdrs: CdrStore, filters: Filters) -> list[str]:
     return ids
 
 
-async def test_every_way_leads_to_the_same_calls(database: Database) -> None:
-    """Whichever filter is looked up by; two agents of one name make no call two."""
+async def test_every_access_path_finds_the_same_calls(database: Database) -> None:
+    """By every index; two agents with the same name do not duplicate a call."""
     twins = tuple(leg(f"agent:{n}", agent_id=f"{n}", agent_name="Nina") for n in (7, 8))
     labels = {"clientId": "c-7", "callPath": "ivr"}
     calls = [
@@ -135,8 +135,8 @@ async def test_every_way_leads_to_the_same_calls(database: Database) -> None:
             assert (await count_matches(connection, filters, name, 10_000)).count == len(wanted)
 
 
-async def test_the_shortest_way_is_taken(database: Database) -> None:
-    """The values say which it is, not the filters."""
+async def test_the_cheapest_path_is_chosen(database: Database) -> None:
+    """The values decide, not the filters."""
     own: dict[str, Any] = {"to": "+4721930000", "direction": "inbound"}
     await written(
         database,

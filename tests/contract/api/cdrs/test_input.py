@@ -1,4 +1,4 @@
-"""What `/srmain/cdr…` is asked and can't be right: 400, and the field is named."""
+"""Invalid input of `/srmain/cdr…`: 400 with the field's name."""
 
 from tests.contract.api.cdrs.lists import REQUIRED
 from tests.contract.api.serving import Served
@@ -44,7 +44,7 @@ BAD = [
 
 
 async def test_bad_input_names_its_field(served: Served) -> None:
-    """The list and the export refuse the same things; half a time range names the missing half."""
+    """List and export reject the same input; half a time range names the missing half."""
     for name, value in BAD:
         expected = {"startTime": "endTime", "endTime": "startTime"}.get(name, name)
         query = {**REQUIRED, name: value}
@@ -54,7 +54,7 @@ async def test_bad_input_names_its_field(served: Served) -> None:
 
 
 async def test_odd_times(served: Served) -> None:
-    """Only ISO 8601 as people write it; the end is not before the beginning."""
+    """Only ISO 8601; the end must not be before the start."""
     for odd in ODD_TIMES:
         times = {"startTime": odd, "endTime": "2026-11-21T10:00:00Z"}
         assert await served.faults("GET", "/srmain/cdr", **REQUIRED, **times) == {"startTime"}, odd
@@ -63,7 +63,7 @@ async def test_odd_times(served: Served) -> None:
 
 
 async def test_what_is_required(served: Served) -> None:
-    """It may be empty, and must be there."""
+    """It may be empty, but not missing."""
     assert await served.faults("GET", "/srmain/cdr") == set(REQUIRED)
     assert await served.faults("POST", "/srmain/cdr/export") == set(REQUIRED)
     missing = await served.faults("GET", "/srmain/cdr/customer-history")

@@ -1,12 +1,12 @@
-"""Beside the list of call records: whose they are, clients, an agent's day, dispositions."""
+"""Call records: isolation of accounts, client ids, statistics of an agent, dispositions."""
 
 from tests.contract.api.cdrs.lists import NINA, listed
 from tests.contract.api.cdrs.records import NOON_MS, leg, record, written
 from tests.contract.api.serving import Served
 
 
-async def test_nobody_is_told_anything(served: Served) -> None:
-    """Without a token there is 401; with another account's, nothing."""
+async def test_accounts_are_isolated(served: Served) -> None:
+    """401 without a token; nothing with another account's token."""
     call = record(1, labels={"clientId": "c-7"})
     await written(served.parts.database, call)
     for method, path in (
@@ -32,7 +32,7 @@ async def test_nobody_is_told_anything(served: Served) -> None:
 
 
 async def test_client_ids(served: Served) -> None:
-    """By their beginning; even where that is another path's name."""
+    """By prefix, even if the prefix is the name of another path."""
     ids = ("exports-1", "c-7", "c-8")
     await written(
         served.parts.database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids))
@@ -44,7 +44,7 @@ async def test_client_ids(served: Served) -> None:
 
 
 async def test_an_agents_day(served: Served) -> None:
-    """Since midnight, its own legs; an account's token has no day."""
+    """Since midnight, the agent's own legs; an account's token is rejected."""
     await served.add("acme", "7", name="nina")
     unanswered = leg("agent:7", talked_ms=0, agent_id="7")
     await written(
@@ -76,7 +76,7 @@ async def test_an_agents_day(served: Served) -> None:
 
 
 async def test_dispositions(served: Served) -> None:
-    """Set one by one, taken out by null; what is bad is named, what is not there is 404."""
+    """Set one by one, cleared by null; an invalid level is named, an unknown call is 404."""
     call = record(1)
     await written(served.parts.database, call)
     path = f"/srmain/cdr/{call.call_id}/disposition"

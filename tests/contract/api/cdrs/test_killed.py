@@ -1,4 +1,4 @@
-"""Real api processes, killed while they write call records and make exports."""
+"""Real API processes, killed while they write call records and exports."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ CALLS = 4_000
 
 @pytest.fixture
 async def apis(bench: Bench, database_url: str, tmp_path: Path) -> AsyncIterator[list[RecordsApi]]:
-    """Name two processes over one database and one engine, which a test starts."""
+    """Two processes on one database and one engine, not started yet."""
     found = [
         RecordsApi(
             tmp_path / name, database_url=database_url, engine_url=bench.url, rpc_token=TOKEN
@@ -44,7 +44,7 @@ async def count(database: Database) -> int:
 async def test_a_killed_consumer_loses_and_doubles_nothing(
     bench: Bench, apis: list[RecordsApi], database_url: str
 ) -> None:
-    """Two processes share a group; one is killed in the middle and started again."""
+    """Two processes share a consumer group; one is killed and restarted."""
     bodies = [msgspec.json.encode(event) for n in range(CALLS) for event in events_of(record(n))]
     async with migrated(database_url) as database:
         for api in apis:
@@ -70,8 +70,8 @@ async def test_a_killed_consumer_loses_and_doubles_nothing(
         assert len(await CdrStore(database).timeline("acme", record(7).call_id)) == 3
 
 
-async def test_a_killed_export_is_made_whole(apis: list[RecordsApi], database_url: str) -> None:
-    """Another process takes it up after its last part; each record is in it once."""
+async def test_a_killed_export_is_completed(apis: list[RecordsApi], database_url: str) -> None:
+    """Another process continues after its last part; each record is in it once."""
     rows = 12_000
     async with migrated(database_url) as database:
         for first in range(0, rows, 2_000):

@@ -1,4 +1,4 @@
-"""`/srmain/cdr` over HTTP, on databases of both kinds: shown page by page, by every filter."""
+"""`/srmain/cdr` over HTTP on both databases: pages, filters, views."""
 
 from tests.contract.api.cdrs.lists import NINA, listed
 from tests.contract.api.cdrs.records import CUSTOMER, leg, missed, record, recording, written
@@ -23,8 +23,8 @@ FOUND: list[tuple[dict[str, str], list[int]]] = [
 ]
 
 
-async def test_a_record_is_shown_whole(served: Served) -> None:
-    """Times, parties, recordings, dispositions; by id its timeline, too."""
+async def test_a_record_is_shown_completely(served: Served) -> None:
+    """Times, parties, recordings, dispositions; by id, the timeline, too."""
     call = record(
         1,
         legs=(leg(CUSTOMER), NINA),

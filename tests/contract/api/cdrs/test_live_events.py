@@ -1,4 +1,4 @@
-"""`GET /srmain/voice/events`: an account's events as they happen, before an engine's real RPC."""
+"""`GET /srmain/voice/events`: an account's live events from an engine's real RPC."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,20 +23,20 @@ EVENTS = "/srmain/voice/events"
 
 @pytest.fixture
 async def rest(bench: Bench, tmp_path: Path) -> AsyncIterator[Served]:
-    """Serve before an engine."""
+    """The REST layer with an engine."""
     async with serving(sqlite_url(tmp_path), bench.url) as found:
         yield found
 
 
 class Reader:
-    """Somebody who follows events."""
+    """A reader of events."""
 
     def __init__(self, reply: aiohttp.ClientResponse) -> None:
         self.reply = reply
         self.last = ""
 
     async def next(self) -> dict[str, Any]:
-        """Give the next event, and remember its id."""
+        """Return the next event, and store its id."""
         async with asyncio.timeout(10):
             while line := (await self.reply.content.readline()).decode().rstrip("\n"):
                 name, _, value = line.partition(": ")
@@ -48,7 +48,7 @@ class Reader:
             return await self.next()
 
     async def ended(self) -> None:
-        """Wait for the end."""
+        """Wait for the end of the stream."""
         async with asyncio.timeout(10):
             while await self.reply.content.readany():
                 pass
@@ -56,7 +56,7 @@ class Reader:
 
 @asynccontextmanager
 async def reading(rest: Served, who: str = "acme", last: str = "") -> AsyncIterator[Reader]:
-    """Follow an account's events."""
+    """Read an account's events."""
     headers = rest.headers(who) | ({"Last-Event-ID": last} if last else {})
     async with rest.http.get(f"{rest.url}{EVENTS}", headers=headers) as reply:
         assert (reply.status, reply.content_type) == (200, "text/event-stream")
@@ -64,7 +64,7 @@ async def reading(rest: Served, who: str = "acme", last: str = "") -> AsyncItera
 
 
 async def test_a_stream_ends_with_its_key(rest: Served) -> None:
-    """Revoked, it opens nothing, and closes what it has opened; another's stream goes on."""
+    """A revoked key ends its streams; another account's stream continues."""
     await rest.add("acme", name="spare")
     async with reading(rest) as ours, reading(rest, "spare") as spare:
         known = parse_key_id(rest.keys["acme"])
@@ -76,8 +76,8 @@ async def test_a_stream_ends_with_its_key(rest: Served) -> None:
             assert not spare.reply.content.at_eof()
 
 
-async def test_an_account_hears_its_own_events(rest: Served, bench: Bench) -> None:
-    """As they happen, with a call's record at its end; another account hears its own."""
+async def test_an_account_receives_its_own_events(rest: Served, bench: Bench) -> None:
+    """Live, with the record at a call's end; another account receives its own."""
     async with reading(rest) as ours, reading(rest, "other") as theirs:
         call = await bench.start_call()
         other = await bench.start_call(account="other")
@@ -91,8 +91,8 @@ async def test_an_account_hears_its_own_events(rest: Served, bench: Bench) -> No
         assert (await theirs.next())["callId"] == other
 
 
-async def test_a_reader_comes_back(rest: Served, bench: Bench) -> None:
-    """By Last-Event-ID, to what was told meanwhile; also after its engine was away."""
+async def test_a_reader_resumes(rest: Served, bench: Bench) -> None:
+    """Last-Event-ID resumes after the last event; also after the engine was restarted."""
     async with reading(rest) as reader:
         first = await bench.start_call()
         assert (await reader.next())["callId"] == first
@@ -105,8 +105,8 @@ async def test_a_reader_comes_back(rest: Served, bench: Bench) -> None:
         bench.store.down = False
 
 
-async def test_ids_tell_nothing_of_others(rest: Served, bench: Bench) -> None:
-    """However much happens to them: an id is no shorter or longer, and only we can read it."""
+async def test_ids_reveal_nothing_about_other_accounts(rest: Served, bench: Bench) -> None:
+    """The length of an id does not depend on other accounts, and only we can decrypt it."""
     async with reading(rest) as reader:
         await bench.start_call()
         await reader.next()
@@ -122,22 +122,22 @@ async def test_ids_tell_nothing_of_others(rest: Served, bench: Bench) -> None:
         msgspec.json.decode(reader.last)
 
 
-async def test_a_place_that_is_none(rest: Served) -> None:
-    """It is refused by its name."""
+async def test_an_invalid_last_event_id(rest: Served) -> None:
+    """The error names the header."""
     headers = rest.headers("acme") | {"Last-Event-ID": "never"}
     async with rest.http.get(f"{rest.url}{EVENTS}", headers=headers) as reply:
         problem = await reply.json(content_type=None)
     assert (reply.status, problem["errors"][0]["path"]) == (400, "Last-Event-ID")
 
 
-async def test_an_engine_that_is_away(tmp_path: Path) -> None:
-    """It is told as 503."""
+async def test_an_unavailable_engine(tmp_path: Path) -> None:
+    """503."""
     async with serving(sqlite_url(tmp_path)) as rest:
         assert (await rest.ask("GET", EVENTS))[0] == 503
 
 
 async def test_readers_have_a_limit(rest: Served) -> None:
-    """Of each account; who leaves makes room."""
+    """Per account; a reader that disconnects frees a place."""
     async with AsyncExitStack() as stack:
         for _ in range(MAX_READERS):
             await stack.enter_async_context(reading(rest))
@@ -152,8 +152,8 @@ async def test_readers_have_a_limit(rest: Served) -> None:
     await until(has_room, what="room")
 
 
-async def test_a_slow_reader_holds_up_nobody(rest: Served, bench: Bench) -> None:
-    """It is waited for, all the way to the store; others hear at once, and it misses nothing."""
+async def test_a_slow_reader_delays_no_other(rest: Served, bench: Bench) -> None:
+    """Backpressure reaches the store; other readers are not delayed, and nothing is lost."""
     calls = [record(n, custom_data={"filler": "x" * 4_000}) for n in range(500)]
     bodies = [msgspec.json.encode(event) for each in calls for event in events_of(each)]
     async with reading(rest) as slow:

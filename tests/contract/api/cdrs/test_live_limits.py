@@ -1,4 +1,4 @@
-"""Calls at once are limited by all processes together, on databases of both kinds."""
+"""The limit of live calls holds for all processes together, on both databases."""
 
 import asyncio
 
@@ -21,13 +21,13 @@ LIMITED = Account("acme", "acme", max_calls=1)
 
 
 def process(kept: Rest, clock: Hand) -> CallLimits:
-    """Give what another process would limit by."""
+    """Return the limits of another process."""
     database = kept.parts.database
     return CallLimits(kept.parts.engine, RateLimits(database, clock), LiveCalls(database, clock))
 
 
 async def is_full(limits: CallLimits) -> bool:
-    """Ask for a call that is not made; tell whether there was no room."""
+    """Admit a call that is never made; return whether it was rejected."""
     try:
         async with limits.admit(LIMITED):
             return False
@@ -35,8 +35,8 @@ async def is_full(limits: CallLimits) -> bool:
         return error.code == "live_calls"
 
 
-async def test_several_processes_let_in_no_more_than_one_would(kept: Rest) -> None:
-    """Asked all at once, before any of them has seen what another let in."""
+async def test_several_processes_share_one_limit(kept: Rest) -> None:
+    """All at the same time, before a process sees the calls of another."""
     await kept.parts.accounts.change(Account("acme", "acme", max_calls=5))
     parts = kept.parts
     several = [
@@ -53,8 +53,8 @@ async def test_several_processes_let_in_no_more_than_one_would(kept: Rest) -> No
     assert len(created(kept.bench)) == 5
 
 
-async def test_a_call_that_is_asked_for_counts(kept: Rest) -> None:
-    """Until an engine has answered; engines are asked anew after a second, and show none."""
+async def test_a_pending_call_counts(kept: Rest) -> None:
+    """Until an engine has responded; a second later the count is refreshed, and shows none."""
     clock = Hand()
     ours, other = process(kept, clock), process(kept, clock)
     async with ours.admit(LIMITED):
@@ -65,8 +65,8 @@ async def test_a_call_that_is_asked_for_counts(kept: Rest) -> None:
     assert not await is_full(other)
 
 
-async def test_who_dies_while_it_asks_holds_no_place_for_ever(kept: Rest) -> None:
-    """Its call is counted by what engines show, and its note for half a minute."""
+async def test_reservations_of_dead_processes_expire(kept: Rest) -> None:
+    """Its call is counted by the engine, and its reservation expires after half a minute."""
     clock = Hand()
     limits, dead = process(kept, clock), LiveCalls(kept.parts.database, clock)
     await dead.set_count("acme", 0)
@@ -78,15 +78,15 @@ async def test_who_dies_while_it_asks_holds_no_place_for_ever(kept: Rest) -> Non
 
 
 class Forgetful(LiveCalls):
-    """Its database goes away while an engine answers."""
+    """Live calls whose database fails while an engine responds."""
 
     async def release(self, noted: int) -> None:
         """See Counts."""
         raise DatabaseUnavailable(str(noted))
 
 
-async def test_a_database_that_goes_away_hides_no_answer(kept: Rest) -> None:
-    """A call that was made is told as made, though its note stays for a while."""
+async def test_a_database_failure_hides_no_response(kept: Rest) -> None:
+    """A started call is returned, although its reservation stays for a while."""
     clock, database = Hand(), kept.parts.database
     limits = CallLimits(kept.parts.engine, RateLimits(database, clock), Forgetful(database, clock))
     async with limits.admit(LIMITED):
@@ -95,8 +95,8 @@ async def test_a_database_that_goes_away_hides_no_answer(kept: Rest) -> None:
     assert await is_full(limits)
 
 
-async def test_a_rate_that_is_met_leaves_no_note(kept: Rest) -> None:
-    """Who is refused for another reason has no call asked for."""
+async def test_a_rate_limited_call_leaves_no_reservation(kept: Rest) -> None:
+    """A request that is rejected for another reason leaves no reservation."""
     clock = Hand()
     account = Account("acme", "acme", max_calls=9, max_calls_per_s=0.5)
     limits = process(kept, clock)

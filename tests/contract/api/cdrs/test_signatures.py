@@ -1,4 +1,4 @@
-"""Marks in a database: of calls that were there before them, and of any two filters together."""
+"""Signatures in a database: of existing calls, and for any two filters together."""
 
 from itertools import combinations
 from typing import Any
@@ -44,8 +44,8 @@ ASKED: tuple[dict[str, Any], ...] = (
 )
 
 
-async def test_calls_of_before_are_marked(database_url: str) -> None:
-    """A database that is brought up to date finds by two filters what it found by each."""
+async def test_existing_calls_get_signatures(database_url: str) -> None:
+    """The migration computes the signatures of existing calls."""
     database = Database(database_url)
     async with database.writing() as connection:
         await connection.run_sync(_fill_as_before)
@@ -60,7 +60,7 @@ async def test_calls_of_before_are_marked(database_url: str) -> None:
 
 
 async def test_any_two_filters(database: Database) -> None:
-    """What two find together is what both find alone."""
+    """Two filters find the intersection of what each finds alone."""
     await written(database, *CALLS)
     for call in CALLS[:2]:
         await CdrStore(database).set_dispositions("acme", call.call_id, {"disposition1": "sale"})

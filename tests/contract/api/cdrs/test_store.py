@@ -1,4 +1,4 @@
-"""Call records in databases of both kinds: written once, for their account alone."""
+"""Call records on both databases: written once, isolated by account."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from tests.contract.api.cdrs.records import AGENTS, CUSTOMER, NOON_MS, found, re
 
 
 async def test_a_call_is_written_once(database: Database) -> None:
-    """However often it is told, and by how many at once."""
+    """However often it is delivered, and by how many processes at once."""
     call = record(1, legs=AGENTS)
     new = await asyncio.gather(*(written(database, call, record(2)) for _ in range(4)))
     assert sorted(new) == [0, 0, 0, 2]
@@ -22,13 +22,13 @@ async def test_a_call_is_written_once(database: Database) -> None:
 
 
 async def test_the_newest_come_first(database: Database) -> None:
-    """By when they began; those of one moment in the order in which they were written."""
+    """By start time, then in the order in which they were written."""
     await written(database, record(1, after_ms=5), record(2), record(3), record(4, after_ms=9))
     assert await found(database) == [4, 1, 3, 2]
 
 
-async def test_accounts_do_not_meet(database: Database) -> None:
-    """Same numbers, same agents, same clients: another's calls are not there."""
+async def test_accounts_see_only_their_own_calls(database: Database) -> None:
+    """With the same numbers, agents and clients, an account sees only its own calls."""
     labels = {"clientId": "c-7"}
     theirs = record(9, account_id="other", legs=AGENTS, labels=labels)
     await written(database, theirs, record(1, labels=labels))
@@ -45,7 +45,7 @@ async def test_accounts_do_not_meet(database: Database) -> None:
 
 
 async def test_client_ids_by_prefix(database: Database) -> None:
-    """In order, each once, and a letter is not another."""
+    """Sorted, unique, case-sensitive."""
     ids = ("ab1", "ab2", "AB3", "abc", "ac", "ab2", "äb")
     await written(database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids)))
     assert await CdrStore(database).clients("acme", "ab", 10) == ["ab1", "ab2", "abc"]
@@ -55,7 +55,7 @@ async def test_client_ids_by_prefix(database: Database) -> None:
 
 
 async def test_counting_has_a_limit(database: Database) -> None:
-    """What is beyond it is told as at least so many."""
+    """Beyond the limit the total is a lower bound."""
     await written(database, *(record(n) for n in range(12)))
     cdrs = CdrStore(database, max_counted=10)
     total = await cdrs.total(Filters("acme"))
@@ -64,8 +64,8 @@ async def test_counting_has_a_limit(database: Database) -> None:
     assert (total.count, total.is_exact) == (0, False)
 
 
-async def test_odd_texts_are_kept_as_far_as_they_can_be(database: Database) -> None:
-    """A label, an agent's name: customers choose them."""
+async def test_odd_texts_are_cleaned(database: Database) -> None:
+    """Labels and agent names are customer text."""
     odd = "x\x00\n" + "y" * 500
     nina = replace(AGENTS[0], agent_name=odd)
     await written(database, record(1, custom_data={"clientId": odd}, legs=(nina,)))

@@ -1,4 +1,4 @@
-"""The parts of being let in: hashes, tokens, the throttle, what is remembered."""
+"""Authentication units: hashes, tokens, throttle, caches."""
 
 import jwt
 import pytest
@@ -15,7 +15,7 @@ CHEAP = 4
 
 
 def test_a_hash_knows_its_secret_only() -> None:
-    """The same secret has another hash each time; the cost stands in it."""
+    """Each hash of a secret has another salt; it contains the cost."""
     first, second = hash_secret("secret", CHEAP), hash_secret("secret", CHEAP)
     assert first != second
     assert verify_secret("secret", first)
@@ -24,8 +24,8 @@ def test_a_hash_knows_its_secret_only() -> None:
     assert "secret" not in first
 
 
-def test_keys_tell_their_id_and_nothing_else() -> None:
-    """What is no key has none."""
+def test_keys_reveal_only_their_id() -> None:
+    """A malformed key has no id."""
     given = generate_credentials()
     assert given.api_key.startswith(f"swk_{parse_key_id(given.api_key)}_")
     assert generate_credentials() != given
@@ -33,8 +33,8 @@ def test_keys_tell_their_id_and_nothing_else() -> None:
         assert parse_key_id(text) is None
 
 
-def test_a_token_says_who_until_it_ends() -> None:
-    """Not a moment longer, and only to who has its secret."""
+def test_a_token_is_valid_until_it_expires() -> None:
+    """It is valid until its expiry, and only with the right secret."""
     now = [1_000_000_000_000]
     tokens = AccessTokens(SECRET, 60, lambda: now[0])
     token = tokens.issue("key", "acme", "1001")
@@ -47,16 +47,16 @@ def test_a_token_says_who_until_it_ends() -> None:
 
 
 @pytest.mark.parametrize("missing", ["exp", "sub", "key", "iss"])
-def test_a_token_needs_all_of_it(missing: str) -> None:
-    """One that we would not have given is none."""
+def test_a_token_needs_all_claims(missing: str) -> None:
+    """A token with a missing claim is invalid."""
     claims = {"iss": "switchroom", "sub": "acme", "key": "k", "exp": 9_999_999_999}
     del claims[missing]
     token = jwt.encode(claims, SECRET)
     assert AccessTokens(SECRET, 60, lambda: 0).verify(token) is None
 
 
-def test_who_fails_too_often_waits_for_the_windows_end() -> None:
-    """Others do not."""
+def test_too_many_failures_wait_for_the_end_of_the_window() -> None:
+    """Other clients do not."""
     now = [0]
     throttle = Throttle(lambda: now[0])
     for _ in range(MAX_FAILURES):
@@ -70,8 +70,8 @@ def test_who_fails_too_often_waits_for_the_windows_end() -> None:
     throttle.check("a")
 
 
-def test_what_came_first_is_forgotten_first() -> None:
-    """There is a limit to what is remembered."""
+def test_the_oldest_entry_is_dropped_first() -> None:
+    """The dictionary has a size limit."""
     remembered: BoundedDict[int, int] = BoundedDict(max_entries=2)
     for each in (1, 2, 1, 3):
         remembered.put(each, each)

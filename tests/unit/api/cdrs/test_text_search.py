@@ -1,4 +1,4 @@
-"""Times, cursors, lines of files and events, read and written."""
+"""Timestamps, cursors, lines of files, events."""
 
 import msgspec
 import pytest
@@ -25,7 +25,7 @@ from wire.errors import BadInput
     ],
 )
 def test_times(text: str) -> None:
-    """With a zone, or in UTC; an unescaped plus is a plus."""
+    """With a zone, or in UTC; an unescaped plus is accepted."""
     assert parse_ms(text) == NOON_MS
     assert format_ms(NOON_MS) == "2026-11-21T12:00:00.000Z"
 
@@ -40,12 +40,12 @@ def test_times(text: str) -> None:
     ],
 )
 def test_times_are_shown_to_the_millisecond(ms: int, text: str) -> None:
-    """Around a minute's beginning, too."""
+    """Also around the start of a minute."""
     assert format_ms(ms) == text
 
 
 def test_cursors() -> None:
-    """What was written is read, and nothing else."""
+    """Only encoded cursors are decoded."""
     assert cursor.decode(cursor.encode((NOON_MS, 7))) == (NOON_MS, 7)
     for odd in ("", "x", "MS4", "é", "MTIz", cursor.encode((NOON_MS, 7))[:-2]):
         with pytest.raises(BadInput):
@@ -64,14 +64,14 @@ def test_cursors() -> None:
     ],
 )
 def test_formulas(given: str, written: str) -> None:
-    """What a spreadsheet would run begins with an apostrophe; a number does not."""
+    """A formula is escaped with an apostrophe; a number is not."""
     call = record(1, reason=given)
     row = CdrRow(1, call.call_id, NOON_MS, None, None, None, msgspec.json.encode(call))
     assert f",callee,{written},".encode() in csv_lines([cdr_view(row)])
 
 
 def test_events_of_other_versions() -> None:
-    """A kind and a field that are not known pass; a version to come waits."""
+    """Unknown kinds and fields are stored; a newer version raises."""
     event = msgspec.to_builtins(events_of(record(1))[0]) | {"event": "sung", "pitch": "high"}
     read = event_decoder.decode_event(msgspec.json.encode(event))
     kept = msgspec.json.decode(read.body)

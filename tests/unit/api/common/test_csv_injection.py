@@ -1,4 +1,4 @@
-"""Cells of customers in CSV: none is taken for a formula, wherever a spreadsheet divides lines."""
+"""Customer text in CSV: no cell is a formula, whatever the separator."""
 
 import pytest
 
@@ -26,5 +26,5 @@ from api.common.csv_injection import escape_formula
     ],
 )
 def test_formulas(given: object, written: object) -> None:
-    """An apostrophe stands before each; phone numbers are left as they are."""
+    """Each gets an apostrophe; phone numbers are unchanged."""
     assert escape_formula(given) == written

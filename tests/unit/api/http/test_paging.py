@@ -1,4 +1,4 @@
-"""Lists by the page."""
+"""Paged lists."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated
@@ -14,7 +14,7 @@ from api.http.problems import register_error_handlers
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx2.AsyncClient]:
-    """Serve a list of a hundred."""
+    """A client of a list of a hundred rows."""
     app = FastAPI()
     register_error_handlers(app)
 
@@ -32,7 +32,7 @@ async def client() -> AsyncIterator[httpx2.AsyncClient]:
 
 
 async def test_a_page_says_where_it_is(client: httpx2.AsyncClient) -> None:
-    """With the total, and the default where nothing was asked."""
+    """With the total, and defaults."""
     assert (await client.get("/rows?offset=97")).json() == {
         "data": [97, 98, 99],
         "total": 100,
@@ -53,7 +53,7 @@ async def test_a_page_says_where_it_is(client: httpx2.AsyncClient) -> None:
     ],
 )
 async def test_odd_pages_are_refused(client: httpx2.AsyncClient, query: str, path: str) -> None:
-    """400, with the field."""
+    """400 with the field's name."""
     answer = await client.get(f"/rows?{query}")
     assert answer.status_code == 400
     assert [each["path"] for each in answer.json()["errors"]] == [path]

@@ -1,4 +1,4 @@
-"""What of a call's record is filtered by."""
+"""Rows of a call record."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ CALLER = leg(CUSTOMER)
 
 
 def test_an_outbound_call_is_answered_when_its_party_did() -> None:
-    """Whoever that was."""
+    """Whichever party it was."""
     assert is_answered(record(1))
     assert not is_answered(missed(1))
 
 
 def test_an_inbound_call_is_answered_by_people() -> None:
-    """Our own picking up counts only where nobody is called; a message is no answer."""
+    """The IVR's answer counts only without a dialled party; a voicemail does not count."""
     agent, absent = leg("agent:7"), leg("agent:8", talked_ms=0)
     assert is_answered(record(1, **INBOUND, legs=(CALLER, absent, agent)))
     assert not is_answered(record(1, **INBOUND, legs=(CALLER, absent)))
@@ -32,7 +32,7 @@ def test_an_inbound_call_is_answered_by_people() -> None:
 
 
 def test_labels_come_before_custom_data() -> None:
-    """What is no text is no label."""
+    """Only texts are labels."""
     call = record(1, labels={"clientId": "a"}, custom_data={"clientId": "b", "obdType": 7})
     assert label(call, "clientId") == "a"
     assert label(call, "obdType") is None
@@ -40,8 +40,8 @@ def test_labels_come_before_custom_data() -> None:
     assert cdr_row(record(1))["call_path"] == "outbound"
 
 
-def test_a_lost_recording_is_none() -> None:
-    """Nobody could hear it."""
+def test_a_lost_recording_is_ignored() -> None:
+    """A lost recording cannot be played."""
     call = record(1, recordings=(recording("call"), recording("voicemail")))
     assert (cdr_row(call)["has_recording"], cdr_row(call)["has_voicemail"]) == (True, True)
     gone = [type(each)(each.url, each.purpose, "lost") for each in call.recordings]
@@ -50,7 +50,7 @@ def test_a_lost_recording_is_none() -> None:
 
 
 def test_an_agents_legs_are_added_up() -> None:
-    """One row each, named by its id where it has no name."""
+    """One row per agent; the id replaces a missing name."""
     first = leg("agent:7", talked_ms=0, agent_id="7")
     again = leg("agent:7", agent_id="7", agent_name="Nina")
     seven, eight = agent_rows(record(1, legs=(first, again, leg("agent:8", agent_id="8"))))
@@ -59,7 +59,7 @@ def test_an_agents_legs_are_added_up() -> None:
     assert eight.agent_name == "8"
 
 
-def test_every_number_is_found() -> None:
-    """Those that were called are marked; agents are no numbers."""
+def test_all_participants_are_found() -> None:
+    """Dialled numbers are marked; agents have no number."""
     call = record(1, legs=(leg(CUSTOMER), leg("agent:7"), leg("+4799")))
     assert participant_numbers(call) == {OURS: False, CUSTOMER: True, "+4799": False}

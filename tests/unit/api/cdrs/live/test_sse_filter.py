@@ -1,4 +1,4 @@
-"""An engine's events as an account sees them, whatever pieces they come in."""
+"""An engine's events as an account sees them, in chunks of any size."""
 
 import json
 
@@ -20,13 +20,13 @@ TOLD = (
 
 @pytest.fixture
 def seal() -> EventIdCipher:
-    """Give a seal."""
+    """A cipher."""
     return EventIdCipher("s" * 32)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 50, len(TOLD)])
-def test_pieces_of_any_size(seal: EventIdCipher, size: int) -> None:
-    """The same events come of them, each whole, and nothing of other slots with them."""
+def test_chunks_of_any_size(seal: EventIdCipher, size: int) -> None:
+    """The frames are the same, complete, and without data of other slots."""
     frames = SseFilter(seal)
     pieces = [TOLD[at : at + size] for at in range(0, len(TOLD), size)]
     first, lost, event, last = (frame for piece in pieces for frame in frames.feed(piece))
@@ -36,8 +36,8 @@ def test_pieces_of_any_size(seal: EventIdCipher, size: int) -> None:
     assert json.loads(seal.decrypt(line.removeprefix(b"id: ").decode())) == json.loads(PLACE)
 
 
-def test_ids_say_nothing(seal: EventIdCipher) -> None:
-    """Not even by their length; another process with the secret reads them, and nobody else."""
+def test_ids_reveal_nothing(seal: EventIdCipher) -> None:
+    """Not even by their length; only processes with the secret decrypt them."""
     quiet = seal.encrypt(b'{"0":"1795262400000-0","1":"0-0"}')
     busy = seal.encrypt(PLACE)
     assert len(quiet) == len(busy)

@@ -1,4 +1,4 @@
-"""Which filter is looked up by, and how that is said."""
+"""Access paths, and the statements built from them."""
 
 from typing import Any
 
@@ -24,13 +24,13 @@ from api.cdrs.query.queries import candidate_paths, count_query, page_query
         ({"is_answered": True}, ("is_answered",)),
     ],
 )
-def test_ways(filters: dict[str, Any], names: tuple[str, ...]) -> None:
-    """Those first that lead to few as a rule; those that lead to half of all never by choice."""
+def test_candidate_paths(filters: dict[str, Any], names: tuple[str, ...]) -> None:
+    """Selective paths first; unselective ones only without an alternative."""
     assert candidate_paths(Filters("acme", **filters).shape) == names
 
 
-def test_several_agents_are_looked_up_each() -> None:
-    """Each in the order of the list."""
+def test_several_agents_are_scanned_one_by_one() -> None:
+    """One scan per agent, each in the order of the list."""
     way = access_paths(Filters("acme", agent_names=("a", "b")))["agent_names"]
     assert [each.table.name for each in way] == ["cdr_agents", "cdr_agents"]
 
@@ -69,10 +69,10 @@ MARKS = "cdrs.marks & ? = ?"
         ),
     ],
 )
-def test_what_is_looked_at(
+def test_remaining_filters(
     filters: dict[str, Any], way: str, looked_up: str, looked_at: str
 ) -> None:
-    """One is looked up; the marks tell the others, and a row is read where they may be wrong."""
+    """One filter is scanned; signatures check the others, rows confirm them."""
     query = page_query(Filters("acme", **filters).shape, way, is_after=False)
     said = " ".join(str(query.compile(dialect=sqlite.dialect())).split())
     assert f"cdrs.{looked_up}" in said
@@ -82,8 +82,8 @@ def test_what_is_looked_at(
 
 
 @pytest.mark.parametrize("filters", [{"client_id": "x"}, {"is_answered": False}, {"start_ms": 0}])
-def test_a_filter_alone_is_looked_up_alone(filters: dict[str, Any]) -> None:
-    """Nothing else is read to find a page."""
+def test_a_single_filter_reads_only_its_index(filters: dict[str, Any]) -> None:
+    """A single filter reads only its index."""
     form = Filters("acme", **filters).shape
     said = str(
         page_query(form, candidate_paths(form)[0], is_after=False).compile(dialect=sqlite.dialect())
@@ -101,15 +101,15 @@ def test_a_filter_alone_is_looked_up_alone(filters: dict[str, Any]) -> None:
         ({"client_id": "x", "agent_names": ("a",), "number": "+47"}, "client_id", 10),
     ],
 )
-def test_an_entry_is_dear_of_which_marks_tell_little(
+def test_weak_signatures_cost_more(
     filters: dict[str, Any], way: str, dearness: int
 ) -> None:
-    """An agent leaves one bit of twelve, and a number none."""
+    """Filters with weak signatures cost more."""
     assert access_paths(Filters("acme", **filters))[way][0].cost == dearness
 
 
-def test_a_statement_is_made_once_for_a_form() -> None:
-    """Whatever values are asked for; what they are is no part of it."""
+def test_a_statement_is_built_once_for_a_shape() -> None:
+    """The values are parameters, not part of the statement."""
     some = Filters("acme", client_id="x", agent_names=("a", "b"), start_ms=5, end_ms=9)
     others = Filters("other", client_id="y", agent_names=("c", "d"), start_ms=6, end_ms=7)
     assert some.shape == others.shape == some.shape.shape
@@ -126,8 +126,8 @@ def test_a_statement_is_made_once_for_a_form() -> None:
     "more",
     [{"client_id": "x"}, {"is_answered": True}, {"start_ms": 0}, {"agent_names": ("a", "b", "c")}],
 )
-def test_other_filters_are_of_another_form(more: dict[str, Any]) -> None:
-    """One more of them, or one more name."""
+def test_other_filters_have_another_shape(more: dict[str, Any]) -> None:
+    """One more filter, or one more name."""
     assert (
         Filters("acme", agent_names=("a", "b")).shape
         != Filters("acme", **{"agent_names": ("a", "b"), **more}).shape

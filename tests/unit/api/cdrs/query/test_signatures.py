@@ -1,4 +1,4 @@
-"""Marks: who fits a filter is never told apart by them, and who does not nearly always is."""
+"""Signatures: a matching call always passes, another one almost never."""
 
 from typing import Any
 
@@ -24,10 +24,10 @@ ROWS = st.fixed_dictionaries(
 
 
 @given(ROWS, st.lists(TEXTS, max_size=3), st.sets(st.sampled_from(NAMES)), st.data())
-def test_who_fits_has_the_marks(
+def test_matching_calls_pass_the_signature(
     row: dict[str, Any], agents: list[str], names: set[str], data: st.DataObject
 ) -> None:
-    """Whatever of a call is asked for, one agent among others included."""
+    """For every filter, including one of several agents."""
     purposes = ["", *(purpose for purpose, name in PURPOSES.items() if row[name])]
     some = data.draw(st.lists(st.sampled_from(agents), min_size=1)) if agents else []
     asked = Filters(
@@ -43,10 +43,10 @@ def test_who_fits_has_the_marks(
 
 
 @given(ROWS, ROWS, st.sets(st.sampled_from(NAMES)))
-def test_what_changes_is_changed_alone(
+def test_replacing_bits_changes_only_those_columns(
     row: dict[str, Any], other: dict[str, Any], names: set[str]
 ) -> None:
-    """The bits of some columns put in place of the old ones give the marks of the new values."""
+    """Replacing the bits of some columns gives the signature of the new values."""
     new = {name: other[name] for name in names}
     marks = signature_of(row, ["Nina"]) & ~signature_mask(new) | sum(
         signature_bits(*each) for each in new.items()
@@ -55,16 +55,16 @@ def test_what_changes_is_changed_alone(
 
 
 @pytest.mark.parametrize("name", [name for name, width in BIT_WIDTHS.items() if width > 1])
-def test_values_are_told_apart(name: str) -> None:
-    """Of a thousand others not many more are alike than the width allows."""
+def test_values_are_distinguished(name: str) -> None:
+    """The collision rate corresponds to the width."""
     alike = sum(
         signature_bits(name, f"{name}{n}") == signature_bits(name, "it") for n in range(1_000)
     )
     assert alike < 2 * 1_000 / (1 << BIT_WIDTHS[name])
 
 
-def test_they_fit_a_signed_number() -> None:
-    """As databases keep it, and never below zero."""
+def test_signatures_fit_a_signed_number() -> None:
+    """The signature fits a signed 64-bit column, and is never negative."""
     everybody = (f"Agent {number}" for number in range(1_000))
     assert signature_mask(BIT_WIDTHS) & agent_signature(everybody) == 0
     assert (
@@ -73,6 +73,6 @@ def test_they_fit_a_signed_number() -> None:
     )
 
 
-def test_nothing_leaves_no_mark() -> None:
-    """Who has no client is like no client's mark but by chance, and unanswered is a zero."""
+def test_missing_values_set_no_bit() -> None:
+    """A missing value sets no bit."""
     assert signature_of({"client_id": None, "is_answered": False}, []) == 0
