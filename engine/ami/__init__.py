@@ -1,1 +1,1 @@
-"""The manager interface of one PBX, over HTTP: for the few things that ARI has no word for."""
+"""The manager interface (AMI) of one PBX: for the few functions that ARI lacks."""

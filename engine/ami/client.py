@@ -1,4 +1,4 @@
-"""Asking a PBX's manager interface: one action, one answer; nothing is sent twice."""
+"""AMI over HTTP: one action, one response; nothing is sent twice."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -12,11 +12,11 @@ UNAUTHORIZED = 401
 
 
 class AmiUnavailable(Exception):
-    """No answer came: the action may or may not have been done."""
+    """No response arrived: the action may or may not have run."""
 
 
 class AmiResponse(Struct, frozen=True):
-    """What the manager said: its fields by name; `message` says what is wrong."""
+    """The response: its fields by name; `message` describes an error."""
 
     is_ok: bool
     message: str = ""
@@ -24,12 +24,12 @@ class AmiResponse(Struct, frozen=True):
 
 
 class AmiClient:
-    """One PBX's manager interface; `open_ami` makes it."""
+    """One PBX's manager interface; created by `open_ami`."""
 
     def __init__(self, url: str, http: aiohttp.ClientSession) -> None:
         self._url = f"{url}/arawman"
         self._http = http
-        # The nonce is counted, and one that comes out of turn is refused (measured: 24 of 40).
+        # The digest nonce is counted; requests out of order are rejected (measured: 24 of 40).
         self._lock = asyncio.Lock()
 
     async def ask(self, action: str, fields: Mapping[str, str]) -> AmiResponse:
@@ -43,26 +43,26 @@ class AmiClient:
             raise AmiUnavailable(f"{action}: {error or type(error).__name__}") from error
 
     async def _post(self, form: dict[str, str]) -> AmiResponse:
-        # A POST is not repeated by the client when its connection breaks; a GET would be.
-        async with self._http.post(self._url, data=form) as reply:
-            said = await reply.text(errors="replace")
-            if reply.status == UNAUTHORIZED:
-                raise AmiUnavailable("the user or the password is refused")
-            if not reply.ok:
-                raise AmiUnavailable(f"status {reply.status}")
-        return parse_response(said)
+        # aiohttp does not repeat a POST when the connection breaks; it would repeat a GET.
+        async with self._http.post(self._url, data=form) as response:
+            text = await response.text(errors="replace")
+            if response.status == UNAUTHORIZED:
+                raise AmiUnavailable("user or password refused")
+            if not response.ok:
+                raise AmiUnavailable(f"status {response.status}")
+        return parse_response(text)
 
 
-def parse_response(said: str) -> AmiResponse:
-    """Read an answer's lines."""
-    pairs = (line.partition(":") for line in said.splitlines() if ":" in line)
+def parse_response(text: str) -> AmiResponse:
+    """Parse a response."""
+    pairs = (line.partition(":") for line in text.splitlines() if ":" in line)
     fields = {name.strip(): value.strip() for name, _, value in pairs}
     return AmiResponse(fields.get("Response") == "Success", fields.get("Message", ""), fields)
 
 
 @asynccontextmanager
 async def open_ami(url: str, user: str, password: str) -> AsyncIterator[AmiClient]:
-    """Give the manager interface at an address such as `http://pbx1:8088`."""
+    """Open the manager interface at an address such as `http://pbx1:8088`."""
     digest = aiohttp.DigestAuthMiddleware(user, password)
     async with aiohttp.ClientSession(middlewares=(digest,)) as http:
         yield AmiClient(url, http)

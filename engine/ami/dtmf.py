@@ -1,4 +1,4 @@
-"""Keys as the manager interface tells them, to all who are logged in."""
+"""DTMF events of the manager interface."""
 
 from typing import Protocol
 
@@ -6,16 +6,16 @@ from panoramisk.message import Message
 
 
 class DtmfListener(Protocol):
-    """Who is told; `runtime.overheard.Overheard` is the real one."""
+    """Receives DTMF; implemented by `runtime.nodes.dtmf_log`."""
 
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
-        """Hear that a key was let go, and when that was by the PBX's clock."""
+        """Handle the end of a digit, with its time by the PBX's clock."""
 
 
 def dispatch_dtmf(event: Message, listener: DtmfListener) -> None:
-    """Tell of a key that a phone has sent; one that is sent to a phone is passed over.
+    """Report a digit that a phone has sent; ignore digits sent to a phone.
 
-    Without `timestampevents = yes` in manager.conf no key can be told from another.
+    Needs `timestampevents = yes` in manager.conf to distinguish repeated digits.
     """
     if event.Direction != "Received":
         return

@@ -1,39 +1,39 @@
-"""How a node is, as its manager interface tells it."""
+"""Health events of a node, from its manager interface."""
 
 from typing import Protocol
 
 from panoramisk.message import Message
 
-RTP_CLOCK_HZ = 8_000  # of jitter on a line of telephony
+RTP_CLOCK_HZ = 8_000  # unit of the reported jitter
 
 
 class HealthListener(Protocol):
-    """Who is told; `runtime.health.NodeHealth` is the real one."""
+    """Receives health events; implemented by `runtime.nodes.health`."""
 
     def on_booted(self) -> None:
-        """Hear that the node is usable."""
+        """Handle that the node is ready."""
 
     def on_shutdown(self) -> None:
-        """Hear that it shuts down."""
+        """Handle that the node shuts down."""
 
     def on_unwatched(self) -> None:
-        """Hear that nothing is heard of it any more."""
+        """Handle that the connection is lost: the health is unknown."""
 
     def on_call_count(self, calls: int) -> None:
-        """Hear how many calls the node itself counts."""
+        """Handle the number of calls that the node counts."""
 
     def on_contact(self, endpoint: str, uri: str, is_reachable: bool | None) -> None:
-        """Hear how an endpoint's contact is; None: it is gone."""
+        """Handle the status of an endpoint's contact; None: it was removed."""
 
-    def on_registration(self, who: str, is_so: bool) -> None:
-        """Hear whether the node is registered somewhere, as at a carrier."""
+    def on_registration(self, client: str, is_registered: bool) -> None:
+        """Handle the node's own registration, as at a carrier."""
 
     def on_rtp_report(self, loss: float, jitter_ms: float) -> None:
-        """Hear how a leg hears the other side."""
+        """Handle an RTCP report of a leg."""
 
 
 def dispatch_health(event: Message, listener: HealthListener) -> None:
-    """Tell a listener what an event means, if it means anything."""
+    """Report a health event to a listener; ignore other events."""
     match event.event:
         case "FullyBooted":
             listener.on_booted()
@@ -45,7 +45,7 @@ def dispatch_health(event: Message, listener: HealthListener) -> None:
             listener.on_contact(event.Endpoint, event.Uri, _reachable(event.Status))
         case "Registry":
             listener.on_registration(event.Username, event.Status == "Registered")
-        case "RTCPReceived" | "RTCPSent":  # how the other side hears us, and how we hear it
+        case "RTCPReceived" | "RTCPSent":  # quality of the sent and of the received audio
             _dispatch_rtcp(event, listener)
         case _:
             pass
@@ -59,5 +59,5 @@ def _dispatch_rtcp(event: Message, listener: HealthListener) -> None:
     try:
         loss, jitter = int(event.Report0FractionLost), int(event.Report0IAJitter)
     except (TypeError, ValueError):
-        return  # nothing was heard on that line
+        return  # no report block: no audio was received
     listener.on_rtp_report(loss / 256, jitter * 1000 / RTP_CLOCK_HZ)

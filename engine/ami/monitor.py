@@ -1,7 +1,7 @@
-"""Listening to a PBX's manager interface: how the node is, and which keys its phones send.
+"""Receives health and DTMF events from a PBX's manager interface.
 
-panoramisk reads the stream. Its manager is left out: that sends unanswered actions again after a
-reconnect, and reconnects in silence when the password is refused. Here a connection is used once.
+panoramisk parses the stream. Its manager class is not used: it repeats unanswered actions after a
+reconnect, and reconnects silently when the password is refused. Here a connection is used once.
 """
 
 import asyncio
@@ -18,88 +18,85 @@ log = structlog.get_logger()
 CONNECT_TIMEOUT_S = 5.0
 RETRY_DELAY_S = 2.0
 REFUSED_RETRY_DELAY_S = 30.0
-POLL_INTERVAL_S = 10.0  # between two looks at the core: a dead peer is noticed within two of these
+POLL_INTERVAL_S = 10.0  # between status requests: a dead peer is noticed within two of these
 EVENTS = "system,reporting,dtmf"
 
 
 class AmiConnection:
-    """What panoramisk's protocol asks of its factory, for one connection."""
+    """The factory that panoramisk's protocol expects, for one connection."""
 
     forgetable_actions = ("login", "corestatus", "pjsipshowcontacts")
 
-    def __init__(self, listener: HealthListener, keys: DtmfListener) -> None:
+    def __init__(self, health: HealthListener, dtmf: DtmfListener) -> None:
         self.ended = asyncio.Event()
         self.awaiting_actions: deque[object] = deque()
-        self._listener = listener
-        self._keys = keys
+        self._health = health
+        self._dtmf = dtmf
 
     def dispatch(self, event: Message) -> None:
-        """Take an event."""
         if event.event == "DTMFEnd":
-            dispatch_dtmf(event, self._keys)
+            dispatch_dtmf(event, self._dtmf)
         else:
-            dispatch_health(event, self._listener)
+            dispatch_health(event, self._health)
 
     def connection_lost(self, _reason: object) -> None:
-        """End."""
         self.ended.set()
 
 
 class AmiStream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
-    """panoramisk's protocol, which knows its factory before anything can happen."""
+    """panoramisk's protocol with its factory set on connection."""
 
     def __init__(self, connection: AmiConnection) -> None:
         self._connection = connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
         super().connection_made(transport)
         self.factory = self._connection
         self.encoding = "utf-8"
 
 
 class AmiMonitor:
-    """The watch on one node."""
+    """Monitors one node; reports to its listeners."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
         node: str,
         address: tuple[str, int],
         login: tuple[str, str],
-        listener: HealthListener,
-        keys: DtmfListener,
-        again_s: float = RETRY_DELAY_S,
+        health: HealthListener,
+        dtmf: DtmfListener,
+        retry_delay_s: float = RETRY_DELAY_S,
     ) -> None:
         self._address = address
         self._login = login
-        self._listener = listener
-        self._keys = keys
-        self._retry_delay_s = again_s
+        self._health = health
+        self._dtmf = dtmf
+        self._retry_delay_s = retry_delay_s
         self._is_logged = False
         self._log = log.bind(node=node)
 
     async def run(self) -> None:
-        """Listen until cancelled, reconnecting for ever."""
+        """Monitor until cancelled, always reconnecting."""
         while True:
-            again_s = self._retry_delay_s
+            delay_s = self._retry_delay_s
             try:
                 await self._listen()
             except PermissionError as error:
                 self._log_once(str(error))
-                again_s = REFUSED_RETRY_DELAY_S
+                delay_s = REFUSED_RETRY_DELAY_S
             except (OSError, TimeoutError) as error:
                 self._log_once(str(error) or type(error).__name__)
-            self._listener.on_unwatched()
-            await asyncio.sleep(again_s)
+            self._health.on_unwatched()
+            await asyncio.sleep(delay_s)
 
     async def _listen(self) -> None:
-        connection = AmiConnection(self._listener, self._keys)
+        connection = AmiConnection(self._health, self._dtmf)
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             stream = await self._connect(connection)
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 await self._log_in(stream)
-            self._log.info("node watched")
+            self._log.info("node monitored")
             self._is_logged = False
             await self._load_contacts(stream)
             await self._poll_until_lost(stream, connection)
@@ -118,33 +115,33 @@ class AmiMonitor:
             {"Action": "Login", "Username": user, "Secret": secret, "Events": EVENTS}
         )
         if not answer.success:
-            raise PermissionError("the manager's user or password is refused")
+            raise PermissionError("manager user or password refused")
 
     async def _load_contacts(self, stream: AmiStream) -> None:
-        """See which contacts can be reached; what changes is told afterwards."""
+        """Load the status of all contacts; changes arrive as events."""
         async with asyncio.timeout(POLL_INTERVAL_S):
-            found = await stream.send({"Action": "PJSIPShowContacts"})
-        for each in found if isinstance(found, list) else ():
-            dispatch_health(each, self._listener)
+            contacts = await stream.send({"Action": "PJSIPShowContacts"})
+        for each in contacts if isinstance(contacts, list) else ():
+            dispatch_health(each, self._health)
 
     async def _poll_until_lost(self, stream: AmiStream, connection: AmiConnection) -> None:
         while not connection.ended.is_set():
             async with asyncio.timeout(POLL_INTERVAL_S):
                 status = await stream.send({"Action": "CoreStatus"})
             if status.CoreCurrentCalls.isdigit():
-                self._listener.on_call_count(int(status.CoreCurrentCalls))
+                self._health.on_call_count(int(status.CoreCurrentCalls))
             await _wait(connection.ended, POLL_INTERVAL_S)
         raise ConnectionResetError("the connection ended")
 
     def _log_once(self, error: str) -> None:
         if not self._is_logged:
             self._is_logged = True
-            self._log.warning("node not watched", error=error)
+            self._log.warning("node not monitored", error=error)
 
 
-async def _wait(event: asyncio.Event, most_s: float) -> None:
+async def _wait(event: asyncio.Event, timeout_s: float) -> None:
     try:
-        async with asyncio.timeout(most_s):
+        async with asyncio.timeout(timeout_s):
             await event.wait()
     except TimeoutError:
         pass

@@ -1,1 +1,1 @@
-"""One PBX over ARI: requests, events and what carries them; knows nothing of calls."""
+"""ARI client of one PBX: requests, events and their transports; independent of calls."""

@@ -1,13 +1,13 @@
-"""How long to wait before trying again."""
+"""Delays between reconnection attempts."""
 
 from collections.abc import Callable
 
 
 class Backoff:
-    """Exponential delays with full jitter; `random` gives a number from 0 up to 1.
+    """Exponential delays with full jitter; `random` returns a number from 0 up to 1.
 
-    Full jitter spreads the engines that lost the same PBX (Amazon Builders' Library, "Timeouts,
-    retries, and backoff with jitter").
+    Full jitter spreads the reconnections of engines that lost the same PBX (Amazon Builders'
+    Library, "Timeouts, retries, and backoff with jitter").
     """
 
     def __init__(
@@ -19,11 +19,11 @@ class Backoff:
         self._ceiling_s = first_s
 
     def next_s(self) -> float:
-        """Give the next delay in seconds, and double the one after it."""
+        """Return the next delay in seconds, and double the limit of the one after it."""
         delay_s = self._random() * self._ceiling_s
         self._ceiling_s = min(self._ceiling_s * 2, self.limit_s)
         return delay_s
 
     def reset(self) -> None:
-        """Start again from the first delay."""
+        """Start again with the first delay."""
         self._ceiling_s = self._first_s

@@ -1,4 +1,4 @@
-"""One PBX as the engine sees it: requests go in, events come out."""
+"""The client of one PBX: sends requests and receives events."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -17,30 +17,30 @@ from engine.ari.router import Router
 from engine.ari.subscription_probe import HealthProbe
 from engine.ari.websocket_transport import WebsocketTransport
 
-# Asterisk closes an idle connection after 15 s (session_keep_alive in http.conf): be the first to.
+# Shorter than the 15 s after which Asterisk closes idle connections (session_keep_alive).
 _KEEP_ALIVE_S = 10.0
 
 
 class AriClient:
-    """A node's requests and events; `run` keeps its request websockets."""
+    """A node's requests and events; `run` keeps its request websockets connected."""
 
-    def __init__(self, pbx: PbxConnection, engine: str, lane_count: int = 4) -> None:
+    def __init__(self, pbx: PbxConnection, engine: str, websocket_count: int = 4) -> None:
         self.name = pbx.address.name
         self._pbx = pbx
         self._http = HttpTransport(pbx)
-        apps = [f"{engine}-rest-{number}" for number in range(lane_count)]
+        apps = [f"{engine}-rest-{number}" for number in range(websocket_count)]
         self.router = Router([WebsocketTransport(pbx, app) for app in apps], self._http)
 
-    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
-        """Send one call's request; see `Lanes.send`."""
-        self.router.send(request, key, may_block, done)
+    def send(self, request: Request, key: str, may_block: bool, on_reply: OnReply) -> None:
+        """Send one call's request; see `Router.send`."""
+        self.router.send(request, key, may_block, on_reply)
 
     async def ask(self, request: Request) -> Reply:
-        """Ask over HTTP and wait: for what is not on a call's path."""
+        """Send over HTTP and wait: for requests that no call waits for."""
         return await ask(self._http, request)
 
     async def version(self) -> str | None:
-        """Give Asterisk's version, or None when it does not answer."""
+        """Return Asterisk's version, or None when it does not respond."""
         reply = await self.ask(asterisk.get_info(only=["system"]))
         system = decode(reply, AsteriskInfo).system if reply.ok else None
         return system.version if system else None
@@ -50,21 +50,21 @@ class AriClient:
         app: str,
         listener: EventListener,
         unused_events: tuple[str, ...] = UNUSED_EVENTS,
-        may: Callable[[], bool] = always_allowed,
+        is_allowed: Callable[[], bool] = always_allowed,
     ) -> EventSocket:
-        """Prepare the events of one app; `run` connects while it `may`."""
-        return EventSocket(self._pbx, app, listener, self._http, unused_events, may)
+        """Create the event websocket of one app; its `run` connects only while allowed."""
+        return EventSocket(self._pbx, app, listener, self._http, unused_events, is_allowed)
 
-    def health_probe(self, note: Callable[[bool], None]) -> HealthProbe:
-        """Prepare to ask whether the node can be reached; `run` asks."""
-        return HealthProbe(self._pbx, note)
+    def health_probe(self, on_result: Callable[[bool], None]) -> HealthProbe:
+        """Create a probe of whether the node responds; its `run` probes."""
+        return HealthProbe(self._pbx, on_result)
 
     async def run(self) -> None:
-        """Keep the request websockets until cancelled."""
+        """Keep the request websockets connected until cancelled."""
         await self.router.run()
 
     async def close(self) -> None:
-        """End the requests that are under way."""
+        """End the requests in flight."""
         await self._http.close()
 
 
@@ -74,14 +74,14 @@ async def open_ari(
     engine: str,
     random: Callable[[], float],
     clock: Callable[[], float],
-    patience: Timeouts = Timeouts(),  # noqa: B008 - frozen, so one for all is safe
+    timeouts: Timeouts = Timeouts(),  # noqa: B008 - frozen
 ) -> AsyncIterator[AriClient]:
-    """Give the client of one node; no other process may have the same name for `engine`."""
+    """Open the client of one node; no other process may use the same name for `engine`."""
     connector = aiohttp.TCPConnector(
-        limit=patience.max_connections, keepalive_timeout=_KEEP_ALIVE_S
+        limit=timeouts.max_connections, keepalive_timeout=_KEEP_ALIVE_S
     )
     async with aiohttp.ClientSession(headers=address.headers, connector=connector) as http:
-        ari = AriClient(PbxConnection(address, http, random, clock, patience), engine)
+        ari = AriClient(PbxConnection(address, http, random, clock, timeouts), engine)
         try:
             yield ari
         finally:

@@ -1,4 +1,4 @@
-"""One PBX node: where it is, how to be let in, and how patient to be with it."""
+"""One PBX node: its address, credentials and timeouts."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from aiohttp import ClientSession
 from msgspec import Struct
 from yarl import URL
 
-# Nobody acts on these; left out, they cost neither Asterisk nor us.
+# Unused here; filtered out, they cost neither Asterisk nor the engine.
 UNUSED_EVENTS = (
     "BridgeCreated",
     "BridgeDestroyed",
@@ -44,7 +44,7 @@ class PbxAddress(Struct, frozen=True):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What authorizes a request; a password in an address would end up in logs."""
+        """The authorization header; a password in a URL would end up in logs."""
         return {"Authorization": aiohttp.encode_basic_auth(self.username, self.password)}
 
     def __repr__(self) -> str:
@@ -52,15 +52,15 @@ class PbxAddress(Struct, frozen=True):
 
 
 class Timeouts(Struct, frozen=True):
-    """Limits, in seconds unless they say otherwise.
+    """Timeouts and intervals in seconds, and the size of the connection pool.
 
     connect_s: one handshake; Asterisk may accept and never finish it (asterisk#1979).
-    proof_s: until an app's events are known to come; longer at each attempt that fails.
+    probe_s: until a subscription is confirmed; longer after each failed attempt.
     heartbeat_s: between pings; a dead peer is noticed within one and a half of these.
-    slow_s: one request. refused_s: before asking again with a password that was refused.
-    pulse_s: between two questions whether it is there. pulse_answer_s: until one is in vain.
-    first_retry_s, retry_s: the shortest and longest wait before reconnecting, before jitter.
-    connections: of one node's HTTP pool, websockets included; http.conf has `sessionlimit`.
+    request_s: one request. refused_retry_s: before a retry with a rejected password.
+    health_interval_s: between two health probes. health_timeout_s: of one probe.
+    first_retry_s, max_retry_s: the shortest and longest reconnection delay, before jitter.
+    max_connections: of one node's HTTP pool, websockets included; http.conf has `sessionlimit`.
     """
 
     connect_s: float = 5.0
@@ -77,7 +77,7 @@ class Timeouts(Struct, frozen=True):
 
 
 class PbxConnection(Struct, frozen=True):
-    """A node and what reaching it takes; `http` is authorized already, `clock` in seconds."""
+    """A node and the means to reach it; `http` sends credentials, `clock` is in seconds."""
 
     address: PbxAddress
     http: ClientSession
@@ -86,5 +86,5 @@ class PbxConnection(Struct, frozen=True):
     timeouts: Timeouts = Timeouts()
 
     def url_for(self, uri: str) -> URL:
-        """Give the full address of a request's `uri`, which is encoded already."""
+        """Return the URL of a request's `uri`, which is encoded already."""
         return URL(f"{self.address.url}/{uri}", encoded=True)

@@ -1,4 +1,4 @@
-"""From bytes to events and models; an event this version does not know is a value, not an error."""
+"""Decodes events and models; an event type unknown to this version is a value, not an error."""
 
 from datetime import datetime
 from typing import TypeVar
@@ -13,37 +13,37 @@ Model = TypeVar("Model")
 
 
 class UnknownEvent(Struct, frozen=True):
-    """An event that a newer Asterisk sends and this client has no shape for."""
+    """An event of a newer Asterisk that this client has no type for."""
 
     type: str
     raw: bytes
 
 
-class _Typed(Struct, frozen=True):
+class _EventType(Struct, frozen=True):
     type: str
 
 
-_messages: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
-_typed: msgspec.json.Decoder[_Typed] = msgspec.json.Decoder(_Typed)
+_message: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
+_event_type: msgspec.json.Decoder[_EventType] = msgspec.json.Decoder(_EventType)
 _KNOWN = frozenset(shape.__struct_config__.tag for shape in Message.__args__)
 
 
 def decode_event(data: bytes) -> Message | UnknownEvent:
-    """Decode one message of the events' websocket; raises msgspec.DecodeError on a broken one."""
+    """Decode one message of the event websocket; raises msgspec.DecodeError."""
     try:
-        return _messages.decode(data)
+        return _message.decode(data)
     except msgspec.ValidationError:
-        kind = _typed.decode(data).type
+        kind = _event_type.decode(data).type
         if kind in _KNOWN:
             raise
         return UnknownEvent(kind, data)
 
 
 def decode(reply: Reply, kind: type[Model]) -> Model:
-    """Decode a reply's body as the model its operation promises; raises msgspec.DecodeError."""
+    """Decode a reply's body as the model of its operation; raises msgspec.DecodeError."""
     return msgspec.json.decode(reply.body, type=kind)
 
 
 def timestamp_ms(timestamp: str) -> int:
-    """Turn an event's timestamp into milliseconds since the epoch."""
+    """Convert an event's timestamp to milliseconds since the epoch."""
     return round(datetime.fromisoformat(timestamp).timestamp() * 1000)

@@ -1,4 +1,4 @@
-"""The events of one Stasis app, in order, for as long as the app is ours."""
+"""The events of one Stasis app, in order, while this engine may own the app."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -23,29 +23,29 @@ from engine.ari.subscription_probe import SubscriptionProbe
 
 
 class EventListener(Protocol):
-    """Who is told; nothing here may wait, since Asterisk drops a client slower than 100 ms.
+    """Receives events; methods must not block: Asterisk drops a client slower than 100 ms.
 
-    What a method raises ends the session's `run`.
+    An exception of a method ends `EventSocket.run`.
     """
 
     def on_connected(self) -> None:
-        """Hear that the events flow from here on; what happened before is to be asked."""
+        """Handle that events flow from now on; the state before must be queried."""
 
     def on_event(self, event: Message | UnknownEvent) -> None:
-        """Take one event; they come in the order Asterisk sent them."""
+        """Handle one event; events arrive in the order in which Asterisk sent them."""
 
     def on_disconnected(self, reason: str) -> None:
-        """Hear that the events stopped, or can't begin: once an outage."""
+        """Handle that events stopped or cannot start; called once for each outage."""
 
     def on_replaced(self) -> None:
-        """Hear that another websocket has taken the app, and that this session has ended."""
+        """Handle that another websocket has taken the app and `run` has ended."""
 
 
 class EventSocket:
-    """The websocket of one app; `rest` carries the request that sets the event filter.
+    """The websocket of one app; `transport` sends the request that sets the event filter.
 
-    Of two websockets of an app the younger has it: who may have lost the app to another must not
-    connect again, and `may` says so.
+    Of two websockets of an app the newer one receives its events: an engine that may have lost the
+    app to another must not reconnect, so `is_allowed` is checked before each attempt.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
@@ -53,30 +53,30 @@ class EventSocket:
         pbx: PbxConnection,
         app: str,
         listener: EventListener,
-        rest: Transport,
+        transport: Transport,
         unused_events: tuple[str, ...] = UNUSED_EVENTS,
-        may: Callable[[], bool] = always_allowed,
+        is_allowed: Callable[[], bool] = always_allowed,
     ) -> None:
-        self._connection = ReconnectingWebsocket(pbx, app, pbx.timeouts.heartbeat_s, may)
+        self._connection = ReconnectingWebsocket(pbx, app, pbx.timeouts.heartbeat_s, is_allowed)
         self._app = app
         self._listener = listener
-        self._transport = rest
-        self._probe = SubscriptionProbe(app, rest, pbx.timeouts)
+        self._transport = transport
+        self._probe = SubscriptionProbe(app, transport, pbx.timeouts)
         self._unused_events = unused_events
         self._is_away = False
         self._log = structlog.get_logger().bind(node=pbx.address.name, app=app)
 
     async def run(self) -> None:
-        """Listen until cancelled, reconnecting for ever; returns only when the app was taken."""
+        """Receive until cancelled, always reconnecting; returns only when the app was taken."""
         await self._connection.run(self._serve, self._on_lost)
 
     async def _serve(self, websocket: Websocket) -> str:
-        # Asterisk knows the app only once its websocket is there, so the filter comes second.
+        # Asterisk knows the app only once its websocket is open, so the filter comes second.
         await self._set_filter()
-        early = await self._probe.buffered(websocket)
+        buffered = await self._probe.buffered(websocket)
         self._is_away = False
         self._listener.on_connected()
-        for data in early:
+        for data in buffered:
             self._dispatch(data)
         while True:
             message = await websocket.receive()
@@ -85,18 +85,18 @@ class EventSocket:
             self._dispatch(message.data)
 
     async def _set_filter(self) -> None:
-        # A list of what is allowed would also stop the answers of REST over the websocket.
+        # A list of allowed types would also stop the replies of REST over the websocket.
         disallowed = [{"type": name} for name in self._unused_events]
         request = applications.filter_(self._app, filter={"disallowed": disallowed})
         reply = await ask(self._transport, request)
         if not reply.ok:
-            self._log.warning("event_filter_not_set", status=reply.status)
+            self._log.warning("ari event filter not set", status=reply.status)
 
     def _dispatch(self, data: bytes) -> None:
         try:
             event = decode_event(data)
         except msgspec.DecodeError as error:
-            self._log.error("event_skipped", reason=str(error), size=len(data))
+            self._log.error("ari event skipped", reason=str(error), size=len(data))
             return
         if type(event) is ApplicationReplaced:
             self._listener.on_replaced()

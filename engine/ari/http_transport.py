@@ -1,4 +1,4 @@
-"""Requests over plain HTTP: those that may wait inside Asterisk, and all when it must be so."""
+"""Requests over plain HTTP: those that may block inside Asterisk, and all as a fallback."""
 
 import asyncio
 
@@ -9,31 +9,31 @@ from engine.ari.request import LOST, OnReply, Reply, Request
 
 
 class HttpTransport:
-    """A pool of connections: a request that waits holds up no other."""
+    """Uses a pool of connections: a blocked request delays no other."""
 
     def __init__(self, pbx: PbxConnection) -> None:
         self._pbx = pbx
         self._timeout = aiohttp.ClientTimeout(total=pbx.timeouts.request_s)
         self._in_flight: set[asyncio.Task[Reply]] = set()
 
-    def send(self, request: Request, done: OnReply) -> None:
-        """Send at once; a reply slower than the limit counts as LOST."""
-        task = asyncio.get_running_loop().create_task(self._answer(request))
+    def send(self, request: Request, on_reply: OnReply) -> None:
+        """Send at once; a reply slower than the timeout counts as LOST."""
+        task = asyncio.get_running_loop().create_task(self._request(request))
         self._in_flight.add(task)
-        task.add_done_callback(lambda ended: self._settle(ended, done))
+        task.add_done_callback(lambda ended: self._settle(ended, on_reply))
 
     async def close(self) -> None:
-        """End what is under way; each of those requests is answered LOST."""
-        under_way = tuple(self._in_flight)
-        for task in under_way:
+        """Cancel the requests in flight; each gets the reply LOST."""
+        in_flight = tuple(self._in_flight)
+        for task in in_flight:
             task.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
+        await asyncio.gather(*in_flight, return_exceptions=True)
 
-    def _settle(self, task: asyncio.Task[Reply], done: OnReply) -> None:
+    def _settle(self, task: asyncio.Task[Reply], on_reply: OnReply) -> None:
         self._in_flight.discard(task)
-        done(LOST if task.cancelled() else task.result())
+        on_reply(LOST if task.cancelled() else task.result())
 
-    async def _answer(self, request: Request) -> Reply:
+    async def _request(self, request: Request) -> Reply:
         try:
             async with self._pbx.http.request(
                 request.method,

@@ -1,4 +1,4 @@
-"""What is asked of a PBX and what it answers: plain values, whatever carries them."""
+"""ARI requests and replies: plain values, independent of the transport."""
 
 import asyncio
 import re
@@ -29,14 +29,14 @@ class Request(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True, gc=False):
-    """The PBX's answer; status 0: none came, and the request may or may not have been done."""
+    """The PBX's reply; status 0: none arrived, and the request may or may not have run."""
 
     status: int
     body: bytes = b""
 
     @property
     def ok(self) -> bool:
-        """Whether the PBX did what was asked."""
+        """Whether the request succeeded."""
         return 200 <= self.status < 300  # noqa: PLR2004 - the HTTP success range
 
 
@@ -45,19 +45,19 @@ OnReply = Callable[[Reply], None]
 
 
 class Transport(Protocol):
-    """Carries requests; `done` is called exactly once, on the loop, never inside `send` itself."""
+    """Sends requests; `on_reply` is called exactly once, on the loop, never inside `send`."""
 
-    def send(self, request: Request, done: OnReply) -> None:
-        """Send the request and return at once."""
+    def send(self, request: Request, on_reply: OnReply) -> None:
+        """Send a request without waiting."""
 
 
 async def ask(transport: Transport, request: Request) -> Reply:
-    """Send and wait for the reply: for the few requests that are not on a call's path."""
+    """Send and wait for the reply: for requests that no call waits for."""
     reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
-    def settle(answer: Reply) -> None:
+    def settle(received: Reply) -> None:
         if not reply.done():
-            reply.set_result(answer)
+            reply.set_result(received)
 
     transport.send(request, settle)
     return await reply
@@ -69,12 +69,12 @@ def segment(value: str) -> str:
 
 
 def _value(value: str) -> str:
-    # Most values are ids and addresses of ours: looking is ten times cheaper than quoting.
+    # Most values are plain ids and addresses: checking is ten times cheaper than quoting.
     return value if _is_plain_value(value) else quote(value, safe="")
 
 
 def several(values: Iterable[str]) -> str:
-    """Join values as a query wants them; raises ValueError on a comma, which would split one."""
+    """Join values for a query; raises ValueError on a comma, which would split a value."""
     items = list(values)
     if any("," in item for item in items):
         raise ValueError(f"a value with a comma cannot be sent in a list: {items}")
@@ -82,7 +82,7 @@ def several(values: Iterable[str]) -> str:
 
 
 def given(*pairs: tuple[str, str | int | bool | None]) -> tuple[tuple[str, str], ...]:
-    """Keep the parameters that were given, as text."""
+    """Return the parameters that are set, as text."""
     return tuple((name, _text(value)) for name, value in pairs if value is not None)
 
 

@@ -1,4 +1,4 @@
-"""All ways to one PBX, and which of them a request takes."""
+"""Chooses the transport of each request to one PBX."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,31 +9,31 @@ from engine.ari.websocket_transport import WebsocketTransport
 
 
 class Router:
-    """At least one websocket lane, each serving its share of the calls, and HTTP beside them."""
+    """One or more websockets, each for a share of the calls, and HTTP beside them."""
 
-    def __init__(self, lanes: Sequence[WebsocketTransport], http: HttpTransport) -> None:
-        self._websockets = tuple(lanes)
+    def __init__(self, websockets: Sequence[WebsocketTransport], http: HttpTransport) -> None:
+        self._websockets = tuple(websockets)
         self._http = http
 
     @property
     def is_ready(self) -> bool:
-        """Whether every websocket lane is up; HTTP carries the requests of those that are not."""
-        return all(lane.is_ready for lane in self._websockets)
+        """Whether every websocket is connected; HTTP replaces those that are not."""
+        return all(each.is_ready for each in self._websockets)
 
-    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
-        """Send one call's request; `key`, the call's id, keeps them in order on one lane.
+    def send(self, request: Request, key: str, may_block: bool, on_reply: OnReply) -> None:
+        """Send one call's request; `key`, the call's id, keeps them in order on one websocket.
 
-        `may_block`: Asterisk may take long over it (addChannel or removeChannel while a playback
-        runs), so it goes over HTTP, in no order with the others.
+        `may_block`: Asterisk may need long (addChannel or removeChannel during a playback), so the
+        request is sent over HTTP, not in order with the others.
         """
-        lane = self._websockets[hash(key) % len(self._websockets)]
-        if may_block or not lane.is_ready:
-            self._http.send(request, done)
+        websocket = self._websockets[hash(key) % len(self._websockets)]
+        if may_block or not websocket.is_ready:
+            self._http.send(request, on_reply)
         else:
-            lane.send(request, done)
+            websocket.send(request, on_reply)
 
     async def run(self) -> None:
-        """Keep the websockets until cancelled."""
+        """Keep the websockets connected until cancelled."""
         async with asyncio.TaskGroup() as group:
-            for lane in self._websockets:
-                group.create_task(lane.run())
+            for websocket in self._websockets:
+                group.create_task(websocket.run())

@@ -1,8 +1,8 @@
-"""Proof that an app's events come to its websocket: one is asked for, and waited for.
+"""Probes: whether a websocket receives its app's events, and whether a PBX responds.
 
-When a new websocket comes while the app's last one closes, Asterisk 22 may keep the new one open
-without giving it the app (`app_update` in res/stasis/app.c returns early): it would hear nothing,
-for ever.
+When a new websocket opens while the app's last one closes, Asterisk 22 may keep the new one open
+without subscribing it to the app (`app_update` in res/stasis/app.c returns early): it would never
+receive an event. So an event is requested and awaited.
 """
 
 import asyncio
@@ -23,72 +23,72 @@ from engine.ari.request import Transport, ask
 
 
 class SubscriptionProbe:
-    """Proves one app's websockets; each one that proves deaf is given longer than the last."""
+    """Probes one app's websockets; each attempt after a failure gets more time."""
 
-    def __init__(self, app: str, rest: Transport, patience: Timeouts) -> None:
+    def __init__(self, app: str, transport: Transport, timeouts: Timeouts) -> None:
         self._app = app
-        self._rest = rest
-        self._timeouts = patience
-        self._within_s = patience.probe_s
+        self._transport = transport
+        self._timeouts = timeouts
+        self._timeout_s = timeouts.probe_s
 
     async def buffered(self, websocket: Websocket) -> list[bytes]:
-        """Return the messages that came before the proof; raises TimeoutError, OSError without it.
+        """Return the messages received before the probe's event; raises TimeoutError, OSError.
 
         The list also ends, with ApplicationReplaced, when another websocket takes the app.
         """
-        name = f"heard-{secrets.token_hex(4)}"
-        await ask(self._rest, events.user_event(name, application=self._app))
+        name = f"probe-{secrets.token_hex(4)}"
+        await ask(self._transport, events.user_event(name, application=self._app))
         try:
-            async with asyncio.timeout(self._within_s):
-                early = await _receive_until(name, websocket)
+            async with asyncio.timeout(self._timeout_s):
+                buffered = await _receive_until(name, websocket)
         except TimeoutError:
-            self._within_s = min(2 * self._within_s, self._timeouts.connect_s)
-            raise TimeoutError("it is open, and its events do not come") from None
-        self._within_s = self._timeouts.probe_s
-        return early
+            self._timeout_s = min(2 * self._timeout_s, self._timeouts.connect_s)
+            raise TimeoutError("websocket open, but no events arrive") from None
+        self._timeout_s = self._timeouts.probe_s
+        return buffered
 
 
 async def _receive_until(name: str, websocket: Websocket) -> list[bytes]:
-    early: list[bytes] = []
+    buffered: list[bytes] = []
     while True:
         message = await websocket.receive()
         if message.type is not WSMsgType.TEXT:
             raise ConnectionError(close_reason(websocket))
         match _decoded(message.data):
             case ChannelUserevent(eventname=found) if found == name:
-                return early
+                return buffered
             case ApplicationReplaced():
-                return [*early, message.data]
-        early.append(message.data)
+                return [*buffered, message.data]
+        buffered.append(message.data)
 
 
 def _decoded(data: bytes) -> object:
     try:
         return decode_event(data)
     except msgspec.DecodeError:
-        return None  # whoever takes it says so
+        return None  # logged when it is dispatched
 
 
 class HealthProbe:
-    """Tells `note` after each question whether it was answered in time."""
+    """Calls `on_result` after each probe with whether the PBX responded in time."""
 
-    def __init__(self, pbx: PbxConnection, note: Callable[[bool], None]) -> None:
+    def __init__(self, pbx: PbxConnection, on_result: Callable[[bool], None]) -> None:
         self._pbx = pbx
-        self._note = note
+        self._on_result = on_result
 
     async def run(self) -> None:
-        """Ask until cancelled."""
-        patience, headers = self._pbx.timeouts, self._pbx.address.headers
-        timeout = ClientTimeout(total=patience.health_timeout_s)
+        """Probe until cancelled."""
+        timeouts, headers = self._pbx.timeouts, self._pbx.address.headers
+        timeout = ClientTimeout(total=timeouts.health_timeout_s)
         async with ClientSession(headers=headers, timeout=timeout) as http:
             while True:
-                next_s = self._pbx.clock() + patience.health_interval_s
-                self._note(await self._is_answered(http))
+                next_s = self._pbx.clock() + timeouts.health_interval_s
+                self._on_result(await self._is_responding(http))
                 await asyncio.sleep(next_s - self._pbx.clock())
 
-    async def _is_answered(self, http: ClientSession) -> bool:
+    async def _is_responding(self, http: ClientSession) -> bool:
         try:
-            async with http.get(self._pbx.url_for(asterisk.ping().uri)) as answer:
-                return answer.status == HTTPStatus.OK
+            async with http.get(self._pbx.url_for(asterisk.ping().uri)) as response:
+                return response.status == HTTPStatus.OK
         except (aiohttp.ClientError, OSError, TimeoutError):
             return False

@@ -1,7 +1,7 @@
-"""Requests over a websocket used for nothing else: half the cost of HTTP, no wait behind events.
+"""Requests over a dedicated websocket: half the cost of HTTP, no queueing behind events.
 
-Asterisk serves the requests of one websocket one by one (res/ari/ari_websockets.c): one that may
-wait belongs on `HttpTransport`.
+Asterisk serves the requests of one websocket one by one (res/ari/ari_websockets.c): a request
+that may block belongs on `HttpTransport`.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class _RestResponse(Struct, frozen=True, gc=False):
 
 
 class _Pending(Struct, frozen=True):
-    done: OnReply
+    on_reply: OnReply
     until_s: float
 
 
@@ -50,9 +50,9 @@ _decoder: msgspec.json.Decoder[_RestResponse] = msgspec.json.Decoder(_RestRespon
 
 
 class WebsocketTransport:
-    """Many requests in flight on one websocket, sent in the order given, told apart by their ids.
+    """Pipelines requests on one websocket, in order; replies are matched by request id.
 
-    `app` must be nobody else's: a second websocket of an app takes the first one's place.
+    `app` must be unique: a second websocket of an app replaces the first.
     """
 
     def __init__(self, pbx: PbxConnection, app: str) -> None:
@@ -66,22 +66,22 @@ class WebsocketTransport:
         self._timer: asyncio.TimerHandle | None = None
         self.is_ready = False
 
-    def send(self, request: Request, done: OnReply) -> None:
-        """Send at once; LOST if not connected, or not answered within the limit."""
+    def send(self, request: Request, on_reply: OnReply) -> None:
+        """Send at once; LOST if not connected, or without a reply within the timeout."""
         loop = asyncio.get_running_loop()
         if not self.is_ready or len(self._pending) >= _MAX_PENDING:
-            loop.call_soon(done, LOST)
+            loop.call_soon(on_reply, LOST)
             return
         request_id = str(next(self._ids))
         until_s = loop.time() + self._timeouts.request_s
-        self._pending[request_id] = _Pending(done, until_s)
+        self._pending[request_id] = _Pending(on_reply, until_s)
         self._outbox.append(_encode(_rest_request(request_id, request)))
         self._wake.set()
         if self._timer is None:
             self._timer = loop.call_at(until_s, self._expire)
 
     async def run(self) -> None:
-        """Keep the websocket until cancelled; whenever it is lost, so is what waits on it."""
+        """Keep the websocket connected until cancelled; its loss makes pending requests LOST."""
         await self._connection.run(self._serve, lambda _reason: None)
 
     async def _serve(self, websocket: Websocket) -> str:
@@ -97,13 +97,11 @@ class WebsocketTransport:
 
     async def _check_rest_support(self, websocket: Websocket) -> None:
         # Asterisk before 20.14, 21.9 and 22.4 never answers a request on a websocket.
-        await websocket.send_frame(_encode(_rest_request("proof", asterisk.ping())), WSMsgType.TEXT)
+        await websocket.send_frame(_encode(_rest_request("probe", asterisk.ping())), WSMsgType.TEXT)
         try:
             await websocket.receive(self._timeouts.connect_s)
         except TimeoutError:
-            raise ServiceRefused(
-                "no REST over the websocket: plain HTTP carries everything"
-            ) from None
+            raise ServiceRefused("no REST over the websocket: falling back to HTTP") from None
 
     async def _read(self, websocket: Websocket) -> str:
         while True:
@@ -111,9 +109,9 @@ class WebsocketTransport:
             if message.type is not WSMsgType.TEXT:
                 return close_reason(websocket)
             response = _decoder.decode(message.data)
-            waiting = self._pending.pop(response.request_id, None)
-            if waiting is not None:
-                waiting.done(Reply(response.status_code, response.message_body.encode()))
+            pending = self._pending.pop(response.request_id, None)
+            if pending is not None:
+                pending.on_reply(Reply(response.status_code, response.message_body.encode()))
 
     async def _write(self, websocket: Websocket) -> None:
         try:
@@ -123,16 +121,16 @@ class WebsocketTransport:
                 for frame in frames:
                     await websocket.send_frame(frame, WSMsgType.TEXT)
         except (aiohttp.ClientError, OSError):
-            return  # the reader sees the end too, and tells
+            return  # the reader detects and reports the loss
 
     def _fail_all(self) -> None:
-        waiting, self._pending = self._pending, {}
+        pending, self._pending = self._pending, {}
         self._outbox.clear()
-        for one in waiting.values():
-            one.done(LOST)
+        for request in pending.values():
+            request.on_reply(LOST)
 
     def _expire(self) -> None:
-        # All wait equally long, so the dict is in the order of their limits: one timer serves all.
+        # All have the same timeout, so the dict is in the order of expiry: one timer serves all.
         self._timer = None
         loop = asyncio.get_running_loop()
         while self._pending:
@@ -141,7 +139,7 @@ class WebsocketTransport:
                 self._timer = loop.call_at(oldest.until_s, self._expire)
                 return
             del self._pending[request_id]
-            oldest.done(LOST)
+            oldest.on_reply(LOST)
 
 
 def _rest_request(request_id: str, request: Request) -> _RestRequest:

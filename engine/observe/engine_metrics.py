@@ -1,4 +1,4 @@
-"""What an engine counts of its own work: calls, nodes, the store."""
+"""Metrics of the engine's own work: calls, nodes, the store."""
 
 from engine.observe.metric_types import (
     FAST_BUCKETS,
@@ -12,7 +12,7 @@ from engine.observe.metric_types import (
 
 
 class CallMetrics:
-    """Calls, from their beginning to their end."""
+    """Calls, from start to end."""
 
     def __init__(self) -> None:
         self.started = Counter(
@@ -47,7 +47,7 @@ class CallMetrics:
 
 
 class NodeMetrics:
-    """PBX nodes, and what is asked of them."""
+    """PBX nodes and requests to them."""
 
     def __init__(self) -> None:
         self.events = Counter(
@@ -77,7 +77,7 @@ class NodeMetrics:
 
 
 class StoreMetrics:
-    """Commits, and slots that change hands."""
+    """Commits and slot ownership."""
 
     def __init__(self) -> None:
         self.commit_duration = Histogram(

@@ -1,4 +1,4 @@
-"""What an engine counts of others: customers' servers, audio, who asks it, who is told of calls."""
+"""Metrics of work with others: customers' servers, media, RPC clients, event consumers."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from engine.observe.metric_types import (
 
 
 class ExternalMetrics:
-    """What an engine asks others for, and is asked."""
+    """Requests to others, and RPC requests."""
 
     def __init__(self) -> None:
         self.webhook_duration = Histogram(
@@ -45,7 +45,7 @@ class ExternalMetrics:
 
 
 class CallbackMetrics:
-    """Status callbacks, and how they stand."""
+    """Status callbacks."""
 
     def __init__(self) -> None:
         self.queue_time = Histogram(
@@ -82,21 +82,23 @@ class CallbackMetrics:
             "switchroom_callback_open_circuits", "Targets that are left alone just now"
         )
         for reason in ("overflow", "circuit_open", "timeout", "gone"):
-            self.dead_lettered.initialize(reason)  # shown from the start, as an alert watches them
+            self.dead_lettered.initialize(
+                reason
+            )  # published from the start, because an alert uses them
 
     def set_pending(self, slot: int, waiting: int, oldest_ms: int) -> None:
-        """Note how a slot's outbox stands."""
+        """Set the backlog of a slot's outbox."""
         self.pending_events.table()[str(slot)] = waiting
         self.oldest_age.table()[str(slot)] = oldest_ms // 1000
 
     def clear_slot(self, slot: int) -> None:
-        """Tell no more of a slot that is another's."""
+        """Remove a slot that another engine owns."""
         self.pending_events.table().pop(str(slot), None)
         self.oldest_age.table().pop(str(slot), None)
 
 
 class ConsumerGroupMetrics:
-    """Groups that read the event stream."""
+    """Consumer groups of the event stream."""
 
     def __init__(self) -> None:
         self.lag = Gauge(
@@ -112,7 +114,7 @@ class ConsumerGroupMetrics:
         )
 
     def update(self, groups: Iterable[tuple[str, int, int, int]]) -> None:
-        """Note how groups stand: each with its lag, what is pending and lost, slot by slot."""
+        """Set the positions of groups: lag, pending and lost, for each slot."""
         tables = [level.table() for level in (self.lag, self.pending, self.lost)]
         for table in tables:
             table.clear()

@@ -1,4 +1,4 @@
-"""Counting for the hot path: plain numbers behind labels, put into a form when somebody looks."""
+"""Metric types for the hot path: plain numbers by label, formatted only when scraped."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -11,7 +11,7 @@ Table = defaultdict[str, int]
 
 
 class Metadata(Struct, frozen=True):
-    """A family's name, what it says, and what its numbers are told apart by."""
+    """A family's name, help text and labels."""
 
     name: str
     help: str
@@ -19,39 +19,38 @@ class Metadata(Struct, frozen=True):
 
 
 class Counter:
-    """A family of counters: a table for each of the first labels, in it a number by the last."""
+    """A family of counters: a table for each of the first labels, with a number by the last."""
 
     def __init__(self, name: str, text: str, *labels: str) -> None:
         self.metadata = Metadata(name, text, labels)
         self._tables: dict[Labels, Table] = {}
 
     def table(self, *first: str | int) -> Table:
-        """Give a table to count in; who counts often keeps it."""
+        """Return the table of the first labels; frequent users keep it."""
         return self._tables.setdefault(tuple(map(str, first)), defaultdict(int))
 
     def initialize(self, *labels: str | int) -> None:
-        """Show a number from the start: of one that appears as 1, no growth would be seen."""
+        """Publish a counter as 0: otherwise its first increase is invisible."""
         *first, last = labels
         self.table(*first)[str(last)] += 0
 
     def __iter__(self) -> Iterator[tuple[Labels, int]]:
-        """Give each number with all its labels."""
         for first, table in self._tables.items():
             for last, number in table.items():
                 yield (*first, last), number
 
     @property
     def total(self) -> int:
-        """The sum of all."""
+        """Sum of all numbers."""
         return sum(number for _, number in self)
 
 
 class Gauge(Counter):
-    """A family of gauges, kept like counters."""
+    """A family of gauges, stored like counters."""
 
 
 class HistogramSeries:
-    """How often a value fell between bounds."""
+    """Counts of values between bucket bounds."""
 
     __slots__ = ("bounds", "counts", "total")
 
@@ -61,18 +60,18 @@ class HistogramSeries:
         self.total = 0.0
 
     def observe(self, value: float) -> None:
-        """Count a value; one that is a bound counts below it."""
+        """Count a value; a value equal to a bound counts below it."""
         self.counts[bisect_left(self.bounds, value)] += 1
         self.total += value
 
     @property
     def count(self) -> int:
-        """How many values there were."""
+        """Number of values."""
         return sum(self.counts)
 
 
 class Histogram:
-    """A family of histograms, one for each combination of labels."""
+    """A family of histograms: a series for each combination of labels."""
 
     def __init__(self, name: str, text: str, *labels: str, bounds: tuple[float, ...]) -> None:
         self.metadata = Metadata(name, text, labels)
@@ -80,24 +79,23 @@ class Histogram:
         self._series: dict[Labels, HistogramSeries] = {}
 
     def series(self, *labels: str | int) -> HistogramSeries:
-        """Give a histogram to observe in; who observes often keeps it."""
+        """Return the series of some labels; frequent users keep it."""
         key = tuple(map(str, labels))
-        found = self._series.get(key)
-        if found is None:
-            found = self._series[key] = HistogramSeries(self._bounds)
-        return found
+        series = self._series.get(key)
+        if series is None:
+            series = self._series[key] = HistogramSeries(self._bounds)
+        return series
 
     def __iter__(self) -> Iterator[tuple[Labels, HistogramSeries]]:
-        """Give each histogram with its labels."""
         yield from self._series.items()
 
     @property
     def count(self) -> int:
-        """How many values there were in all."""
+        """Number of values in all series."""
         return sum(each.count for each in self._series.values())
 
 
-# Seconds. From what one request takes inside a machine to what a caller would call dead air.
+# Seconds: from a request inside one machine to silence that a caller notices.
 FAST_BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 SLOW_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0)
 LATENESS_BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0)

@@ -1,7 +1,4 @@
-"""All that an engine counts; `rpc.metrics` shows it, docs/operations/metrics.md tells what it says.
-
-One meter an engine, handed to whoever measures. One that nobody looks at is only a few numbers.
-"""
+"""All metrics of an engine; docs/operations/metrics.md explains them."""
 
 from collections.abc import Iterator
 
@@ -11,7 +8,7 @@ from engine.observe.metric_types import Counter, Histogram
 
 
 class Metrics:
-    """The families, by what they are about."""
+    """The families, by subject; one instance for each engine."""
 
     def __init__(self) -> None:
         self.calls = CallMetrics()

@@ -1,6 +1,6 @@
-"""Traces by OpenTelemetry (the extra `otel`): exported by OTLP over HTTP.
+"""Traces by OpenTelemetry (the extra `otel`), exported by OTLP over HTTP.
 
-All its settings are the standard ones, `OTEL_…`; imported only where they name an endpoint.
+All settings are the standard ones, `OTEL_…`; imported only if they name an endpoint.
 """
 
 import os
@@ -26,9 +26,9 @@ _W3C = TraceContextTextMapPropagator()
 
 
 def create_provider(name: str) -> TracerProvider:
-    """Make a provider that exports in the background; OTEL_SERVICE_NAME may name it otherwise."""
-    named = Resource.create({} if "OTEL_SERVICE_NAME" in os.environ else {SERVICE_NAME: name})
-    provider = TracerProvider(resource=named)
+    """Create a provider that exports in the background; OTEL_SERVICE_NAME overrides `name`."""
+    resource = Resource.create({} if "OTEL_SERVICE_NAME" in os.environ else {SERVICE_NAME: name})
+    provider = TracerProvider(resource=resource)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     return provider
 
@@ -40,21 +40,19 @@ class OtelSpan:
         self._span = span
 
     def set_attribute(self, name: str, value: str | int) -> None:
-        """Say more of it."""
         self._span.set_attribute(name, value)
 
-    def end(self, fault: str = "") -> None:
-        """End it."""
-        if fault:
-            self._span.set_status(Status(StatusCode.ERROR, fault))
+    def end(self, error: str = "") -> None:
+        if error:
+            self._span.set_status(Status(StatusCode.ERROR, error))
         self._span.end()
 
 
 class OtelTraces:
     """See `traces.Traces`.
 
-    A call that no traced request began, or of an earlier engine, has a trace of its own all the
-    same: it follows from the call's id, so that every engine gives it the same one.
+    A call that no traced request started, or that another engine started, has its own trace,
+    derived from the call's id, so that every engine derives the same one.
     """
 
     def __init__(self, provider: TracerProvider) -> None:
@@ -64,13 +62,11 @@ class OtelTraces:
 
     @contextmanager
     def server_span(self, name: str, headers: Mapping[str, str]) -> Iterator[Span]:
-        """See Traces."""
-        begun = self._tracer.start_span(name, _W3C.extract(headers), SpanKind.SERVER)
-        with _use_span(begun) as span:
+        started = self._tracer.start_span(name, _W3C.extract(headers), SpanKind.SERVER)
+        with _use_span(started) as span:
             yield span
 
     def link_call(self, call_id: str) -> None:
-        """See Traces."""
         span = trace.get_current_span()
         if not span.get_span_context().is_valid:
             return
@@ -80,29 +76,26 @@ class OtelTraces:
             self._linked.popitem(last=False)
 
     def start_client_span(self, name: str, call_id: str) -> Span:
-        """See Traces."""
         return OtelSpan(self._start_span(name, call_id))
 
     @contextmanager
     def client_span(self, name: str, call_id: str) -> Iterator[Span]:
-        """See Traces."""
         with _use_span(self._start_span(name, call_id)) as span:
             yield span
 
     def headers(self) -> Mapping[str, str]:
-        """See Traces."""
-        carried: dict[str, str] = {}
-        _W3C.inject(carried)
-        return carried
+        headers: dict[str, str] = {}
+        _W3C.inject(headers)
+        return headers
 
     def close(self) -> None:
-        """Send what waits, and end; may block for as long as the exporter's timeout."""
+        """Export pending spans and stop; may block for the exporter's timeout."""
         self._provider.shutdown()
 
     def _start_span(self, name: str, call_id: str) -> trace.Span:
-        above = trace.set_span_in_context(trace.NonRecordingSpan(self._parent(call_id)))
+        parent = trace.set_span_in_context(trace.NonRecordingSpan(self._parent(call_id)))
         return self._tracer.start_span(
-            name, above, SpanKind.CLIENT, attributes=_call_attributes(call_id)
+            name, parent, SpanKind.CLIENT, attributes=_call_attributes(call_id)
         )
 
     def _parent(self, call_id: str) -> SpanContext:
@@ -119,10 +112,10 @@ class OtelTraces:
 
 @contextmanager
 def _use_span(span: trace.Span) -> Iterator[Span]:
-    """Let a span be the current one; whoever was cut off has left it open."""
-    opened = trace.use_span(span, record_exception=False, set_status_on_exception=False)
+    """Make a span current; end it if a cancelled user left it open."""
+    current = trace.use_span(span, record_exception=False, set_status_on_exception=False)
     try:
-        with opened:
+        with current:
             yield OtelSpan(span)
     finally:
         if span.is_recording():

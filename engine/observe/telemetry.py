@@ -1,4 +1,4 @@
-"""The instruments of one engine: the meter always, traces where a tracing system is named."""
+"""Telemetry of one engine: metrics always, traces if an OTLP endpoint is configured."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -15,7 +15,7 @@ log = structlog.get_logger()
 
 
 class Telemetry(Struct, frozen=True):
-    """What measures an engine."""
+    """Metrics and optional traces."""
 
     metrics: Metrics = field(default_factory=Metrics)
     traces: Traces | None = None
@@ -23,15 +23,15 @@ class Telemetry(Struct, frozen=True):
 
 @asynccontextmanager
 async def open_telemetry(environ: Mapping[str, str]) -> AsyncIterator[Telemetry]:
-    """Give an engine's instruments; spans that wait are sent at the end."""
+    """Open an engine's telemetry; pending spans are exported at the end."""
     if not is_traced(environ):
         yield Telemetry()
         return
     try:
-        # Imported here: an engine without tracing needs none of its packages.
-        from engine.observe.otel import OtelTraces, create_provider  # noqa: PLC0415 - as just said
+        # Imported here: without tracing, its packages need not be installed.
+        from engine.observe.otel import OtelTraces, create_provider  # noqa: PLC0415 - see above
     except ImportError as error:
-        log.warning("no traces: pip install 'switchroom[otel]'", error=str(error))
+        log.warning("tracing disabled: pip install 'switchroom[otel]'", error=str(error))
         yield Telemetry()
         return
     traces = OtelTraces(create_provider("switchroom"))
@@ -42,6 +42,6 @@ async def open_telemetry(environ: Mapping[str, str]) -> AsyncIterator[Telemetry]
 
 
 def is_traced(environ: Mapping[str, str]) -> bool:
-    """Tell whether OpenTelemetry's own variables name an endpoint, and don't switch it off."""
+    """Return whether OpenTelemetry's variables name an endpoint and do not disable it."""
     is_off = environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
     return not is_off and any(environ.get(name) for name in ENDPOINTS)

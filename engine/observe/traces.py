@@ -1,4 +1,4 @@
-"""What the engine tells a tracing system: spans, tied together by the call that they are about."""
+"""Interface to a tracing system: spans, linked by their call."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -6,29 +6,29 @@ from typing import Protocol
 
 
 class Span(Protocol):
-    """Something that takes time and is under way."""
+    """An operation in progress."""
 
     def set_attribute(self, name: str, value: str | int) -> None:
-        """Say more of it."""
+        """Set an attribute."""
 
-    def end(self, fault: str = "") -> None:
-        """End it; with a fault when it did not go well."""
+    def end(self, error: str = "") -> None:
+        """End the span; with an error if the operation failed."""
 
 
 class Traces(Protocol):
-    """Where spans go; an engine without tracing has none of this, and does nothing for it."""
+    """Creates spans; an engine without tracing has no instance."""
 
     def server_span(self, name: str, headers: Mapping[str, str]) -> AbstractContextManager[Span]:
-        """Open the span of a request from outside, under the one that its headers name."""
+        """Open the span of an incoming request, under the parent in its headers."""
 
     def link_call(self, call_id: str) -> None:
-        """Let what a call does from now on stand under the request that is being served."""
+        """Make the current request the parent of a call's later spans."""
 
     def start_client_span(self, name: str, call_id: str) -> Span:
-        """Begin the span of something that a call asks of others."""
+        """Start the span of an outgoing request of a call."""
 
     def client_span(self, name: str, call_id: str) -> AbstractContextManager[Span]:
-        """Open such a span, for `headers` to name while it is open."""
+        """Open such a span as the current one, which `headers` names."""
 
     def headers(self) -> Mapping[str, str]:
-        """Give what tells others under which span they are asked (W3C trace context)."""
+        """Return the W3C trace context headers of the current span."""

@@ -1,1 +1,1 @@
-"""Asking and telling customers' servers over HTTP: guarded, signed, bounded in time and size."""
+"""HTTP requests to customers' servers: address guard, signatures, limits on time and size."""

@@ -1,4 +1,4 @@
-"""Asking a customer's server what a call does next (design section 7)."""
+"""Fetches a call's next action from a customer's server (design section 7)."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -15,24 +15,24 @@ from wire.verbs import Action
 
 
 class ActionTimeouts(Struct, frozen=True):
-    """How long to wait for a server: until connected, and in all with the one retry."""
+    """Time limits: to connect, and in total with the one retry."""
 
     connect_s: float = 5.0
     total_s: float = 15.0
 
 
 class ActionResponse(Struct, frozen=True):
-    """What to run next (None: nothing more, go on), and what it took to learn it."""
+    """The next action (None: nothing to add) and the attempts made."""
 
     action: Action | None
     attempts: tuple[Attempt, ...]
 
 
 class ActionClient:
-    """Asks by POST, at most twice, with the same id; the session guards addresses and its numbers.
+    """Sends a POST, at most twice, with the same id; the session guards addresses.
 
-    `clock` gives wall-clock seconds, `random` numbers within 0..1, `trace` headers that name the
-    span under which it is asked.
+    `clock` returns wall-clock seconds, `random` numbers within 0..1, `trace` the headers that name
+    the current span.
     """
 
     def __init__(  # noqa: PLR0913  collaborators are passed in
@@ -43,21 +43,21 @@ class ActionClient:
         clock: Callable[[], float],
         random: Callable[[], float],
         *,
-        patience: ActionTimeouts = ActionTimeouts(),  # noqa: B008  frozen
+        timeouts: ActionTimeouts = ActionTimeouts(),  # noqa: B008  frozen
         trace: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        self._sender = WebhookSender(session, clock, random, patience.connect_s)
+        self._sender = WebhookSender(session, clock, random, timeouts.connect_s)
         self._limits = limits
         self._signer = signer
         self._clock = clock
-        self._timeouts = patience
+        self._timeouts = timeouts
         self._trace = trace
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
-        """Ask for the next action; raises WebhookFailed when none that can be run came in time."""
-        asked = OutgoingRequest("POST", url, partial(self._headers, request_id, body), body)
+        """Fetch the next action; raises WebhookFailed without a valid one in time."""
+        request = OutgoingRequest("POST", url, partial(self._headers, request_id, body), body)
         read = partial(read_action, limits=self._limits)
-        action, attempts = await self._sender.send(asked, read, self._timeouts.total_s)
+        action, attempts = await self._sender.send(request, read, self._timeouts.total_s)
         return ActionResponse(action, attempts)
 
     def _headers(self, request_id: str, body: bytes) -> dict[str, str]:

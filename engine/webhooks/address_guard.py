@@ -1,7 +1,7 @@
-"""The guard of every request to an address a customer named: no connection into private networks.
+"""Rejects connections into private networks for every request to a customer's address.
 
-It sits where the socket is made, so it sees the final address of each connection, whatever the name
-resolved to. A resolver of our own would not do: aiohttp connects IP literals without asking it.
+The guard creates the socket, so it checks the final address of each connection, whatever the name
+resolved to. A custom resolver would not do: aiohttp connects to IP literals without a resolver.
 """
 
 import socket
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 Network = IPv4Network | IPv6Network
 
-# Our own list beside ipaddress, whose is_global was wrong for some ranges before CVE-2024-4032.
+# A list beside ipaddress, whose is_global was wrong for some ranges before CVE-2024-4032.
 _DENIED: tuple[Network, ...] = tuple(
     map(
         ip_network,
@@ -45,30 +45,30 @@ _DENIED: tuple[Network, ...] = tuple(
         ),
     )
 )
-# All unicast IPv6 handed out so far: leaves out ::1, ::ffff:0:0/96, fc00::/7, fe80::/10, ff00::/8.
+# All unicast IPv6 allocated so far: excludes ::1, ::ffff:0:0/96, fc00::/7, fe80::/10, ff00::/8.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 
 
 class AddressRefused(PermissionError):
-    """An address that requests may not reach; the error aiohttp makes of it names the host."""
+    """An address that requests may not reach; aiohttp's error for it names the host."""
 
     def __init__(self, address: str) -> None:
         super().__init__(EACCES, f"{address} is not a public address")
 
 
 class AddressGuard(Struct, frozen=True):
-    """Makes the sockets of a connector, to public addresses and to those in `allow` only."""
+    """Creates a connector's sockets, to public addresses and to those in `allow` only."""
 
     allow: tuple[Network, ...] = ()
 
     def __call__(self, info: AddrInfoType) -> socket.socket:
-        """Make a socket for one resolved address; raises AddressRefused."""
-        family, kind, protocol, _, where = info
-        self.check(str(where[0]))
+        """Create a socket for one resolved address; raises AddressRefused."""
+        family, kind, protocol, _, address = info
+        self.check(str(address[0]))
         return socket.socket(family, kind, protocol)
 
     def check(self, address: str) -> None:
-        """Let an IP address pass or raise AddressRefused."""
+        """Raise AddressRefused for a private IP address."""
         if not (self._is_allowed(address) or is_public(address)):
             raise AddressRefused(address)
 
@@ -77,7 +77,7 @@ class AddressGuard(Struct, frozen=True):
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address belongs to the public internet and embeds no other address."""
+    """Return whether an IP address is public and embeds no other address."""
     ip = ip_address(address)
     if any(ip in network for network in _DENIED) or not ip.is_global or ip.is_multicast:
         return False
@@ -85,8 +85,8 @@ def is_public(address: str) -> bool:
 
 
 def is_address_refused(error: BaseException) -> bool:
-    """Whether a failed request was the guard's refusal (of all of the host's addresses)."""
-    # Several refusals are joined into one PermissionError by aiohappyeyeballs.
+    """Return whether the guard rejected a failed request (all of the host's addresses)."""
+    # aiohappyeyeballs joins several rejections into one PermissionError.
     return isinstance(error, ClientConnectorError) and isinstance(error.os_error, PermissionError)
 
 
@@ -100,7 +100,7 @@ def guarded_session(
 ) -> ClientSession:
     """Open a session for customers' addresses: guarded, TLS verified, no cookies, proxies or netrc.
 
-    Callers pass `allow_redirects=False`. A refusal is a ClientConnectorError (see is_refusal).
+    Callers pass `allow_redirects=False`. A rejection is a ClientConnectorError (see is_refusal).
     """
     connector = TCPConnector(
         socket_factory=AddressGuard(allow),

@@ -1,6 +1,6 @@
-"""API requests on their way: filled in, sent, and their answer's fields read off.
+"""Fills in and sends stored API requests, and reads values from their responses.
 
-What they were filled with is told to nobody: a secret may be anywhere in it.
+Filled-in values are never logged or reported: they may contain secrets.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,13 +24,13 @@ from wire.flow import Scalar
 from wire.request import ApiRequest
 
 CONNECT_TIMEOUT_S = 5.0
-MAX_RESPONSE_BYTES = 65_536  # of an answer
+MAX_RESPONSE_BYTES = 65_536  # of a response
 _MAX_REQUEST_BYTES = 262_144
 _INTEGERS = range(-(2**63), 2**64)  # what MessagePack can hold
 
 
 class ApiResponse(Struct, frozen=True):
-    """What an API request brought: the status, the values of its `answers`, and all tries."""
+    """The status, the values of the request's `answers`, and all attempts."""
 
     status: int
     values: dict[str, Scalar | None]
@@ -38,7 +38,7 @@ class ApiResponse(Struct, frozen=True):
 
 
 class ApiSender:
-    """Sends API requests, at most twice, with the same key; the session guards addresses."""
+    """Sends API requests, at most twice, with the same idempotency key."""
 
     def __init__(
         self,
@@ -56,12 +56,12 @@ class ApiSender:
         try:
             outgoing = self._outgoing(request, _with_secrets(request, values), key)
         except (BadInput, ValueError):
-            raise WebhookFailed("bad_request", "it can't be filled in", ()) from None
+            raise WebhookFailed("bad_request", "the request cannot be filled in", ()) from None
         read = partial(_read, request)
-        (status, found), attempts = await self._sender.send(
+        (status, answers), attempts = await self._sender.send(
             outgoing, read, request.timeout_ms / 1000
         )
-        return ApiResponse(status, found, attempts)
+        return ApiResponse(status, answers, attempts)
 
     def _outgoing(self, request: ApiRequest, values: Lookup, key: str) -> OutgoingRequest:
         url = fill_decoded(request.url, lambda name: quote(to_text(values(name)), safe=""))
@@ -98,10 +98,10 @@ def _body(request: ApiRequest, values: Lookup) -> tuple[bytes | None, str]:
     return body, kind
 
 
-def _header(given: str) -> str:
-    if any(ord(each) < 0x20 or ord(each) == 0x7F for each in given):  # noqa: PLR2004 - controls
+def _header(text: str) -> str:
+    if any(ord(each) < 0x20 or ord(each) == 0x7F for each in text):  # noqa: PLR2004 - controls
         raise BadInput("headers", "a control character")
-    return given
+    return text
 
 
 async def _read(
@@ -129,4 +129,4 @@ def _value(found: Any) -> Scalar | None:
         )
     if isinstance(found, int) and found not in _INTEGERS:
         return str(found)
-    return found  # type: ignore[no-any-return]  # what is left of JSON
+    return found  # type: ignore[no-any-return]  # the remaining JSON types

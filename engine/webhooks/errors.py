@@ -1,4 +1,4 @@
-"""Why a webhook gave nothing usable, and what was tried."""
+"""Errors of requests to customers' servers, and their attempts."""
 
 from aiohttp import ClientConnectionError, ClientPayloadError
 from msgspec import Struct
@@ -7,18 +7,18 @@ from engine.webhooks.address_guard import is_address_refused
 
 
 class Attempt(Struct, frozen=True):
-    """One try, for the call's timeline: how long it took, the status if there was one (else 0)."""
+    """One attempt, for the call's timeline: its duration, and the status (0: none)."""
 
     ms: int
     status: int = 0
-    reason: str = ""  # empty: it was answered usably
+    reason: str = ""  # empty: the response was valid
 
 
 class WebhookFailed(Exception):
-    """No action came: a reason in one word, a detail for people, and all tries.
+    """No valid response: a reason code, a readable detail, and all attempts.
 
     Reasons: connect, timeout, status_NNN, redirect, too_large, encoded, not_http, not_json,
-    invalid_action, refused_address, bad_url. `retry_after` is what the server asked for at last.
+    invalid_action, refused_address, bad_url. `retry_after` is from the last response.
     """
 
     def __init__(
@@ -36,25 +36,25 @@ class WebhookFailed(Exception):
 
 
 class AttemptFailed(Exception):
-    """Why one try failed; a passing one is worth another, after what the server asked for."""
+    """Why one attempt failed; a transient failure is retried, after the requested delay."""
 
     def __init__(
-        self, reason: str, detail: str, *, passing: bool = False, retry_after: str | None = None
+        self, reason: str, detail: str, *, transient: bool = False, retry_after: str | None = None
     ) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
-        self.is_transient = passing
+        self.is_transient = transient
         self.retry_after = retry_after
 
 
 def classify_error(error: Exception) -> AttemptFailed:
-    """Classify what aiohttp raised; only the kind of error is told, never its insides."""
+    """Classify an exception of aiohttp; reports its kind only, never its text."""
     if is_address_refused(error):
         return AttemptFailed("refused_address", "not a public address")
-    # A line lost before the whole answer came: our request id makes the repetition harmless.
+    # Connection lost before the whole response: the request id makes a repetition harmless.
     if isinstance(error, ClientConnectionError | ClientPayloadError):
-        return AttemptFailed("connect", type(error).__name__, passing=True)
+        return AttemptFailed("connect", type(error).__name__, transient=True)
     if isinstance(error, ValueError):
         return AttemptFailed("bad_url", "the address cannot be used")
     return AttemptFailed("not_http", type(error).__name__)

@@ -1,4 +1,4 @@
-"""Sending a request to a customer's server: at most twice, within a time, each try remembered."""
+"""Sends a request to a customer's server: at most twice, within a time limit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,7 +16,7 @@ ReadResponse = Callable[[ClientResponse], Awaitable[Result]]
 
 
 class OutgoingRequest(Struct, frozen=True):
-    """What is sent; headers are made anew for each try, as their time is part of what is signed."""
+    """A request; headers are created for each attempt, because signatures contain the time."""
 
     method: str
     url: str | URL
@@ -25,9 +25,9 @@ class OutgoingRequest(Struct, frozen=True):
 
 
 class WebhookSender:
-    """Sends over a session that guards addresses.
+    """Sends over a session with an address guard.
 
-    `clock` gives wall-clock seconds, `random` numbers within 0..1.
+    `clock` returns wall-clock seconds, `random` numbers within 0..1.
     """
 
     def __init__(
@@ -43,66 +43,68 @@ class WebhookSender:
         self._timeout = ClientTimeout(sock_connect=connect_s)
 
     async def send(
-        self, asked: OutgoingRequest, read: ReadResponse[Result], total_s: float
+        self, request: OutgoingRequest, read: ReadResponse[Result], total_s: float
     ) -> tuple[Result, tuple[Attempt, ...]]:
-        """Send, and give what `read` makes of the answer; raises WebhookFailed."""
+        """Send and return what `read` makes of the response; raises WebhookFailed."""
         attempts: list[Attempt] = []
         try:
             async with asyncio.timeout(total_s) as limit:
-                got = await self._send_with_retry(asked, read, attempts, limit)
+                result = await self._send_with_retry(request, read, attempts, limit)
         except TimeoutError:
             text = f"no answer in {total_s} s"
             raise WebhookFailed("timeout", text, tuple(attempts)) from None
-        except AttemptFailed as fault:
-            tries = tuple(attempts)
-            raise WebhookFailed(fault.reason, fault.detail, tries, fault.retry_after) from None
-        return got, tuple(attempts)
+        except AttemptFailed as failure:
+            failed = tuple(attempts)
+            raise WebhookFailed(
+                failure.reason, failure.detail, failed, failure.retry_after
+            ) from None
+        return result, tuple(attempts)
 
     async def _send_with_retry(
         self,
-        asked: OutgoingRequest,
+        request: OutgoingRequest,
         read: ReadResponse[Result],
         attempts: list[Attempt],
         limit: asyncio.Timeout,
     ) -> Result:
         try:
-            return await self._attempt(asked, read, attempts)
-        except AttemptFailed as fault:
-            wait_s = retry_delay_s(fault.retry_after, self._clock(), self._random())
-            if not (fault.is_transient and _fits(wait_s, limit)):
+            return await self._attempt(request, read, attempts)
+        except AttemptFailed as failure:
+            wait_s = retry_delay_s(failure.retry_after, self._clock(), self._random())
+            if not (failure.is_transient and _fits(wait_s, limit)):
                 raise
         await asyncio.sleep(wait_s)
-        return await self._attempt(asked, read, attempts)
+        return await self._attempt(request, read, attempts)
 
     async def _attempt(
-        self, asked: OutgoingRequest, read: ReadResponse[Result], attempts: list[Attempt]
+        self, request: OutgoingRequest, read: ReadResponse[Result], attempts: list[Attempt]
     ) -> Result:
-        began_s = asyncio.get_running_loop().time()
-        status, reason = 0, "timeout"  # unless it ends in another way
+        started_s = asyncio.get_running_loop().time()
+        status, reason = 0, "timeout"  # unless it ends otherwise
         try:
             async with self._session.request(
-                asked.method,
-                asked.url,
-                data=asked.body,
-                headers=asked.headers(),
+                request.method,
+                request.url,
+                data=request.body,
+                headers=request.headers(),
                 timeout=self._timeout,
                 allow_redirects=False,
                 auto_decompress=False,
             ) as response:
                 status = response.status
-                got = await read(response)
+                result = await read(response)
             reason = ""
         except (ClientError, ValueError) as error:
-            fault = classify_error(error)
-            reason = fault.reason
-            raise fault from None
-        except AttemptFailed as fault:
-            reason = fault.reason
+            failure = classify_error(error)
+            reason = failure.reason
+            raise failure from None
+        except AttemptFailed as failure:
+            reason = failure.reason
             raise
         finally:
-            took_s = asyncio.get_running_loop().time() - began_s
-            attempts.append(Attempt(round(took_s * 1000), status, reason))
-        return got
+            duration_s = asyncio.get_running_loop().time() - started_s
+            attempts.append(Attempt(round(duration_s * 1000), status, reason))
+        return result
 
 
 def _fits(wait_s: float, limit: asyncio.Timeout) -> bool:

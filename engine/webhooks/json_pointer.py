@@ -1,10 +1,10 @@
-"""JSON pointers (RFC 6901): where in a document a value stands."""
+"""JSON pointers (RFC 6901)."""
 
 from typing import Any
 
 
 def resolve_pointer(document: Any, pointer: str) -> Any:
-    """Give the value that a pointer leads to; None when it leads nowhere."""
+    """Return the value at a pointer; None when it does not exist."""
     for step in pointer.split("/")[1:]:
         document = _child(document, step.replace("~1", "/").replace("~0", "~"))
     return document
@@ -15,7 +15,7 @@ def _child(document: Any, step: str) -> Any:
         case dict():
             return document.get(step)
         case list() if step.isascii() and step.isdecimal() and step == str(int(step)):
-            place = int(step)
-            return document[place] if place < len(document) else None
+            index = int(step)
+            return document[index] if index < len(document) else None
         case _:
             return None

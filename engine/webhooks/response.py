@@ -1,4 +1,4 @@
-"""Reading what a customer's server answers: bounded, and an action or nothing."""
+"""Reads responses of customers' servers: limited in size, an action or nothing."""
 
 import msgspec
 from aiohttp import ClientResponse
@@ -10,17 +10,17 @@ from wire.verbs import Action
 
 _OK = range(200, 300)
 _REDIRECT = range(300, 400)
-_PASSING = frozenset({429, 502, 503, 504})
+_TRANSIENT = frozenset({429, 502, 503, 504})
 
 
 async def read_action(response: ClientResponse, limits: Limits) -> Action | None:
-    """Read an action; None when the server has nothing to add. Raises Fault, ClientError."""
+    """Read an action; None when the server has nothing to add. Raises AttemptFailed, ClientError."""
     body = await read_body(response, limits.size_bytes)
     return _parsed(body, limits) if body.strip() else None
 
 
 async def read_body(response: ClientResponse, size_bytes: int) -> bytes:
-    """Read what a server answered well, if it is not too much. Raises Fault, ClientError."""
+    """Read the body of a successful response. Raises AttemptFailed, ClientError."""
     status = response.status
     if status in _REDIRECT:
         raise AttemptFailed("redirect", f"answered {status}; redirects are not followed")
@@ -28,10 +28,10 @@ async def read_body(response: ClientResponse, size_bytes: int) -> bytes:
         raise AttemptFailed(
             f"status_{status}",
             f"answered {status}",
-            passing=status in _PASSING,
+            transient=status in _TRANSIENT,
             retry_after=response.headers.get("Retry-After"),
         )
-    # Asked for identity. What came packed would have to be unpacked to learn its size.
+    # Identity was requested: a compressed body would have to be unpacked to learn its size.
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise AttemptFailed("encoded", "a Content-Encoding is not accepted")
     return await _bounded(response, size_bytes)
@@ -39,7 +39,7 @@ async def read_body(response: ClientResponse, size_bytes: int) -> bytes:
 
 async def _bounded(response: ClientResponse, limit: int) -> bytes:
     body = bytearray()
-    # Not by Content-Length, which may be absent or a lie.
+    # Not by Content-Length, which may be absent or wrong.
     async for chunk in response.content.iter_any():
         body += chunk
         if len(body) > limit:

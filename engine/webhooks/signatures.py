@@ -12,7 +12,7 @@ class Signer:
         self._keys = [Webhook(secret) for secret in secrets]
 
     def headers(self, request_id: str, time_s: float, body: bytes) -> dict[str, str]:
-        """Make the headers of one try; `time_s` is wall-clock, the body is UTF-8."""
+        """Return the headers of one attempt; `time_s` is wall-clock, the body is UTF-8."""
         at = datetime.fromtimestamp(int(time_s), tz=UTC)
         headers = {"webhook-id": request_id, "webhook-timestamp": str(int(time_s))}
         if self._keys:

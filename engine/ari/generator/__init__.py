@@ -1,1 +1,1 @@
-"""Writes `engine.ari.generated` from the API description that Asterisk installs."""
+"""Generates `engine.ari.generated` from the API description that Asterisk installs."""

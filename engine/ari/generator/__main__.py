@@ -8,7 +8,7 @@ from engine.ari.generator.write import render, write
 
 
 def main(arguments: list[str]) -> None:
-    """Generate the package beside this one."""
+    """Generate the package next to this one."""
     folder, version = arguments
     write(render(read(Path(folder)), version), Path(__file__).parents[1] / "generated")
 

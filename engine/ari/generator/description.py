@@ -1,4 +1,4 @@
-"""Asterisk's API description as values: Swagger 1.1 with a few additions of its own."""
+"""Asterisk's API description as values: Swagger 1.1 with a few additions."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ class Parameter(Struct, frozen=True, rename="camel"):
 
 
 class Failure(Struct, frozen=True):
-    """A status an operation may answer with; some codes are described as strings."""
+    """An error status of an operation; some codes are described as strings."""
 
     code: int | str
     reason: str = ""
@@ -45,7 +45,7 @@ class Operation(Struct, frozen=True, rename="camel"):
 
 
 class Api(Struct, frozen=True):
-    """One path and what can be done there."""
+    """One path and its operations."""
 
     path: str
     operations: tuple[Operation, ...] = ()
@@ -61,7 +61,7 @@ class Property(Struct, frozen=True, rename="camel"):
 
 
 class Model(Struct, frozen=True, rename="camel"):
-    """One shape; with subtypes, the base of those it names."""
+    """One model; with subtypes, their base."""
 
     id: str
     description: str = ""
@@ -78,12 +78,12 @@ class Resource(Struct, frozen=True):
 
 
 def parse(text: bytes) -> Resource:
-    """Read one file; raises msgspec.DecodeError when it is not such a description."""
+    """Parse one file; raises msgspec.DecodeError."""
     return msgspec.json.decode(text, type=Resource)
 
 
 def read(folder: Path) -> dict[str, Resource]:
-    """Read a folder by resource name, in order; the index file describes no operation."""
+    """Read a folder by resource name, in order; the index file has no operations."""
     files = sorted(path for path in folder.glob("*.json") if path.stem != "resources")
     if not files:
         raise FileNotFoundError(f"no API description in {folder}")

@@ -1,4 +1,4 @@
-"""Renders the models, and the messages as one union told apart by their discriminator."""
+"""Renders the models, and the messages as a tagged union."""
 
 from collections.abc import Mapping
 
@@ -7,12 +7,12 @@ from engine.ari.generator.names import annotation, docstring, imports, snake
 
 _FROZEN = "frozen=True, kw_only=True, gc=False"
 _AVAILABLE = (("typing", ("Any", "Literal")), ("msgspec", ("Struct", "field")))
-# States that Asterisk sends and its description leaves out (22.10.1, res_stasis_playback.c).
+# States that Asterisk sends and its description omits (22.10.1, res_stasis_playback.c).
 _UNDESCRIBED = {("Playback", "state"): ("paused",)}
 
 
 def render_models(models: Mapping[str, Model]) -> str:
-    """Write a struct for each model that is no message."""
+    """Render a struct for each model that is no message."""
     messages = set(_messages(models))
     structs = [
         _struct(model, f"Struct, {_FROZEN}")
@@ -20,13 +20,13 @@ def render_models(models: Mapping[str, Model]) -> str:
         if name not in messages
     ]
     code = "\n\n\n".join(structs)
-    # Shapes name one another in any order, so their annotations are read late.
+    # Models refer to one another in any order, so annotations must be evaluated late.
     first = "from __future__ import annotations\n\n"
     return f"{first}{imports(code, _AVAILABLE)}\n\n\n{code}\n"
 
 
 def render_messages(models: Mapping[str, Model]) -> str:
-    """Write a tagged struct for each message, and a union for each model that has subtypes."""
+    """Render a tagged struct for each message, and a union for each model with subtypes."""
     messages = [models[name] for name in _messages(models)]
     structs = [_message(model, models) for model in messages]
     unions = [_union(model) for model in reversed(messages) if model.sub_types]

@@ -1,4 +1,4 @@
-"""Names and types: what the description calls a thing, and what Python does."""
+"""Converts names and types of the description to Python."""
 
 import builtins
 import keyword
@@ -19,19 +19,19 @@ _SIMPLE = {
 
 
 def snake(name: str) -> str:
-    """`channelId` becomes `channel_id`, `sendDTMF` `send_dtmf`; a keyword gets an underscore."""
+    """Convert `channelId` to `channel_id`, `sendDTMF` to `send_dtmf`; mark keywords with `_`."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     return f"{spaced}_" if keyword.iskeyword(spaced) else spaced
 
 
 def function(name: str) -> str:
-    """As `snake`, and clear of the builtins too: `list` becomes `list_`."""
+    """Convert like `snake`, and avoid builtins too: `list` becomes `list_`."""
     name = snake(name)
     return f"{name}_" if hasattr(builtins, name) else name
 
 
 def annotation(described: str, allowed: Sequence[str] = ()) -> str:
-    """Give the Python type of a described one; lists are of a described type too."""
+    """Return the Python type of a described type, or of a list of one."""
     if allowed:
         return f"Literal[{', '.join(repr(value) for value in allowed)}]"
     if described.startswith("List["):
@@ -40,7 +40,7 @@ def annotation(described: str, allowed: Sequence[str] = ()) -> str:
 
 
 def docstring(paragraphs: Sequence[str], indent: str) -> str:
-    """Lay out paragraphs as a docstring at most 100 wide, each with its full stop."""
+    """Format paragraphs as a docstring at most 100 wide, each ending with a full stop."""
     width = 96 - len(indent)
     lines = [line for text in paragraphs for line in textwrap.wrap(_sentence(text), width)]
     if len(lines) == 1:
@@ -50,7 +50,7 @@ def docstring(paragraphs: Sequence[str], indent: str) -> str:
 
 
 def imports(code: str, available: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Write the import lines that the code needs, of the modules and names available to it."""
+    """Render the imports that the code needs from the available modules and names."""
     bare = re.sub(r'""".*?"""', "", code, flags=re.DOTALL)
     used = [
         (module, [name for name in names if re.search(rf"\b{name}\b", bare)])

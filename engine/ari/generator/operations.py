@@ -1,4 +1,4 @@
-"""Renders the operations of one resource as pure functions that return a request."""
+"""Renders the operations of one resource as functions that return a request."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +13,7 @@ _AVAILABLE = (
 
 
 def render_operations(resource: Resource) -> str:
-    """Write one function an operation; a websocket handshake is no operation."""
+    """Render one function for each operation; a websocket handshake is no operation."""
     functions = [
         _function(api, operation)
         for api in resource.apis
@@ -93,7 +93,7 @@ def _pair(parameter: Parameter) -> str:
 
 
 def _body(parameter: Parameter) -> str:
-    # What is described as `containers` lies under its own name; an `object` is the whole body.
+    # A parameter of type `containers` is nested under its name; an `object` is the whole body.
     name = snake(parameter.name)
     nested = f'{{"{parameter.name}": {name}}}'
     whole = f"dict({name})" if parameter.data_type == "object" else nested

@@ -1,4 +1,4 @@
-"""Puts the generated package together: models, events, and a file of operations a resource."""
+"""Assembles the generated package: models, events, and one file of operations per resource."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from engine.ari.generator.operations import render_operations
 
 
 def render(resources: dict[str, Resource], version: str) -> dict[str, str]:
-    """Give every file's text by its path in the package; the same input, the same text."""
+    """Return every file's text by its path in the package; deterministic."""
     models = {model.id: model for one in resources.values() for model in one.models.values()}
     files = {
         "__init__.py": f'ASTERISK_VERSION = "{version}"\n',
@@ -25,7 +25,7 @@ def render(resources: dict[str, Resource], version: str) -> dict[str, str]:
 
 
 def write(files: dict[str, str], folder: Path) -> None:
-    """Write the files and remove what an earlier version left behind."""
+    """Write the files and remove obsolete ones."""
     for old in folder.rglob("*.py"):
         if str(old.relative_to(folder)) not in files:
             old.unlink()

@@ -36,9 +36,9 @@ class Heard:
         """Keep it."""
         self.told.append((endpoint, uri, is_reachable))
 
-    def on_registration(self, who: str, is_so: bool) -> None:
+    def on_registration(self, client: str, is_registered: bool) -> None:
         """Keep it."""
-        self.told.append((who, is_so))
+        self.told.append((client, is_registered))
 
     def on_rtp_report(self, loss: float, jitter_ms: float) -> None:
         """Keep it."""
@@ -54,7 +54,7 @@ def watching(port: int, secret: str = SECRET) -> Iterator[Heard]:
     """Watch a port."""
     heard = Heard()
     login = ("switchroom", secret)
-    watch = AmiMonitor("pbx1", ("127.0.0.1", port), login, heard, heard, again_s=0.01)
+    watch = AmiMonitor("pbx1", ("127.0.0.1", port), login, heard, heard, retry_delay_s=0.01)
     task = asyncio.get_running_loop().create_task(watch.run())
     try:
         yield heard

@@ -1,4 +1,4 @@
-"""The ARI of a PBX that does as a test says: events by hand, requests answered as told."""
+"""A fake ARI server: the test sends events and controls replies."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestServer
 from engine.ari.config import PbxAddress, PbxConnection, Timeouts
 from engine.ari.request import Reply
 
-QUICK = Timeouts(
+FAST = Timeouts(
     connect_s=0.3,
     close_s=0.1,
     request_s=0.3,
@@ -28,7 +28,7 @@ QUICK = Timeouts(
 
 
 class FakePbx:
-    """Keeps every websocket by its app and every request it was sent."""
+    """Records websockets by app, and all requests."""
 
     def __init__(self) -> None:
         self.sockets: dict[str, list[web.WebSocketResponse]] = {}
@@ -36,27 +36,27 @@ class FakePbx:
         self.http: list[tuple[str, str, Any]] = []
         self.handshake_status = 101
         self.ping_status = 200
-        self.gives_apps = True
-        self.before_proof: list[dict[str, Any]] = []
+        self.subscribes_apps = True
+        self.before_probe: list[dict[str, Any]] = []
         self.answers: Callable[[dict[str, Any]], bool] = lambda _request: True
         self.hold = asyncio.Event()
         self.hold.set()
 
     def app(self) -> web.Application:
-        """Give the server's routes."""
+        """Return the server application."""
         app = web.Application()
         app.router.add_get("/ari/events", self._events)
         app.router.add_route("*", "/ari/{path:.*}", self._rest)
         return app
 
-    async def say(self, app: str, **event: Any) -> None:
+    async def send_event(self, app: str, **event: Any) -> None:
         """Send an event on the newest websocket of an app."""
         whole = {"application": app, "timestamp": "2026-11-21T04:36:49.461+0000", **event}
         await self.sockets[app][-1].send_str(json.dumps(whole))
 
     def drop(self, app: str) -> None:
-        """Cut the newest websocket of an app as a dying machine would."""
-        request = self.sockets[app][-1]._req  # noqa: SLF001 - aiohttp has no word for it
+        """Abort the newest websocket of an app, as a crash does."""
+        request = self.sockets[app][-1]._req  # noqa: SLF001 - not public in aiohttp
         assert request is not None
         assert request.transport is not None
         request.transport.abort()
@@ -69,16 +69,16 @@ class FakePbx:
         await websocket.prepare(request)
         self.sockets.setdefault(request.query["app"], []).append(websocket)
         async for message in websocket:
-            await self._asked(websocket, json.loads(message.data))
+            await self._on_request(websocket, json.loads(message.data))
         return websocket
 
-    async def _asked(self, websocket: web.WebSocketResponse, request: dict[str, Any]) -> None:
+    async def _on_request(self, websocket: web.WebSocketResponse, request: dict[str, Any]) -> None:
         self.requests.append(request)
         if self.answers(request):
             await self.answer(websocket, request["request_id"], request["uri"])
 
     async def answer(self, websocket: web.WebSocketResponse, request_id: str, body: str) -> None:
-        """Answer one request of a websocket."""
+        """Reply to one request of a websocket."""
         response = {"request_id": request_id, "status_code": 200, "message_body": body}
         await websocket.send_str(json.dumps({"type": "RESTResponse", **response}))
 
@@ -88,32 +88,32 @@ class FakePbx:
         await self.hold.wait()
         if request.path == "/ari/asterisk/ping":
             return web.Response(status=self.ping_status)
-        if request.path.startswith("/ari/events/user/") and self.gives_apps:
+        if request.path.startswith("/ari/events/user/") and self.subscribes_apps:
             app, name = request.query["application"], request.path.rpartition("/")[2]
             for event in (
-                *self.before_proof,
+                *self.before_probe,
                 {"type": "ChannelUserevent", "eventname": name, "userevent": {}},
             ):
-                await self.say(app, **event)
+                await self.send_event(app, **event)
         return web.Response(status=200, text="over http")
 
 
 @asynccontextmanager
-async def fake_pbx(patience: Timeouts = QUICK) -> AsyncIterator[tuple[FakePbx, PbxConnection]]:
-    """Run a fake PBX on a free port, with what a client needs to reach it."""
+async def fake_pbx(timeouts: Timeouts = FAST) -> AsyncIterator[tuple[FakePbx, PbxConnection]]:
+    """Run a fake PBX on a free port; also returns the connection to it."""
     fake = FakePbx()
     server = TestServer(fake.app())
     await server.start_server()
     address = PbxAddress("pbx1", str(server.make_url("/ari")), "user", "secret")
     async with aiohttp.ClientSession(headers=address.headers) as http:
-        yield fake, PbxConnection(address, http, random.Random(7).random, time.monotonic, patience)
+        yield fake, PbxConnection(address, http, random.Random(7).random, time.monotonic, timeouts)
     fake.hold.set()
     await server.close()
 
 
 @asynccontextmanager
 async def running(coroutine: Any) -> AsyncIterator["asyncio.Task[None]"]:
-    """Run a coroutine beside the test and cancel it at the end."""
+    """Run a coroutine during the test and cancel it at the end."""
     task: asyncio.Task[None] = asyncio.create_task(coroutine)
     try:
         yield task
@@ -123,8 +123,7 @@ async def running(coroutine: Any) -> AsyncIterator["asyncio.Task[None]"]:
 
 
 class Replies(list[Reply]):
-    """Collects replies, as the `done` of requests."""
+    """Collects replies, as the `on_reply` of requests."""
 
     def __call__(self, reply: Reply) -> None:
-        """Take one."""
         self.append(reply)

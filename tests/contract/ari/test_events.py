@@ -1,4 +1,4 @@
-"""An app's events: back, in order, lost once, taken over."""
+"""An app's events: order, reconnection, loss and takeover."""
 
 from collections.abc import Callable
 
@@ -12,167 +12,167 @@ from tests.contract.ari.fake_pbx import fake_pbx, running
 from tests.harness.until import until
 
 
-class Diary:
-    """A listener that writes down what it hears."""
+class RecordingListener:
+    """A listener that records its calls."""
 
     def __init__(self) -> None:
-        self.heard: list[str] = []
+        self.calls: list[str] = []
 
     def on_connected(self) -> None:
-        """Note it."""
-        self.heard.append("back")
+        self.calls.append("connected")
 
     def on_event(self, event: Message | UnknownEvent) -> None:
-        """Note what kind it was."""
         kind = event.type if isinstance(event, UnknownEvent) else type(event).__name__
-        self.heard.append(kind)
+        self.calls.append(kind)
 
     def on_disconnected(self, reason: str) -> None:
-        """Note it, with the reason after a colon."""
-        self.heard.append(f"lost: {reason}")
+        self.calls.append(f"disconnected: {reason}")
 
     def on_replaced(self) -> None:
-        """Note it."""
-        self.heard.append("replaced")
+        self.calls.append("replaced")
 
-    def words(self) -> list[str]:
-        """Give the notes without the reasons."""
-        return [note.split(":")[0] for note in self.heard]
+    def kinds(self) -> list[str]:
+        """Return the calls without reasons."""
+        return [call.split(":")[0] for call in self.calls]
 
 
 def _socket(
-    pbx: PbxConnection, diary: Diary, may: Callable[[], bool] = always_allowed
+    pbx: PbxConnection, listener: RecordingListener, is_allowed: Callable[[], bool] = always_allowed
 ) -> EventSocket:
-    return EventSocket(pbx, "app", diary, HttpTransport(pbx), unused_events=("Dial",), may=may)
+    return EventSocket(
+        pbx, "app", listener, HttpTransport(pbx), unused_events=("Dial",), is_allowed=is_allowed
+    )
 
 
-async def test_back_comes_after_the_filter_and_before_the_events() -> None:
-    """The filter is set first, then the listener is told, then events come in order."""
-    diary = Diary()
-    async with fake_pbx() as (fake, pbx), running(_socket(pbx, diary).run()):
-        await until(lambda: diary.heard == ["back"])
+async def test_connected_after_the_filter_and_before_the_events() -> None:
+    """The filter is set first, then the listener is called, then events arrive in order."""
+    listener = RecordingListener()
+    async with fake_pbx() as (fake, pbx), running(_socket(pbx, listener).run()):
+        await until(lambda: listener.calls == ["connected"])
         assert fake.http[0] == (
             "PUT",
             "/ari/applications/app/eventFilter",
             {"disallowed": [{"type": "Dial"}]},
         )
         for kind in ("ApplicationRegistered", "Novelty", "ApplicationUnregistered"):
-            await fake.say("app", type=kind)
-        await until(lambda: len(diary.heard) == 4)
-        assert diary.heard[1:] == [
+            await fake.send_event("app", type=kind)
+        await until(lambda: len(listener.calls) == 4)
+        assert listener.calls[1:] == [
             ApplicationRegistered.__name__,
             "Novelty",
             "ApplicationUnregistered",
         ]
 
 
-async def test_what_comes_before_the_proof_is_not_lost() -> None:
-    """Events come before the proof that they do: they are told after `back`, in order."""
-    diary = Diary()
+async def test_events_before_the_probe_are_not_lost() -> None:
+    """Events that arrive before the probe's event are dispatched after `on_connected`, in order."""
+    listener = RecordingListener()
     async with fake_pbx() as (fake, pbx):
         another = {"type": "ChannelUserevent", "eventname": "x", "userevent": {}}
-        fake.before_proof = [{"type": "Novelty"}, another]
-        async with running(_socket(pbx, diary).run()):
-            await until(lambda: len(diary.heard) == 3)
-            assert diary.heard == ["back", "Novelty", "ChannelUserevent"]
+        fake.before_probe = [{"type": "Novelty"}, another]
+        async with running(_socket(pbx, listener).run()):
+            await until(lambda: len(listener.calls) == 3)
+            assert listener.calls == ["connected", "Novelty", "ChannelUserevent"]
 
 
-async def test_a_deaf_websocket_is_given_up() -> None:
-    """One that is open, and to which the app's events do not come, makes room for another."""
-    diary = Diary()
+async def test_a_websocket_without_events_is_replaced() -> None:
+    """A websocket that is open but receives no events is closed and opened again."""
+    listener = RecordingListener()
     async with fake_pbx() as (fake, pbx):
-        fake.gives_apps = False
-        async with running(_socket(pbx, diary).run()):
+        fake.subscribes_apps = False
+        async with running(_socket(pbx, listener).run()):
             await until(lambda: len(fake.sockets.get("app", ())) == 3)
-            assert diary.heard == ["lost: TimeoutError it is open, and its events do not come"]
-            fake.gives_apps = True
-            await until(lambda: diary.words() == ["lost", "back"])
+            assert listener.calls == [
+                "disconnected: TimeoutError websocket open, but no events arrive"
+            ]
+            fake.subscribes_apps = True
+            await until(lambda: listener.kinds() == ["disconnected", "connected"])
             assert all(each.closed for each in fake.sockets["app"][:-1])
 
 
-async def test_an_app_may_be_taken_before_the_proof() -> None:
-    """Who is replaced while it waits for the proof hears that, and stays away."""
-    diary = Diary()
+async def test_an_app_taken_before_the_probe() -> None:
+    """A listener replaced during the probe is told, and does not reconnect."""
+    listener = RecordingListener()
     async with fake_pbx() as (fake, pbx):
-        fake.before_proof = [{"type": "ApplicationReplaced"}]
-        async with running(_socket(pbx, diary).run()) as task:
+        fake.before_probe = [{"type": "ApplicationReplaced"}]
+        async with running(_socket(pbx, listener).run()) as task:
             await until(task.done)
-            assert diary.heard == ["back", "replaced"]
+            assert listener.calls == ["connected", "replaced"]
 
 
 async def test_a_broken_event_is_skipped() -> None:
-    """One event that does not decode costs nothing but itself."""
-    diary = Diary()
-    async with fake_pbx() as (fake, pbx), running(_socket(pbx, diary).run()):
-        await until(lambda: diary.heard == ["back"])
-        await fake.say("app", type="StasisStart", channel="not a channel")
+    """An event that cannot be decoded affects no other."""
+    listener = RecordingListener()
+    async with fake_pbx() as (fake, pbx), running(_socket(pbx, listener).run()):
+        await until(lambda: listener.calls == ["connected"])
+        await fake.send_event("app", type="StasisStart", channel="not a channel")
         await fake.sockets["app"][-1].send_str("not JSON")
-        await fake.say("app", type="ApplicationRegistered")
-        await until(lambda: diary.heard == ["back", "ApplicationRegistered"])
+        await fake.send_event("app", type="ApplicationRegistered")
+        await until(lambda: listener.calls == ["connected", "ApplicationRegistered"])
 
 
-async def test_an_outage_is_told_once() -> None:
-    """However many attempts fail, the listener hears one loss, and then that events are back."""
-    diary = Diary()
-    async with fake_pbx() as (fake, pbx), running(_socket(pbx, diary).run()):
-        await until(lambda: diary.heard == ["back"])
+async def test_an_outage_is_reported_once() -> None:
+    """However many attempts fail, the listener gets one disconnect, then one connect."""
+    listener = RecordingListener()
+    async with fake_pbx() as (fake, pbx), running(_socket(pbx, listener).run()):
+        await until(lambda: listener.calls == ["connected"])
         fake.handshake_status = 503
         fake.drop("app")
-        await until(lambda: diary.words() == ["back", "lost"])
+        await until(lambda: listener.kinds() == ["connected", "disconnected"])
         assert len(fake.sockets["app"]) == 1
         fake.handshake_status = 101
-        await until(lambda: diary.words() == ["back", "lost", "back"])
+        await until(lambda: listener.kinds() == ["connected", "disconnected", "connected"])
         assert len(fake.sockets["app"]) == 2
 
 
 async def test_a_wrong_password_is_named() -> None:
-    """The reason says what an operator must mend, and the session keeps trying."""
-    diary = Diary()
+    """The reason names the problem for an operator, and attempts continue."""
+    listener = RecordingListener()
     async with fake_pbx() as (fake, pbx):
         fake.handshake_status = 401
-        async with running(_socket(pbx, diary).run()):
-            await until(lambda: diary.heard == ["lost: user or password refused (401)"])
+        async with running(_socket(pbx, listener).run()):
+            await until(lambda: listener.calls == ["disconnected: user or password refused (401)"])
             fake.handshake_status = 101
-            await until(lambda: diary.words() == ["lost", "back"])
+            await until(lambda: listener.kinds() == ["disconnected", "connected"])
 
 
-async def test_a_handshake_that_hangs_is_given_up() -> None:
-    """Asterisk may accept and never answer: that is a loss, and another attempt follows."""
-    diary = Diary()
+async def test_a_hanging_handshake_times_out() -> None:
+    """Asterisk may accept and never respond: the attempt fails and another follows."""
+    listener = RecordingListener()
     async with fake_pbx() as (fake, pbx):
         fake.hold.clear()
-        async with running(_socket(pbx, diary).run()):
-            await until(lambda: diary.heard == ["lost: TimeoutError"])
+        async with running(_socket(pbx, listener).run()):
+            await until(lambda: listener.calls == ["disconnected: TimeoutError"])
             fake.hold.set()
-            await until(lambda: diary.words() == ["lost", "back"])
+            await until(lambda: listener.kinds() == ["disconnected", "connected"])
 
 
 async def test_a_replaced_session_ends() -> None:
-    """When another websocket has the app, this one tells so, closes, and does not come back."""
-    diary = Diary()
-    async with fake_pbx() as (fake, pbx), running(_socket(pbx, diary).run()) as task:
-        await until(lambda: diary.heard == ["back"])
-        await fake.say("app", type="ApplicationReplaced")
+    """When another websocket takes the app, this one closes and does not reconnect."""
+    listener = RecordingListener()
+    async with fake_pbx() as (fake, pbx), running(_socket(pbx, listener).run()) as task:
+        await until(lambda: listener.calls == ["connected"])
+        await fake.send_event("app", type="ApplicationReplaced")
         await until(task.done)
         assert task.exception() is None
-        assert diary.heard == ["back", "replaced"]
+        assert listener.calls == ["connected", "replaced"]
         await until(lambda: fake.sockets["app"][-1].closed)
 
 
-async def test_who_may_not_does_not_connect() -> None:
-    """An app that may be another's by now is not taken back; when it may be, it is."""
-    diary, asked = Diary(), list[bool]()
-    mine = {"is": True}
+async def test_no_connection_unless_allowed() -> None:
+    """An app that another engine may own is not taken back; once allowed, it is."""
+    listener, checks = RecordingListener(), list[bool]()
+    allowed = {"now": True}
 
-    def may() -> bool:
-        asked.append(mine["is"])
-        return mine["is"]
+    def is_allowed() -> bool:
+        checks.append(allowed["now"])
+        return allowed["now"]
 
-    async with fake_pbx() as (fake, pbx), running(_socket(pbx, diary, may).run()):
-        await until(lambda: diary.heard == ["back"])
-        mine["is"] = False
+    async with fake_pbx() as (fake, pbx), running(_socket(pbx, listener, is_allowed).run()):
+        await until(lambda: listener.calls == ["connected"])
+        allowed["now"] = False
         fake.drop("app")
-        await until(lambda: asked.count(False) > 3)
-        assert diary.words() == ["back", "lost"]
-        mine["is"] = True
-        await until(lambda: diary.words() == ["back", "lost", "back"])
+        await until(lambda: checks.count(False) > 3)
+        assert listener.kinds() == ["connected", "disconnected"]
+        allowed["now"] = True
+        await until(lambda: listener.kinds() == ["connected", "disconnected", "connected"])

@@ -1,4 +1,4 @@
-"""Requests reach the PBX by the right way, and each is answered exactly once."""
+"""Requests take the right transport, and each gets exactly one reply."""
 
 import asyncio
 from typing import Any
@@ -11,31 +11,31 @@ from engine.ari.generated.operations import channels, playbacks
 from engine.ari.http_transport import HttpTransport
 from engine.ari.request import LOST, Reply, ask
 from engine.ari.websocket_transport import WebsocketTransport
-from tests.contract.ari.fake_pbx import QUICK, Replies, fake_pbx, running
+from tests.contract.ari.fake_pbx import FAST, Replies, fake_pbx, running
 from tests.harness.until import until
 
 
-def _only_proof(request: dict[str, Any]) -> bool:
-    return bool(request["request_id"] == "proof")
+def _is_probe(request: dict[str, Any]) -> bool:
+    return bool(request["request_id"] == "probe")
 
 
 async def test_requests_are_pipelined_in_order() -> None:
-    """All are sent before the first answer, in the order given; answers may come in any."""
+    """All are sent in order before the first reply; replies may arrive in any order."""
     async with fake_pbx() as (fake, pbx):
-        lane = WebsocketTransport(pbx, "rest")
-        fake.answers = _only_proof
-        async with running(lane.run()):
-            await until(lambda: lane.is_ready)
+        transport = WebsocketTransport(pbx, "rest")
+        fake.answers = _is_probe
+        async with running(transport.run()):
+            await until(lambda: transport.is_ready)
             replies = [Replies() for _ in range(3)]
             for number, reply in enumerate(replies):
-                lane.send(playbacks.get(f"p{number}"), reply)
+                transport.send(playbacks.get(f"p{number}"), reply)
             await until(lambda: len(fake.requests) == 4)
             assert [one["uri"] for one in fake.requests[1:]] == [
                 f"playbacks/p{n}" for n in range(3)
             ]
             for number in (2, 0, 1):
-                asked = fake.requests[number + 1]
-                await fake.answer(fake.sockets["rest"][0], asked["request_id"], f"r{number}")
+                request = fake.requests[number + 1]
+                await fake.answer(fake.sockets["rest"][0], request["request_id"], f"r{number}")
             await until(lambda: all(replies))
             assert [list(one) for one in replies] == [
                 [Reply(200, f"r{number}".encode())] for number in range(3)
@@ -43,93 +43,95 @@ async def test_requests_are_pipelined_in_order() -> None:
 
 
 async def test_a_body_is_sent_with_its_type() -> None:
-    """Asterisk refuses a message_body without a content_type."""
+    """Asterisk rejects a message_body without a content_type."""
     async with fake_pbx() as (fake, pbx):
-        lane = WebsocketTransport(pbx, "rest")
-        async with running(lane.run()):
-            await until(lambda: lane.is_ready)
-            await ask(lane, channels.originate_with_id("c", endpoint="x", variables={"A": "é"}))
+        transport = WebsocketTransport(pbx, "rest")
+        async with running(transport.run()):
+            await until(lambda: transport.is_ready)
+            await ask(
+                transport, channels.originate_with_id("c", endpoint="x", variables={"A": "é"})
+            )
         assert fake.requests[-1]["content_type"] == "application/json"
         assert fake.requests[-1]["message_body"] == '{"variables":{"A":"é"}}'
 
 
-async def test_what_waits_on_a_lost_lane_is_lost() -> None:
-    """Each waiting request is answered LOST once; the lane comes back and carries new ones."""
+async def test_pending_requests_are_lost_with_the_websocket() -> None:
+    """Each pending request gets LOST once; the websocket reconnects and sends new ones."""
     async with fake_pbx() as (fake, pbx):
-        lane, replies = WebsocketTransport(pbx, "rest"), Replies()
-        fake.answers = _only_proof
-        async with running(lane.run()):
-            await until(lambda: lane.is_ready)
-            lane.send(playbacks.get("p1"), replies)
-            lane.send(playbacks.get("p2"), replies)
+        transport, replies = WebsocketTransport(pbx, "rest"), Replies()
+        fake.answers = _is_probe
+        async with running(transport.run()):
+            await until(lambda: transport.is_ready)
+            transport.send(playbacks.get("p1"), replies)
+            transport.send(playbacks.get("p2"), replies)
             await until(lambda: len(fake.requests) == 3)
             fake.drop("rest")
             await until(lambda: replies == [LOST, LOST])
             fake.answers = lambda _request: True
-            await until(lambda: lane.is_ready)
-            assert (await ask(lane, playbacks.get("p3"))).ok
+            await until(lambda: transport.is_ready)
+            assert (await ask(transport, playbacks.get("p3"))).ok
         assert len(replies) == 2
 
 
-async def test_a_slow_answer_is_lost_and_then_ignored() -> None:
-    """The limit holds for each request; an answer that comes after it changes nothing."""
+async def test_a_late_reply_is_ignored() -> None:
+    """After the timeout a request is LOST; a later reply changes nothing."""
     async with fake_pbx() as (fake, pbx):
-        lane, replies = WebsocketTransport(pbx, "rest"), Replies()
-        fake.answers = _only_proof
-        async with running(lane.run()):
-            await until(lambda: lane.is_ready)
-            lane.send(playbacks.get("p1"), replies)
+        transport, replies = WebsocketTransport(pbx, "rest"), Replies()
+        fake.answers = _is_probe
+        async with running(transport.run()):
+            await until(lambda: transport.is_ready)
+            transport.send(playbacks.get("p1"), replies)
             await until(lambda: replies == [LOST])
             fake.answers = lambda _request: True
             await fake.answer(fake.sockets["rest"][0], fake.requests[-1]["request_id"], "late")
-            assert (await ask(lane, playbacks.get("p2"))).ok
+            assert (await ask(transport, playbacks.get("p2"))).ok
         assert replies == [LOST]
 
 
-async def test_a_lane_that_is_down_answers_lost_later() -> None:
-    """`done` is never called inside `send`."""
+async def test_a_disconnected_transport_reports_lost_later() -> None:
+    """`on_reply` is never called inside `send`."""
     async with fake_pbx() as (_, pbx):
-        lane, replies = WebsocketTransport(pbx, "rest"), Replies()
-        lane.send(playbacks.get("p1"), replies)
+        transport, replies = WebsocketTransport(pbx, "rest"), Replies()
+        transport.send(playbacks.get("p1"), replies)
         assert not replies
         await until(lambda: replies == [LOST])
 
 
-async def test_http_answers_and_gives_up() -> None:
-    """A reply comes with its body; one that takes too long is LOST; closing loses the rest."""
+async def test_http_replies_and_times_out() -> None:
+    """A reply has its body; a slow one is LOST; closing loses the rest."""
     async with fake_pbx() as (fake, pbx):
-        lane, replies = HttpTransport(pbx), Replies()
-        assert await ask(lane, playbacks.get("a/b")) == Reply(200, b"over http")
+        transport, replies = HttpTransport(pbx), Replies()
+        assert await ask(transport, playbacks.get("a/b")) == Reply(200, b"over http")
         assert fake.http == [("GET", "/ari/playbacks/a%2Fb", None)]
         fake.hold.clear()
-        assert await ask(lane, playbacks.get("p1")) == LOST
-        lane.send(playbacks.get("p2"), replies)
-        await lane.close()
+        assert await ask(transport, playbacks.get("p1")) == LOST
+        transport.send(playbacks.get("p2"), replies)
+        await transport.close()
         assert replies == [LOST]
 
 
 async def test_http_without_a_pbx_is_lost() -> None:
-    """A refused connection is no exception: the request was not answered."""
+    """A refused connection is LOST, not an exception."""
     async with fake_pbx() as (_, pbx):
-        gone = HttpTransport(_elsewhere(pbx))
-        assert await ask(gone, playbacks.get("p1")) == LOST
+        unreachable = HttpTransport(_closed_port(pbx))
+        assert await ask(unreachable, playbacks.get("p1")) == LOST
 
 
-def _elsewhere(pbx: PbxConnection) -> PbxConnection:
+def _closed_port(pbx: PbxConnection) -> PbxConnection:
     return replace(pbx, address=replace(pbx.address, url="http://127.0.0.1:1/ari"))
 
 
 async def _ask(ari: AriClient, key: str, may_block: bool) -> Reply:
-    answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-    ari.send(playbacks.get("p"), key, may_block, answer.set_result)
-    return await answer
+    reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+    ari.send(playbacks.get("p"), key, may_block, reply.set_result)
+    return await reply
 
 
-async def test_a_call_keeps_its_lane() -> None:
-    """One key always takes the same websocket; many keys use them all; a blocker takes HTTP."""
+async def test_a_call_keeps_its_websocket() -> None:
+    """One key always takes the same websocket; many keys use all; blocking requests take HTTP."""
     async with (
         fake_pbx() as (fake, pbx),
-        open_ari(pbx.address, "e1", pbx.random, pbx.clock, QUICK) as ari,
+        open_ari(pbx.address, "e1", pbx.random, pbx.clock, FAST) as ari,
         running(ari.run()),
     ):
         await until(lambda: ari.router.is_ready)
@@ -140,12 +142,12 @@ async def test_a_call_keeps_its_lane() -> None:
         assert (await _ask(ari, "call-1", may_block=True)).body == b"over http"
 
 
-async def test_an_older_asterisk_gets_http() -> None:
-    """Where no request is answered on a websocket, everything goes over HTTP."""
+async def test_http_for_an_older_asterisk() -> None:
+    """Without replies on websockets, every request is sent over HTTP."""
     async with fake_pbx() as (fake, pbx):
         fake.answers = lambda _request: False
         async with (
-            open_ari(pbx.address, "e1", pbx.random, pbx.clock, QUICK) as ari,
+            open_ari(pbx.address, "e1", pbx.random, pbx.clock, FAST) as ari,
             running(ari.run()),
         ):
             await until(lambda: len(fake.requests) >= 4)

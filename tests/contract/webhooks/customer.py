@@ -69,10 +69,10 @@ async def raw_server(answer: bytes) -> AsyncIterator[str]:
 
 def asker(session: ClientSession, total_s: float = 5.0, *secrets: str) -> ActionClient:
     """Make one with little patience."""
-    patience = ActionTimeouts(connect_s=1.0, total_s=total_s)
+    timeouts = ActionTimeouts(connect_s=1.0, total_s=total_s)
     limits = Limits(allow_insecure=True)
     return ActionClient(
-        session, limits, Signer(*secrets), time.time, lambda: 0.5, patience=patience
+        session, limits, Signer(*secrets), time.time, lambda: 0.5, timeouts=timeouts
     )
 
 

@@ -1,4 +1,4 @@
-"""Delays grow, have a limit, and are spread by chance."""
+"""Delays grow up to a limit, with jitter."""
 
 from engine.ari.backoff import Backoff
 
@@ -10,7 +10,7 @@ def test_delays_double_up_to_the_limit() -> None:
 
 
 def test_a_delay_is_any_part_of_its_ceiling() -> None:
-    """Full jitter: chance decides over the whole of it."""
+    """Full jitter covers the whole range."""
     backoff = Backoff(iter([0.0, 0.5]).__next__, first_s=1.0)
     assert [backoff.next_s(), backoff.next_s()] == [0.0, 1.0]
 

@@ -1,4 +1,4 @@
-"""Events become typed values; what is unknown is kept, what is broken is said."""
+"""Decoding of events: known, unknown and malformed."""
 
 import json
 
@@ -45,20 +45,20 @@ def test_optional_fields_may_be_missing() -> None:
 
 
 def test_an_unknown_event_is_a_value() -> None:
-    """An event of a newer Asterisk does not raise: it is handed on as it came."""
+    """An event of a newer Asterisk does not raise: it is returned undecoded."""
     data = _event(type="ChannelTeleported", channel=CHANNEL)
     assert decode_event(data) == UnknownEvent("ChannelTeleported", data)
 
 
 @pytest.mark.parametrize("data", [b"{", _event(type="StasisStart"), b'{"no": "type"}', b"[]"])
-def test_a_broken_event_raises(data: bytes) -> None:
-    """What is no event, or misses what it must have, is a DecodeError."""
+def test_a_malformed_event_raises(data: bytes) -> None:
+    """Invalid JSON or a missing field is a DecodeError."""
     with pytest.raises(msgspec.DecodeError):
         decode_event(data)
 
 
 def test_a_paused_playback_is_read() -> None:
-    """Asterisk has a playback state that its description leaves out."""
+    """Asterisk has a playback state that its description omits."""
     body = b'{"id":"p","media_uri":"sound:a","target_uri":"channel:c","state":"paused"}'
     assert decode(Reply(200, body), Playback).state == "paused"
 

@@ -1,4 +1,4 @@
-"""Requests are values: their address, their query, their body."""
+"""Requests: path, query and body."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from engine.ari.request import Reply, Request
 
 
 def test_an_operation_is_a_plain_request() -> None:
-    """A function of the API returns what to send and does nothing."""
+    """An operation returns a request and has no side effect."""
     request = channels.play("c1", media=["sound:a", "sound:b"], playback_id="p1", offsetms=1500)
     assert request == Request(
         "POST",
@@ -16,34 +16,34 @@ def test_an_operation_is_a_plain_request() -> None:
     )
 
 
-def test_what_is_not_given_is_not_sent() -> None:
-    """Parameters left out are not in the address; booleans are spelled as ARI wants them."""
+def test_unset_parameters_are_not_sent() -> None:
+    """Omitted parameters are not in the query; booleans are spelled as ARI expects."""
     assert playbacks.stop("p1").uri == "playbacks/p1"
     request = bridges.add_channel("b1", channel=["c1", "c2"], mute=False)
     assert request.uri == "bridges/b1/addChannel?channel=c1,c2&mute=false"
 
 
-def test_ids_cannot_leave_their_place() -> None:
+def test_ids_are_quoted() -> None:
     """A slash or a question mark in an id stays inside its segment; a space is %20, not a plus."""
     assert channels.get("a/b?c").uri == "channels/a%2Fb%3Fc"
     assert channels.get_channel_var("c", variable="X Y").uri.endswith("variable=X%20Y")
 
 
 def test_a_comma_would_split_a_value() -> None:
-    """ARI separates several values by commas, so a value with one is refused here."""
+    """ARI separates values by commas, so a value with a comma is rejected."""
     with pytest.raises(ValueError, match="comma"):
         channels.play("c1", media=["sound:http://host/a,b"])
 
 
-def test_bodies_lie_where_asterisk_looks() -> None:
-    """Variables lie under their name; the event filter is the body itself."""
+def test_bodies_have_the_expected_shape() -> None:
+    """Variables are nested under their name; the event filter is the body itself."""
     originate = channels.originate_with_id("c1", endpoint="PJSIP/x", variables={"A": "1"})
     assert originate.body == {"variables": {"A": "1"}}
     assert applications.filter_("app", filter={"disallowed": []}).body == {"disallowed": []}
 
 
 def test_only_two_hundreds_are_ok() -> None:
-    """A lost reply and a refusal are both not ok."""
+    """A lost reply and an error are not ok."""
     assert [Reply(status).ok for status in (0, 200, 204, 404, 500)] == [
         False,
         True,

@@ -1,8 +1,8 @@
-"""Requests reach the PBX by the right way, and each is answered exactly once."""
+"""The address of a PBX."""
 
 from engine.ari.config import PbxAddress
 
 
-def test_the_password_is_not_shown() -> None:
+def test_repr_hides_the_password() -> None:
     """An address can be logged."""
     assert "secret" not in repr(PbxAddress("pbx1", "http://h/ari", "u", "secret"))
