@@ -85,13 +85,13 @@ class AgentResolver(Protocol):
         """Call `done` once, now or later, with an agent's endpoint; None: unknown agent."""
 
 
-DialRefusal = Literal["", "not_allowed", "do_not_call", "terms_unknown"]
+DialRejection = Literal["", "not_allowed", "do_not_call", "terms_unknown"]
 
 
 class DialDecision(Struct, frozen=True):
     """Whether a party may be called, and with which caller id."""
 
-    rejection: DialRefusal
+    rejection: DialRejection
     caller_id: str = ""
 
 

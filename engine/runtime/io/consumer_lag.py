@@ -20,11 +20,11 @@ class ConsumerLag:
     """Polls the state of the consumer groups."""
 
     def __init__(
-        self, stream: Stream, slots: Callable[[], Collection[int]], meter: Metrics
+        self, stream: Stream, slots: Callable[[], Collection[int]], metrics: Metrics
     ) -> None:
         self._stream = stream
         self._slots = slots
-        self._counts = meter.consumer_groups
+        self._counts = metrics.consumer_groups
         self._lost: dict[tuple[str, int], int] = {}
 
     async def run(self) -> None:

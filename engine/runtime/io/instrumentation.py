@@ -23,8 +23,8 @@ Response = TypeVar("Response", bound=_HasAttempts)
 
 
 class _WebhookTimer:
-    def __init__(self, meter: Metrics) -> None:
-        self._counts = meter.external
+    def __init__(self, metrics: Metrics) -> None:
+        self._counts = metrics.external
 
     async def measure(self, request: Awaitable[Response], request_id: str) -> Response:
         """Await a request and record its duration and outcome."""
@@ -52,9 +52,9 @@ class _WebhookTimer:
 class MeteredActionClient:
     """Measures webhook requests for actions."""
 
-    def __init__(self, actions: ActionSource, meter: Metrics) -> None:
+    def __init__(self, actions: ActionSource, metrics: Metrics) -> None:
         self._actions = actions
-        self._timer = _WebhookTimer(meter)
+        self._timer = _WebhookTimer(metrics)
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Request the next action; raises WebhookFailed."""
@@ -64,9 +64,9 @@ class MeteredActionClient:
 class MeteredApiRequests:
     """Measures API requests like webhooks."""
 
-    def __init__(self, apis: ApiRequests, meter: Metrics) -> None:
+    def __init__(self, apis: ApiRequests, metrics: Metrics) -> None:
         self._apis = apis
-        self._timer = _WebhookTimer(meter)
+        self._timer = _WebhookTimer(metrics)
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
         """Send a request; raises WebhookFailed."""

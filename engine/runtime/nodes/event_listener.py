@@ -25,9 +25,9 @@ class SlotListener:
         self._slot = slot
         self._grace_ms = grace_ms
         self._on_replaced = on_replaced
-        meter = node.shards[slot].context.metrics.nodes
-        self._events = meter.events.table(node.name, slot)
-        self._disconnects = meter.disconnects.table(node.name)
+        metrics = node.shards[slot].context.metrics.nodes
+        self._events = metrics.events.table(node.name, slot)
+        self._disconnects = metrics.disconnects.table(node.name)
         self._log = log.bind(node=node.name, slot=slot)
 
     def on_connected(self) -> None:

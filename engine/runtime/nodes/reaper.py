@@ -22,9 +22,9 @@ log = structlog.get_logger()
 class Reaper:
     """Sweeps one node periodically."""
 
-    def __init__(self, node: Node, period_s: float, meter: Metrics | None = None) -> None:
+    def __init__(self, node: Node, period_s: float, metrics: Metrics | None = None) -> None:
         self._node = node
-        self._removed = (meter or Metrics()).nodes.orphans_removed.table()
+        self._removed = (metrics or Metrics()).nodes.orphans_removed.table()
         self._period_s = period_s
         self._suspects: frozenset[str] = frozenset()
 

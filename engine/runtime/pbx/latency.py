@@ -38,13 +38,13 @@ class TimedPbx:
     """Measures the replies to one slot's requests; blocking requests do not count for latency."""
 
     def __init__(
-        self, pbx: Pbx, latency: LatencyAverage, meter: Metrics, node: str, slot: int
+        self, pbx: Pbx, latency: LatencyAverage, metrics: Metrics, node: str, slot: int
     ) -> None:
         self._pbx = pbx
         self._latency = latency
-        self._websocket = meter.nodes.request_duration.series(node, slot, "websocket")
-        self._http = meter.nodes.request_duration.series(node, slot, "http")
-        self._failures = meter.nodes.request_failures.table(node, slot)
+        self._websocket = metrics.nodes.request_duration.series(node, slot, "websocket")
+        self._http = metrics.nodes.request_duration.series(node, slot, "http")
+        self._failures = metrics.nodes.request_failures.table(node, slot)
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Forward a request and measure its reply."""

@@ -13,7 +13,7 @@ import structlog
 
 from engine.calls.model.call import Call
 from engine.calls.model.ids import call_of
-from engine.runtime.base.ports import DialDecision, DialRefusal
+from engine.runtime.base.ports import DialDecision, DialRejection
 from engine.runtime.base.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.store.dial_policy import DialPolicyStore
 from engine.store.errors import StoreDown
@@ -61,7 +61,7 @@ class DialPolicy:
         if policy is NO_LIMITS:
             done(DialDecision("", caller_id))
         elif policy is not None and (not policy.do_not_call or not is_allowed(policy, party)):
-            rejection: DialRefusal = "" if is_allowed(policy, party) else "not_allowed"
+            rejection: DialRejection = "" if is_allowed(policy, party) else "not_allowed"
             done(DialDecision(rejection, self._caller_id(policy, call, caller_id)))
         else:
             task = asyncio.get_running_loop().create_task(
@@ -70,7 +70,7 @@ class DialPolicy:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def check(self, account: str, party: str) -> DialRefusal:
+    async def check(self, account: str, party: str) -> DialRejection:
         """Return why a party may not be called; empty when it may."""
         if not Party.parse(party).is_by_trunk:
             return ""
@@ -118,7 +118,9 @@ class DialPolicy:
         last = self._policies.get_stale(account)
         return last.value if last else NO_LIMITS
 
-    async def _check_list(self, account: str, policy: AccountDialPolicy, party: str) -> DialRefusal:
+    async def _check_list(
+        self, account: str, policy: AccountDialPolicy, party: str
+    ) -> DialRejection:
         numbers = full_numbers(party, policy.country)
         if not numbers:
             return ""

@@ -9,8 +9,8 @@ DIRECTIONS = ("inbound", "outbound")
 class ShardMetrics:
     """Counters of one (node, slot), looked up once."""
 
-    def __init__(self, meter: Metrics, node: str, slot: int) -> None:
-        calls, nodes = meter.calls, meter.nodes
+    def __init__(self, metrics: Metrics, node: str, slot: int) -> None:
+        calls, nodes = metrics.calls, metrics.nodes
         self._started = calls.started.table(node, slot)
         self._ended = {each: calls.ended.table(node, slot, each) for each in DIRECTIONS}
         self._dropped, self._slot = calls.dropped.table(node), str(slot)

@@ -10,7 +10,7 @@ from engine.calls.model import causes
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Originate
 from engine.calls.model.events import LegEnded
-from engine.runtime.base.ports import DialDecision, DialRefusal
+from engine.runtime.base.ports import DialDecision, DialRejection
 from engine.runtime.pbx.ari_requests import requests_for
 from engine.runtime.pbx.endpoints import EndpointTemplates
 from wire.party import Party
@@ -40,7 +40,7 @@ def resolve_party(
         endpoints.policy.authorize(call, command.party, command.caller_id, decided)
 
 
-def _rejected(command: Originate, rejection: DialRefusal) -> LegEnded:
+def _rejected(command: Originate, rejection: DialRejection) -> LegEnded:
     is_permanent = rejection != "terms_unknown"
     cause = causes.REJECTED if is_permanent else causes.TEMPORARY_FAILURE
     return LegEnded(command.leg, cause, reason=rejection)

@@ -4,7 +4,7 @@ import pytest
 
 from engine.calls.model.commands import Originate, StartRinging
 from engine.calls.model.events import LegEnded
-from engine.runtime.base.ports import DialDecision, DialRefusal
+from engine.runtime.base.ports import DialDecision, DialRejection
 from tests.unit.calls.harness.builders import ID, MAIN
 from tests.unit.runtime.harness.executor_bench import (
     ExecutorBench,
@@ -71,7 +71,7 @@ def test_an_allowed_party_gets_the_decided_caller_id() -> None:
 @pytest.mark.parametrize(
     ("rejection", "cause"), [("not_allowed", 21), ("do_not_call", 21), ("terms_unknown", 41)]
 )
-def test_a_rejected_party_fails_the_leg(rejection: DialRefusal, cause: int) -> None:
+def test_a_rejected_party_fails_the_leg(rejection: DialRejection, cause: int) -> None:
     """The leg ends with the reason; the PBX gets no request, and the call continues."""
     policy = ManualDialPolicy()
     bench = ExecutorBench(CALLS_NUMBER, StartRinging(MAIN), policy=policy)
