@@ -35,13 +35,13 @@ class ClipCache:
         now_ms: Callable[[], int],
         limits: MediaLimits,
     ) -> None:
-        self.changed = asyncio.Event()
+        self.index_changed = asyncio.Event()
         self._files = files
         self._index = index
         self._maker = maker
         self._now_ms = now_ms
         self._limits = limits
-        self._making: dict[Source, asyncio.Task[Clip]] = {}
+        self._tasks: dict[Source, asyncio.Task[Clip]] = {}
         self._failed: dict[Source, tuple[int, MediaError]] = {}
         self._background: dict[Source, asyncio.Task[None]] = {}
         self._background_slots = asyncio.Semaphore(limits.prefetch_at_once)
@@ -72,9 +72,9 @@ class ClipCache:
                 self._refresh_in_background(source)
 
     @property
-    def making(self) -> int:
+    def pending(self) -> int:
         """The number of clips that are being made or queued."""
-        return len({*self._making, *self._background})
+        return len({*self._tasks, *self._background})
 
     def path(self, key: str) -> Path | None:
         """Return a clip's file, or None, and mark it as used."""
@@ -86,7 +86,7 @@ class ClipCache:
         try:
             async with asyncio.timeout(MAX_WAIT_S):
                 while (path := self.path(key)) is None:
-                    making = [*self._making.values(), *self._background.values()]
+                    making = [*self._tasks.values(), *self._background.values()]
                     if not making:
                         return None
                     await asyncio.wait(making, return_when=asyncio.FIRST_COMPLETED)
@@ -101,21 +101,21 @@ class ClipCache:
 
     async def close(self) -> None:
         """Cancel the clips being made and stop the processes."""
-        tasks = [*self._background.values(), *self._making.values()]
+        tasks = [*self._background.values(), *self._tasks.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._maker.close()
 
     def _start_making(self, source: Source) -> asyncio.Task[Clip]:
-        task = self._making.get(source)
+        task = self._tasks.get(source)
         if task is None:
-            task = self._making[source] = asyncio.create_task(self._make(source))
+            task = self._tasks[source] = asyncio.create_task(self._make(source))
             task.add_done_callback(lambda done: self._on_made(source, done))
         return task
 
     def _on_made(self, source: Source, done: asyncio.Task[Clip]) -> None:
-        del self._making[source]
+        del self._tasks[source]
         if not done.cancelled():
             done.exception()  # retrieve it: all callers may be cancelled; `_failed` has it
 
@@ -135,7 +135,7 @@ class ClipCache:
         until_ms = None if made.fresh_ms is None else self._now_ms() + made.fresh_ms
         self._index.put(IndexEntry(source, clip, until_ms, made.etag, made.provider))
         self._failed.pop(source, None)
-        self.changed.set()
+        self.index_changed.set()
         return clip
 
     def _store_failure(

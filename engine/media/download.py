@@ -35,7 +35,7 @@ def fresh_ms(cache_control: str, default_ms: int, min_ms: int) -> int:
     return default_ms
 
 
-class Downloaded(Struct, frozen=True):
+class DownloadResult(Struct, frozen=True):
     """The container (None: not modified), the ETag, and how long the audio is fresh."""
 
     kind: Container | None
@@ -45,7 +45,7 @@ class Downloaded(Struct, frozen=True):
 
 async def download(
     session: ClientSession, url: str, etag: str, target: Path, limits: MediaLimits
-) -> Downloaded:
+) -> DownloadResult:
     """Download audio into `target`, unless its ETag is still `etag`; raises MediaError."""
     try:
         async with session.get(
@@ -57,7 +57,9 @@ async def download(
             _check_status(response)
             is_new = response.status != NOT_MODIFIED
             kind = await _save(response, target, limits) if is_new else None
-            return Downloaded(kind, response.headers.get("ETag", ""), _freshness(response, limits))
+            return DownloadResult(
+                kind, response.headers.get("ETag", ""), _freshness(response, limits)
+            )
     except TimeoutError:
         raise MediaError("timeout", f"no audio within {limits.download_s:g} s") from None
     except (InvalidURL, UnicodeError) as error:  # UnicodeError: IDNA can't encode the host

@@ -40,7 +40,7 @@ async def open_clip_cache(  # noqa: PLR0913 - collaborators are passed in
     await asyncio.to_thread(_restore, directory, files, index, maker)
     cache = ClipCache(files, index, MeteredClipMaker(maker, meter or Metrics()), now_ms, limits)
     maintenance = _Maintenance(directory, files, index, now_ms)
-    task = asyncio.create_task(maintenance.run(cache.changed))
+    task = asyncio.create_task(maintenance.run(cache.index_changed))
     try:
         yield cache
     finally:

@@ -6,6 +6,6 @@ from typing import Literal
 class ArchiveError(Exception):
     """A recording could not be fetched from its `pbx` or stored in the `archive`."""
 
-    def __init__(self, where: Literal["pbx", "archive", "disk", "busy"], text: str) -> None:
-        super().__init__(f"{where}: {text}")
-        self.where = where
+    def __init__(self, fault: Literal["pbx", "archive", "disk", "busy"], text: str) -> None:
+        super().__init__(f"{fault}: {text}")
+        self.fault = fault

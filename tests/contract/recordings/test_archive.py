@@ -95,7 +95,7 @@ async def test_a_missing_bucket_fails() -> None:
         missing = open_archive("s3://calls/eu", settings)
         with pytest.raises(ArchiveError) as failed:
             await missing.size("call.wav")
-    assert failed.value.where == "archive"
+    assert failed.value.fault == "archive"
 
 
 async def test_a_missing_directory_fails(tmp_path: Path) -> None:

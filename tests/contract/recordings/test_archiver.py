@@ -126,7 +126,7 @@ async def test_an_interrupted_transfer_stores_nothing(bench: Bench) -> None:
         await bench.archiver.archive(
             "call.wav", 2, [RecordingPart("first", 0), RecordingPart("second", 10)]
         )
-    assert failed.value.where == "pbx"
+    assert failed.value.fault == "pbx"
     assert not (bench.archive / "call.wav").exists()
 
 
