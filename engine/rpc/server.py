@@ -155,7 +155,7 @@ def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]
 
 def _metrics_page(deps: ServerDependencies) -> MetricsPage:
     return MetricsPage(
-        deps.service, deps.slots, deps.telemetry.metrics, lambda: deps.clip_cache.making
+        deps.service, deps.slots, deps.telemetry.metrics, lambda: deps.clip_cache.pending
     )
 
 
