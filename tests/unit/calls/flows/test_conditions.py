@@ -15,7 +15,7 @@ OPERATORS: tuple[Operator, ...] = ("eq", "ne", "lt", "gt", "contains", "startsWi
 
 
 def case(operator: Operator, value: Any = None) -> Case:
-    """Make a case."""
+    """Return a case."""
     return Case("vars.x", "next", operator, value)
 
 

@@ -92,7 +92,7 @@ class Story:
         self.commands: list[Command] = []
 
     def take(self, event: Event, after_ms: int = 0) -> tuple[Command, ...]:
-        """Let something happen, so long after what was before; give what is wanted, not told."""
+        """Apply an event, so long after the last one; returns the commands without EmitEvent."""
         self.now += after_ms
         self.events.append((self.now, event))
         self.call, commands = step(self.call, event, self.now)
@@ -100,26 +100,26 @@ class Story:
         return tuple(each for each in commands if not isinstance(each, EmitEvent))
 
     def pass_deadline(self) -> tuple[Command, ...]:
-        """Apply an event, so long after the last one; returns the commands without EmitEvent."""
+        """Set the time to the call's deadline and apply DeadlinePassed."""
         when = deadline_ms(self.call)
-        assert when is not None, "a call that is over waits for nothing"
+        assert when is not None, "an ended call has no deadline"
         self.now = max(self.now, when)
         return self.take(DeadlinePassed())
 
     def press(self, digit: str, after_ms: int = 200, held_ms: int = 80) -> tuple[Command, ...]:
-        """Set the time to the call's deadline and apply DeadlinePassed."""
+        """Press a digit on the main leg; it is reported at key-up."""
         pressed = DigitPressed(self.call.main, digit, self.now + after_ms - held_ms)
         return self.take(pressed, after_ms)
 
     def deliver_media(self, clips: tuple[Clip, ...] = CLIPS) -> tuple[Command, ...]:
-        """Press a digit on the main leg; it is reported at key-up."""
+        """Deliver the audio that the state waits for."""
         return self.take(MediaFetched(self.state_as(WithRequest).request, clips))
 
     def hang_up(self, cause: int = 16) -> tuple[Command, ...]:
-        """End the main leg."""
         return self.take(LegEnded(self.call.main, cause), 100)
 
     def state_as(self, kind: type[Kind]) -> Kind:
+        """Return the call's state, which must be of this kind."""
         if not issubclass(kind, WithRequest):
             assert isinstance(self.call.state, kind), self.call.state
         return self.call.state  # type: ignore[return-value]  # checked, or has a `request`
@@ -131,15 +131,15 @@ class Story:
 
     @property
     def status(self) -> str:
-        """Give the call's status."""
         return self.call.status
 
     @property
     def emitted(self) -> list[CallEvent]:
+        """The emitted events."""
         return [each.event for each in self.commands if isinstance(each, EmitEvent)]
 
     def commands_of(self, kind: type[Kind]) -> list[Kind]:
-        """List the commands of a kind."""
+        """Return the commands of a type."""
         return [each for each in self.commands if isinstance(each, kind)]
 
 

@@ -62,7 +62,6 @@ class PbxModel:
         self.sounds.setdefault(leg, set()).add(sound)
 
     def playback_ended(self, playback: str) -> None:
-        """End a playback."""
         for sounds in self.sounds.values():
             sounds.discard(playback)
 

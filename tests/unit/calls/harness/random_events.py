@@ -23,16 +23,15 @@ class RandomEvents(RuleBasedStateMachine):
     story: Story
 
     def take(self, event: Event, after_ms: int = 300) -> None:
-        """Let something happen, and check what must always hold."""
+        """Apply an event and check the invariants."""
         raise NotImplementedError
 
     def leg(self, place: int) -> str:
-        """Apply an event and check the invariants."""
+        """Return a leg, usually a live one."""
         raise NotImplementedError
 
     @rule(place=PLACES, kind=some.sampled_from([LegCreated, LegRinging, LegAnswered, LegAnswered]))
     def a_leg_moves(self, place: int, kind: type[LegCreated]) -> None:
-        """Return a leg, usually a live one."""
         self.take(kind(self.leg(place)))
 
     @rule(place=PLACES, cause=some.sampled_from([0, 16, 17, 19, 21, 34]))

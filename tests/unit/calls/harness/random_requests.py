@@ -31,7 +31,6 @@ class RandomRequests(RandomStory):
 
     @rule(place=PLACES, direction=some.sampled_from(["", "in", "out", "both"]))
     def a_mute(self, place: int, direction: Any) -> None:
-        """Silence a leg, or let it be heard."""
         self.take(MuteRequested(self.leg(place), direction))
 
     @rule(place=PLACES, held=some.booleans())
@@ -59,6 +58,7 @@ class RandomRequests(RandomStory):
 
     @rule(back=some.integers(1, 2), is_complete=some.booleans())
     def a_transfer_is_ended(self, back: int, is_complete: bool) -> None:
+        """Complete or cancel the latest transfer, or the one before."""
         if len(self.story.call.transfers) >= back:
             session = self.story.call.transfers[-back].id
             kind = TransferCompletionRequested if is_complete else TransferCancelRequested
@@ -66,11 +66,11 @@ class RandomRequests(RandomStory):
 
     @rule(music=some.sampled_from([None, MUSIC_URL]))
     def a_member(self, music: str | None) -> None:
-        """Call someone into a conference."""
         self.take(AddMemberRequested(CAROL, "7", music=music))
 
     @rule(back=some.integers(1, 2), place=PLACES, is_leave=some.booleans())
     def a_kick(self, back: int, place: int, is_leave: bool) -> None:
+        """Remove a member of the latest conference, or of the one before."""
         if len(self.story.call.conferences) >= back:
             session = self.story.call.conferences[-back].id
             self.take(KickRequested(session, self.leg(place), "7", is_leave))

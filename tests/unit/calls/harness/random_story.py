@@ -43,13 +43,13 @@ class RandomStory(RandomEvents):
 
     @initialize(verb=some.sampled_from(TREES))
     def begin(self, verb: Any) -> None:
-        """Answer the main leg."""
         self.story = Story(outbound(verb))
         self.pbx = PbxModel()
         for event in (CallOpened(), LegCreated(MAIN), LegAnswered(MAIN)):
             self.take(event)
 
     def take(self, event: Event, after_ms: int = 300) -> None:
+        """Apply an event, run the commands, and check the invariants."""
         before, refusal = self.story.call, self.is_rejected(event)
         if isinstance(event, PlaybackEnded):
             self.pbx.playback_ended(event.playback)
@@ -73,13 +73,13 @@ class RandomStory(RandomEvents):
             assert not list(faults_of(self.story.emitted))
 
     def is_rejected(self, event: Event) -> bool:
-        """Tell whether it is refused."""
+        """Return whether an event is a request that is rejected."""
         return (
             isinstance(event, ControlRequest) and check_request(self.story.call, event) is not None
         )
 
     def leg(self, place: int) -> str:
-        """Return whether an event is a request that is rejected."""
+        """Return a leg, usually a live one, or a snoop."""
         snoops = [each.snoop for each in self.story.commands_of(Snoop)]
         made = [each.leg for each in self.story.commands_of(Originate)]
         legs = [*(leg.id for leg in self.story.call.legs), *snoops[-1:], *made[-1:], MAIN]
@@ -87,27 +87,27 @@ class RandomStory(RandomEvents):
 
     @rule()
     def the_answer(self) -> None:
-        """Return a leg, usually a live one, or a snoop."""
+        """Answer the last leg that is being called."""
         waiting = [leg.id for leg in self.story.call.legs if leg.state != "up"]
         if waiting:
             self.take(LegAnswered(waiting[-1]))
 
     @rule()
     def hung_up_legs_end(self) -> None:
-        """Answer the last leg that is being called."""
+        """End the legs that were hung up."""
         for leg in {each.leg for each in self.story.commands_of(Hangup)}:
             if self.story.call.leg(leg) is not None:
                 self.take(LegEnded(leg, 16), 20)
 
     @rule(place=PLACES, clips=some.sampled_from([(), CLIPS]))
     def media(self, place: int, clips: Any) -> None:
-        """End the legs that were hung up."""
         requests = self.story.commands_of(FetchMedia)
         if requests:
             self.take(MediaFetched(requests[-1 - place % len(requests)].request, clips))
 
     @rule(failed=some.booleans())
     def a_playback_ends(self, failed: bool) -> None:
+        """End the last playback."""
         played = self.story.commands_of(Play)
         if played:
             self.take(PlaybackEnded(played[-1].playback, failed), 2_000)
@@ -123,11 +123,11 @@ class RandomStory(RandomEvents):
 
     @rule(digit=some.sampled_from("1#"))
     def a_digit(self, digit: str) -> None:
-        """Press a key."""
         self.take(DigitPressed(self.story.call.main, digit, self.story.now))
 
     @rule(place=PLACES)
     def no_bridge(self, place: int) -> None:
+        """Fail to add a leg to its bridge."""
         leg = self.leg(place)
         bridge = self.pbx.bridge.pop(leg, None)
         if bridge is not None:

@@ -16,7 +16,7 @@ ANSWER = 1_000_000
 
 
 def heard(*sounds: tuple[int, int], lasts_from: int = 0) -> SoundActivity:
-    """Give what was heard: sounds from when to when after the answer, the last maybe lasting."""
+    """Return the activity of sounds from when to when after the answer; the last may continue."""
     known = SoundActivity(ANSWER)
     for start, end in sounds:
         known = sound_started(known, ANSWER + start)

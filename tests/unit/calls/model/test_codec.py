@@ -84,7 +84,7 @@ def test_a_lost_line_ends_the_replay() -> None:
 
 
 def outbound_of(story: Story) -> object:
-    """Give the call of `talking` as it was opened."""
+    """Return the call of `bridged_call` as it was opened."""
     del story
     dial = {"type": "dial", "data": {"number": ["+4712345678"]}, "action": say()}
     return outbound(dial)
