@@ -1,11 +1,11 @@
 """`switchroom replay`: its verdict, its exit status, and what differs."""
 
 from engine.cli.commands.replay import lines, status, summary
-from wire.replay import Difference, Replay
+from wire.views import Difference, Replay
 
 SAME = Replay("3-pbx1-same", is_same=True, lines=12, compared=11, events=7)
 HOLE = Replay("3-pbx1-hole", is_same=True, lines=12, compared=4, events=7, gap=5)
-OTHERWISE = Replay(
+DIFFERENT = Replay(
     "3-pbx1-other",
     is_same=False,
     lines=12,
@@ -33,12 +33,12 @@ def test_a_verdict_is_told_in_lines() -> None:
         "  log: 12 lines, 11 decisions compared",
         "  events: 7",
     ]
-    upon = "digit-pressed(leg=a, digit=4)"
-    assert list(lines(OTHERWISE)) == [
+    event = "digit-pressed(leg=a, digit=4)"
+    assert list(lines(DIFFERENT)) == [
         "call 3-pbx1-other: DECISIONS DIFFER",
         "  log: 12 lines, 11 decisions compared",
         "  events: 7, 2 of them already trimmed from the stream",
-        f"  commands, line 4, 2023-11-14 22:13:20.123 UTC, upon {upon}: the commands differ",
+        f"  commands, line 4, 2023-11-14 22:13:20.123 UTC, event {event}: the commands differ",
         "    now: emit-event(gathered)",
         "    now: stop-hold-music(leg=a)",
         "  state, at the end: the result differs from the stored call: cause",
@@ -52,7 +52,7 @@ def test_a_hole_is_told() -> None:
 
 def test_the_exit_status_tells_the_worst() -> None:
     """1 for a difference, 3 for a hole, 0 when all is the same."""
-    assert [status([SAME]), status([SAME, HOLE]), status([HOLE, OTHERWISE])] == [0, 3, 1]
-    assert summary([SAME, HOLE, OTHERWISE]) == (
+    assert [status([SAME]), status([SAME, HOLE]), status([HOLE, DIFFERENT])] == [0, 3, 1]
+    assert summary([SAME, HOLE, DIFFERENT]) == (
         "2 of 3 calls replay the same, 26 decisions compared, 1 with a gap in the log"
     )
