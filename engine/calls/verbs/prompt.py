@@ -6,7 +6,21 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call, allocate_id
 from engine.calls.model.commands import Command, Play, StopPlayback, StopVoicemail
-from engine.calls.model.state import CallState, Gathering, Playing, RecordingVoicemail
+from engine.calls.model.state import (
+    Advance,
+    ArchivingRecordings,
+    AwaitingInstructions,
+    Bridged,
+    CallState,
+    Detecting,
+    Dialing,
+    Ended,
+    Ending,
+    Gathering,
+    Playing,
+    RecordingVoicemail,
+    Starting,
+)
 from wire.media import Clip
 
 PromptState = TypeVar("PromptState", Playing, Gathering)
@@ -45,7 +59,11 @@ def stop_sound(state: CallState) -> tuple[StopPlayback | StopVoicemail, ...]:
             return (StopPlayback(request),)
         case RecordingVoicemail(recording=name, request=""):
             return (StopVoicemail(name),)
-        case _:
+        case Playing() | Gathering() | RecordingVoicemail():
+            return ()  # nothing is running now
+        case Starting() | Detecting() | Advance() | Dialing() | AwaitingInstructions() | Bridged():
+            return ()
+        case Ending() | ArchivingRecordings() | Ended():
             return ()
 
 

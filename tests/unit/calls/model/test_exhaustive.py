@@ -1,0 +1,62 @@
+"""Tables with a row per member of a union: a new state, verb or stage needs its row."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, get_args
+
+import pytest
+
+from engine.calls.model.requests import HoldRequested
+from engine.calls.model.state import CallState, EndedVerb, Gathering, Playing, ScreeningStage
+from engine.calls.model.state_table import CALL_STATES, TRANSIENT
+from engine.calls.sessions.preconditions import check_request
+from engine.calls.verbs import single_leg
+from engine.calls.verbs.screening import STAGES
+from tests.unit.calls.harness.builders import Story
+from tests.unit.calls.harness.states import STATES
+from wire.base import tag_of
+from wire.verbs import Verb
+
+
+def _tags(union: Any) -> Iterator[str]:
+    for each in get_args(union):
+        yield each.__struct_config__.tag
+
+
+def test_call_states() -> None:
+    """Each state is in the table of the architecture page."""
+    assert sorted(_tags(CallState)) == sorted([*CALL_STATES, *TRANSIENT])
+
+
+def test_calls_in_each_state() -> None:
+    """The tests that run every event in every state have a call in each."""
+    tags = {tag_of(make().call.state) for make in STATES.values()}
+    assert tags == set(CALL_STATES)
+
+
+def test_screening_stages() -> None:
+    """Each stage runs, in the order of the union."""
+    assert get_args(ScreeningStage) == STAGES
+
+
+def test_ended_verbs() -> None:
+    """`Advance.event` names each verb except hangup, after which nothing runs."""
+    assert set(_tags(Verb)) - {"hangup"} <= set(get_args(EndedVerb))
+
+
+def test_verbs_of_a_single_leg() -> None:
+    """The verbs that run in a screening are those of the union."""
+    assert get_args(single_leg.SingleLegVerb) == single_leg.VERBS
+
+
+@pytest.mark.parametrize("make", STATES.values(), ids=STATES)
+def test_hold(make: Callable[[], Story]) -> None:
+    """A hold of the main leg is rejected, or suspends the state, where the table says so."""
+    story = make()
+    on_hold = CALL_STATES[tag_of(story.call.state)].on_hold
+    request = HoldRequested(story.call.main, held=True)
+    is_rejected = check_request(story.call, request) is not None
+    assert is_rejected == on_hold.startswith("rejected")
+    story.take(request, 10)
+    state = story.call.state
+    is_suspended = isinstance(state, (Playing, Gathering)) and state.suspended
+    assert is_suspended == on_hold.startswith("suspends")
