@@ -36,7 +36,7 @@ def app_of(slot: int) -> str:
 
 
 class Desks:
-    """Implements `engine.runtime.ownership.slot_owner.Builder` on simulated surroundings."""
+    """Implements `engine.runtime.ownership.slot_owner.ShardFactory` on simulated surroundings."""
 
     def __init__(self, ground: Ground, engine: str, loop: SimLoop, link: SimLink) -> None:
         self.lines: dict[str, WatchedLine] = {}
