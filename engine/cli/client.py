@@ -14,8 +14,7 @@ from engine.cli.sse import EventStream, read_events
 from wire import rpc
 from wire.agents import Agents, AgentView
 from wire.control import ConferenceView
-from wire.replay import EndedCalls, Replay
-from wire.views import Calls, CallView, Timeline
+from wire.views import Calls, CallView, EndedCalls, Replay, Timeline
 
 T = TypeVar("T")
 RESPONSE_TIMEOUT_S = 15.0

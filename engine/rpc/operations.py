@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from wire import consumer_groups, control, replay, rpc
+from wire import consumer_groups, control, rpc, views
 from wire.agents import Agent, Agents, AgentView
 from wire.callbacks import CallbackView, DeadLetters, PutCallback, Resend, Resent
 from wire.control import ConferenceView, TransferView
@@ -48,9 +48,9 @@ CALLS = (
     Operation("get", f"{_CALL}/timeline", "timeline", "Show a call's timeline", None, Timeline),
 )
 AUDIT = (
-    Operation("get", f"{_CALL}/replay", "replay", "Audit a call's log", None, replay.Replay),
+    Operation("get", f"{_CALL}/replay", "replay", "Audit a call's log", None, views.Replay),
     Operation(
-        "get", "/calls/ended", "ended", "List the latest ended calls", None, replay.EndedCalls
+        "get", "/calls/ended", "ended", "List the latest ended calls", None, views.EndedCalls
     ),
 )
 CONTROL = (

@@ -35,8 +35,8 @@ def openapi_document() -> dict[str, Any]:
 
 
 def _operation(one: Operation, refs: dict[str, Any]) -> dict[str, Any]:
-    answered = refs.get(repr(one.response))
-    content = {"application/json": {"schema": answered}} if answered else {}
+    response = refs.get(repr(one.response))
+    content = {"application/json": {"schema": response}} if response else {}
     operation: dict[str, Any] = {
         "summary": one.summary,
         "parameters": _parameters(one.path),
@@ -49,8 +49,8 @@ def _operation(one: Operation, refs: dict[str, Any]) -> dict[str, Any]:
         },
     }
     if one.request is not None:
-        asked = refs[repr(one.request)]
-        operation["requestBody"] = {"content": {"application/json": {"schema": asked}}}
+        body = refs[repr(one.request)]
+        operation["requestBody"] = {"content": {"application/json": {"schema": body}}}
     return operation
 
 

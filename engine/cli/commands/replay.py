@@ -17,7 +17,7 @@ from engine.cli.options.connection import (
     ConnectionOptions,
     engine_address,
 )
-from wire.replay import Difference, Replay
+from wire.views import Difference, Replay
 
 SAME, DIFFERENT, INCOMPLETE = 0, 1, 3  # exit statuses
 

@@ -28,7 +28,7 @@ from engine.rpc.views.calls import tagged_fields
 from engine.store.store import Store
 from wire.errors import BadInput
 from wire.events import CallEvent
-from wire.replay import Difference, EndedCalls, Replay
+from wire.views import Difference, EndedCalls, Replay
 
 MAX_DIFFERENCES = 20  # later differences mostly follow from the first
 MAX_LISTED = 10_000
@@ -41,7 +41,7 @@ _event = msgspec.json.Decoder(CallEvent)
 class _ReplayRun(Struct, frozen=True):
     """The replayed steps of a log, and the error that stopped the replay."""
 
-    moments: tuple[ReplayStep, ...]
+    steps: tuple[ReplayStep, ...]
     error: str = ""
 
 
@@ -75,12 +75,12 @@ class AuditHandlers(Struct, frozen=True):
         """Read the call's events from the stream, up to its last event or the end."""
         call, found = record.call, list[CallEvent]()
         about = f'"{call.id}"'.encode()
-        place = f"{max(0, call.created_ms - MAX_CLOCK_SKEW_MS)}-0"
+        position = f"{max(0, call.created_ms - MAX_CLOCK_SKEW_MS)}-0"
         while len(found) < call.event_seq:
-            page = await self.store.stream.read_after({slot: place}, limit=PAGE_SIZE)
+            page = await self.store.stream.read_after({slot: position}, limit=PAGE_SIZE)
             if not page:
                 break
-            place = page[-1][1]
+            position = page[-1][1]
             mine = _decode(body for _, _, body in page if about in body)
             found += [
                 e for e in mine if e.call_id == call.id and e.sequence_number < call.event_seq
@@ -89,12 +89,12 @@ class AuditHandlers(Struct, frozen=True):
 
     async def _latest_ended(self, slot: int, limit: int, account: str | None) -> list[CallEvent]:
         found: list[CallEvent] = []
-        place = "+"
+        position = "+"
         while len(found) < limit:
-            page = await self.store.stream.read_before(slot, place, PAGE_SIZE)
+            page = await self.store.stream.read_before(slot, position, PAGE_SIZE)
             if not page:
                 break
-            place = page[-1][0]
+            position = page[-1][0]
             ends = _decode(body for _, body in page if b'"event":"completed"' in body)
             found += [end for end in ends if account in {None, end.account_id}]
         return found[:limit]
@@ -121,52 +121,52 @@ def _stored_call(state: bytes) -> StoredCall:
 
 
 async def _run(log: Sequence[bytes]) -> _ReplayRun:
-    moments: list[ReplayStep] = []
+    steps: list[ReplayStep] = []
     try:
-        for moment in replay(log):
-            moments.append(moment)
-            if len(moments) % STEPS_PER_TURN == 0:
+        for step in replay(log):
+            steps.append(step)
+            if len(steps) % STEPS_PER_TURN == 0:
                 await asyncio.sleep(0)
     except Exception as error:  # noqa: BLE001 - a core that fails on a log is a finding
-        return _ReplayRun(tuple(moments), f"{type(error).__name__}: {error}")
-    return _ReplayRun(tuple(moments))
+        return _ReplayRun(tuple(steps), f"{type(error).__name__}: {error}")
+    return _ReplayRun(tuple(steps))
 
 
 def _compare(
     record: StoredCall, log: Sequence[bytes], run: _ReplayRun, events: Sequence[CallEvent]
 ) -> Replay:
-    moments, hole = run.moments, find_gap(log)
-    is_whole = hole is None and not run.error
-    found = [_difference("commands", each, moments) for each in compare_decisions(moments)]
+    steps, gap = run.steps, find_gap(log)
+    is_complete = gap is None and not run.error
+    differences = [_difference("commands", each, steps) for each in compare_decisions(steps)]
     if run.error:
-        broken = Mismatch(f"the core fails on the next line: {run.error}", len(moments) - 1)
-        found.append(_difference("commands", broken, moments))
-    told = compare_events(moments, events, is_complete=is_whole)
-    found += [_difference("events", each, moments) for each in told.mismatches]
-    if is_whole:
-        found += [_difference("state", each, moments) for each in compare_result(moments, record)]
+        failure = Mismatch(f"the core fails on the next line: {run.error}", len(steps) - 1)
+        differences.append(_difference("commands", failure, steps))
+    compared = compare_events(steps, events, is_complete=is_complete)
+    differences += [_difference("events", each, steps) for each in compared.mismatches]
+    if is_complete:
+        differences += [_difference("state", each, steps) for each in compare_result(steps, record)]
     return Replay(
         call_id=record.call.id,
-        is_same=not found,
+        is_same=not differences,
         lines=len(log),
-        compared=sum(moment.digest is not None for moment in moments),
+        compared=sum(step.digest is not None for step in steps),
         events=record.call.event_seq,
-        trimmed=told.trimmed,
-        gap=hole,
+        trimmed=compared.trimmed,
+        gap=gap,
         is_live=not record.call.is_ended,
-        differences=tuple(found[:MAX_DIFFERENCES]),
+        differences=tuple(differences[:MAX_DIFFERENCES]),
     )
 
 
-def _difference(about: str, fault: Mismatch, moments: Sequence[ReplayStep]) -> Difference:
-    if fault.step is None or fault.step < 0:
-        return Difference(about, fault.detail)
-    moment = moments[fault.step]
+def _difference(about: str, mismatch: Mismatch, steps: Sequence[ReplayStep]) -> Difference:
+    if mismatch.step is None or mismatch.step < 0:
+        return Difference(about, mismatch.detail)
+    step = steps[mismatch.step]
     return Difference(
         about,
-        fault.detail,
-        line=fault.step + 1,
-        at_ms=moment.at_ms,
-        event=tagged_fields(moment.event),
-        commands=tuple(map(tagged_fields, moment.commands)) if about == "commands" else (),
+        mismatch.detail,
+        line=mismatch.step + 1,
+        at_ms=step.at_ms,
+        event=tagged_fields(step.event),
+        commands=tuple(map(tagged_fields, step.commands)) if about == "commands" else (),
     )

@@ -14,10 +14,9 @@ from wire import rpc
 from wire.agents import Agents, AgentView
 from wire.control import DialedLeg
 from wire.events import CallEvent
-from wire.replay import EndedCalls, Replay
 from wire.request import ApiRequests, ApiRequestView
 from wire.verbs import Hangup
-from wire.views import CallRecordings, Calls, CallView, Timeline
+from wire.views import CallRecordings, Calls, CallView, EndedCalls, Replay, Timeline
 
 TOKEN = "secret"  # noqa: S105 - of a server that lives for one test
 BUSY = AgentView(
@@ -95,8 +94,8 @@ class FakeEngine(WebServer):
                 return _flow(method, steps)
             case _, ["requests", _, *steps]:
                 return REQUEST if steps else ApiRequests((REQUEST,))
-            case _, ["calls", _, *deed]:
-                return _steered(call, deed)
+            case _, ["calls", _, *action]:
+                return _steered(call, action)
             case _:
                 return {}
 
@@ -137,8 +136,8 @@ def _flow(method: str, steps: list[str]) -> object:
             return {}
 
 
-def _steered(call: CallView, deed: list[str]) -> object:
-    match deed:
+def _steered(call: CallView, action: list[str]) -> object:
+    match action:
         case ["dial"]:
             return DialedLeg(call.call_id, f"{call.call_id}.l9")
         case ["transfers", *_]:

@@ -126,7 +126,7 @@ async def test_each_command_asks_what_it_says(
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         ("mute {} bob", "matches “bob”; choices:"),
         ("hangup {} --channel main --agent ada", "--channel and --agent exclude each other"),
@@ -140,17 +140,17 @@ async def test_each_command_asks_what_it_says(
     ],
 )
 async def test_what_can_not_be_asked_is_not_asked(
-    engine: FakeEngine, capsys: pytest.CaptureFixture[str], line: str, told: str
+    engine: FakeEngine, capsys: pytest.CaptureFixture[str], line: str, expected: str
 ) -> None:
     """The fault says what is missing; the call is left alone."""
     assert await typed(engine.url(), *line.format(ID).split()) == 2
     out, err = capsys.readouterr()
-    assert (out, told in " ".join(err.split())) == ("", True)
+    assert (out, expected in " ".join(err.split())) == ("", True)
     assert all(method == "GET" for method, _path, _body in engine.requests)
 
 
 async def test_what_the_engine_refuses_is_told(tmp_path: Path, engine: FakeEngine) -> None:
     """In its own words, without a trace."""
     engine.problem = Problem("Wrong state", 409, "call_ended", f"call {ID} has ended")
-    told = await switchroom(tmp_path, engine.url(), "hangup", ID)
-    assert told == (2, "", f"switchroom: call {ID} has ended\n")
+    result = await switchroom(tmp_path, engine.url(), "hangup", ID)
+    assert result == (2, "", f"switchroom: call {ID} has ended\n")

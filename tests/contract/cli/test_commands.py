@@ -68,7 +68,7 @@ async def test_what_is_typed_is_one_step_of_a_path(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (("route", "rm", "+15550100"), "route: +15550100"),
         (("agent", "rm", "sales7", "--account", "acme"), "agent: sales7"),
@@ -79,13 +79,13 @@ async def test_what_is_typed_is_one_step_of_a_path(tmp_path: Path) -> None:
     ids=lambda each: each[0] if isinstance(each, tuple) else "",
 )
 async def test_nothing_of_that_name_can_be_removed(
-    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], expected: str
 ) -> None:
     """Every `rm` says so alike, with a status of its own; any other refusal is what it is."""
     async with FakeEngine() as engine:
         engine.problem = Problem("Not found", 404, "not_found", "no such thing here")
         assert await typed(engine.url(), *words) == 1
-        assert capsys.readouterr() == ("", f"switchroom: no such {told}\n")
+        assert capsys.readouterr() == ("", f"switchroom: no such {expected}\n")
         engine.problem = Problem("Not now", 503, "store_down", "no answer")
         assert await typed(engine.url(), *words) == 2
 
@@ -103,9 +103,9 @@ async def test_groups_of_commands_are_alike(tmp_path: Path, group: str) -> None:
 )
 async def test_an_address_is_checked(tmp_path: Path, url: str) -> None:
     """What is no address is told as such, with what one looks like."""
-    told = await switchroom(tmp_path, url, "calls")
+    result = await switchroom(tmp_path, url, "calls")
     wanted = "expected a URL such as http://127.0.0.1:8070"
-    assert told == (2, "", f"switchroom: --url {url}: {wanted}\n")
+    assert result == (2, "", f"switchroom: --url {url}: {wanted}\n")
 
 
 async def test_agents_are_listed(tmp_path: Path) -> None:

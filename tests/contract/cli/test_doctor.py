@@ -72,28 +72,28 @@ async def test_a_good_node_is_good() -> None:
 
 
 @pytest.mark.parametrize(
-    ("properties", "told"),
+    ("properties", "expected"),
     [
         ({"version": "18.9.0"}, "Asterisk 18.9.0"),
         ({"missing": "res_curl"}, "missing modules: res_curl"),
         ({"sessions": 4}, "room for 4 more HTTP sessions; an engine needs up to 10"),
     ],
 )
-async def test_a_nodes_fault_is_named(properties: dict[str, Any], told: str) -> None:
+async def test_a_nodes_fault_is_named(properties: dict[str, Any], expected: str) -> None:
     """Each fault is one line of its own."""
     async with asterisk(**properties) as node:
-        assert failed(await check_node(node, "doctor", 10)) == [told]
+        assert failed(await check_node(node, "doctor", 10)) == [expected]
 
 
 @pytest.mark.parametrize(
-    ("status", "told"), [(401, "wrong user or password"), (503, "not booted yet")]
+    ("status", "expected"), [(401, "wrong user or password"), (503, "not booted yet")]
 )
-async def test_a_closed_node_tells_why(status: int, told: str) -> None:
+async def test_a_closed_node_tells_why(status: int, expected: str) -> None:
     """Wrong credentials and an Asterisk that is still booting are told apart."""
     async with asterisk(info=status) as node:
         (finding,) = await check_node(node, "doctor", 10)
     assert finding.level == "FAIL"
-    assert told in finding.text
+    assert expected in finding.text
 
 
 async def test_an_absent_node_and_store_fail() -> None:

@@ -15,7 +15,7 @@ ME = ("--account", "acme")
 
 
 @pytest.mark.parametrize(
-    ("typed", "said", "asked"),
+    ("typed", "said", "body"),
     [
         (["put", "menu", HANGUP], "flow menu, version 4", ("PUT", "flows/acme/menu")),
         (["check", "menu", HANGUP], "flow menu is valid", ("POST", "flows/acme/menu/check")),
@@ -33,14 +33,14 @@ ME = ("--account", "acme")
     ids=lambda each: " ".join(each[:2]) if isinstance(each, list) else "",
 )  # fmt: skip
 async def test_each_asks_one_thing(
-    tmp_path: Path, typed: list[str], said: str, asked: tuple[str, str]
+    tmp_path: Path, typed: list[str], said: str, body: tuple[str, str]
 ) -> None:
     """Every command asks the engine once, and says what it answered."""
     async with FakeEngine() as engine:
         status, out, err = await switchroom(tmp_path, engine.url(), "flow", *typed, *ME)
     assert (status, err) == (0, "")
     assert said in out
-    assert [each[:2] for each in engine.requests] == [asked]
+    assert [each[:2] for each in engine.requests] == [body]
 
 
 async def test_a_request_without_an_id_gets_one(tmp_path: Path) -> None:

@@ -43,8 +43,8 @@ async def test_a_drain_that_does_not_wait(tmp_path: Path) -> None:
         assert out == "node pbx1 gets no new calls\n"
         _, out, _ = await switchroom(tmp_path, engine.url(), "nodes", "undrain", "pbx1")
         assert out == "node pbx1 gets new calls\n"
-    asked = [(method, path) for method, path, _ in engine.requests]
-    assert asked == [("POST", "nodes/pbx1/drain"), ("POST", "nodes/pbx1/undrain")]
+    body = [(method, path) for method, path, _ in engine.requests]
+    assert body == [("POST", "nodes/pbx1/drain"), ("POST", "nodes/pbx1/undrain")]
 
 
 async def test_a_drain_waits_until_the_node_is_empty() -> None:

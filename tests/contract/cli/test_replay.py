@@ -7,7 +7,7 @@ import pytest
 
 from tests.contract.cli.command import switchroom
 from tests.contract.cli.fake_engine import FakeEngine
-from wire.replay import Difference, Replay
+from wire.views import Difference, Replay
 
 SAME = Replay("3-pbx1-same", is_same=True, lines=12, compared=11, events=7)
 HOLE = Replay("3-pbx1-hole", is_same=True, lines=12, compared=4, events=7, gap=5)

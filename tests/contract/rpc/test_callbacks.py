@@ -154,7 +154,7 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     assert "whsec_" in out
     _, out, _ = await typed("show")
     assert TARGET in out
-    assert "5 a second" in out
+    assert "5 per second" in out
     assert "whsec_" not in out
     _, out, _ = await typed("rotate")
     assert "signs until" in out
@@ -164,15 +164,15 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     assert "overflow" in out
     letter = out.splitlines()[1].split()[0]
     status, out, err = await typed("resend", letter, "0.1-1")
-    assert (status, out) == (2, "1 on the way again\n")
-    assert "the others are no dead letters of this account" in err
+    assert (status, out) == (2, "1 requeued\n")
+    assert "the others are not dead letters of this account" in err
     await bench.accounts.stop("acme", HttpsTarget(TARGET))
     status, _, err = await typed("resend", "--all")
     assert status == 2
     assert "the target of account acme is stopped" in err
     assert "`switchroom callback set TARGET` starts it again" in err
     await typed("set", TARGET)
-    assert (await typed("resend", "--all"))[1] == "1 on the way again\n"
+    assert (await typed("resend", "--all"))[1] == "1 requeued\n"
     assert (await typed("resend"))[0] == 2
     assert (await typed("rm"))[0] == 0
     assert (await typed("rm")) == (1, "", "switchroom: no such callbacks: account acme\n")

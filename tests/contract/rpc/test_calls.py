@@ -91,7 +91,7 @@ async def test_a_request_id_asked_many_times_at_once(bench: Bench) -> None:
 async def test_another_accounts_request_id(bench: Bench) -> None:
     """A requestId of another account's call gives no access to it."""
     call_id = await bench.start_call(requestId="order_1234")
-    asked = {**CALL, "account": "other", "requestId": "order_1234"}
-    status, answer = await bench.request("POST", "/calls", asked)
+    body = {**CALL, "account": "other", "requestId": "order_1234"}
+    status, answer = await bench.request("POST", "/calls", body)
     assert (status, answer["code"]) == (409, "conflict")
     assert call_id not in json.dumps(answer)

@@ -12,10 +12,10 @@ ADA = {"requestedByAgentId": AGENT, "targetAgentIds": ["1002"], "targetAgentName
 
 async def conferring(bench: Bench) -> tuple[Conversation, dict[str, Any]]:
     """Let customer, agent 1001 and agent 1002 confer."""
-    talk = await talking(bench)
-    view = await talk.posted("conference/members", **ADA)
-    talk.answers(view["members"][2]["channelId"])
-    return talk, await talk.shown("/conference/members")
+    conversation = await talking(bench)
+    view = await conversation.posted("conference/members", **ADA)
+    conversation.answers(view["members"][2]["channelId"])
+    return conversation, await conversation.shown("/conference/members")
 
 
 def states(view: dict[str, Any]) -> list[str]:
@@ -25,103 +25,109 @@ def states(view: dict[str, Any]) -> list[str]:
 
 async def test_a_member_is_called_in(bench: Bench) -> None:
     """The first makes a conference of those who talk, which the call and its agents show."""
-    talk = await talking(bench)
-    legs = {"customerChannelId": talk.customer, "sourceChannelId": talk.agent}
-    view = await talk.posted("conference/members", **ADA, **legs, sourceAgentId=AGENT)
-    assert (view["state"], view["requestedByAgentId"], view["callId"]) == ("init", AGENT, talk.call)
+    conversation = await talking(bench)
+    legs = {"customerChannelId": conversation.customer, "sourceChannelId": conversation.agent}
+    view = await conversation.posted("conference/members", **ADA, **legs, sourceAgentId=AGENT)
+    assert (view["state"], view["requestedByAgentId"], view["callId"]) == (
+        "init",
+        AGENT,
+        conversation.call,
+    )
     ada = view["members"][2]
     assert (ada["party"], ada["agent_id"], ada["name"]) == ("agent:1002", "1002", "Ada")
     assert states(view) == ["connected", "connected", "queued"]
-    talk.answers(ada["channelId"])
-    live = await talk.shown("/conference/members")
+    conversation.answers(ada["channelId"])
+    live = await conversation.shown("/conference/members")
     assert (live["state"], states(live)) == ("in-progress", ["connected"] * 3)
-    assert (await talk.shown())["conferences"] == [live]
+    assert (await conversation.shown())["conferences"] == [live]
     for agent in (AGENT, "1002"):
         assert await bench.request("GET", f"/agents/acme/{agent}/conference") == (200, live)
 
 
 async def test_a_member_asked_again_is_not_called_again(bench: Bench) -> None:
     """Whoever is there or on the way stays the one member, named by agent or by number."""
-    talk = await talking(bench)
+    conversation = await talking(bench)
     outside = {"requestedByAgentId": AGENT, "targetExternalNumber": "+4733333333"}
-    for asked in (ADA, outside):
-        first = await talk.posted("conference/members", **asked)
-        assert await talk.posted("conference/members", **asked) == first
+    for body in (ADA, outside):
+        first = await conversation.posted("conference/members", **body)
+        assert await conversation.posted("conference/members", **body) == first
     assert len(first["members"]) == 4
     assert first["members"][3]["party"] == "+4733333333"
     again = {**ADA, "conferenceSessionId": "x"}
-    assert await talk.refused("conference/members", **again) == (404, "no_such_session")
+    assert await conversation.refused("conference/members", **again) == (404, "no_such_session")
 
 
 @pytest.mark.parametrize("named", ["targetAgentId", "targetChannelId"])
 async def test_a_member_is_put_out(bench: Bench, named: str) -> None:
     """By agent or by channel; the others go on, and a repeat answers alike."""
-    talk, view = await conferring(bench)
+    conversation, view = await conferring(bench)
     ada = view["members"][2]["channelId"]
     named_by = {"targetAgentId": "1002", "targetChannelId": ada}
-    asked = {"conferenceSessionId": view["conferenceSessionId"], "requesterAgentId": AGENT}
-    asked[named] = named_by[named]
-    done = await talk.posted("conference/kick", **asked)
+    body = {"conferenceSessionId": view["conferenceSessionId"], "requesterAgentId": AGENT}
+    body[named] = named_by[named]
+    done = await conversation.posted("conference/kick", **body)
     assert (states(done)[2], done["members"][2]["reason"]) == ("complete", "kicked")
     assert (done["state"], states(done)[:2]) == ("in-progress", ["connected", "connected"])
-    await talk.does(f"DELETE channels/{ada}")
-    assert await talk.posted("conference/kick", **asked) == done
+    await conversation.does(f"DELETE channels/{ada}")
+    assert await conversation.posted("conference/kick", **body) == done
     assert (await bench.problem("GET", "/agents/acme/1002/conference"))[0] == 404
 
 
 async def test_a_member_leaves(bench: Bench) -> None:
     """Its reason says that it left by itself; a repeat answers alike."""
-    talk, view = await conferring(bench)
+    conversation, view = await conferring(bench)
     ada = view["members"][2]["channelId"]
     session = view["conferenceSessionId"]
-    asked = {"conferenceSessionId": session, "agentId": "1002", "channelId": ada}
-    done = await talk.posted("conference/leave", **asked)
+    body = {"conferenceSessionId": session, "agentId": "1002", "channelId": ada}
+    done = await conversation.posted("conference/leave", **body)
     assert done["members"][2]["reason"] == "left"
-    assert await talk.posted("conference/leave", **asked) == done
+    assert await conversation.posted("conference/leave", **body) == done
 
 
 async def test_a_member_coaches(bench: Bench) -> None:
     """Who coaches is heard by one only, which the view tells; without a channel, by all again."""
-    talk, view = await conferring(bench)
+    conversation, view = await conferring(bench)
     ada = view["members"][2]["channelId"]
-    asked = {"conferenceSessionId": view["conferenceSessionId"], "channelId": ada}
+    body = {"conferenceSessionId": view["conferenceSessionId"], "channelId": ada}
     for _ in range(2):
-        coached = await talk.posted("conference/coach", **asked, coachedChannelId=talk.agent)
-        assert coached["members"][2]["coaches"] == talk.agent
-    await talk.does(f"POST channels/{talk.agent}/snoop/")
+        coached = await conversation.posted(
+            "conference/coach", **body, coachedChannelId=conversation.agent
+        )
+        assert coached["members"][2]["coaches"] == conversation.agent
+    await conversation.does(f"POST channels/{conversation.agent}/snoop/")
     for _ in range(2):
-        freed = await talk.posted("conference/coach", **asked)
+        freed = await conversation.posted("conference/coach", **body)
         assert "coaches" not in freed["members"][2]
 
 
 async def test_members_show_who_is_muted_and_held(bench: Bench) -> None:
     """Mute and hold of a member's leg show on the member."""
-    talk, _ = await conferring(bench)
-    await talk.posted("mute", channelId=talk.agent, direction="in")
-    await talk.posted("hold", channelId=talk.customer)
-    customer, agent, _ = (await talk.shown("/conference/members"))["members"]
+    conversation, _ = await conferring(bench)
+    await conversation.posted("mute", channelId=conversation.agent, direction="in")
+    await conversation.posted("hold", channelId=conversation.customer)
+    customer, agent, _ = (await conversation.shown("/conference/members"))["members"]
     assert (agent["muted"], customer["held"]) == ("in", True)
 
 
 async def test_what_is_no_members_is_not_found(bench: Bench) -> None:
     """Unknown sessions, channels and agents of a conference: 404, each with its code."""
-    talk, view = await conferring(bench)
+    conversation, view = await conferring(bench)
     kick = {"conferenceSessionId": view["conferenceSessionId"], "requesterAgentId": AGENT}
     leave = {"conferenceSessionId": kick["conferenceSessionId"], "agentId": AGENT}
     lost = {"conferenceSessionId": "x"}
-    for path, asked, code in (
+    for path, body, code in (
         ("kick", {**kick, "targetAgentId": "1009"}, "no_such_member"),
         ("kick", {**kick, "targetChannelId": "x"}, "no_such_member"),
         ("kick", {**kick, "targetAgentId": AGENT, "targetChannelId": "x"}, "no_such_member"),
         ("kick", {**kick, **lost, "targetAgentId": AGENT}, "no_such_session"),
         ("leave", {**leave, "channelId": "x"}, "no_such_member"),
-        ("leave", {**leave, **lost, "channelId": talk.agent}, "no_such_session"),
+        ("leave", {**leave, **lost, "channelId": conversation.agent}, "no_such_session"),
         ("coach", {"channelId": "x", **lost}, "no_such_session"),
         ("coach", {**kick_session(kick), "channelId": "x"}, "no_such_member"),
         ("members", {**ADA, "sourceChannelId": "x"}, "no_such_leg"),
         ("members", {**ADA, "customerChannelId": "x"}, "no_such_leg"),
     ):
-        assert await talk.refused(f"conference/{path}", **asked) == (404, code), (path, asked)
+        assert await conversation.refused(f"conference/{path}", **body) == (404, code), (path, body)
 
 
 def kick_session(kick: dict[str, Any]) -> dict[str, Any]:
@@ -131,17 +137,17 @@ def kick_session(kick: dict[str, Any]) -> dict[str, Any]:
 
 async def test_without_a_conference(bench: Bench) -> None:
     """A call that never had one, and an agent who is in none: 404."""
-    talk = await talking(bench)
+    conversation = await talking(bench)
     missing = (404, "no_such_session")
-    assert await bench.problem("GET", f"/calls/{talk.call}/conference/members") == missing
+    assert await bench.problem("GET", f"/calls/{conversation.call}/conference/members") == missing
     assert await bench.problem("GET", f"/agents/acme/{AGENT}/conference") == missing
 
 
 async def test_an_ended_conference_can_be_looked_at(bench: Bench) -> None:
     """The last stays readable after the call; the agents are in none."""
-    talk, _ = await conferring(bench)
-    await talk.ends()
-    assert (await talk.shown("/conference/members"))["state"] == "completed"
+    conversation, _ = await conferring(bench)
+    await conversation.ends()
+    assert (await conversation.shown("/conference/members"))["state"] == "completed"
     assert (await bench.problem("GET", f"/agents/acme/{AGENT}/conference"))[0] == 404
 
 

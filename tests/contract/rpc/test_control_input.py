@@ -127,21 +127,21 @@ async def test_bad_requests_name_their_fault(
 @pytest.mark.parametrize(("path", "body"), GOOD, ids=range(len(GOOD)))
 async def test_calls_that_are_not_there(bench: Bench, path: str, body: dict[str, Any]) -> None:
     """Unknown calls and another account's are not found, by the same answer; ended ones are 409."""
-    talk = await talking(bench)
+    conversation = await talking(bench)
     theirs = {**body, "account": "other"}
-    _, unknown = await bench.request("POST", f"/calls/{talk.call[:-1]}_/{path}", body)
-    status, answer = await talk.post(path, **theirs)
+    _, unknown = await bench.request("POST", f"/calls/{conversation.call[:-1]}_/{path}", body)
+    status, answer = await conversation.post(path, **theirs)
     assert (status, answer["code"]) == (404, "not_found")
     assert answer | {"detail": ""} == unknown | {"detail": ""}
-    assert "state" in await talk.shown()
-    await talk.ends()
-    assert await talk.refused(path, **theirs) == (404, "not_found")
-    assert await talk.refused(path, **body) == (409, "call_ended")
+    assert "state" in await conversation.shown()
+    await conversation.ends()
+    assert await conversation.refused(path, **theirs) == (404, "not_found")
+    assert await conversation.refused(path, **body) == (409, "call_ended")
 
 
 @pytest.mark.parametrize("path", ["mute", "unmute", "hold", "unhold", "hangup"])
 async def test_legs_that_are_not_there(bench: Bench, path: str) -> None:
     """A channel of no call, or of another call, is not found."""
-    talk, other = await talking(bench), await talking(bench)
-    for leg in ("x", other.agent, f"{talk.call}.l9"):
-        assert await talk.refused(path, channelId=leg) == (404, "no_such_leg")
+    conversation, other = await talking(bench), await talking(bench)
+    for leg in ("x", other.agent, f"{conversation.call}.l9"):
+        assert await conversation.refused(path, channelId=leg) == (404, "no_such_leg")

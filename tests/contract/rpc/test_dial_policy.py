@@ -94,16 +94,16 @@ async def test_nobody_is_called_by_a_list_that_is_lost(bench: Bench) -> None:
 
 async def test_who_is_called_into_a_call_is_refused_by_field(bench: Bench) -> None:
     """A dial, a transfer and an invitation to a conference; agents may be called."""
-    talk = await talking(bench)
+    conversation = await talking(bench)
     await listed(bench, AT_HOME)
-    base = f"/calls/{talk.call}"
+    base = f"/calls/{conversation.call}"
     assert await fault(bench, f"{base}/dial", {"target": ABROAD}) == (
         400, "not_allowed", "target",
     )  # fmt: skip
     transfer = {
         "transferMode": "blind",
-        "customerChannelId": talk.customer,
-        "sourceChannelId": talk.agent,
+        "customerChannelId": conversation.customer,
+        "sourceChannelId": conversation.agent,
         "target": {"kind": "number", "number": AT_HOME},
     }
     assert await fault(bench, f"{base}/transfers", transfer) == (
@@ -113,7 +113,7 @@ async def test_who_is_called_into_a_call_is_refused_by_field(bench: Bench) -> No
     assert await fault(bench, f"{base}/conference/members", member) == (
         400, "not_allowed", "targetExternalNumber",
     )  # fmt: skip
-    await talk.posted("dial", target="agent:1002")
+    await conversation.posted("dial", target="agent:1002")
 
 
 async def test_what_a_tree_dials_is_judged(bench: Bench) -> None:

@@ -80,8 +80,8 @@ async def test_the_stream_is_taken_up_again(bench: Bench) -> None:
         seen = [await stream.next() for _ in range(2)]
     async with listening(bench, last=seen[-1][0]) as stream:
         rest = [await stream.next() for _ in range(4)]
-    told = [event["callId"] for _, event in [*seen, *rest]]
-    assert sorted(told) == sorted(calls)
+    result = [event["callId"] for _, event in [*seen, *rest]]
+    assert sorted(result) == sorted(calls)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ async def test_without_a_node_nothing_begins(bench: Bench) -> None:
     assert await bench.problem("POST", "/calls", CALL) == (503, "no_node")
     async with bench.session.get(bench.url + "/readyz") as got:
         assert got.status == 503
-        assert "node pbx1 is away" in (await got.json())["faults"]
+        assert "node pbx1 is disconnected" in (await got.json())["faults"]
     assert await bench.problem("POST", "/calls", {**CALL, "node": "pbx1"}) == (503, "no_node")
 
 
@@ -50,10 +50,10 @@ async def test_while_the_store_is_away(bench: Bench) -> None:
     bench.store.down = True
     assert (await bench.problem("GET", "/calls/0-pbx1-abcdefgh")) == (503, "store_down")
     assert (await bench.request("GET", f"/calls/{call_id}"))[0] == 200
-    asked = {**CALL, "requestId": "order_1234"}
-    assert await bench.problem("POST", "/calls", asked) == (503, "store_down")
+    body = {**CALL, "requestId": "order_1234"}
+    assert await bench.problem("POST", "/calls", body) == (503, "store_down")
     inject(bench, LegCreated(f"{call_id}.l0"))
-    await until(lambda: not any(shard.can_store for shard in desks_with_calls(bench)))
+    await until(lambda: not any(shard.can_store for shard in shards_with_calls(bench)))
     async with bench.session.get(bench.url + "/readyz") as got:
         assert got.status == 503
     headers = {"Authorization": f"Bearer {TOKEN}"}
@@ -72,12 +72,12 @@ async def test_a_hangup_is_stored_before_it_is_promised(bench: Bench) -> None:
     call_id = await bench.start_call()
     bench.store.down = True
     asking = asyncio.create_task(bench.request("POST", f"/calls/{call_id}/hangup", {}))
-    await until(lambda: not any(shard.can_store for shard in desks_with_calls(bench)))
+    await until(lambda: not any(shard.can_store for shard in shards_with_calls(bench)))
     assert not asking.done()
     bench.store.down = False
     assert (await asking)[0] == 200
 
 
-def desks_with_calls(bench: Bench) -> list[CallShard]:
+def shards_with_calls(bench: Bench) -> list[CallShard]:
     """List the desks that have a call."""
     return [shard for shard in bench.service.nodes["pbx1"].shards.values() if shard.actors]

@@ -24,27 +24,29 @@ async def pair(tmp_path: Path) -> AsyncIterator[EnginePair]:
 
 async def test_what_is_the_others_is_done_there(pair: EnginePair) -> None:
     """A call of the other's is steered and hung up; each answer is the owner's, refusals too."""
-    talk = await talking(pair.two)
-    here = f"/calls/{talk.call}"
-    status, view = await pair.one.request("POST", f"{here}/mute", {"channelId": talk.customer})
+    conversation = await talking(pair.two)
+    here = f"/calls/{conversation.call}"
+    status, view = await pair.one.request(
+        "POST", f"{here}/mute", {"channelId": conversation.customer}
+    )
     assert (status, view["legs"][0]["muted"]) == (200, "in")
-    asked = {"channelId": f"{talk.call}.l9"}
-    assert await pair.one.problem("POST", f"{here}/mute", asked) == (404, "no_such_leg")
+    body = {"channelId": f"{conversation.call}.l9"}
+    assert await pair.one.problem("POST", f"{here}/mute", body) == (404, "no_such_leg")
     assert await pair.one.problem("POST", f"{here}/mute", {}) == (400, "invalid")
     status, _ = await pair.one.request("POST", f"{here}/hangup", {})
     assert status == 200
-    talk.leaves(talk.agent)
-    talk.leaves(talk.customer)
+    conversation.leaves(conversation.agent)
+    conversation.leaves(conversation.customer)
     await until(lambda: pair.two.service.live_calls == 0)
     assert pair.one.pbx.lines == []
 
 
 async def test_a_request_has_its_slot(pair: EnginePair) -> None:
     """An originate with a requestId runs where its slot is; again, it is the same call."""
-    asked = {**CALL, "requestId": request_of(1)}
-    status, first = await pair.one.request("POST", "/calls", asked)
+    body = {**CALL, "requestId": request_of(1)}
+    status, first = await pair.one.request("POST", "/calls", body)
     assert (status, first["callId"][0]) == (201, "1")
-    assert await pair.two.request("POST", "/calls", asked) == (201, first)
+    assert await pair.two.request("POST", "/calls", body) == (201, first)
     assert (pair.one.service.live_calls, pair.two.service.live_calls) == (0, 1)
 
 
@@ -64,27 +66,29 @@ async def test_reading(pair: EnginePair) -> None:
         for call in calls:
             assert (await bench.request("GET", f"/calls/{call}"))[1]["callId"] == call
             assert (await bench.request("GET", f"/calls/{call}/timeline"))[0] == 200
-        for query, expected in (("", calls), ("?account=acme", calls), ("?account=other", set())):
+        for query, result in (("", calls), ("?account=acme", calls), ("?account=other", set())):
             status, shown = await bench.request("GET", f"/calls{query}")
-            assert (status, {each["callId"] for each in shown["calls"]}) == (200, expected)
+            assert (status, {each["callId"] for each in shown["calls"]}) == (200, result)
 
 
 async def test_what_the_store_has_lost(pair: EnginePair) -> None:
     """Its owner knows the call all the same: nobody else says that there is none."""
-    talk = await talking(pair.two)
+    conversation = await talking(pair.two)
     pair.two.store.lose_all()
-    assert (await pair.one.request("GET", f"/calls/{talk.call}"))[1]["callId"] == talk.call
-    nowhere = f"{talk.call[:-1]}x"
+    assert (await pair.one.request("GET", f"/calls/{conversation.call}"))[1][
+        "callId"
+    ] == conversation.call
+    nowhere = f"{conversation.call[:-1]}x"
     assert await pair.one.problem("GET", f"/calls/{nowhere}") == (404, "not_found")
 
 
 async def test_agents_are_seen_by_all(pair: EnginePair) -> None:
     """Who is busy in the other's call is busy, alone and in the list."""
     await pair.one.request("PUT", "/agents/acme/1001", {"endpoint": "PJSIP/1001"})
-    talk = await talking(pair.two)
+    conversation = await talking(pair.two)
     for bench in (pair.one, pair.two):
         status, view = await bench.request("GET", "/agents/acme/1001")
-        assert (status, view["busy"], view["callId"]) == (200, True, talk.call)
+        assert (status, view["busy"], view["callId"]) == (200, True, conversation.call)
         _, listed = await bench.request("GET", "/agents?account=acme")
         assert [(each["agentId"], each["busy"]) for each in listed["agents"]] == [("1001", True)]
         assert await bench.problem("GET", "/agents/acme/nobody") == (404, "not_found")
@@ -92,8 +96,8 @@ async def test_agents_are_seen_by_all(pair: EnginePair) -> None:
 
 async def test_an_agents_conference_is_found(pair: EnginePair) -> None:
     """Wherever it is; an agent in none is not found."""
-    talk = await talking(pair.two)
-    shown = await talk.posted("conference/members", **ADA)
+    conversation = await talking(pair.two)
+    shown = await conversation.posted("conference/members", **ADA)
     for bench in (pair.one, pair.two):
         status, found = await bench.request("GET", "/agents/acme/1002/conference")
         assert (status, found) == (200, shown)
@@ -116,9 +120,9 @@ async def test_a_request_is_handed_on_once(pair: EnginePair) -> None:
 
 async def test_a_slot_between_two_owners(pair: EnginePair) -> None:
     """What is about it waits, and is done by the next owner."""
-    asked = {**CALL, "requestId": request_of(1)}
+    body = {**CALL, "requestId": request_of(1)}
     where = pair.directories[pair.one].where.pop(1)
-    asking = asyncio.create_task(pair.one.request("POST", "/calls", asked))
+    asking = asyncio.create_task(pair.one.request("POST", "/calls", body))
     listing = asyncio.create_task(pair.one.request("GET", "/calls"))
     await until(
         lambda: pair.directories[pair.one].wakes > 10, what="the next owner to be looked for"
@@ -135,9 +139,9 @@ async def test_a_slot_that_stays_nobodys(pair: EnginePair) -> None:
     pair.directories[pair.one].where.clear()
     loop = asyncio.get_running_loop()
     began_s = loop.time()
-    asked = {**CALL, "requestId": request_of(1)}
+    body = {**CALL, "requestId": request_of(1)}
     answers = await asyncio.gather(
-        pair.one.problem("POST", "/calls", asked), pair.one.problem("GET", "/calls")
+        pair.one.problem("POST", "/calls", body), pair.one.problem("GET", "/calls")
     )
     assert {*answers} == {(503, "no_owner")}
     assert OWNER_WAIT_S <= loop.time() - began_s < OWNER_WAIT_S + SLACK_S
@@ -147,8 +151,8 @@ async def test_what_may_have_been_done_is_not_done_again(pair: EnginePair) -> No
     """The owner breaks off: a POST is told as lost, a GET is asked of the next owner."""
     async with BrokenEngine().running() as deaf:
         pair.directories[pair.one].where[1] = deaf.url
-        asked = {**CALL, "requestId": request_of(1)}
-        assert await pair.one.problem("POST", "/calls", asked) == (503, "owner_lost")
+        body = {**CALL, "requestId": request_of(1)}
+        assert await pair.one.problem("POST", "/calls", body) == (503, "owner_lost")
         assert deaf.requests == ["POST /rpc/v1/calls"]
         listing = asyncio.create_task(pair.one.request("GET", "/calls"))
         await until(lambda: "GET /rpc/v1/calls" in deaf.requests)
@@ -173,17 +177,17 @@ async def test_an_owner_that_is_gone(pair: EnginePair) -> None:
 
 async def test_an_engine_that_leaves(pair: EnginePair) -> None:
     """What it is asked meanwhile goes to the next owner, or is told soon to be asked again."""
-    talk = await talking(pair.one)
-    here = f"/calls/{talk.call}"
+    conversation = await talking(pair.one)
+    here = f"/calls/{conversation.call}"
     pair.one.service.releasing.add(0)
     pair.directories[pair.one].is_leaving = True
     loop = asyncio.get_running_loop()
-    for deed, asked in (("hangup", {}), ("mute", {"channelId": talk.customer})):
+    for action, body in (("hangup", {}), ("mute", {"channelId": conversation.customer})):
         began_s = loop.time()
-        assert await pair.one.problem("POST", f"{here}/{deed}", asked) == (503, "no_owner")
+        assert await pair.one.problem("POST", f"{here}/{action}", body) == (503, "no_owner")
         assert loop.time() - began_s < OWNER_WAIT_S  # as long as it would take otherwise
     pair.directories[pair.one].where[0] = pair.two.url
     pair.two.service.nodes["pbx1"].add_shard(0, pair.one.service.nodes["pbx1"].shards.pop(0))
     assert (await pair.one.request("POST", f"{here}/hangup", {}))[0] == 200
     async with pair.one.session.get(f"{pair.one.url}/readyz") as got:
-        assert (got.status, (await got.json())["faults"]) == (503, ["this engine is leaving"])
+        assert (got.status, (await got.json())["faults"]) == (503, ["this engine is shutting down"])

@@ -21,8 +21,8 @@ async def test_a_call_is_counted_from_begin_to_end(bench: Bench) -> None:
     await until(lambda: is_stored_as(bench, call, "completed"), what="the call's end")
     seen = await _seen(bench)
     assert sum(value for _, value in seen["switchroom_calls"]) == 0
-    (begun,) = _at(seen, "switchroom_calls_started_total")
-    assert begun == ({"node": "pbx1", "slot": slot, "direction": "outbound"}, 1)
+    (started,) = _at(seen, "switchroom_calls_started_total")
+    assert started == ({"node": "pbx1", "slot": slot, "direction": "outbound"}, 1)
     ((labels, ended),) = _at(seen, "switchroom_calls_ended_total")
     assert (labels["status"], labels["slot"], ended) == ("completed", slot, 1)
     assert _at(seen, "switchroom_commit_seconds_count", slot=slot)[0][1] >= 2

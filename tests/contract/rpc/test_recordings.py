@@ -4,14 +4,14 @@ import pytest
 
 from tests.contract.rpc.harness.bench import Bench
 
-DEEDS = ("start", "pause", "resume", "stop")
+ACTIONS = ("start", "pause", "resume", "stop")
 
 
-@pytest.mark.parametrize("deed", DEEDS)
-async def test_without_an_archive_nothing_is_recorded(bench: Bench, deed: str) -> None:
+@pytest.mark.parametrize("action", ACTIONS)
+async def test_without_an_archive_nothing_is_recorded(bench: Bench, action: str) -> None:
     """A conflict, that says which settings are missing."""
     call = await bench.start_call()
-    path = f"/calls/{call}/recording/{deed}"
+    path = f"/calls/{call}/recording/{action}"
     assert await bench.problem("POST", path) == (409, "no_archive")
     _status, answer = await bench.request("POST", path)
     assert "ami_password" in answer["detail"]
@@ -24,13 +24,13 @@ async def test_a_call_that_could_not_be_recorded_is_not_made(bench: Bench) -> No
     assert (await bench.request("GET", "/calls"))[1] == {"calls": []}
 
 
-@pytest.mark.parametrize("deed", DEEDS)
-async def test_another_accounts_call_is_not_found(bench: Bench, deed: str) -> None:
+@pytest.mark.parametrize("action", ACTIONS)
+async def test_another_accounts_call_is_not_found(bench: Bench, action: str) -> None:
     """Neither is one that does not exist."""
     call = await bench.start_call()
-    path = f"/calls/{call}/recording/{deed}"
+    path = f"/calls/{call}/recording/{action}"
     assert await bench.problem("POST", path, {"account": "other"}) == (404, "not_found")
-    gone = f"/calls/0-pbx1-gone_gone/recording/{deed}"
+    gone = f"/calls/0-pbx1-gone_gone/recording/{action}"
     assert await bench.problem("POST", gone) == (404, "not_found")
 
 
@@ -45,8 +45,10 @@ async def test_a_body_that_is_none_is_refused(bench: Bench, body: object) -> Non
 async def test_a_route_may_want_recordings(bench: Bench) -> None:
     """In either form; nothing else."""
     route = {"account": "acme", "action": {"type": "hangup"}}
-    for wish in (True, {"enable": True}):
-        status, answer = await bench.request("PUT", "/routes/+4711", {**route, "recordCall": wish})
-        assert (status, answer["recordCall"]) == (200, wish)
+    for action in (True, {"enable": True}):
+        status, answer = await bench.request(
+            "PUT", "/routes/+4711", {**route, "recordCall": action}
+        )
+        assert (status, answer["recordCall"]) == (200, action)
     refused = {**route, "recordCall": "yes"}
     assert (await bench.problem("PUT", "/routes/+4711", refused))[0] == 400

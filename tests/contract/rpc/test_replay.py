@@ -49,9 +49,9 @@ async def stored(bench: Bench, change: Change) -> None:
 
 async def test_a_live_call_replays_the_same(bench: Bench) -> None:
     """What is still to come is not missed."""
-    talk = await really_talking(bench)
-    await talk.posted("hold", channelId=talk.customer)
-    found = await audit(bench, talk.call)
+    conversation = await really_talking(bench)
+    await conversation.posted("hold", channelId=conversation.customer)
+    found = await audit(bench, conversation.call)
     assert (found["isSame"], found["isLive"]) == (True, True)
     assert found["compared"] == found["lines"] - 1 > 3
     assert found["events"] > 2
@@ -130,7 +130,7 @@ async def test_a_log_that_the_core_breaks_upon(bench: Bench) -> None:
     await stored(bench, replace(change, log=(*change.log[:4], b"\xc1", *change.log[5:])))
     found = await audit(bench, ID)
     assert not found["isSame"]
-    assert "the core breaks upon the next line" in found["differences"][0]["detail"]
+    assert "the core fails on the next line" in found["differences"][0]["detail"]
 
 
 async def test_a_call_that_can_not_be_read_is_refused(bench: Bench) -> None:

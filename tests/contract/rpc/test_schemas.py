@@ -31,15 +31,15 @@ async def test_the_description_is_published(bench: Bench) -> None:
         for method, operation in operations.items():
             assert [each["name"] for each in operation["parameters"]] == names
             assert "default" in operation["responses"]
-            asked = path.removeprefix("/rpc/v1").format(**dict.fromkeys(names, "x"))
-            if asked != "/events":
-                assert (await bench.request(method, asked))[0] != 405
+            body = path.removeprefix("/rpc/v1").format(**dict.fromkeys(names, "x"))
+            if body != "/events":
+                assert (await bench.request(method, body))[0] != 405
 
 
 async def test_everything_is_described(bench: Bench) -> None:
     """Whatever the RPC answers is in its description, with a summary and its shapes."""
-    async with open_peer_client(bench.dependencies.slot_directory, TOKEN) as hop:
-        routes = list(rpc_app(bench.dependencies, TOKEN, hop).router.routes())
+    async with open_peer_client(bench.dependencies.slot_directory, TOKEN) as peers:
+        routes = list(rpc_app(bench.dependencies, TOKEN, peers).router.routes())
     served = {
         (each.method.lower(), f"/rpc/v1{each.resource.canonical}")
         for each in routes

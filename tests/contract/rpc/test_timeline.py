@@ -8,13 +8,13 @@ from tests.contract.rpc.harness.conversation import talking
 
 async def test_sessions_tell_their_states(bench: Bench) -> None:
     """Of what is told to the outside, the timeline has the states of sessions alone."""
-    talk = await talking(bench)
-    await talk.posted("hold", channelId=talk.customer)
-    await talk.posted(
+    conversation = await talking(bench)
+    await conversation.posted("hold", channelId=conversation.customer)
+    await conversation.posted(
         "conference/members", requestedByAgentId="1001", targetExternalNumber="+4721930000"
     )
-    told = _told(await talk.shown("/timeline"))
-    assert [(each["event"], each["sessionState"]) for each in told] == [
+    result = _told(await conversation.shown("/timeline"))
+    assert [(each["event"], each["sessionState"]) for each in result] == [
         ("conference", "init"),
         ("conference-member", "queued"),
     ]
@@ -22,8 +22,8 @@ async def test_sessions_tell_their_states(bench: Bench) -> None:
 
 async def test_the_main_channel_is_shown(bench: Bench) -> None:
     """A call says which leg its tree runs on."""
-    talk = await talking(bench)
-    assert (await talk.shown())["mainChannelId"] == talk.customer
+    conversation = await talking(bench)
+    assert (await conversation.shown())["mainChannelId"] == conversation.customer
 
 
 def _told(story: Any) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ async def test_a_request_is_a_span_of_its_callers_trace(tmp_path: Path) -> None:
         assert span.context
         assert f"{span.context.trace_id:032x}" == TRACE
         assert span.parent
-    asked = dict(began.attributes or {})
-    assert asked["switchroom.call_id"] == started["callId"]
-    assert asked["http.response.status_code"] == 201
+    body = dict(began.attributes or {})
+    assert body["switchroom.call_id"] == started["callId"]
+    assert body["http.response.status_code"] == 201
     assert dict(missed.attributes or {})["http.response.status_code"] == 404

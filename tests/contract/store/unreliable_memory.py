@@ -44,7 +44,7 @@ class MoodyStore(MemoryStore):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.stream = MoodyStream(self._now_ms, options.get("bounds", StreamLimits()))
+        self.stream = MoodyStream(self._now_ms, options.get("stream_limits", StreamLimits()))
         self.stream.check = self._check
         self.dial_policies = MoodyTerms()
 

@@ -31,15 +31,15 @@ def test_an_action_is_json_a_file_or_an_address(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "expected"),
     [
         ('{"a"', "--contact: not JSON: Expecting ':' delimiter at line 1, column 5"),
         ("[1]", "--contact: expected a JSON object"),
         ("@/nowhere/x.json", "/nowhere/x.json: No such file or directory"),
     ],
 )
-def test_what_can_not_be_read_tells_its_place(typed: str, told: str) -> None:
+def test_what_can_not_be_read_tells_its_place(typed: str, expected: str) -> None:
     """Faults in what was typed name the flag or the file, and the place in it."""
     with pytest.raises(UsageError) as fault:
         mapping(typed, "--contact")
-    assert str(fault.value) == told
+    assert str(fault.value) == expected

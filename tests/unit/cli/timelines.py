@@ -16,16 +16,16 @@ OPENED: Told = ({"type": "call-opened"}, [CALLS], "starting")
 def story(*moments: Told) -> Diagram:
     """Tell a call that is still going on, from events, commands and what it then does."""
     call = replace(timeline().call, ended_ms=0, created_ms=1000)
-    told = tuple(
+    result = tuple(
         TimelineEntry(1000 + place, event, tuple(commands), doing)
         for place, (event, commands, doing) in enumerate(moments)
     )
-    return build_diagram(Timeline(call, told))
+    return build_diagram(Timeline(call, result))
 
 
-def words(told: Diagram) -> list[str]:
+def words(expected: Diagram) -> list[str]:
     """Give the rows' words."""
-    return [row.text for row in told.rows]
+    return [row.text for row in expected.rows]
 
 
 def joins(*legs: str, bridge: str = "b1") -> dict[str, Any]:

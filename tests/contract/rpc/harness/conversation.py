@@ -87,7 +87,7 @@ class Conversation(Struct, frozen=True):
 
 async def talking(bench: Bench, **more: Any) -> Conversation:
     """Start a call and let customer and agent answer it."""
-    talk = Conversation(bench, await bench.start_call(action=DIAL, **more))
-    talk.answers(talk.customer)
-    talk.answers(talk.agent)
-    return talk
+    conversation = Conversation(bench, await bench.start_call(action=DIAL, **more))
+    conversation.answers(conversation.customer)
+    conversation.answers(conversation.agent)
+    return conversation

@@ -64,7 +64,7 @@ def test_a_transfer_is_the_latest_unless_named() -> None:
     """The end of its id is enough; without any there is advice."""
     assert transfer_of(CALL, "") == SECOND
     assert transfer_of(CALL, "t1") == FIRST
-    with pytest.raises(UsageError, match="no transfer of call .* matches “t9”"):
+    with pytest.raises(UsageError, match=r"no transfer of call .* matches “t9”"):
         transfer_of(CALL, "t9")
     with pytest.raises(UsageError, match="starts one"):
         transfer_of(replace(CALL, transfers=()), "")

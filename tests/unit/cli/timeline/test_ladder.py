@@ -28,8 +28,8 @@ def test_draws_a_whole_call() -> None:
 def test_draws_steered_calls(name: str) -> None:
     """Mutes, holds, dials, recordings; transfers, REFER; members, a coach and its snoop."""
     file = STORIES / f"{name}.json"
-    told = msgspec.json.decode(file.read_bytes(), type=Timeline)
-    assert drawn(build_diagram(told), 120) == file.with_suffix(".txt").read_text().splitlines()
+    result = msgspec.json.decode(file.read_bytes(), type=Timeline)
+    assert drawn(build_diagram(result), 120) == file.with_suffix(".txt").read_text().splitlines()
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])

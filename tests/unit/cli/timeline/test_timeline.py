@@ -73,12 +73,12 @@ def test_a_failed_webhook_tells_why() -> None:
 
 def test_a_flow_is_no_webhook() -> None:
     """A stored flow is read by the engine itself: no lane for the web."""
-    asks = {"type": "load-flow", "request": "r1", "flow_id": "welcome"}
+    load = {"type": "load-flow", "request": "r1", "flow_id": "welcome"}
     replied = {"type": "action-received", "request": "r1", "action": {"type": "hangup"}}
-    told = story(OPENED, ({"type": "leg-answered", "leg": "l0"}, [asks], "awaiting-instructions"),
+    result = story(OPENED, ({"type": "leg-answered", "leg": "l0"}, [load], "awaiting-instructions"),
                  (replied, [], "ending"))  # fmt: skip
-    assert words(told)[-2:] == ["flow welcome", "flow action: hangup"]
-    assert [lane.heading for lane in told.lanes] == ["engine", "A"]
+    assert words(result)[-2:] == ["flow welcome", "flow action: hangup"]
+    assert [lane.heading for lane in result.lanes] == ["engine", "A"]
 
 
 def test_a_flow_is_told_node_by_node() -> None:
@@ -99,7 +99,7 @@ def test_a_flow_is_told_node_by_node() -> None:
         )
         for name, node in nodes.items()
     ]
-    asks = {"type": "send-api-request", "request": "r2", "api": "a1"}
+    send = {"type": "send-api-request", "request": "r2", "api": "a1"}
     entered = {"type": "flow-started", "request": "r1", "flow_id": "f", "version": 3, "start": "hi"}
     answered = {
         "type": "api-request-succeeded",
@@ -116,11 +116,11 @@ def test_a_flow_is_told_node_by_node() -> None:
     load = {"type": "load-flow-node", "request": "r3"}
     lost = {"type": "action-failed", "request": "r3", "reason": "no version 3"}
     waits = "awaiting-instructions"
-    told = story(
-        OPENED, (entered, [load], waits), *loaded, (lost, [asks], waits), (answered, [asks], waits),
+    result = story(
+        OPENED, (entered, [load], waits), *loaded, (lost, [send], waits), (answered, [send], waits),
         (failed, [], "ending"),
     )  # fmt: skip
-    assert words(told)[1:] == [
+    assert words(result)[1:] == [
         "flow f, version 3",
         "node hi: say “Hello”",
         "node ask: API request",
@@ -134,7 +134,7 @@ def test_a_flow_is_told_node_by_node() -> None:
         "sends API request a1",
         "no usable response (404 in 3 ms): status_404",
     ]
-    assert [lane.heading for lane in told.lanes] == ["engine", "A", "web"]
+    assert [lane.heading for lane in result.lanes] == ["engine", "A", "web"]
 
 
 def test_what_could_not_be_heard_is_told() -> None:

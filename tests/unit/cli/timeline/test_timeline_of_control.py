@@ -23,7 +23,7 @@ TALK: Told = then(joins("l0", "l1"))
 
 
 @pytest.mark.parametrize(
-    ("event", "told"),
+    ("event", "expected"),
     [
         ({"type": "leg-hangup-requested", "leg": "l0"}, "request: hang up A"),
         (
@@ -53,24 +53,24 @@ TALK: Told = then(joins("l0", "l1"))
         ),
     ],
 )
-def test_what_is_asked_is_told(event: dict[str, Any], told: str) -> None:
+def test_what_is_asked_is_told(event: dict[str, Any], expected: str) -> None:
     """Each request is a row, with who asked if that is known, and legs by their letters."""
-    assert words(story(OPENED, then(event=event)))[-1] == told
+    assert words(story(OPENED, then(event=event)))[-1] == expected
 
 
 def test_who_is_where_is_told() -> None:
     """Who joins whom, who is taken out, and who is left with whom then."""
     out = {"type": "remove-from-bridge", "bridge": "b1"}
-    told = story(
+    result = story(
         OPENED, TALK, then(joins("l2")), then(out | {"leg": "l0"}), then(out | {"leg": "l1"})
     )
-    assert words(told)[1:] == [
+    assert words(result)[1:] == [
         "bridged: A and B",
         "bridged: A, B and C (C joined)",
         "removed from bridge: B and C remain",
         "removed from bridge: C remains alone",
     ]
-    assert [row.bridged for row in told.rows[1:]] == [
+    assert [row.bridged for row in result.rows[1:]] == [
         ("l0", "l1"),
         ("l0", "l1", "l2"),
         ("l1", "l2"),
@@ -91,32 +91,32 @@ def test_a_coach_is_heard_by_one() -> None:
     coaching = joins("l0", "b1.s1", bridge="b1.s1b")
     hangs_up = {"type": "hangup", "leg": "b1.s1", "cause": 16}
     gone = ENDED | {"leg": "b1.s1"}
-    told = story(OPENED, TALK, then(SNOOPS), then(coaching), then(hangs_up), then(event=gone))
-    assert words(told)[2:] == [
+    result = story(OPENED, TALK, then(SNOOPS), then(coaching), then(hangs_up), then(event=gone))
+    assert words(result)[2:] == [
         "snoops on B",
         "coaching: only B hears A",
         "snoop ended",
     ]
-    assert [(lane.heading, lane.label) for lane in told.lanes][3] == ("C", "snoop on B")
+    assert [(lane.heading, lane.label) for lane in result.lanes][3] == ("C", "snoop on B")
     assert words(story(OPENED, TALK, then(SNOOPS), then(event=gone)))[-1] == "snoop ended"
 
 
 def test_a_transfer_tells_its_way() -> None:
     """State after state, with the reason; its mode at first and when it becomes another."""
-    told = story(
+    result = story(
         OPENED,
         then(states("transfer", "starting", mode="attended", party="+1")),
         then(states("transfer", "ringback", mode="attended")),
         then(states("transfer", "ringback", mode="blind")),
         then(states("transfer", "failed", mode="blind", reason="target_busy")),
     )
-    assert words(told)[1:] == [
+    assert words(result)[1:] == [
         "transfer to +1: starting (attended)",
         "transfer: starting → ringback",
         "transfer: ringback → ringback (blind)",
         "transfer: ringback → failed: target_busy",
     ]
-    assert told.rows[-1].kind == "failure"
+    assert result.rows[-1].kind == "failure"
 
 
 def test_other_tellings_are_passed_over() -> None:
@@ -157,7 +157,7 @@ def test_what_comes_after_the_end_is_told_after_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "answered", "told"),
+    ("state", "answered", "expected"),
     [
         ("dialing", False, "ring timeout"),
         ("dialing", True, "timeout"),
@@ -165,9 +165,10 @@ def test_what_comes_after_the_end_is_told_after_it() -> None:
         ("bridged", False, "timeout"),
     ],
 )
-def test_a_deadline_is_told_where_it_is_certain(state: str, answered: bool, told: str) -> None:
+def test_a_deadline_is_told_where_it_is_certain(state: str, answered: bool, expected: str) -> None:
     """Who rings may be what was waited for, or who is greeted."""
     rang = {"type": "leg-answered" if answered else "leg-ringing", "leg": "l0"}
     assert (
-        words(story(OPENED, (rang, [], state), then(event={"type": "deadline-passed"})))[-1] == told
+        words(story(OPENED, (rang, [], state), then(event={"type": "deadline-passed"})))[-1]
+        == expected
     )
