@@ -1,1 +1,1 @@
-"""Shapes that cross a process boundary; imports nothing of ours."""
+"""Types that cross a process boundary; imports no other package of this project."""

@@ -1,4 +1,4 @@
-"""Agents: who they are, where their phones register, and whether they can be called now."""
+"""Agents: directory entries, endpoints and presence."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ Endpoint = Annotated[str, Meta(pattern=patterns.ENDPOINT)]
 
 
 class Agent(Shape, frozen=True):
-    """An entry of an account's directory; callerId is shown to others when the agent calls."""
+    """An entry of an account's directory; `callerId` is shown when the agent calls."""
 
     endpoint: Endpoint
     name: Annotated[str, Meta(max_length=128)] = ""
@@ -20,7 +20,7 @@ class Agent(Shape, frozen=True):
 
 
 class AgentView(Shape, frozen=True):
-    """An agent now: registered on which nodes, and in which call; unknown: a node is away."""
+    """An agent's current state: registrations and call; unknown: a node is disconnected."""
 
     agent_id: str
     endpoint: str

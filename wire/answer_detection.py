@@ -1,4 +1,4 @@
-"""What is done about who answered, before they are connected: a machine told from a person, a key.
+"""Screening of an answered leg before it is connected: machine detection and a key to confirm.
 
 All durations in milliseconds.
 """
@@ -15,7 +15,7 @@ ListeningMs = Annotated[int, Meta(ge=100, le=30_000)]
 
 
 class Prompt(Shape, frozen=True):
-    """What is heard before keys are waited for: audio at an address, or a text to be spoken."""
+    """A prompt before digits are collected: audio at an address, or a text to be spoken."""
 
     audio_url: Url | None = None
     text: Annotated[str, Meta(min_length=1, max_length=4000)] | None = None
@@ -24,17 +24,18 @@ class Prompt(Shape, frozen=True):
 
 
 class Confirm(Prompt, frozen=True):
-    """The key that whoever answered must press to be connected, and how long it is waited for."""
+    """The key that the answering person must press to be connected, and the timeout."""
 
     digit: Annotated[str, Meta(pattern=patterns.DTMF_KEY)] = "1"
     timeout: Annotated[int, Meta(ge=500, le=60_000)] = 10_000
 
 
 class Detection(Shape, frozen=True):
-    """How a machine is told from a person.
+    """Settings that distinguish a machine from a person.
 
-    `initialSilence`: a machine says nothing for so long. `greeting`: a machine speaks for so long.
-    `afterGreetingSilence`: a person who has spoken is silent for so long. `timeout`: not known.
+    `initialSilence`: silence that means a machine. `greeting`: length of speech that means a
+    machine. `afterGreetingSilence`: silence after speech that means a person. `timeout`: the result
+    is unknown.
     """
 
     enable: bool = True
@@ -45,15 +46,15 @@ class Detection(Shape, frozen=True):
 
 
 class MachineDetection(Detection, frozen=True):
-    """Detection on a leg that is dialled: a machine is connected as a person is, or hung up."""
+    """Detection on a dialed leg: a machine is connected like a person, or hung up."""
 
     on_machine: Literal["continue", "hangup"] = "continue"
 
 
-def detection_settings(asked: Detection | bool) -> Detection | None:
-    """Tell how to listen, whatever is done about a machine; None when it is not asked for."""
-    if isinstance(asked, bool):
-        return Detection() if asked else None
-    if not asked.enable:
+def detection_settings(requested: Detection | bool) -> Detection | None:
+    """Return the detection settings without the action on a machine; None: no detection."""
+    if isinstance(requested, bool):
+        return Detection() if requested else None
+    if not requested.enable:
         return None
-    return Detection(*(getattr(asked, name) for name in Detection.__struct_fields__))
+    return Detection(*(getattr(requested, name) for name in Detection.__struct_fields__))

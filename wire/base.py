@@ -1,4 +1,4 @@
-"""What the shapes of the wire are: frozen, camelCase, and nothing unknown is let in."""
+"""Base of all wire types: frozen, camelCase, unknown fields rejected."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from wire import patterns
 
 
 class Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
-    """What has its default is left out."""
+    """Base struct; fields with their default value are omitted."""
 
 
 def tag_of(value: Struct | type[Struct]) -> str:

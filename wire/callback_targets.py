@@ -1,4 +1,4 @@
-"""Where a call's status is told: what people type for it, and the values that are made of it."""
+"""Targets of status callbacks: their text form and the parsed values."""
 
 import re
 from typing import Annotated
@@ -15,7 +15,7 @@ AccountTarget = Annotated[str, Meta(pattern=patterns.ACCOUNT_TARGET, max_length=
 
 
 class _Target(Struct, frozen=True, array_like=True, tag_field="t"):
-    """What all targets share: stored as tagged arrays."""
+    """Base of all targets; stored as tagged arrays."""
 
 
 class AutoSetTarget(_Target, frozen=True, tag="auto"):
@@ -37,28 +37,28 @@ class ApiRequestTarget(_Target, frozen=True, tag="request"):
 
 
 class HttpsTarget(_Target, frozen=True, tag="https"):
-    """A customer's server, which only an account's configuration may name."""
+    """A customer's HTTPS server; only an account's settings may name one."""
 
     url: str
 
 
-CallTarget = AutoSetTarget | GrpcTarget | ApiRequestTarget  # of a call
-DeliveryTarget = GrpcTarget | ApiRequestTarget | HttpsTarget  # what can be delivered to
+CallTarget = AutoSetTarget | GrpcTarget | ApiRequestTarget  # named by a call
+DeliveryTarget = GrpcTarget | ApiRequestTarget | HttpsTarget  # an actual destination
 _REQUEST_ID = re.compile(patterns.HEX_ID)
 
 
 def parse_call_target(text: str, path: str) -> CallTarget:
-    """Make a call's target of what passed STATUS_TARGET; raises BadInput."""
+    """Parse a call's target that matches STATUS_TARGET; raises BadInput."""
     if text == AUTO_SET:
         return AutoSetTarget()
-    place = parse_delivery_target(text, path)
-    if isinstance(place, HttpsTarget):
+    target = parse_delivery_target(text, path)
+    if isinstance(target, HttpsTarget):
         raise BadInput(path, f"expected {patterns.PATTERNS[patterns.STATUS_TARGET]}")
-    return place
+    return target
 
 
 def parse_delivery_target(text: str, path: str) -> DeliveryTarget:
-    """Make a place of what passed ACCOUNT_TARGET or STATUS_TARGET; raises BadInput."""
+    """Parse a target that matches ACCOUNT_TARGET or STATUS_TARGET; raises BadInput."""
     if _REQUEST_ID.search(text):
         return ApiRequestTarget(text.lower())
     if text.startswith(("https://", "http://")):
@@ -77,9 +77,9 @@ def _grpc(text: str, path: str) -> GrpcTarget:
     return GrpcTarget(host, port, parts.scheme == "grpcs")
 
 
-def format_target(place: DeliveryTarget | CallTarget) -> str:
-    """Give a target as people write it."""
-    match place:
+def format_target(target: DeliveryTarget | CallTarget) -> str:
+    """Return the text form of a target."""
+    match target:
         case AutoSetTarget():
             return AUTO_SET
         case ApiRequestTarget(id=node):
@@ -87,5 +87,5 @@ def format_target(place: DeliveryTarget | CallTarget) -> str:
         case HttpsTarget(url=url):
             return url
         case GrpcTarget():
-            host = f"[{place.host}]" if ":" in place.host else place.host
-            return f"{'grpcs' if place.is_tls else 'grpc'}://{host}:{place.port}"
+            host = f"[{target.host}]" if ":" in target.host else target.host
+            return f"{'grpcs' if target.is_tls else 'grpc'}://{host}:{target.port}"

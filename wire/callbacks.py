@@ -1,4 +1,4 @@
-"""An account's status callbacks over RPC: where they go, how they are signed, what was given up."""
+"""An account's status callbacks over RPC: target, signing secret and dead letters."""
 
 from typing import Annotated, Any
 
@@ -12,10 +12,9 @@ DeadLetterId = Annotated[str, Meta(pattern=patterns.DEAD_LETTER_ID)]
 
 
 class PutCallback(Shape, frozen=True):
-    """Where `auto-set` leads; at most so many requests at once and a second, of each engine.
+    """The target of `auto-set`, and the limits on concurrency and rate, for each engine.
 
-    Without a target the account's calls are told to nobody unless they name one; its secrets sign
-    what those are told.
+    Without a target, only calls that name one have callbacks; the account's secrets sign those.
     """
 
     target: AccountTarget | None = None
@@ -24,23 +23,23 @@ class PutCallback(Shape, frozen=True):
 
 
 class CallbackView(Shape, frozen=True):
-    """An account's callbacks. `secret` is shown once, when it is made.
+    """An account's callback settings. `secret` is shown once, when it is created.
 
-    `stopped` says that the target answered 410 and gets nothing until it is put again.
-    `previousUntilMs`: until then what is sent has the signature of the secret before, too.
+    `stopped`: the target answered 410 and gets no events until settings are put again.
+    `previousUntilMs`: until then the previous secret signs, too.
     """
 
     target: str | None
     concurrency: int
     per_s: float | None = None
     secret: str | None = None
-    made_ms: int = 0  # when the secret was
+    made_ms: int = 0  # creation time of the secret
     previous_until_ms: int | None = None
     stopped: bool = False
 
 
 class DeadLetterView(Shape, frozen=True):
-    """An event that was given up: whose, which, why, after how many tries, and the event itself."""
+    """An event that was given up, with the reason and the number of attempts."""
 
     id: str
     call_id: str
@@ -53,20 +52,20 @@ class DeadLetterView(Shape, frozen=True):
 
 
 class DeadLetters(Shape, frozen=True):
-    """An account's dead letters, the oldest of each slot first; `more`: there are others."""
+    """An account's dead letters, the oldest of each slot first; `more`: the list is incomplete."""
 
     letters: tuple[DeadLetterView, ...]
     more: bool = False
 
 
 class Resend(Shape, frozen=True):
-    """Which dead letters to send again: those that are named, or all."""
+    """Which dead letters to resend: those listed, or all."""
 
     ids: Annotated[tuple[DeadLetterId, ...], Meta(max_length=1000)] = ()
     all: bool = False
 
 
 class Resent(Shape, frozen=True):
-    """How many are on their way again; what found no room or is not there stays as it is."""
+    """How many are due again; others are missing, or exceed the outbox limits."""
 
     resent: int

@@ -1,4 +1,4 @@
-"""Reading call events for a group over the internal RPC: each once, again until acknowledged.
+"""Consumer groups of call events over the internal RPC: delivery until acknowledged.
 
 docs/events.md is the guide.
 """
@@ -16,11 +16,11 @@ MAX_EVENTS = 1_000
 
 
 class ReadEvents(Shape, frozen=True):
-    """Who reads, as query parameters.
+    """Query parameters of a read.
 
-    `consumer`: a name of the process' own, the same after a restart. `wait`: seconds for the first
-    event. `limit`: no more than about so many. `idle`: what another consumer got, and has not
-    acknowledged for so many seconds, is delivered again.
+    `consumer`: the process' own name, the same after a restart. `wait`: seconds to wait for the
+    first event. `limit`: approximate maximum number of events. `idle`: seconds after which events
+    that another consumer has not acknowledged are redelivered.
     """
 
     group: Name
@@ -31,7 +31,7 @@ class ReadEvents(Shape, frozen=True):
 
 
 class DeliveredEvent(Shape, frozen=True):
-    """One event, and by which id it is acknowledged; `again`: it was delivered before."""
+    """One event, and the id that acknowledges it; `again`: it was delivered before."""
 
     id: str
     event: CallEvent
@@ -39,40 +39,40 @@ class DeliveredEvent(Shape, frozen=True):
 
 
 class LostEvents(Shape, frozen=True):
-    """Events that were cut off before they were read.
+    """Events that were trimmed before they were read.
 
-    Of this slot, from the entry `first` on, up to and without `end`, and `most` at most.
+    Of this slot, from the entry `first` on, up to and without `end`; at most `most` events.
     """
 
     slot: int
     first: str
     end: str
-    id: str = ""  # by which a group acknowledges that it knows
-    most: int = 0  # where that is known
+    id: str = ""  # acknowledges the loss
+    most: int = 0  # 0: unknown
 
 
 class EventBatch(Shape, frozen=True):
-    """What a consumer gets: events in order within a call, and what was lost."""
+    """The events of a read, in order within a call, and lost events."""
 
     events: tuple[DeliveredEvent, ...]
     lost: tuple[LostEvents, ...] = ()
 
 
 class AcknowledgeEvents(Shape, frozen=True):
-    """What a group is done with, by the ids that came with it; again is harmless."""
+    """Ids of handled events; may be repeated."""
 
     group: Name
     ids: Annotated[tuple[EventId, ...], Meta(max_length=10 * MAX_EVENTS)]
 
 
 class Acknowledged(Shape, frozen=True):
-    """How many of them were waiting for that."""
+    """How many of the ids were pending."""
 
     acknowledged: int
 
 
 class EventGroup(Shape, frozen=True):
-    """How a group stands: events not delivered yet, not acknowledged yet, and lost at most."""
+    """A group's position: undelivered, unacknowledged and (at most) lost events."""
 
     group: str
     lag: int
@@ -81,6 +81,6 @@ class EventGroup(Shape, frozen=True):
 
 
 class EventGroups(Shape, frozen=True):
-    """All groups."""
+    """All consumer groups."""
 
     groups: tuple[EventGroup, ...]

@@ -1,7 +1,7 @@
-"""What is asked of a live call over the internal RPC, and how it is answered.
+"""Requests to a live call over the internal RPC, and their responses.
 
-Legs are named by their `channelId`. `account`, when given, must be the call's own.
-Every request may be repeated: what holds already is answered in the same way.
+Legs are named by their `channelId`. `account`, if present, must be the call's own. Every request
+is idempotent.
 """
 
 from typing import Annotated, Literal
@@ -29,7 +29,7 @@ class CallControl(Shape, frozen=True):
 
 
 class MuteLeg(Shape, frozen=True):
-    """Mute a leg: `in` nobody hears it, `out` it hears nobody, `both`."""
+    """Mute a leg: `in` its own audio, `out` the audio it receives, or `both`."""
 
     channel_id: ChannelId
     direction: Literal["in", "out", "both"] = "in"
@@ -37,7 +37,7 @@ class MuteLeg(Shape, frozen=True):
 
 
 class DialInto(Shape, frozen=True):
-    """Call one more party into a live call; timeout in seconds of ringing."""
+    """Dial one more party into a live call; the timeout is in seconds of ringing."""
 
     target: Party
     caller_id: CallerId | None = None
@@ -46,7 +46,7 @@ class DialInto(Shape, frozen=True):
 
 
 class DialedLeg(Shape, frozen=True):
-    """The leg that a dial made."""
+    """The leg that was dialed."""
 
     call_id: str
     channel_id: str
@@ -61,7 +61,7 @@ class HangupCall(Shape, frozen=True):
 
 
 class TransferTarget(Shape, frozen=True):
-    """To whom a call is transferred (spec, "Transfer target")."""
+    """The target of a transfer (spec, "Transfer target")."""
 
     kind: Literal["agent", "number"]
     agent_id: Name | None = None
@@ -70,7 +70,7 @@ class TransferTarget(Shape, frozen=True):
 
 
 class InitTransfer(Shape, frozen=True):
-    """Begin to hand the customer from the source to the target."""
+    """Start to transfer the customer from the source to the target."""
 
     transfer_mode: Literal["blind", "attended"]
     customer_channel_id: ChannelId
@@ -83,7 +83,7 @@ class InitTransfer(Shape, frozen=True):
 
 
 class CompleteTransfer(Shape, frozen=True):
-    """Leave the source out."""
+    """Complete a transfer: the source leaves."""
 
     completed_by_agent_id: Name
     reason: Literal["source_hangup_intentional", "manual_complete"]
@@ -91,7 +91,7 @@ class CompleteTransfer(Shape, frozen=True):
 
 
 class CancelTransfer(Shape, frozen=True):
-    """Bring the customer back."""
+    """Cancel a transfer: the customer returns to the source."""
 
     cancelled_by_agent_id: Name
     reason: Literal["target_no_answer", "source_cancel", "target_reject"]
@@ -99,7 +99,7 @@ class CancelTransfer(Shape, frozen=True):
 
 
 class TransferView(Shape, frozen=True):
-    """A transfer session as it stands; times in wall-clock milliseconds."""
+    """The current state of a transfer session; times in wall-clock milliseconds."""
 
     transfer_session_id: str
     call_id: str
@@ -118,7 +118,7 @@ class TransferView(Shape, frozen=True):
 
 
 class AddMember(Shape, frozen=True):
-    """Call an agent or an outside number into a conference; without a session one is made."""
+    """Dial an agent or an external number into a conference; without a session, create one."""
 
     requested_by_agent_id: Name
     customer_channel_id: ChannelId | None = None
@@ -134,7 +134,7 @@ class AddMember(Shape, frozen=True):
 
 
 class KickMember(Shape, frozen=True):
-    """Put a member out of a conference, named by agent or by channel."""
+    """Remove a member, named by agent or by channel, from a conference."""
 
     conference_session_id: str
     requester_agent_id: Name
@@ -144,7 +144,7 @@ class KickMember(Shape, frozen=True):
 
 
 class LeaveConference(Shape, frozen=True):
-    """Leave a conference oneself."""
+    """Leave a conference."""
 
     conference_session_id: str
     agent_id: Name
@@ -153,7 +153,7 @@ class LeaveConference(Shape, frozen=True):
 
 
 class Coach(Shape, frozen=True):
-    """Let a member be heard by one other only; without a coached channel, by all again."""
+    """Make a member audible to one other only; without a coached channel, to all again."""
 
     conference_session_id: str
     channel_id: ChannelId
@@ -178,7 +178,7 @@ class MemberView(Shape, frozen=True):
 
 
 class ConferenceView(Shape, frozen=True):
-    """A conference session as it stands; times in wall-clock milliseconds."""
+    """The current state of a conference session; times in wall-clock milliseconds."""
 
     conference_session_id: str
     call_id: str

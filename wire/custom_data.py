@@ -1,4 +1,4 @@
-"""Data that customers hang on a call: any JSON object, within what can be stored and sent on."""
+"""Customers' data of a call: any JSON object within limits on depth, size and integers."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ import msgspec
 from wire.errors import BadInput
 
 MAX_DEPTH = 50
-MAX_BYTES = 16_384  # it travels with every event, webhook and commit of its call
+MAX_BYTES = 16_384  # sent with every event, webhook and commit of its call
 _INTEGERS = range(-(2**63), 2**64)  # what MessagePack can hold
 
 
 def check_custom_data(data: dict[str, Any] | None, path: str) -> None:
-    """Check that an object can be kept with a call; raises BadInput."""
+    """Check that an object can be stored with a call; raises BadInput."""
     if data is None:
         return
     level: list[Any] = [data]

@@ -1,4 +1,4 @@
-"""What an account may dial: prefixes, caller ids, and a list of numbers that may not be called."""
+"""Dial policy of an account: allowed prefixes, caller ids and a do-not-call list."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from msgspec import Meta
 from wire import patterns
 from wire.base import CallerId, Name, Shape
 
-MAX_LIST_CHANGES = 10_000  # of a list at once: so many fit into a body
+MAX_LIST_CHANGES = 10_000  # of a list in one request, limited by the body size
 MAX_CALLER_IDS = 10_000
 Prefix = Annotated[str, Meta(pattern=patterns.PREFIX)]
 FullNumber = Annotated[str, Meta(pattern=patterns.FULL_NUMBER)]
@@ -16,12 +16,11 @@ Numbers = Annotated[tuple[FullNumber, ...], Meta(max_length=MAX_LIST_CHANGES)]
 
 
 class AccountDialPolicy(Shape, frozen=True):
-    """An account's terms, put as a whole; what is left out is not limited.
+    """An account's dial policy, put as a whole; absent fields do not limit.
 
-    `destinations` are prefixes of what may be called, `numbers` the caller ids that may be shown,
-    the one to show instead of others first. `country` is the calling code of numbers without one.
-    With `doNotCall` nobody is called while the account's list is not known. `version` is for who
-    puts terms, to know them again.
+    `destinations` are allowed prefixes, `numbers` the allowed caller ids, the default first.
+    `country` is the calling code of numbers without one. With `doNotCall`, no call is placed while
+    the account's list is unknown. `version` is chosen by the client that puts the policy.
     """
 
     destinations: Annotated[tuple[Prefix, ...], Meta(max_length=1_000)] | None = None
@@ -32,7 +31,7 @@ class AccountDialPolicy(Shape, frozen=True):
 
 
 class DialPolicyView(Shape, frozen=True):
-    """Which version of its terms an account has, and to which change its list has come."""
+    """The versions of an account's dial policy and do-not-call list."""
 
     account: Name
     version: str = ""
@@ -40,16 +39,16 @@ class DialPolicyView(Shape, frozen=True):
 
 
 class DialPolicies(Shape, frozen=True):
-    """The accounts that have terms."""
+    """The accounts with a dial policy."""
 
     accounts: tuple[DialPolicyView, ...]
 
 
 class DncListChange(Shape, frozen=True):
-    """Changes of a do-not-call list that stands at `after`: with them, it stands at `version`.
+    """Changes that bring a do-not-call list from version `after` to `version`.
 
-    After 0 it begins anew. It is asked from the moment on when it `isWhole`, and until a new
-    beginning.
+    `after` 0 replaces the list. The list takes effect once a change with `isWhole` completes it,
+    until it is replaced.
     """
 
     after: Annotated[int, Meta(ge=0)]
@@ -60,6 +59,6 @@ class DncListChange(Shape, frozen=True):
 
 
 class DncListState(Shape, frozen=True):
-    """How far a do-not-call list has come; 0: it is not there."""
+    """The version of a do-not-call list; 0: there is none."""
 
     version: int

@@ -1,19 +1,91 @@
-"""Bad input, told so that its sender can mend it: where it is, what is wrong, what is allowed."""
+"""Errors in input: their path, the problem, and the allowed fields or values."""
 
 import re
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import msgspec
+from msgspec import inspect
 
-from wire.allowed_fields import allowed_fields
 from wire.patterns import PATTERNS
+
+_STEP = re.compile(r"\[(?P<index>\d+|\.\.\.)\]|\.(?P<key>[^.\[]+)")
+_SOME = ""  # the decoder does not report which value of a mapping failed
+_info = cache(inspect.type_info)
+_SEVERAL = (inspect.ListType, inspect.VarTupleType)
+
+
+def allowed_fields(shape: Any, given: Any, path: str) -> tuple[str, ...]:
+    """Return the allowed fields of an object in a document, JSON or decoded; empty: unknown.
+
+    `path` locates the object in the decoder's notation (`.action.data`).
+    """
+    try:
+        document = msgspec.json.decode(given) if isinstance(given, bytes) else given
+    except (msgspec.DecodeError, RecursionError):
+        return ()
+    kind: inspect.Type | None = _one(_info(shape), document)
+    for step in _steps(path):
+        kind = _below(kind, step)
+        document = _inside(document, step)
+        kind = kind and _one(kind, document)
+    if not isinstance(kind, inspect.StructType):
+        return ()
+    tag = (kind.tag_field,) if kind.tag_field else ()
+    return (*tag, *(field.encode_name for field in kind.fields))
+
+
+def _steps(path: str) -> Iterator[str | int]:
+    for step in _STEP.finditer(path):
+        key, index = step["key"], step["index"]
+        yield key if index is None else _SOME if index == "..." else int(index)
+
+
+def _below(kind: inspect.Type | None, step: str | int) -> inspect.Type | None:
+    match kind:
+        case inspect.StructType(fields=fields):
+            return next((each.type for each in fields if each.encode_name == step), None)
+        case inspect.DictType(value_type=value):
+            return value
+        case inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
+            return item
+        case _:
+            return None
+
+
+def _inside(document: Any, step: str | int) -> Any:
+    try:
+        return document[step]
+    except (KeyError, IndexError, TypeError):
+        return None
+
+
+def _one(kind: inspect.Type, document: Any) -> inspect.Type | None:
+    """Choose the matching type of a union, by an object's tag."""
+    match kind:
+        case inspect.Metadata(type=inner):
+            return _one(inner, document)
+        case inspect.UnionType(types=kinds):
+            return next((each for each in kinds if _matches(each, document)), None)
+        case _:
+            return kind
+
+
+def _matches(kind: inspect.Type, document: Any) -> bool:
+    if isinstance(kind, inspect.StructType) and isinstance(document, dict):
+        return not kind.tag_field or document.get(kind.tag_field) == kind.tag
+    if isinstance(kind, inspect.DictType):
+        return isinstance(document, dict)
+    return isinstance(kind, _SEVERAL) and isinstance(document, list)
+
 
 _AT = re.compile(r"^(?P<text>.*?)(?: - at `(?:key` in `)?\$(?P<path>.*)`)?$", re.DOTALL)
 _FIELD = re.compile(r"(?:unknown|required) field `(?P<field>[^`]*)`")
 
 
 class BadInput(ValueError):
-    """One fault in what was sent: its path (`action.data.audioUrl`) and what is allowed there."""
+    """One error in the input: its path (`action.data.audioUrl`) and what is allowed there."""
 
     def __init__(self, path: str, message: str, code: str = "invalid") -> None:
         super().__init__(f"{path}: {message}" if path else message)
@@ -23,19 +95,20 @@ class BadInput(ValueError):
 
 
 class InputErrors(ValueError):
-    """Several faults at once, each with its place."""
+    """Several errors, each with its path."""
 
-    def __init__(self, faults: tuple[BadInput, ...]) -> None:
-        super().__init__("; ".join(map(str, faults)))
-        self.errors = faults
+    def __init__(self, errors: tuple[BadInput, ...]) -> None:
+        super().__init__("; ".join(map(str, errors)))
+        self.errors = errors
 
 
 def from_decoder(
     error: msgspec.DecodeError, prefix: str = "", shape: Any = None, given: Any = None
 ) -> BadInput:
-    """Turn a decoder's words into a path and a message; a field named in them joins the path.
+    """Convert a decoder's error to a path and a message; a field that it names joins the path.
 
-    `shape`: what was read of what was `given`, so that one that is not known can be told what is.
+    `shape` is the decoded type and `given` the input, to list the allowed fields for an unknown
+    one.
     """
     match = _AT.match(str(error))
     text, path = (match["text"], match["path"] or "") if match else (str(error), "")

@@ -1,6 +1,6 @@
-"""What happened to a call, as told to the outside (spec, "Events"; design section 7).
+"""Call events as published (spec, "Events"; design section 7).
 
-docs/events.md says what may change in it, and what only with another `version`.
+docs/events.md defines which changes need another `version`.
 """
 
 from typing import Any, Literal
@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from wire.record import CallRecord
 
-VERSION = 1  # of an event's form; 0, or none: told before it was numbered
+VERSION = 1  # of the event format; 0 or absent: emitted before formats were numbered
 
 Kind = Literal[
     "initiated",
@@ -38,7 +38,7 @@ Kind = Literal[
 
 
 class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """One fact of a call's life; `id` is the same at each telling, `sequence_number` has no gap."""
+    """One event of a call; a repetition has the same `id`, `sequence_number` has no gaps."""
 
     id: str
     event: Kind
@@ -51,7 +51,7 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     from_: str = field(name="from")
     to: str
     channel_id: str | None = None
-    parent_call_id: str | None = None  # of a leg: the call that it was called into
+    parent_call_id: str | None = None  # of a leg: the call that it was dialed into
     party: str | None = None
     leg_status: str | None = None
     dtmf: str | None = None
@@ -63,11 +63,11 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     session_state: str | None = None
     mode: str | None = None  # of a transfer
     muted: str | None = None
-    answered_by: str | None = None  # human, machine, unknown, where it was detected
+    answered_by: str | None = None  # human, machine, unknown; absent without detection
     duration: int | None = None  # seconds since the answer
     recording_url: str | None = None
     recording_purpose: str | None = None  # call or voicemail
-    recording_duration: int | None = None  # seconds; None while it is not known yet
+    recording_duration: int | None = None  # seconds; None: not known yet
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")
     custom_data: dict[str, Any] | None = None

@@ -1,7 +1,7 @@
 """A flow: a named document of nodes that calls run by its id.
 
-A node is one of the verbs, or one of those that move the call on: menu, condition, set, goto and
-request. What is left out of `next` ends the flow; the call then goes on with what comes after it.
+A node is a verb, or controls the flow: menu, condition, set, goto and request. A node without
+`next` ends the flow; the call continues with what follows the flow.
 """
 
 from typing import Annotated, Any, Literal
@@ -22,7 +22,7 @@ from wire.verbs import (
     SayData,
 )
 
-Scalar = str | int | float | bool  # as answers bring them: texts where a number is too large
+Scalar = str | int | float | bool  # of responses: text where a number is too large
 StoredNumber = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]  # that can be stored with a call
 DocumentScalar = str | StoredNumber | float | bool  # in a document
 ApiRequestId = Annotated[str, Meta(pattern=patterns.HEX_ID)]
@@ -51,7 +51,7 @@ class SayNode(Shape, frozen=True, tag="say"):
 
 
 class GatherNode(Shape, frozen=True, tag="gather"):
-    """Collect digits, which are `{{digits}}` from then on."""
+    """Collect digits, available as `{{digits}}` afterwards."""
 
     data: GatherData = GatherData()
     next: Name | None = None
@@ -59,7 +59,7 @@ class GatherNode(Shape, frozen=True, tag="gather"):
 
 
 class RecordNode(Shape, frozen=True, tag="record"):
-    """Record a message; it is at `{{record.url}}` from then on."""
+    """Record a message, available at `{{record.url}}` afterwards."""
 
     data: RecordData = RecordData()
     next: Name | None = None
@@ -67,7 +67,7 @@ class RecordNode(Shape, frozen=True, tag="record"):
 
 
 class DialNode(Shape, frozen=True, tag="dial"):
-    """Call someone; how it ended is `{{dial.status}}` from then on."""
+    """Dial a party; the result is `{{dial.status}}` afterwards."""
 
     data: DialData
     next: Name | None = None
@@ -89,7 +89,7 @@ class HangupNode(Shape, frozen=True, tag="hangup"):
 
 
 class MenuData(Prompt, frozen=True):
-    """The prompt of a menu, and its clocks in milliseconds."""
+    """The prompt of a menu, and its timeouts in milliseconds."""
 
     timeout: Milliseconds = 5_000
     digit_timeout: Milliseconds = 2_000
@@ -97,7 +97,7 @@ class MenuData(Prompt, frozen=True):
 
 
 class MenuNode(Shape, frozen=True, tag="menu"):
-    """Let the caller choose: where each choice leads, where silence does, and any other key."""
+    """Let the caller choose: the next node for each choice, for silence and for invalid keys."""
 
     branches: Annotated[dict[Branch, Name], Meta(min_length=1, max_length=40)]
     no_input: Name
@@ -115,21 +115,21 @@ class Case(Shape, frozen=True):
 
 
 class ConditionNode(Shape, frozen=True, tag="condition"):
-    """Go where the first case that holds leads, or else elsewhere."""
+    """Continue at the node of the first case that is true, or of `else`."""
 
     cases: Annotated[tuple[Case, ...], Meta(min_length=1, max_length=40)]
     else_: Name = field(name="else")
 
 
 class SetNode(Shape, frozen=True, tag="set"):
-    """Set variables, which are `{{vars.name}}` from then on; null takes one away."""
+    """Set variables, available as `{{vars.name}}` afterwards; null removes one."""
 
     variables: Annotated[dict[Variable, DocumentScalar | None], Meta(min_length=1, max_length=64)]
     next: Name | None = None
 
 
 class GotoNode(Shape, frozen=True, tag="goto"):
-    """Go to a node, at most so often in a call; then to `next`, or the call ends."""
+    """Go to a node, at most `limit` times in a call; then to `next`, or the call ends."""
 
     node: Name
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
@@ -137,19 +137,19 @@ class GotoNode(Shape, frozen=True, tag="goto"):
 
 
 class RequestData(Shape, frozen=True):
-    """Which stored API request to send; while it is, the caller hears silence, or music."""
+    """The stored API request to send; meanwhile the caller hears silence, or music."""
 
     request_id: ApiRequestId
     moh: MusicOnHold = MusicOnHold()
 
     @property
     def api(self) -> str:
-        """The id as the store has it."""
+        """The id as stored."""
         return self.request_id.lower()
 
 
 class RequestNode(Shape, frozen=True, tag="request"):
-    """Send an API request; what it answers is `{{answers.node.name}}` from then on."""
+    """Send an API request; its answers are `{{answers.node.name}}` afterwards."""
 
     data: RequestData
     success: Name
@@ -173,9 +173,9 @@ Node = (
 
 
 class FlowDocument(Shape, frozen=True):
-    """A whole flow; `inputs` are variables that whoever runs it has set before.
+    """A whole flow; `inputs` are variables that its caller sets.
 
-    Its kind says what runs it: calls, or the conversations of a messaging number.
+    `kind`: run by calls, or by conversations of a messaging number.
     """
 
     start: Name
@@ -186,7 +186,7 @@ class FlowDocument(Shape, frozen=True):
 
 
 class FlowOutline(Shape, frozen=True):
-    """A flow whose nodes are not looked at yet: the strings of each may hold templates."""
+    """A flow with unparsed nodes, whose strings may contain templates."""
 
     start: Name
     nodes: Annotated[dict[Name, dict[str, Any]], Meta(min_length=1, max_length=MAX_NODES)]

@@ -1,10 +1,10 @@
-"""What a call lets its leg hear: audio at an address, or a text to be spoken."""
+"""Media to play to a leg: audio at an address, speech or a tone."""
 
 from msgspec import Struct
 
 
 class Audio(Struct, frozen=True, tag="audio"):
-    """Audio at an http(s) address, in any usual format."""
+    """Audio at an http(s) address, in any common format."""
 
     url: str
 
@@ -29,7 +29,7 @@ Source = Audio | Speech | Tone
 
 
 class Clip(Struct, frozen=True, array_like=True):
-    """Audio ready to be played: its key (a hash of the content) and its exact length."""
+    """Audio ready to play: its key (a hash of the content) and its exact length."""
 
     key: str
     duration_ms: int

@@ -1,11 +1,11 @@
-"""The patterns of what people type, each with the words that tell what it allows.
+"""Patterns of input values, each with a description for error messages.
 
-Each ends in END: Python's `$` alone would let a line feed through, and so into a SIP header.
+Each ends in END: Python's `$` alone would accept a trailing line feed, for example in a SIP header.
 """
 
-END = r"$(?!\n)"  # \Z in words that a JSON schema (ECMA 262) knows too
+END = r"$(?!\n)"  # \Z in the syntax of JSON schemas (ECMA 262)
 
-# RFC 1123, section 2.1; a name of other letters is written as DNS has it (xn--...).
+# RFC 1123, section 2.1; other letters are written in Punycode (xn--...).
 _LABEL = r"[A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?"
 _HOST = rf"({_LABEL}(\.{_LABEL})*\.?|\[[0-9A-Fa-f:.]{{2,45}}\])(:[0-9]{{1,5}})?"
 URL = rf"^https?://{_HOST}([/?#][^\s\x00-\x1f\x7f\\]*)?" + END
@@ -28,7 +28,7 @@ ON_MACHINE = URL.replace("^", "^(?:continue|hangup|", 1).removesuffix(END) + ")"
 
 REQUEST_ID = r"^[A-Za-z0-9_]{8,64}" + END
 HEX_ID = r"^[0-9A-Fa-f]{24}" + END
-# A port is asked for: there is no usual one of gRPC's.
+# The port is required: gRPC has no default.
 _GRPC = rf"grpcs?://{_HOST.removesuffix('?')}"
 DEAD_LETTER_ID = r"^[0-9]{1,3}\.[0-9]{1,20}-[0-9]{1,20}" + END
 STATUS_TARGET = rf"^(auto-set|[0-9A-Fa-f]{{24}}|{_GRPC})" + END

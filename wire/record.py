@@ -1,8 +1,8 @@
-"""A call's record: all that is known of it when it has ended, told with its last event.
+"""The call record (CDR), published with a call's last event.
 
-Whoever reads it must let fields pass that it does not know (docs/events.md says what may change).
-Times are wall-clock milliseconds. Of a call and of each leg, ring, talk and hold time add up to
-the time from its beginning to its end.
+Readers must ignore unknown fields (docs/events.md defines which changes may occur). Times are
+wall-clock milliseconds. Of a call and of each leg, ring, talk and hold time add up to the time from
+start to end.
 """
 
 from typing import Any
@@ -11,11 +11,11 @@ from msgspec import Struct, field
 
 
 class _Part(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """Frozen, camelCase; what has its default is left out."""
+    """Base struct: frozen, camelCase; fields with their default value are omitted."""
 
 
 class LegRecord(_Part, frozen=True):
-    """One leg: `requestedMs` is when its party was called, or called us."""
+    """One leg; `requestedMs` is the time of the outbound or inbound call attempt."""
 
     channel_id: str
     party: str
@@ -31,8 +31,8 @@ class LegRecord(_Part, frozen=True):
     agent_id: str | None = field(default=None, name="agent_id")
     agent_name: str | None = None
     reference_id: str | None = field(default=None, name="reference_id")
-    answered_by: str | None = None  # human, machine, unknown, where it was detected
-    reason: str | None = None  # why its party could not be called: not_allowed, do_not_call, …
+    answered_by: str | None = None  # human, machine, unknown; absent without detection
+    reason: str | None = None  # why the party was not called: not_allowed, do_not_call, …
 
 
 class GatherRecord(_Part, frozen=True):
@@ -45,7 +45,7 @@ class GatherRecord(_Part, frozen=True):
 
 
 class RecordingRecord(_Part, frozen=True):
-    """A recording: where it is filed, or will be; its length, once it is there."""
+    """A recording: its archive URL, and its length once it is archived."""
 
     url: str
     purpose: str  # call or voicemail
@@ -72,7 +72,7 @@ class TransferRecord(_Part, frozen=True):
 
 
 class MemberRecord(_Part, frozen=True):
-    """One party of a conference."""
+    """One member of a conference."""
 
     channel_id: str
     party: str
@@ -85,7 +85,7 @@ class MemberRecord(_Part, frozen=True):
 
 
 class ConferenceRecord(_Part, frozen=True):
-    """A conference session, with all who were in it."""
+    """A conference session with all of its members."""
 
     session_id: str
     state: str
@@ -97,7 +97,7 @@ class ConferenceRecord(_Part, frozen=True):
 
 
 class CallRecord(_Part, frozen=True):
-    """A call that has ended; `legsOmitted`: so many of its first legs are not listed."""
+    """An ended call; `legsOmitted`: number of its first legs that are not listed."""
 
     call_id: str
     account_id: str
@@ -106,7 +106,7 @@ class CallRecord(_Part, frozen=True):
     direction: str
     from_: str = field(name="from")
     to: str
-    caller_id: str  # what was shown to who was called
+    caller_id: str  # shown to the called party
     dialed_numbers: tuple[str, ...]
     status: str
     created_ms: int
@@ -126,6 +126,6 @@ class CallRecord(_Part, frozen=True):
     conferences: tuple[ConferenceRecord, ...] = ()
     recordings: tuple[RecordingRecord, ...] = ()
     gathered: tuple[GatherRecord, ...] = ()
-    labels: dict[str, str] | None = None  # of who made the call, or of the number's route
+    labels: dict[str, str] | None = None  # set by the originate request or the number's route
     contact: dict[str, Any] | None = None
     custom_data: dict[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""API requests: stored HTTP requests that flows and status callbacks send, filled in as they go."""
+"""API requests: stored HTTP requests with templates, sent by flows and status callbacks."""
 
 from typing import Annotated, Any, Literal
 
@@ -17,10 +17,10 @@ Secret = Annotated[str, Meta(min_length=1, max_length=4096)]
 
 
 class _Request(Shape, frozen=True):
-    """What is shown of a request, too.
+    """The fields of a request that are also shown.
 
-    Texts may hold templates; of the address, what comes after the host. The body is `json` or
-    `text`. `answers` names values by where they stand in the answer's JSON (RFC 6901).
+    Texts may contain templates; in the URL, only after the host. The body is `json` or `text`.
+    `answers` names values by their JSON pointer in the response (RFC 6901).
     """
 
     url: Annotated[str, Meta(min_length=8, max_length=2048)]
@@ -36,9 +36,9 @@ class _Request(Shape, frozen=True):
 
 
 class ApiRequest(_Request, frozen=True):
-    """An API request as it is stored; its secrets are `{{secrets.name}}` and are never shown.
+    """An API request as stored; its secrets are `{{secrets.name}}` and are never shown.
 
-    A secret that is left out stays as it was; null takes it away.
+    An absent secret stays unchanged; null removes it.
     """
 
     secrets: Annotated[dict[Variable, Secret | None], Meta(max_length=32)] = field(
@@ -47,7 +47,7 @@ class ApiRequest(_Request, frozen=True):
 
 
 class ApiRequestView(_Request, frozen=True):
-    """An API request as it is shown: the names of its secrets."""
+    """An API request as shown, with the names of its secrets."""
 
     request_id: str = ""
     secrets: tuple[str, ...] = ()

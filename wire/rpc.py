@@ -1,4 +1,4 @@
-"""The internal RPC: what the REST layer and the command line ask of an engine, as JSON.
+"""The internal RPC, as JSON: requests of the REST layer and the command line to an engine.
 
 Errors are RFC 9457 problems with a `code` and, for bad input, `errors[]` of path and message.
 """
@@ -18,17 +18,17 @@ OnMachine = Annotated[str, Meta(pattern=patterns.ON_MACHINE, max_length=2048)]
 
 
 class AnsweredDetection(Detection, frozen=True):
-    """Detection on a call that is made.
+    """Machine detection on an originated call.
 
-    For a machine the call goes on (`continue`), ends (`hangup`), or runs another action, an object
-    or an address.
+    For a machine the call continues (`continue`), ends (`hangup`), or runs another action, an
+    object or an address.
     """
 
     on_machine: OnMachine | Verb = "continue"
 
 
 class RecordCall(Shape, frozen=True):
-    """Whether to record, in the form that the guide's examples have."""
+    """Whether to record, in the form of the guide's examples."""
 
     enable: bool = False
 
@@ -37,11 +37,11 @@ class Originate(Shape, frozen=True):
     """Start a call.
 
     `to` is called showing `from`, then the action runs on that leg. With `fromFirst`, `from` is
-    itself called, then `to` is dialled and bridged to it, and the action runs when that has ended.
-    The same `requestId` again gives the same call. A flow runs with `contact`.
-    `machineDetection`, true or its settings, is about `to`: with `fromFirst`, about that dial.
-    `labels` are told with the call's record, and to nobody else.
-    Its events go to `statusCallbackUrl`, without one to the target that the account has configured.
+    called first, then `to` is dialed and bridged to it, and the action runs after that.
+    The same `requestId` again returns the same call. A flow runs with `contact`.
+    `machineDetection`, true or settings, applies to `to`; with `fromFirst`, to that dial.
+    `labels` are only part of the call record.
+    Events are delivered to `statusCallbackUrl`, or else to the account's target.
     """
 
     account: Name
@@ -64,39 +64,39 @@ class Originate(Shape, frozen=True):
 
     @property
     def is_recorded(self) -> bool:
-        """Whether it is to be recorded, in whichever form that was said."""
+        """Whether the call is to be recorded, in either form."""
         return is_enabled(self.record_call)
 
 
 class Started(Shape, frozen=True):
-    """The call that an originate made, or had made before."""
+    """The call that an originate started now, or before."""
 
     call_id: str
 
 
 class NumberRoute(Shape, frozen=True):
-    """Where calls to a number go: whose they are, and what runs."""
+    """The account of calls to a number, and the action they run."""
 
     account: Name
     action: Action
     custom_data: dict[str, Any] | None = None
     record_call: bool | RecordCall = False
-    labels: Labels | None = None  # told with the records of its calls
+    labels: Labels | None = None  # part of the records of its calls
     status_callback_url: StatusTarget | None = None
 
     @property
     def is_recorded(self) -> bool:
-        """Whether its calls are to be recorded, in whichever form that was said."""
+        """Whether its calls are to be recorded, in either form."""
         return is_enabled(self.record_call)
 
 
-def is_enabled(wish: bool | RecordCall) -> bool:
-    """Tell what either form of a wish says."""
-    return wish if isinstance(wish, bool) else wish.enable
+def is_enabled(setting: bool | RecordCall) -> bool:
+    """Return the value of either form of a setting."""
+    return setting if isinstance(setting, bool) else setting.enable
 
 
 class FlowVersion(Shape, frozen=True):
-    """A flow, and the number of its newest version."""
+    """A flow and its newest version."""
 
     flow_id: str
     version: int
@@ -109,18 +109,18 @@ class Flows(Shape, frozen=True):
 
 
 class FlowVersions(Shape, frozen=True):
-    """The versions of a flow that are kept."""
+    """The kept versions of a flow."""
 
     flow_id: str
     versions: tuple[int, ...]
 
 
 class NodeView(Shape, frozen=True):
-    """One PBX node: `calls` are those of all engines, what else changes is as this engine sees it.
+    """One PBX node: `calls` are those of all engines, other states are as this engine sees them.
 
-    `unavailableReason` says why it gets no new call: a code as calls are rejected with, empty when
-    it gets them. What its manager interface tells: `coreCalls`, how many calls it counts itself,
-    and of all packets of late the part that was lost on the way to it, and their jitter.
+    `unavailableReason` is the rejection code for new calls, empty when the node accepts them. From
+    the manager interface: `coreCalls`, the node's own count of calls, and the loss and jitter of
+    recently received packets.
     """
 
     name: str
@@ -131,9 +131,9 @@ class NodeView(Shape, frozen=True):
     weight: float = 1.0
     max_calls: int | None = None
     max_calls_per_s: int | None = None
-    ami_connected: bool = False  # by its manager interface
+    ami_connected: bool = False  # the manager interface
     trunk_reachable: bool = True
-    unregistered: tuple[str, ...] = ()  # as whom it is refused where it registers
+    unregistered: tuple[str, ...] = ()  # its own registrations that failed
     core_calls: int | None = None
     loss: float = 0.0
     jitter_ms: float = 0.0
@@ -146,7 +146,7 @@ class Nodes(Shape, frozen=True):
 
 
 class FieldError(Shape, frozen=True):
-    """One thing wrong with the input."""
+    """One error in the input."""
 
     path: str
     message: str
@@ -154,7 +154,7 @@ class FieldError(Shape, frozen=True):
 
 
 class Problem(Shape, frozen=True):
-    """What went wrong (RFC 9457)."""
+    """An error response (RFC 9457)."""
 
     title: str
     status: int

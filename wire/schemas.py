@@ -1,6 +1,6 @@
-"""JSON Schemas made from the shapes themselves: of what is told, and of what customers write.
+"""JSON Schemas of events, flows and API requests, generated from the types.
 
-As files they are in docs/schemas.
+Published in docs/schemas.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from wire.request import ApiRequest
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEMPLATED = r"\{\{[^{}]+\}\}"
-# What a flow's nodes have in `data`: in these texts a template may stand.
+# Types of the nodes' `data`, whose texts may be templates.
 _DATA = (
     "Confirm",
     "DialData",
@@ -27,7 +27,7 @@ _DATA = (
 
 
 def event_schema() -> dict[str, Any]:
-    """Give the schema of an event, its record within it."""
+    """Return the schema of an event, including its call record."""
     (event,), parts = schema_components([CallEvent], ref_template="#/$defs/{name}")
     return {
         "$schema": _DIALECT,
@@ -39,14 +39,14 @@ def event_schema() -> dict[str, Any]:
 
 
 def flow_schema() -> dict[str, Any]:
-    """Give the schema of a flow."""
+    """Return the schema of a flow."""
     schema = _document("A flow of Switchroom", "docs/flows.md says what it does.", FlowDocument)
     parts = schema["$defs"]
     return {**schema, "$defs": {**parts, **{name: _templated(parts[name]) for name in _DATA}}}
 
 
 def request_schema() -> dict[str, Any]:
-    """Give the schema of an API request."""
+    """Return the schema of an API request."""
     return _document("An API request of Switchroom", "docs/flows.md says what it does.", ApiRequest)
 
 
@@ -58,12 +58,12 @@ def _document(title: str, description: str, shape: Any) -> dict[str, Any]:
 
 
 def _templated(schema: Any) -> Any:
-    """Let a template stand where a text of a pattern is wanted."""
+    """Also allow a template where a text must match a pattern."""
     match schema:
         case {"type": "string", "pattern": _}:
-            beside = {key: schema[key] for key in ("default",) if key in schema}
-            plain = {key: each for key, each in schema.items() if key not in beside}
-            return {"anyOf": [plain, {"type": "string", "pattern": _TEMPLATED}], **beside}
+            default = {key: schema[key] for key in ("default",) if key in schema}
+            plain = {key: each for key, each in schema.items() if key not in default}
+            return {"anyOf": [plain, {"type": "string", "pattern": _TEMPLATED}], **default}
         case dict():
             return {key: _templated(each) for key, each in schema.items()}
         case list():

@@ -1,4 +1,4 @@
-"""Whole action trees: parse once at the border; what is accepted here is what runs."""
+"""Parses and checks whole action trees, once, before they run."""
 
 from collections.abc import Iterator
 
@@ -16,10 +16,10 @@ _LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
 
 
 class Limits(Struct, frozen=True):
-    """How large a tree may be, and what it may reach.
+    """Limits on a tree's size and on the addresses in it.
 
-    Plain http only to this machine, and that only if allowed; sip: addresses only on `sip_hosts`,
-    since each is a call that someone pays for.
+    Plain http only to this machine, and only if allowed; sip: addresses only on `sip_hosts`,
+    because each is a call that costs money.
     """
 
     size_bytes: int = 65_536
@@ -32,7 +32,7 @@ DEFAULT_LIMITS = Limits()
 
 
 def parse_action(body: bytes, limits: Limits = DEFAULT_LIMITS, prefix: str = "") -> Action:
-    """Decode and check one action, object or address; raises BadInput with the fault's path."""
+    """Decode and check one action, object or address; raises BadInput."""
     if len(body) > limits.size_bytes:
         raise BadInput(prefix, f"larger than {limits.size_bytes} bytes", "too_large")
     try:
@@ -47,7 +47,7 @@ def parse_action(body: bytes, limits: Limits = DEFAULT_LIMITS, prefix: str = "")
 
 
 def check_action(action: Action, limits: Limits, prefix: str = "") -> Action:
-    """Check what one field cannot say of itself: depth, addresses, dial targets; returns it."""
+    """Check what the types cannot: depth, addresses, dial targets; returns the action."""
     for path, node, depth in walk(action, prefix, 1):
         if depth > limits.depth:
             raise BadInput(path, f"nested deeper than {limits.depth} actions", "too_deep")
@@ -59,7 +59,7 @@ def check_action(action: Action, limits: Limits, prefix: str = "") -> Action:
 
 
 def walk(action: Action, path: str, depth: int = 1) -> Iterator[tuple[str, Action, int]]:
-    """Go through a tree: each action in it with its path and its depth."""
+    """Yield each action of a tree with its path and depth."""
     yield path, action, depth
     if isinstance(action, str):
         return
@@ -89,8 +89,8 @@ def _check_dial(data: DialData, path: str, limits: Limits) -> None:
         raise BadInput(path, "one of number, agent_id or flowId is required")
     if data.number is not None and data.flow_id is not None:
         raise BadInput(f"{path}.flowId", "not together with number")
-    for number, place in _numbers(data):
-        check_party(number, limits, _join(path, place))
+    for number, index in _numbers(data):
+        check_party(number, limits, _join(path, index))
     if data.confirm is not None:
         _check_prompt(data.confirm, f"{path}.confirm", limits)
     if data.whisper is not None:
@@ -98,7 +98,7 @@ def _check_dial(data: DialData, path: str, limits: Limits) -> None:
 
 
 def _check_whisper(whisper: Verb, path: str) -> None:
-    """Check that nothing in it could move the call, or be asked of a server, while others ring."""
+    """Check that a whisper neither redirects the call nor fetches an action."""
     for where, node, _depth in walk(whisper, path, 1):
         if not isinstance(node, (Play, Say, Gather)):
             raise BadInput(where, "one of play, say and gather is required, as an object")
@@ -124,7 +124,7 @@ def check_party(party: str, limits: Limits, path: str) -> None:
 
 
 def check_url(url: str, limits: Limits, path: str) -> None:
-    """Check that an address is https://, or where allowed this machine's; raises BadInput."""
+    """Check that an address is https://, or if allowed on this machine; raises BadInput."""
     if url.startswith("https://"):
         return
     if not limits.allow_insecure or not _is_loopback(url):
@@ -134,13 +134,13 @@ def check_url(url: str, limits: Limits, path: str) -> None:
 def _numbers(data: DialData) -> list[tuple[str, str]]:
     if data.number is None or isinstance(data.number, str):
         return [(data.number, "number")] if data.number else []
-    return [(number, f"number[{place}]") for place, number in enumerate(data.number)]
+    return [(number, f"number[{index}]") for index, number in enumerate(data.number)]
 
 
 def _audio(data: PlayData) -> list[tuple[str, str]]:
     if isinstance(data.audio_url, str):
         return [(data.audio_url, "data.audioUrl")]
-    return [(url, f"data.audioUrl[{place}]") for place, url in enumerate(data.audio_url)]
+    return [(url, f"data.audioUrl[{index}]") for index, url in enumerate(data.audio_url)]
 
 
 def _is_loopback(url: str) -> bool:

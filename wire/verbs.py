@@ -1,7 +1,7 @@
-"""The action verbs: what a customer sends and what a call runs, one definition for both.
+"""The action verbs that customers send and calls run.
 
-Sent as JSON with a `type` (spec, "Call action"); `wire.tree` checks what one field cannot say.
-Durations: gather in milliseconds, dial and flow timeouts in seconds, as the specification has them.
+Sent as JSON with a `type` (spec, "Call action"); `wire.tree` checks what the types cannot.
+Durations as in the specification: gather in milliseconds, dial and flow timeouts in seconds.
 """
 
 from typing import Annotated
@@ -14,13 +14,13 @@ from wire.base import CallerId, Language, Milliseconds, Name, Number, Seconds, S
 
 
 class PlayData(Shape, frozen=True):
-    """What to play: one address or several, one after another."""
+    """Audio to play: one address, or several in sequence."""
 
     audio_url: Url | Annotated[tuple[Url, ...], Meta(min_length=1, max_length=20)]
 
 
 class SayData(Shape, frozen=True):
-    """What to say, and in which voice; a language is a BCP 47 tag (`en`, `hi-IN`)."""
+    """A text to speak, and its voice; a language is a BCP 47 tag (`en`, `hi-IN`)."""
 
     text: Annotated[str, Meta(min_length=1, max_length=4000)]
     voice: Name | None = None
@@ -29,7 +29,7 @@ class SayData(Shape, frozen=True):
 
 
 class GatherData(Prompt, frozen=True):
-    """Digits to collect: from which leg, after which prompt, until when."""
+    """Digits to collect: their leg, the prompt and when to stop."""
 
     max_digits: Annotated[int, Meta(ge=1, le=64)] = 64
     timeout: Milliseconds = 5_000
@@ -40,9 +40,9 @@ class GatherData(Prompt, frozen=True):
 
 
 class RecordData(Prompt, frozen=True):
-    """A message to record: after which prompt, and what ends it; times in seconds.
+    """A message to record: the prompt and when to stop; times in seconds.
 
-    `silence` of 0: only the terminator, the longest time, or the end of the call.
+    With `silence` 0, only the terminator, the maximum length or a hangup ends it.
     """
 
     beep: bool = True
@@ -58,10 +58,10 @@ class MusicOnHold(Shape, frozen=True):
 
 
 class DialData(Shape, frozen=True):
-    """Whom to call: a number, several at once, or an agent; or, for type flow, what to run.
+    """The party to dial: a number, several at once, or an agent; or, for type flow, the flow.
 
-    Who answers is connected when a machine has been told from a person, `whisper` has been heard
-    and the key of `confirm` pressed, as far as these are asked for.
+    The answering party is connected after machine detection, `whisper` and the key of `confirm`,
+    if these are requested.
     """
 
     number: Number | Annotated[tuple[Number, ...], Meta(min_length=1, max_length=10)] | None = None
@@ -79,17 +79,17 @@ class DialData(Shape, frozen=True):
 
 
 class FlowData(Shape, frozen=True):
-    """Which stored flow to run."""
+    """The stored flow to run."""
 
     flow_id: Name
 
 
 class HangupData(Shape, frozen=True):
-    """Nothing: a hangup needs no data."""
+    """No fields: a hangup needs no data."""
 
 
 class Play(Shape, frozen=True, tag="play"):
-    """Play audio to the leg, then go on."""
+    """Play audio to the leg, then continue."""
 
     data: PlayData
     action: "Action | None" = None
@@ -97,7 +97,7 @@ class Play(Shape, frozen=True, tag="play"):
 
 
 class Say(Shape, frozen=True, tag="say"):
-    """Speak a text to the leg, then go on."""
+    """Speak a text to the leg, then continue."""
 
     data: SayData
     action: "Action | None" = None
@@ -105,7 +105,7 @@ class Say(Shape, frozen=True, tag="say"):
 
 
 class Gather(Shape, frozen=True, tag="gather"):
-    """Collect digits and tell the action, an address or an object."""
+    """Collect digits and report them to the action, an address or an object."""
 
     data: GatherData = GatherData()
     action: "Action | None" = None
@@ -113,7 +113,7 @@ class Gather(Shape, frozen=True, tag="gather"):
 
 
 class Record(Shape, frozen=True, tag="record"):
-    """Record a message and tell the action, an address or an object; timeout is the prompt's."""
+    """Record a message and report it to the action; `timeout` is the prompt's."""
 
     data: RecordData = RecordData()
     action: "Action | None" = None
@@ -121,7 +121,7 @@ class Record(Shape, frozen=True, tag="record"):
 
 
 class Dial(Shape, frozen=True, tag="dial"):
-    """Call someone, bridge on answer, and go on when that leg has ended; timeout in seconds."""
+    """Dial a party, bridge on answer, continue when that leg has ended; timeout in seconds."""
 
     data: DialData
     action: "Action | None" = None
@@ -130,7 +130,7 @@ class Dial(Shape, frozen=True, tag="dial"):
 
 
 class Flow(Shape, frozen=True, tag="flow"):
-    """Run a stored flow, then go on."""
+    """Run a stored flow, then continue."""
 
     data: FlowData
     action: "Action | None" = None

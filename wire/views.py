@@ -1,4 +1,4 @@
-"""What is shown of calls: as they stand, their legs, recordings and story."""
+"""Views of calls: current state, legs, recordings, timeline and audit."""
 
 from typing import Any
 
@@ -18,11 +18,11 @@ class LegView(Shape, frozen=True):
     reference_id: str | None = field(default=None, name="reference_id")
     muted: str = ""
     held: bool = False
-    answered_by: str = ""  # human, machine, unknown, where it was detected
+    answered_by: str = ""  # human, machine, unknown; empty without detection
 
 
 class RecordingView(Shape, frozen=True):
-    """A recording of a call: where it is filed, or will be; and its length once it is there."""
+    """A recording of a call: its archive URL, and its length once it is archived."""
 
     url: str
     purpose: str  # call or voicemail
@@ -38,9 +38,9 @@ class CallRecordings(Shape, frozen=True):
 
 
 class CallView(Shape, frozen=True):
-    """A call as it stands; `verb` is the one that runs. Times in wall-clock milliseconds.
+    """The current state of a call; times in wall-clock milliseconds.
 
-    `mainChannelId` names the leg that the tree runs on.
+    `verb` is the running one, `mainChannelId` the leg that the action tree runs on.
     """
 
     call_id: str
@@ -60,7 +60,7 @@ class CallView(Shape, frozen=True):
     hangup_cause: int = 0
     ended_by: str = ""
     reason: str = ""
-    answered_by: str = ""  # human, machine, unknown, where it was detected
+    answered_by: str = ""  # human, machine, unknown; empty without detection
     custom_data: dict[str, Any] | None = None
     verb: str = ""
     main_channel_id: str = ""
@@ -76,7 +76,7 @@ class Calls(Shape, frozen=True):
 
 
 class TimelineEntry(Shape, frozen=True):
-    """One line of a call's timeline: what happened, and what the call did about it."""
+    """One entry of a call's timeline: an event, the commands it caused and the new state."""
 
     at_ms: int
     event: dict[str, Any]
@@ -85,7 +85,46 @@ class TimelineEntry(Shape, frozen=True):
 
 
 class Timeline(Shape, frozen=True):
-    """A call's story, made by running its recorded events through the core again."""
+    """A call's timeline, computed by replaying its recorded events."""
 
     call: CallView
     moments: tuple[TimelineEntry, ...]
+
+
+class Difference(Shape, frozen=True):
+    """A replayed decision that differs from the log: commands, published events or final state.
+
+    `commands` are those of the replay, if known; the log has only a digest of the original ones.
+    """
+
+    about: str  # commands, events, state
+    detail: str
+    line: int = 0  # of the log; line 0 is the new call
+    at_ms: int = 0
+    event: dict[str, Any] | None = None
+    commands: tuple[dict[str, Any], ...] = ()
+
+
+class Replay(Shape, frozen=True):
+    """The audit of one call by replay.
+
+    `gap` is the first line that the store lost: later lines cannot be replayed. `compared` is the
+    number of lines with a digest, `events` the number of published events, `trimmed` how many of
+    these are no longer on the stream.
+    """
+
+    call_id: str
+    is_same: bool
+    lines: int
+    compared: int
+    events: int
+    trimmed: int = 0
+    gap: int | None = None
+    is_live: bool = False
+    differences: tuple[Difference, ...] = ()
+
+
+class EndedCalls(Shape, frozen=True):
+    """Ended calls, the latest first."""
+
+    call_ids: tuple[str, ...]

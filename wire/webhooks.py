@@ -1,4 +1,4 @@
-"""What is sent to customers' webhooks when a call asks what to do next (design section 7)."""
+"""Requests to customers' webhooks for a call's next action (design section 7)."""
 
 from typing import Any, Literal
 
@@ -11,9 +11,9 @@ GatherReason = Literal["terminator", "max-digits", "digit-timeout", "timeout", "
 
 
 class DialResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """How a dial ended; duration in seconds of conversation.
+    """The result of a dial; duration in seconds of conversation.
 
-    `answeredBy`, where it was detected, is about the party that was connected, or answered last.
+    `answeredBy` is that of the connected party, or of the one that answered last.
     """
 
     status: str
@@ -24,17 +24,17 @@ class DialResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
     answered_by: AnsweredBy | None = None
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")
-    reason: str | None = None  # why nobody could be called: not_allowed, do_not_call, …
+    reason: str | None = None  # why no party was called: not_allowed, do_not_call, …
 
 
 class GatherLeg(Struct, frozen=True, rename="camel"):
-    """The leg that a gather listened to; its id can be given back to resume on it."""
+    """The leg of a gather; its id can be sent back to resume on it."""
 
     channel_id: str
 
 
 class ActionRequest(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """Asks for the next action: which call, and what just ended (`start` for nothing yet)."""
+    """Request for the next action: the call, and the verb that ended (`start`: none yet)."""
 
     call_id: str
     event: str
@@ -49,7 +49,7 @@ class ActionRequest(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 class GatherResult(Struct, frozen=True, rename="camel"):
-    """Tells the digits that were collected and why collecting ended."""
+    """The collected digits, and why the gather ended."""
 
     call_id: str
     dtmf: str
@@ -60,9 +60,9 @@ class GatherResult(Struct, frozen=True, rename="camel"):
 
 
 class RecordResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """Tells where a message is, how long it is in seconds, and why it ended.
+    """The URL of a recorded message, its length in seconds, and why it ended.
 
-    Without an address there is none; without a length it is still on its way there.
+    Without a URL there is no recording; without a length it is not archived yet.
     """
 
     call_id: str

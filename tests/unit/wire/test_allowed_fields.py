@@ -5,8 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from wire.allowed_fields import allowed_fields
-from wire.errors import BadInput, from_decoder
+from wire.errors import BadInput, allowed_fields, from_decoder
 from wire.tree import parse_action
 from wire.verbs import Action
 
