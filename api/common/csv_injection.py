@@ -37,3 +37,8 @@ def encode_csv(rows: Iterable[Sequence[Any]]) -> bytes:
     out = io.StringIO(newline="")
     csv.writer(out).writerows(rows)
     return out.getvalue().encode()
+
+
+def encode_escaped_csv(rows: Iterable[Iterable[str]]) -> bytes:
+    """Encode rows as CSV, with formulas escaped."""
+    return encode_csv([escape_formula(cell) for cell in row] for row in rows)

@@ -1,1 +1,1 @@
-"""Contact lists: uploaded, mapped, processed in the background; and the contacts in them."""
+"""Contact lists and their contacts, imported from files in the background."""

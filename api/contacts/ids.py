@@ -1,4 +1,4 @@
-"""Ids of lists, contacts and files as text: what was never given is simply not found."""
+"""Ids and paths of lists and contacts; an id of another form is not found."""
 
 import re
 from typing import Annotated
@@ -7,13 +7,14 @@ from fastapi import Path
 
 from api.common.errors import NotFound
 
+BASE = "/srmain/contacts_list"
 _ID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 
 
-def read_id(text: str, what: str) -> int:
-    """Read an id; raises NotFound."""
+def parse_id(text: str, resource: str) -> int:
+    """Parse an id; raises NotFound."""
     if not _ID.fullmatch(text):
-        raise NotFound(f"no {what} of this id")
+        raise NotFound(f"no {resource} of this id")
     return int(text)
 
 

@@ -1,12 +1,12 @@
-"""Words as they are looked for: whether letters are large does not count, nor how they are put."""
+"""Search keys: texts normalized so that case and Unicode form do not matter."""
 
 import unicodedata
 
-MAX_KEY_CHARS = 128  # letters; an index can't hold more than 2,700 bytes in all
+MAX_KEY_CHARS = 128  # an index entry has at most 2,700 bytes
 
 
 def normalize(text: str) -> str:
-    """Fold a text, for a key or for what keys begin with."""
+    """Normalize a text to a key, or to the prefix of keys."""
     if text.isascii():
         return text.lower()[:MAX_KEY_CHARS]
     return unicodedata.normalize("NFC", text).casefold()[:MAX_KEY_CHARS]

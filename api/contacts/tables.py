@@ -1,7 +1,7 @@
-"""Contacts in SQL: lists, the contacts in them, the files that they came from.
+"""Tables of contact lists, their contacts, and the files that they are imported from.
 
-A contact's names and e-mail are there twice: as written, and folded (`folding.py`), as they are
-looked for, cut to what an index can hold. No id is given a second time, also not after a delete.
+A contact's names and e-mail address are stored twice: as written, and as search keys
+(`search_keys.py`), cut to what an index can hold. Ids are never reused, even after a delete.
 """
 
 import sqlalchemy as sa
@@ -20,12 +20,14 @@ lists = sa.Table(
     sa.Column("name_key", Text(768), nullable=False),
     sa.Column("description", Text(2_000), nullable=False),
     sa.Column("status", Text(16), nullable=False),
-    sa.Column("is_default", sa.Boolean, nullable=False),  # of an account at most one
+    sa.Column("is_default", sa.Boolean, nullable=False),  # at most one of an account
     sa.Column("is_active", sa.Boolean, nullable=False),
-    sa.Column("is_deleted", sa.Boolean, nullable=False),  # its contacts are being taken out
+    sa.Column("is_deleted", sa.Boolean, nullable=False),  # its contacts are being deleted
     sa.Column("assigned_fields", sa.JSON, nullable=False),
     sa.Column("additional_fields", sa.JSON, nullable=False),
-    sa.Column("contacts", sa.BigInteger, nullable=False),  # how many: whoever writes some says so
+    sa.Column(
+        "contacts", sa.BigInteger, nullable=False
+    ),  # their number; whoever adds or deletes some updates it
     sa.Column("created_ms", Millis, nullable=False),
     sa.Column("updated_ms", Millis, nullable=False),
     sa.Index("contact_lists_by_account", "account_id", "id"),
@@ -54,14 +56,14 @@ contacts = sa.Table(
     sa.Column("id", Key, primary_key=True, autoincrement=True),
     sa.Column("account_id", Text(64), nullable=False),
     sa.Column("list_id", sa.ForeignKey(lists.c.id), nullable=False),
-    sa.Column("phone_number", Text(16), nullable=False),  # E.164; once in a list
+    sa.Column("phone_number", Text(16), nullable=False),  # E.164; unique in a list
     sa.Column("f_name", Text(128)),
     sa.Column("l_name", Text(128)),
     sa.Column("email", Text(254)),
     sa.Column("f_name_key", Text(128)),
     sa.Column("l_name_key", Text(128)),
     sa.Column("email_key", Text(128)),
-    sa.Column("fields", sa.Text),  # those that the list assigns, as JSON
+    sa.Column("fields", sa.Text),  # the list's assigned fields, as JSON
     sa.Column("call_status", Text(64)),
     sa.Column("add_to_running_campaign", sa.Boolean, nullable=False),
     sa.Column("created_ms", Millis, nullable=False),
@@ -72,7 +74,7 @@ contacts = sa.Table(
     sa.Index("contacts_by_number", "account_id", "phone_number", "list_id", "id"),
     sqlite_autoincrement=True,
 )
-# Names with each other: to ask for both looks at no row.
+# Each name index has the other name, too: a search for both reads no row.
 for _key, *_more in (("f_name_key", "l_name_key"), ("l_name_key", "f_name_key"), ("email_key",)):
     _has = contacts.c[_key].is_not(None)
     sa.Index(
@@ -92,7 +94,7 @@ contact_tags = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# A list's file; one of no list is still being uploaded. Its sample is its first rows.
+# The file of a list; one without a list is being uploaded. The sample is its first rows.
 files = sa.Table(
     "contact_files",
     metadata,
@@ -101,7 +103,7 @@ files = sa.Table(
     sa.Column("list_id", sa.ForeignKey(lists.c.id), unique=True),
     sa.Column("name", Text(255), nullable=False),
     sa.Column("bytes", sa.BigInteger, nullable=False),
-    sa.Column("rows", sa.BigInteger, nullable=False),  # at most so many, without the header
+    sa.Column("rows", sa.BigInteger, nullable=False),  # an upper bound, without the header
     sa.Column("kind", Text(8), nullable=False),
     sa.Column("encoding", Text(32)),
     sa.Column("delimiter", Text(1)),
@@ -120,8 +122,7 @@ file_parts = sa.Table(
     sa.Column("body", sa.LargeBinary, nullable=False),
 )
 
-# A list's file taken in: how far, and what became of its rows. A batch's rows and what is said of
-# them here are one commit.
+# The import of a list's file: its progress and results, committed with each batch of rows.
 imports = sa.Table(
     "contact_imports",
     metadata,

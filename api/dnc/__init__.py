@@ -1,1 +1,1 @@
-"""Do-not-call lists: numbers that an account must not call, told by token."""
+"""Do-not-call lists: numbers that an account must not call, changed with a token."""

@@ -7,10 +7,10 @@ from fastapi import Depends, Path, Request
 from api.dnc.service import DncService
 
 
-async def dnc_service(request: Request) -> DncService:
-    found: DncService = request.app.state.services.dnc
-    return found
+async def _service(request: Request) -> DncService:
+    service: DncService = request.app.state.services.dnc
+    return service
 
 
-Dnc = Annotated[DncService, Depends(dnc_service)]
+Dnc = Annotated[DncService, Depends(_service)]
 Token = Annotated[str, Path(description="The account's do-not-call token.", max_length=128)]

@@ -1,11 +1,9 @@
-"""`/srmain/dnc…`: authenticated by the token in the path alone, so that links in mails can use it."""
+"""`/srmain/dnc…`: the token in the path authenticates alone, so that links in mails work."""
 
-from typing import Annotated, TypedDict
+from typing import TypedDict
 
-from fastapi import Depends, Path, Request
-
+from api.dnc.dependencies import Dnc, Token
 from api.dnc.schemas import Entry, EntryView
-from api.dnc.service import DncService
 from api.http.routes import BodyOrQuery, Routes
 
 routes = Routes("Do not call")
@@ -23,15 +21,6 @@ ENTRY = _EntryOptions(
     errors=(401, 503),
     example={"phoneNo": "+4790000000", "provider": "example-telecom"},
 )
-
-
-async def _service(request: Request) -> DncService:
-    service: DncService = request.app.state.services.dnc
-    return service
-
-
-Dnc = Annotated[DncService, Depends(_service)]
-Token = Annotated[str, Path(description="The account's do-not-call token.", max_length=128)]
 
 
 @routes.get(f"{BASE}/subscribe/{{token}}", **ENTRY, status=201)

@@ -1,4 +1,4 @@
-"""What is sent about a do-not-call list (spec, "DNC entry"), and what is answered."""
+"""Requests and views of do-not-call lists (spec, "DNC entry")."""
 
 from typing import Annotated
 
@@ -14,9 +14,9 @@ Provider = Annotated[
 
 
 class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """A number, and the telecom provider whose entry it is; `accountId` is the token's, if given.
+    """A number, and the telecom provider it is listed for; `accountId`, if given, is the token's.
 
-    An entry that is not active is kept, and forbids nothing.
+    An inactive entry is stored, and blocks no call.
     """
 
     phone_no: PhoneNo
@@ -26,7 +26,7 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
 
 
 class EntryView(Struct, frozen=True, rename="camel"):
-    """An entry as it stands now; the number with its country."""
+    """An entry's state; the number is E.164."""
 
     account_id: str
     phone_no: str

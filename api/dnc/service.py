@@ -1,4 +1,4 @@
-"""Numbers put on an account's do-not-call list and taken off it, by who has the account's token."""
+"""Puts numbers on an account's do-not-call list and takes them off, for whoever has its token."""
 
 from collections.abc import Callable
 
@@ -15,35 +15,35 @@ from wire.errors import BadInput
 
 
 class DncService(Struct, frozen=True):
-    """What can be done with lists; `changed` hears whose has changed."""
+    """Operations on lists; `on_change` is called with the account whose list has changed."""
 
     tokens: DncTokenStore
     store: DncStore
-    known: AccountCache
-    changed: Callable[[str], None]
+    accounts: AccountCache
+    on_change: Callable[[str], None]
 
-    async def subscribe(self, token: str, asked: Entry) -> EntryView:
-        """Let a number be called no more, once engines know: a moment later."""
-        account_id, number = await self._named(token, asked)
-        await self.store.put(account_id, (number,), asked.provider, is_active=asked.is_active)
-        self.changed(account_id)
-        return EntryView(account_id, number, asked.provider, asked.is_active)
+    async def subscribe(self, token: str, entry: Entry) -> EntryView:
+        """Put a number on the list; engines apply it a moment later."""
+        account_id, number = await self._resolve(token, entry)
+        await self.store.put(account_id, (number,), entry.provider, is_active=entry.is_active)
+        self.on_change(account_id)
+        return EntryView(account_id, number, entry.provider, entry.is_active)
 
-    async def unsubscribe(self, token: str, asked: Entry) -> EntryView:
-        """Take a provider's entry off; one that is not there is off already."""
-        account_id, number = await self._named(token, asked)
-        await self.store.remove(account_id, number, asked.provider)
-        self.changed(account_id)
-        return EntryView(account_id, number, asked.provider, False)
+    async def unsubscribe(self, token: str, entry: Entry) -> EntryView:
+        """Take a provider's entry off; without one, do nothing."""
+        account_id, number = await self._resolve(token, entry)
+        await self.store.remove(account_id, number, entry.provider)
+        self.on_change(account_id)
+        return EntryView(account_id, number, entry.provider, False)
 
-    async def _named(self, token: str, asked: Entry) -> tuple[str, str]:
+    async def _resolve(self, token: str, entry: Entry) -> tuple[str, str]:
         account_id = await self.tokens.account_of(token)
         if account_id is None:
             raise Unauthenticated(NOT_AUTHENTICATED)
-        if asked.account_id not in {None, account_id}:
+        if entry.account_id not in {None, account_id}:
             raise BadInput("accountId", "not the account of this token")
-        known = await self.known.get(account_id)
+        account = (await self.accounts.get(account_id)).account
         try:
-            return account_id, e164(asked.phone_no, known.account.region)
+            return account_id, e164(entry.phone_no, account.region)
         except InvalidNumber as error:
             raise BadInput("phoneNo", f"{error}; expected a number such as +4721930000") from None

@@ -1,4 +1,4 @@
-"""Do-not-call lists, changed one by one or by the thousand, and read as changes."""
+"""Do-not-call lists in the database: changed singly or in bulk, read as a change log."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from api.dnc.tables import entries, lists
 
 
 class Change(Struct, frozen=True):
-    """A number that has come onto a list or is off it, and the version with which it did."""
+    """A number that was put on a list or taken off, and the version of the change."""
 
     version: int
     number: str
@@ -22,15 +22,13 @@ class Change(Struct, frozen=True):
 
 
 class ListVersions(Struct, frozen=True):
-    """From which version to which a list goes; 0 and 0: there is none."""
+    """The versions that a list covers; 0 and 0: there is no list."""
 
     since: int = 0
     version: int = 0
 
 
 class DncStore:
-    """What is kept of lists."""
-
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
@@ -39,21 +37,21 @@ class DncStore:
     async def put(
         self, account_id: str, numbers: Iterable[str], provider: str, *, is_active: bool = True
     ) -> None:
-        """Keep a provider's entries, active or not; each number is a change of its own."""
-        several = list(dict.fromkeys(numbers))
-        if not several:
+        """Store a provider's entries, active or not; each number is a change of its own."""
+        distinct = list(dict.fromkeys(numbers))
+        if not distinct:
             return
         async with self._database.writing() as connection:
-            last = await self._grown(connection, account_id, len(several))
-            same = {
+            last = await self._next_version(connection, account_id, len(distinct))
+            common = {
                 "account_id": account_id,
                 "provider": provider,
                 "is_active": is_active,
                 "changed_ms": self._now_ms(),
             }
-            first = last - len(several) + 1
-            rows = [{**same, "number": n, "version": v} for v, n in enumerate(several, first)]
-            await connection.execute(self._kept(), rows)
+            first = last - len(distinct) + 1
+            rows = [{**common, "number": n, "version": v} for v, n in enumerate(distinct, first)]
+            await connection.execute(self._upsert(), rows)
 
     async def remove(self, account_id: str, number: str, provider: str) -> None:
         """Make a provider's entry inactive, if there is one."""
@@ -66,25 +64,26 @@ class DncStore:
         async with self._database.writing() as connection:
             if (await connection.execute(select(entries.c.number).where(*entry))).first() is None:
                 return
-            version = await self._grown(connection, account_id, 1)
+            version = await self._next_version(connection, account_id, 1)
             values = {"is_active": False, "version": version, "changed_ms": self._now_ms()}
             await connection.execute(update(entries).where(*entry).values(values))
 
-    async def extents(self) -> dict[str, ListVersions]:
-        """Tell how far each list has come; accounts without one are left out."""
+    async def all_versions(self) -> dict[str, ListVersions]:
+        """Return the versions of each account's list; accounts without one are absent."""
         async with self._database.reading() as connection:
             rows = await connection.execute(select(lists))
             return {each.account_id: ListVersions(each.since, each.version) for each in rows}
 
-    async def extent(self, account_id: str) -> ListVersions:
-        """Tell how far an account's list has come."""
+    async def versions(self, account_id: str) -> ListVersions:
         query = select(lists.c.since, lists.c.version).where(lists.c.account_id == account_id)
         async with self._database.reading() as connection:
             row = (await connection.execute(query)).first()
         return ListVersions(*row) if row else ListVersions()
 
-    async def changes(self, account_id: str, after: int, until: int, most: int) -> Sequence[Change]:
-        """Read the changes after a version, in order; from the beginning, only what is listed."""
+    async def changes(
+        self, account_id: str, after: int, until: int, limit: int
+    ) -> Sequence[Change]:
+        """Return the changes after a version, in order; after version 0, only active entries."""
         active = entries.alias("active")
         listed = exists().where(
             active.c.account_id == entries.c.account_id,
@@ -99,14 +98,14 @@ class DncStore:
                 entries.c.version <= until,
             )
             .order_by(entries.c.version)
-            .limit(most)
+            .limit(limit)
         )
         if not after:
             query = query.where(entries.c.is_active)
         async with self._database.reading() as connection:
             return [Change(*row) for row in await connection.execute(query)]
 
-    def _kept(self) -> Any:
+    def _upsert(self) -> Any:
         added = self._insert(entries)
         names = ("is_active", "version", "changed_ms")
         return added.on_conflict_do_update(
@@ -114,15 +113,18 @@ class DncStore:
             set_={name: added.excluded[name] for name in names},
         )
 
-    async def _grown(self, connection: AsyncConnection, account_id: str, by: int) -> int:
-        """Count changes; the row is locked from here on, so versions are committed in order.
+    async def _next_version(self, connection: AsyncConnection, account_id: str, by: int) -> int:
+        """Reserve versions, and return the last one; the row stays locked until the commit.
 
-        They are times at least: a database that was made or put back anew has others than before.
+        Versions are therefore committed in order. They are not less than the time in ms, so that a
+        database that is recreated or restored does not reuse earlier ones.
         """
-        next_one, now_ms = lists.c.version + by, self._now_ms()
+        following, now_ms = lists.c.version + by, self._now_ms()
         row = {"account_id": account_id, "since": now_ms - by, "version": now_ms}
         added = self._insert(lists).values(row)
-        later = case((next_one > now_ms, next_one), else_=now_ms)
-        grown = added.on_conflict_do_update(index_elements=["account_id"], set_={"version": later})
-        counted = await connection.execute(grown.returning(lists.c.version))
-        return int(counted.scalar_one())
+        version = case((following > now_ms, following), else_=now_ms)
+        upsert = added.on_conflict_do_update(
+            index_elements=["account_id"], set_={"version": version}
+        )
+        result = await connection.execute(upsert.returning(lists.c.version))
+        return int(result.scalar_one())

@@ -1,7 +1,7 @@
-"""Do-not-call lists in SQL, with what engines need to follow their changes.
+"""Tables of do-not-call lists, with the versions by which engines follow their changes.
 
-A number is on a list while any of its entries, one a provider, is active. What is taken off stays
-as an inactive row: so every change has a row that carries its version.
+A number is on a list while any of its entries (one per provider) is active. A removed entry stays
+as an inactive row, so that each change has a row with its version.
 """
 
 import sqlalchemy as sa

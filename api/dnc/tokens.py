@@ -1,7 +1,7 @@
-"""Tokens that change an account's do-not-call list and open nothing else.
+"""Tokens that authorize changes of an account's do-not-call list, and nothing else.
 
-They are 256 random bits that nobody chose, so a plain hash can't be guessed back: what stands in
-an address is checked at every request, by people's mail programs, too.
+A token is 256 random bits, so a fast hash without salt is enough: it is verified at every request,
+also when mail programs prefetch links.
 """
 
 import hashlib
@@ -19,27 +19,27 @@ from api.dnc.tables import tokens
 
 
 class DncToken(Struct, frozen=True):
-    """What is shown of a token."""
+    """A token without its secret."""
 
     id: str
     created_ms: int
 
 
 class DncTokenStore:
-    """What is kept of tokens: their hashes."""
+    """Stores the hashes of tokens."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
     async def add(self, account_id: str) -> str:
-        """Draw a token for an account; it is known to nobody but who is given it now."""
-        drawn_id = secrets.token_hex(6)
-        token = f"swd_{drawn_id}_{secrets.token_urlsafe(32)}"
+        """Create and return a token for an account; only its hash is stored."""
+        token_id = secrets.token_hex(6)
+        token = f"swd_{token_id}_{secrets.token_urlsafe(32)}"
         row = {
-            "id": drawn_id,
+            "id": token_id,
             "account_id": account_id,
-            "token_hash": _hashed(token),
+            "token_hash": _hash(token),
             "created_ms": self._now_ms(),
         }
         try:
@@ -50,30 +50,30 @@ class DncTokenStore:
         return token
 
     async def account_of(self, token: str) -> str | None:
-        """Tell whose a token is; None if nobody's, or of an account that may do nothing."""
+        """Return the account of a token; None if it is unknown, or the account is disabled."""
         query = (
             select(tokens.c.account_id)
             .join(accounts)
-            .where(tokens.c.token_hash == _hashed(token), accounts.c.is_active)
+            .where(tokens.c.token_hash == _hash(token), accounts.c.is_active)
         )
         async with self._database.reading() as connection:
             found: str | None = (await connection.execute(query)).scalar_one_or_none()
         return found
 
     async def all(self, account_id: str) -> list[DncToken]:
-        """List an account's tokens."""
+        """Return an account's tokens, oldest first."""
         query = select(tokens.c.id, tokens.c.created_ms).where(tokens.c.account_id == account_id)
         async with self._database.reading() as connection:
             rows = await connection.execute(query.order_by(tokens.c.created_ms))
             return [DncToken(*row) for row in rows]
 
     async def revoke(self, account_id: str, token_id: str) -> None:
-        """Let a token change nothing any more."""
+        """Delete a token; raises NotFound."""
         removal = delete(tokens).where(tokens.c.id == token_id, tokens.c.account_id == account_id)
         async with self._database.writing() as connection:
             if not (await connection.execute(removal)).rowcount:
                 raise NotFound(f"no do-not-call token {token_id} of {account_id}")
 
 
-def _hashed(token: str) -> str:
+def _hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()

@@ -1,1 +1,1 @@
-"""The messaging platform's cloud API, as a client: templates, header media, test messages."""
+"""A client of the messaging platform's cloud API: templates, header media, test messages."""

@@ -1,7 +1,7 @@
-"""Asks the messaging platform: one request at a time, bounded in time and size, never redirected.
+"""The HTTP client of the messaging platform: bounded in time and size, without redirects.
 
-Nothing is asked twice by itself: a message would be sent twice, and a limit be reached sooner.
-(aiohttp does so where it can do no harm: a GET or DELETE whose kept connection was closed.)
+There are no retries: a message could be sent twice, and rate limits would be reached sooner.
+(aiohttp retries where it is safe: a GET or DELETE whose idle connection was closed.)
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -16,14 +16,14 @@ from api.messaging_platform.problems import PlatformUnavailable, to_error
 from api.messaging_platform.settings import BusinessAccount, MsgappSettings
 
 T = TypeVar("T")
-CONNECT_S = 3.0
+CONNECT_TIMEOUT_S = 3.0
 MAX_RESPONSE_BYTES = 4_194_304
 SUCCESS = range(200, 300)
-NONE = "this account has no business account on the messaging platform"
+NO_BUSINESS_ACCOUNT = "this account has no business account on the messaging platform"
 
 
 class PlatformClient:
-    """Knows where the platform is, and which business account is whose."""
+    """Sends requests to the platform, on behalf of an account's business account."""
 
     def __init__(self, http: aiohttp.ClientSession, settings: MsgappSettings) -> None:
         self._http = http
@@ -31,18 +31,18 @@ class PlatformClient:
         self._base = f"{str(settings.url or '').rstrip('/')}/{settings.version}"
 
     def business(self, account_id: str) -> BusinessAccount:
-        """Give an account's business account; raises Invalid where it has none."""
-        found = self.settings.accounts.get(account_id)
-        if found is None or self.settings.url is None:
-            raise InvalidRequest(NONE, "no_business_account")
-        return found
+        """Return an account's business account; raises InvalidRequest."""
+        business = self.settings.accounts.get(account_id)
+        if business is None or self.settings.url is None:
+            raise InvalidRequest(NO_BUSINESS_ACCOUNT, "no_business_account")
+        return business
 
     def accounts_of(self, business_id: str) -> list[str]:
-        """List the accounts that share a business account."""
-        known = self.settings.accounts.items()
-        return [account_id for account_id, each in known if each.business_id == business_id]
+        """Return the accounts that share a business account."""
+        accounts = self.settings.accounts.items()
+        return [account_id for account_id, each in accounts if each.business_id == business_id]
 
-    async def ask(  # noqa: PLR0913 - a request has that many parts
+    async def request(  # noqa: PLR0913 - the parts of a request
         self,
         shape: type[T],
         business: BusinessAccount,
@@ -52,47 +52,51 @@ class PlatformClient:
         query: Mapping[str, str] | None = None,
         body: object = None,
     ) -> T:
-        """Ask, and decode the answer; raises what `problems` tells."""
+        """Send a request, and decode the response; raises the errors of `problems`."""
         headers = {"Authorization": f"Bearer {business.token.get_secret_value()}"}
         data = None if body is None else msgspec.json.encode(body)
         if data is not None:
             headers["Content-Type"] = "application/json"
-        return await self._answered(
+        return await self._request(
             shape, business, method, path, headers=headers, params=query, data=data
         )
 
     async def send_file(
         self, shape: type[T], business: BusinessAccount, path: str, file: IO[bytes]
     ) -> T:
-        """Send a file's content from where it stands."""
+        """Send a file's content from its current position."""
         token = business.token.get_secret_value()
         headers = {
             "Authorization": f"OAuth {token}",
             "file_offset": "0",
             "Content-Type": "application/octet-stream",
         }
-        return await self._answered(shape, business, "POST", path, headers=headers, data=file)
+        return await self._request(shape, business, "POST", path, headers=headers, data=file)
 
-    async def _answered(
-        self, shape: type[T], business: BusinessAccount, method: str, path: str, **more: Any
+    async def _request(
+        self, shape: type[T], business: BusinessAccount, method: str, path: str, **options: Any
     ) -> T:
-        status, answer, headers = await self._bytes(method, f"{self._base}/{path}", **more)
+        status, content, headers = await self._request_raw(
+            method, f"{self._base}/{path}", **options
+        )
         if status not in SUCCESS:
-            # A token that it does not take, it may repeat; the customer is to see our problem.
+            # The platform may repeat a token that it rejects; the customer must not see it.
             token = business.token.get_secret_value().encode()
-            raise to_error(status, answer.replace(token, b"(the token)"), headers)
+            raise to_error(status, content.replace(token, b"(the token)"), headers)
         try:
-            return msgspec.json.decode(answer, type=shape)
+            return msgspec.json.decode(content, type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             text = f"the messaging platform's answer is not understood ({error})"
             raise PlatformUnavailable(text, may_be_done=True) from None
 
-    async def _bytes(
-        self, method: str, url: str, **more: Any
+    async def _request_raw(
+        self, method: str, url: str, **options: Any
     ) -> tuple[int, bytes, Mapping[str, str]]:
         try:
-            async with self._http.request(method, url, allow_redirects=False, **more) as reply:
-                return reply.status, await _read(reply), reply.headers
+            async with self._http.request(
+                method, url, allow_redirects=False, **options
+            ) as response:
+                return response.status, await _read(response), response.headers
         except aiohttp.ClientConnectorError:
             text = "the messaging platform can't be reached"
             raise PlatformUnavailable(text, may_be_done=False) from None
@@ -101,9 +105,9 @@ class PlatformClient:
             raise PlatformUnavailable(text, may_be_done=True) from None
 
 
-async def _read(reply: aiohttp.ClientResponse) -> bytes:
+async def _read(response: aiohttp.ClientResponse) -> bytes:
     parts, size = [], 0
-    async for part in reply.content.iter_any():
+    async for part in response.content.iter_any():
         size += len(part)
         if size > MAX_RESPONSE_BYTES:
             text = f"the messaging platform's answer is larger than {MAX_RESPONSE_BYTES} bytes"
@@ -114,12 +118,14 @@ async def _read(reply: aiohttp.ClientResponse) -> bytes:
 
 @asynccontextmanager
 async def open_client(settings: MsgappSettings) -> AsyncIterator[PlatformClient]:
-    """Give a client for as long as the context lasts."""
+    """Open a client for as long as the context lasts."""
     async with aiohttp.ClientSession(
-        timeout=aiohttp.ClientTimeout(total=settings.timeout_s, sock_connect=CONNECT_S),
+        timeout=aiohttp.ClientTimeout(total=settings.timeout_s, sock_connect=CONNECT_TIMEOUT_S),
         connector=aiohttp.TCPConnector(limit=20),
         cookie_jar=aiohttp.DummyCookieJar(),
-        headers={"Accept-Encoding": "identity"},  # so that its size is what we count
+        headers={
+            "Accept-Encoding": "identity"
+        },  # so that the size limit applies to what is received
         auto_decompress=False,
     ) as http:
         yield PlatformClient(http, settings)

@@ -1,4 +1,4 @@
-"""Messages of templates, sent by the messaging platform, and files for their headers."""
+"""Sends template messages by the messaging platform, and uploads files for their headers."""
 
 from typing import IO, Annotated, Any
 
@@ -10,25 +10,23 @@ from api.messaging_platform.settings import BusinessAccount
 
 
 class Recipient(Struct, frozen=True):
-    """Who gets a message."""
-
     input: str = ""
 
 
-class Sent(Struct, frozen=True):
-    """One message, and what is known of it at once."""
+class SentMessage(Struct, frozen=True):
+    """A message that the platform accepted."""
 
     id: str
     message_status: str | None = None
 
 
-class Accepted(Struct, frozen=True):
-    """The platform's answer to a message."""
+class _SendResponse(Struct, frozen=True):
+    """The platform's response to a message."""
 
-    messages: Annotated[list[Sent], Meta(min_length=1)]
+    messages: Annotated[list[SentMessage], Meta(min_length=1)]
 
 
-class _Session(Struct, frozen=True):
+class _UploadSession(Struct, frozen=True):
     id: Annotated[str, Meta(pattern="^upload:[^/#]+$")]
 
 
@@ -37,14 +35,12 @@ class _Handle(Struct, frozen=True):
 
 
 class PlatformMessages(Struct, frozen=True):
-    """What can be sent."""
-
     client: PlatformClient
 
     async def send(
         self, business: BusinessAccount, sender_id: str, to: str, template: dict[str, Any]
-    ) -> Sent:
-        """Send a template's message."""
+    ) -> SentMessage:
+        """Send a rendered template to a recipient."""
         body = {
             "messaging_product": self.client.settings.product,
             "recipient_type": "individual",
@@ -53,12 +49,14 @@ class PlatformMessages(Struct, frozen=True):
             "template": template,
         }
         path = f"{sender_id}/messages"
-        return (await self.client.ask(Accepted, business, "POST", path, body=body)).messages[0]
+        return (
+            await self.client.request(_SendResponse, business, "POST", path, body=body)
+        ).messages[0]
 
     async def upload(
         self, business: BusinessAccount, file: IO[bytes], size: int, kind: str, name: str
     ) -> str:
-        """Upload a file; gives the handle by which a template names it."""
+        """Upload a file; return the handle for a template."""
         app_id = self.client.settings.app_id
         if app_id is None:
             raise ServiceUnavailable(
@@ -66,5 +64,5 @@ class PlatformMessages(Struct, frozen=True):
             )
         query = {"file_length": str(size), "file_type": kind, "file_name": name}
         path = f"{app_id}/uploads"
-        session = await self.client.ask(_Session, business, "POST", path, query=query)
+        session = await self.client.request(_UploadSession, business, "POST", path, query=query)
         return (await self.client.send_file(_Handle, business, session.id, file)).h

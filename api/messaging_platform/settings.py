@@ -1,4 +1,4 @@
-"""Which business account of the messaging platform an account has, and who its app is."""
+"""Settings of the messaging platform: its API, our app, and the accounts' business accounts."""
 
 from typing import Annotated, Self
 
@@ -9,7 +9,7 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
 class BusinessAccount(BaseModel):
-    """A business account there, and the token that opens it."""
+    """A business account on the platform, and its token."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -18,15 +18,15 @@ class BusinessAccount(BaseModel):
 
 
 class MsgappSettings(BaseModel):
-    """The platform as the operator knows it; without a URL there is none."""
+    """The operator's settings; without a URL the platform is not used."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     url: HttpUrl | None = None
     version: str = Field("v23.0", pattern=r"^v[0-9]{1,3}\.[0-9]{1,2}$")
-    product: str = Field("msgapp", pattern=r"^[a-z0-9_]{1,64}$")  # as its messages call it
-    app_id: Id | None = None  # whose uploads header media are
-    app_secret: SecretStr | None = Field(None, min_length=1)  # signs what it tells us
+    product: str = Field("msgapp", pattern=r"^[a-z0-9_]{1,64}$")  # the name in its messages
+    app_id: Id | None = None  # owner of uploaded header media
+    app_secret: SecretStr | None = Field(None, min_length=1)  # signs its webhooks
     verify_token: SecretStr | None = Field(None, min_length=1)
     accounts: dict[str, BusinessAccount] = {}
     timeout_s: float = Field(20.0, gt=0, le=120)

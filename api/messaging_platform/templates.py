@@ -1,4 +1,4 @@
-"""Templates on the messaging platform: made, found page by page, changed, taken away."""
+"""Operations on the templates of the messaging platform."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -10,12 +10,12 @@ from api.messaging_platform.problems import PlatformUnavailable
 from api.messaging_platform.settings import BusinessAccount
 
 FIELDS = "name,language,status,category,rejected_reason"
-WHOLE = f"{FIELDS},sub_category,parameter_format,components"
-PAGE_ROWS, MAX_PAGES = 100, 100  # an account has 6,000 templates there at most
+ALL_FIELDS = f"{FIELDS},sub_category,parameter_format,components"
+PAGE_ROWS, MAX_PAGES = 100, 100  # a business account has at most 6,000 templates
 
 
 class CreatedTemplate(Struct, frozen=True):
-    """What is told of a template that was made."""
+    """The platform's response to the creation of a template."""
 
     id: str
     status: str | None = None
@@ -23,7 +23,7 @@ class CreatedTemplate(Struct, frozen=True):
 
 
 class PlatformTemplate(Struct, frozen=True):
-    """A template as it is there, as far as it was asked for."""
+    """A template of the platform, with the requested fields."""
 
     id: str
     name: str = ""
@@ -37,7 +37,7 @@ class PlatformTemplate(Struct, frozen=True):
 
 
 class ChangeResult(Struct, frozen=True):
-    """What is told of a deed."""
+    """The platform's response to a change."""
 
     success: bool = True
 
@@ -57,38 +57,35 @@ class _Page(Struct, frozen=True):
 
 
 class PlatformTemplates(Struct, frozen=True):
-    """What can be asked about a business account's templates."""
-
     client: PlatformClient
 
     async def create(self, business: BusinessAccount, template: dict[str, Any]) -> CreatedTemplate:
-        """Make a template; the platform looks at it before it may be sent."""
+        """Create a template; the platform reviews it before it may be sent."""
         path = f"{business.business_id}/message_templates"
-        return await self.client.ask(CreatedTemplate, business, "POST", path, body=template)
+        return await self.client.request(CreatedTemplate, business, "POST", path, body=template)
 
     async def read(self, business: BusinessAccount, template_id: str) -> PlatformTemplate:
-        """Read one."""
         query = {"fields": FIELDS}
-        return await self.client.ask(PlatformTemplate, business, "GET", template_id, query=query)
+        return await self.client.request(
+            PlatformTemplate, business, "GET", template_id, query=query
+        )
 
     async def edit(
         self, business: BusinessAccount, template_id: str, change: dict[str, Any]
     ) -> None:
-        """Change one."""
-        done = await self.client.ask(ChangeResult, business, "POST", template_id, body=change)
-        _check(done)
+        _check(await self.client.request(ChangeResult, business, "POST", template_id, body=change))
 
-    async def remove(self, business: BusinessAccount, name: str, template_id: str) -> None:
-        """Take one away; by name alone, those of all languages would go."""
+    async def delete(self, business: BusinessAccount, name: str, template_id: str) -> None:
+        """Delete a template; by name alone, those of all languages would be deleted."""
         path = f"{business.business_id}/message_templates"
         query = {"name": name, "hsm_id": template_id}
-        _check(await self.client.ask(ChangeResult, business, "DELETE", path, query=query))
+        _check(await self.client.request(ChangeResult, business, "DELETE", path, query=query))
 
     async def find(
         self, business: BusinessAccount, name: str, language: str
     ) -> PlatformTemplate | None:
-        """Find the one of a name and a language; the platform finds by parts of names, too."""
-        async for page in self.pages(business, {"name": name, "fields": WHOLE}):
+        """Find a template by name and language; the platform also matches parts of names."""
+        async for page in self.pages(business, {"name": name, "fields": ALL_FIELDS}):
             for each in page:
                 if (each.name, each.language) == (name, language):
                     return each
@@ -97,15 +94,17 @@ class PlatformTemplates(Struct, frozen=True):
     async def pages(
         self, business: BusinessAccount, query: dict[str, str] | None = None
     ) -> AsyncIterator[list[PlatformTemplate]]:
-        """Read all, page by page.
+        """Yield all templates, page by page.
 
-        Cursors are put into addresses of ours: a `next` that leads elsewhere would get the token.
+        The cursor is put into our own URL: the URL in `next` might send the token elsewhere.
         """
         path, after = f"{business.business_id}/message_templates", ""
-        asked = {"limit": str(PAGE_ROWS), "fields": FIELDS, **(query or {})}
+        parameters = {"limit": str(PAGE_ROWS), "fields": FIELDS, **(query or {})}
         for _ in range(MAX_PAGES):
-            place = {"after": after} if after else {}
-            page = await self.client.ask(_Page, business, "GET", path, query=asked | place)
+            cursor = {"after": after} if after else {}
+            page = await self.client.request(
+                _Page, business, "GET", path, query=parameters | cursor
+            )
             yield page.data
             following = page.paging.cursors.after
             if page.paging.next is None or not following:
@@ -116,8 +115,8 @@ class PlatformTemplates(Struct, frozen=True):
         raise PlatformUnavailable("the messaging platform's pages do not end", may_be_done=False)
 
 
-def _check(done: ChangeResult) -> None:
-    if not done.success:
+def _check(result: ChangeResult) -> None:
+    if not result.success:
         raise PlatformUnavailable(
             "the messaging platform says that it was not done", may_be_done=False
         )

@@ -1,1 +1,1 @@
-"""Numbers that an account's business has on the messaging platform (spec, "Msgapp numbers")."""
+"""Numbers of an account's business on the messaging platform (spec, "Msgapp numbers")."""

@@ -2,14 +2,17 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Path, Request
 
+from api.http.paging import Page, paging
 from api.numbers.service import NumberService
 
 
-async def number_service(request: Request) -> NumberService:
-    found: NumberService = request.app.state.services.numbers
-    return found
+async def _service(request: Request) -> NumberService:
+    service: NumberService = request.app.state.services.numbers
+    return service
 
 
-Numbers = Annotated[NumberService, Depends(number_service)]
+Numbers = Annotated[NumberService, Depends(_service)]
+NumberId = Annotated[str, Path(alias="id")]
+PageQuery = Annotated[Page, Depends(paging(100))]

@@ -1,4 +1,4 @@
-"""Which flow a number may have: one of Message type, that is of kind `message` (docs/flows.md)."""
+"""Checks the flow of a number: only flows of kind `message` are allowed (docs/flows.md)."""
 
 import msgspec
 from msgspec import Struct
@@ -8,30 +8,28 @@ from api.engine_client import EngineClient, id_in_path
 from wire.errors import BadInput
 
 
-class _Kind(Struct, frozen=True):
+class _FlowDocument(Struct, frozen=True):
     kind: str = "voice"
 
 
 class MessageFlows:
-    """Asks an engine what a flow is for."""
-
     def __init__(self, engine: EngineClient) -> None:
         self._engine = engine
 
     async def check(self, account_id: str, flow_id: str, path: str) -> None:
-        """Check that an account has a flow for messages of this id; raises BadInput."""
+        """Check that the account has a message flow of this id; raises BadInput."""
         try:
             account, flow = id_in_path(account_id), id_in_path(flow_id)
-            found = await self._engine.request_raw("GET", f"/flows/{account}/{flow}")
+            document = await self._engine.request_raw("GET", f"/flows/{account}/{flow}")
         except NotFound:
             raise BadInput(path, f"no flow {flow_id}", "unknown_flow") from None
-        if _kind(found) != "message":
+        if _kind(document) != "message":
             text = "only Message-type flows are allowed: a flow of kind message"
             raise BadInput(path, text, "not_a_message_flow")
 
 
 def _kind(document: bytes) -> str:
     try:
-        return msgspec.json.decode(document, type=_Kind).kind
-    except msgspec.ValidationError:  # an action tree may be an address, too
-        return _Kind().kind
+        return msgspec.json.decode(document, type=_FlowDocument).kind
+    except msgspec.ValidationError:  # the document may be a URL instead of an object
+        return _FlowDocument().kind

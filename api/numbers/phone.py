@@ -1,13 +1,13 @@
-"""Phone numbers with their country's code, as the messaging platform has them, plus or no plus."""
+"""Phone numbers with a country code; as on the messaging platform, the plus sign is optional."""
 
 from api.contacts.phone_numbers import InvalidNumber, e164
 from wire.errors import BadInput
 
 
 def international(text: str, path: str) -> str:
-    """Read a number as E.164; raises BadInput."""
+    """Convert a number to E.164; raises BadInput."""
     try:
         return e164(text if text.lstrip().startswith("+") else f"+{text}", None)
-    except InvalidNumber as fault:
-        message = f"{fault}; expected a number such as +4721930000"
+    except InvalidNumber as error:
+        message = f"{error}; expected a number such as +4721930000"
         raise BadInput(path, message, "impossible_number") from None

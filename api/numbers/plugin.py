@@ -1,4 +1,4 @@
-"""The slice put together."""
+"""Builds the service for numbers."""
 
 from api.common.clock import Clock
 from api.db.database import Database
@@ -9,5 +9,4 @@ from api.numbers.store import NumberStore
 
 
 def build(database: Database, engine: EngineClient, now_ms: Clock) -> NumberService:
-    """Make the service for numbers."""
     return NumberService(NumberStore(database, now_ms), MessageFlows(engine))

@@ -1,14 +1,9 @@
 """`/srmain/msgapp-numbers`: numbers on the messaging platform; each account sees its own."""
 
-from typing import Annotated
-
-from fastapi import Depends, Path, Request
-
 from api.auth.dependencies import AuthenticatedUser
-from api.http.paging import Page, paging
 from api.http.routes import Body, Routes
+from api.numbers.dependencies import NumberId, Numbers, PageQuery
 from api.numbers.schemas import DeletedNumber, NewNumber, NumberChange, NumberPage, NumberView
-from api.numbers.service import NumberService
 
 routes = Routes("Messaging numbers")
 BASE = "/srmain/msgapp-numbers"
@@ -19,16 +14,6 @@ EXAMPLE = {
     "flowbuilderId": "welcome",
     "via": "add",
 }
-
-
-async def _service(request: Request) -> NumberService:
-    service: NumberService = request.app.state.services.numbers
-    return service
-
-
-Numbers = Annotated[NumberService, Depends(_service)]
-NumberId = Annotated[str, Path(alias="id")]
-PageQuery = Annotated[Page, Depends(paging(100))]
 
 
 @routes.post(BASE, status=201, errors=(409, 503), example=EXAMPLE, idempotent=True)

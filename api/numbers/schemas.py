@@ -1,4 +1,4 @@
-"""What is sent about numbers of the messaging platform, and what is shown of them."""
+"""Requests and views of numbers on the messaging platform."""
 
 from typing import Annotated, Literal
 
@@ -19,11 +19,11 @@ DeprecatedChange = Annotated[Via | UnsetType | None, Meta(extra_json_schema={"de
 
 
 class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """What all bodies have in common: camelCase, nothing unknown."""
+    """Base of the bodies: camelCase names, no unknown fields."""
 
 
 class NewNumber(Body, frozen=True, kw_only=True):
-    """A number to be kept; `source` is the old name of `via`."""
+    """A number to store; `source` is the old name of `via`."""
 
     business_name: ShortText
     phone_number_id: Name
@@ -36,7 +36,7 @@ class NewNumber(Body, frozen=True, kw_only=True):
 
 
 class NumberChange(Body, frozen=True, kw_only=True):
-    """What is to be changed; what is left out stays, null takes away what may be missing."""
+    """The fields to change; omitted ones keep their values, null clears an optional one."""
 
     business_name: ShortText | UnsetType = UNSET
     phone_number_id: Name | UnsetType = UNSET
@@ -49,8 +49,6 @@ class NumberChange(Body, frozen=True, kw_only=True):
 
 
 class NumberView(Struct, frozen=True, rename="camel"):
-    """A number as it is kept."""
-
     id: str
     business_name: str
     phone_number_id: str
@@ -65,7 +63,7 @@ class NumberView(Struct, frozen=True, rename="camel"):
 
 
 class NumberPage(Struct, frozen=True):
-    """A page, newest first."""
+    """A page of numbers, newest first."""
 
     data: tuple[NumberView, ...]
     total: int
@@ -74,26 +72,25 @@ class NumberPage(Struct, frozen=True):
 
 
 class DeletedNumber(Struct, frozen=True):
-    """What is there no more."""
+    """Confirms that a number or a template is deleted."""
 
     id: str
     deleted: bool = True
 
 
-def columns_of(asked: NewNumber | NumberChange) -> dict[str, object]:
-    """Give the columns that are meant, `source` being `via`; raises BadInput if they differ."""
-    fields = msgspec.structs.asdict(asked).items()
-    given = {name: each for name, each in fields if each is not UNSET}
-    source = given.pop("source", None)
+def columns_of(body: NewNumber | NumberChange) -> dict[str, object]:
+    """Map a body to columns, `source` as `via`; raises BadInput if the two differ."""
+    fields = msgspec.structs.asdict(body).items()
+    columns = {name: each for name, each in fields if each is not UNSET}
+    source = columns.pop("source", None)
     if source is not None:
-        if given.get("via") not in {None, source}:
+        if columns.get("via") not in {None, source}:
             raise BadInput("source", "not what via says; source is deprecated, leave it out")
-        given["via"] = source
-    return given
+        columns["via"] = source
+    return columns
 
 
 def number_view(number: Number) -> NumberView:
-    """Show a number."""
     return NumberView(
         id=number.id,
         business_name=number.business_name,

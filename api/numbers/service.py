@@ -1,4 +1,4 @@
-"""What can be done with numbers of the messaging platform."""
+"""Operations on numbers of the messaging platform."""
 
 from msgspec import Struct
 
@@ -19,38 +19,32 @@ from wire.errors import BadInput
 
 
 class NumberService(Struct, frozen=True):
-    """One method a request, each about one account."""
-
     numbers: NumberStore
     flows: MessageFlows
 
-    async def create(self, account_id: str, asked: NewNumber) -> NumberView:
-        """Keep a number."""
-        return number_view(
-            await self.numbers.add(account_id, await self._checked(account_id, asked))
-        )
+    async def create(self, account_id: str, body: NewNumber) -> NumberView:
+        columns = await self._columns(account_id, body)
+        return number_view(await self.numbers.add(account_id, columns))
 
     async def list(self, account_id: str, page: Page) -> NumberPage:
-        """Give a page."""
-        found, total = await self.numbers.listed(account_id, page)
-        return NumberPage(tuple(map(number_view, found)), total, page.limit, page.offset)
+        rows, total = await self.numbers.page(account_id, page)
+        return NumberPage(tuple(map(number_view, rows)), total, page.limit, page.offset)
 
-    async def change(self, account_id: str, number_id: str, asked: NumberChange) -> NumberView:
-        """Change a number, and show it."""
+    async def change(self, account_id: str, number_id: str, body: NumberChange) -> NumberView:
+        """Change a number; return the new state."""
         await self.numbers.get(account_id, number_id)
-        columns = await self._checked(account_id, asked)
+        columns = await self._columns(account_id, body)
         if not columns:
             raise BadInput("", "at least one field must be given")
         await self.numbers.change(account_id, number_id, columns)
         return number_view(await self.numbers.get(account_id, number_id))
 
-    async def remove(self, account_id: str, number_id: str) -> DeletedNumber:
-        """Take a number away."""
-        await self.numbers.remove(account_id, number_id)
+    async def delete(self, account_id: str, number_id: str) -> DeletedNumber:
+        await self.numbers.delete(account_id, number_id)
         return DeletedNumber(number_id)
 
-    async def _checked(self, account_id: str, asked: NewNumber | NumberChange) -> dict[str, object]:
-        columns = columns_of(asked)
+    async def _columns(self, account_id: str, body: NewNumber | NumberChange) -> dict[str, object]:
+        columns = columns_of(body)
         match columns:
             case {"business_msgapp_number": str(phone)}:
                 columns["business_msgapp_number"] = international(phone, "businessMsgappNumber")

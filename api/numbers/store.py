@@ -1,4 +1,4 @@
-"""Numbers of the messaging platform in the database, each an account's."""
+"""Numbers of the messaging platform in the database; each belongs to an account."""
 
 import uuid
 from collections.abc import Mapping
@@ -14,100 +14,7 @@ from api.db.database import Database, metadata
 from api.http.paging import Page
 from wire.errors import BadInput
 
-
-class Number(Struct, frozen=True):
-    """A number as it is kept."""
-
-    id: str
-    account_id: str
-    business_name: str
-    phone_number_id: str
-    business_msgapp_number: str
-    flowbuilder_id: str | None
-    verified: bool
-    is_active: bool
-    via: Literal["add", "register"] | None
-    created_ms: int
-    updated_ms: int
-
-
-class NumberStore:
-    """What is kept of numbers."""
-
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-
-    async def add(self, account_id: str, columns: Mapping[str, Any]) -> Number:
-        """Keep a number; raises BadInput if the account has it already."""
-        now_ms = self._now_ms()
-        times = {"created_ms": now_ms, "updated_ms": now_ms}
-        row = {**columns, **times, "id": uuid.uuid4().hex, "account_id": account_id}
-        await self._written(sa.insert(numbers).values(row))
-        return Number(**row)
-
-    async def listed(self, account_id: str, page: Page) -> tuple[list[Number], int]:
-        """Read a page, newest first, and count all."""
-        mine = numbers.c.account_id == account_id
-        query = (
-            sa.select(numbers)
-            .where(mine)
-            .order_by(numbers.c.created_ms.desc(), numbers.c.id.desc())
-            .limit(page.limit)
-            .offset(page.offset)
-        )
-        count = sa.select(sa.func.count()).select_from(numbers).where(mine)
-        async with self._database.reading() as connection:
-            rows = (await connection.execute(query)).mappings().all()
-            total = (await connection.execute(count)).scalar_one()
-        return [Number(**row) for row in rows], int(total)
-
-    async def get(self, account_id: str, number_id: str) -> Number:
-        """Read one; raises NotFound."""
-        return await self._one(_is(account_id, number_id))
-
-    async def of_phone(self, account_id: str, phone_number_id: str) -> Number:
-        """Read the one with an id of the platform; raises NotFound."""
-        mine = numbers.c.account_id == account_id
-        return await self._one(sa.and_(mine, numbers.c.phone_number_id == phone_number_id))
-
-    async def change(self, account_id: str, number_id: str, columns: Mapping[str, Any]) -> None:
-        """Change a number; raises NotFound, or BadInput if the account has such a one already."""
-        values = {**columns, "updated_ms": self._now_ms()}
-        change = sa.update(numbers).where(_is(account_id, number_id)).values(values)
-        if not await self._written(change):
-            raise NotFound(NONE)
-
-    async def remove(self, account_id: str, number_id: str) -> None:
-        """Take a number away; raises NotFound."""
-        if not await self._written(sa.delete(numbers).where(_is(account_id, number_id))):
-            raise NotFound(NONE)
-
-    async def _one(self, condition: sa.ColumnElement[bool]) -> Number:
-        async with self._database.reading() as connection:
-            query = sa.select(numbers).where(condition)
-            row = (await connection.execute(query)).mappings().one_or_none()
-        if row is None:
-            raise NotFound(NONE)
-        return Number(**row)
-
-    async def _written(self, statement: sa.Insert | sa.Update | sa.Delete) -> int:
-        try:
-            async with self._database.writing() as connection:
-                return (await connection.execute(statement)).rowcount
-        except IntegrityError:
-            text = "there is a number record of this platform id already"
-            raise BadInput("phoneNumberId", text, "taken") from None
-
-
-NONE = "no number record of this id"
-
-
-def _is(account_id: str, number_id: str) -> sa.ColumnElement[bool]:
-    if not number_id.isprintable():  # PostgreSQL takes no NUL, not even to look for it
-        raise NotFound(NONE)
-    return sa.and_(numbers.c.id == number_id, numbers.c.account_id == account_id)
-
+NOT_FOUND = "no number record of this id"
 
 numbers = sa.Table(
     "msgapp_numbers",
@@ -126,3 +33,90 @@ numbers = sa.Table(
     sa.Index("msgapp_numbers_by_phone", "account_id", "phone_number_id", unique=True),
     sa.Index("msgapp_numbers_by_time", "account_id", "created_ms", "id"),
 )
+
+
+class Number(Struct, frozen=True):
+    id: str
+    account_id: str
+    business_name: str
+    phone_number_id: str
+    business_msgapp_number: str
+    flowbuilder_id: str | None
+    verified: bool
+    is_active: bool
+    via: Literal["add", "register"] | None
+    created_ms: int
+    updated_ms: int
+
+
+class NumberStore:
+    def __init__(self, database: Database, now_ms: Clock) -> None:
+        self._database = database
+        self._now_ms = now_ms
+
+    async def add(self, account_id: str, columns: Mapping[str, Any]) -> Number:
+        """Store a number; raises BadInput if the account has it already."""
+        now_ms = self._now_ms()
+        times = {"created_ms": now_ms, "updated_ms": now_ms}
+        row = {**columns, **times, "id": uuid.uuid4().hex, "account_id": account_id}
+        await self._execute(sa.insert(numbers).values(row))
+        return Number(**row)
+
+    async def page(self, account_id: str, page: Page) -> tuple[list[Number], int]:
+        """Return a page, newest first, and the total."""
+        mine = numbers.c.account_id == account_id
+        query = (
+            sa.select(numbers)
+            .where(mine)
+            .order_by(numbers.c.created_ms.desc(), numbers.c.id.desc())
+            .limit(page.limit)
+            .offset(page.offset)
+        )
+        count = sa.select(sa.func.count()).select_from(numbers).where(mine)
+        async with self._database.reading() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+            total = (await connection.execute(count)).scalar_one()
+        return [Number(**row) for row in rows], int(total)
+
+    async def get(self, account_id: str, number_id: str) -> Number:
+        """Return a number; raises NotFound."""
+        return await self._one(_is(account_id, number_id))
+
+    async def get_by_phone_number_id(self, account_id: str, phone_number_id: str) -> Number:
+        """Return the number with an id of the platform; raises NotFound."""
+        mine = numbers.c.account_id == account_id
+        return await self._one(sa.and_(mine, numbers.c.phone_number_id == phone_number_id))
+
+    async def change(self, account_id: str, number_id: str, columns: Mapping[str, Any]) -> None:
+        """Change a number; raises NotFound, or BadInput if the account has another such number."""
+        values = {**columns, "updated_ms": self._now_ms()}
+        change = sa.update(numbers).where(_is(account_id, number_id)).values(values)
+        if not await self._execute(change):
+            raise NotFound(NOT_FOUND)
+
+    async def delete(self, account_id: str, number_id: str) -> None:
+        """Delete a number; raises NotFound."""
+        if not await self._execute(sa.delete(numbers).where(_is(account_id, number_id))):
+            raise NotFound(NOT_FOUND)
+
+    async def _one(self, condition: sa.ColumnElement[bool]) -> Number:
+        async with self._database.reading() as connection:
+            query = sa.select(numbers).where(condition)
+            row = (await connection.execute(query)).mappings().one_or_none()
+        if row is None:
+            raise NotFound(NOT_FOUND)
+        return Number(**row)
+
+    async def _execute(self, statement: sa.Insert | sa.Update | sa.Delete) -> int:
+        try:
+            async with self._database.writing() as connection:
+                return (await connection.execute(statement)).rowcount
+        except IntegrityError:
+            text = "there is a number record of this platform id already"
+            raise BadInput("phoneNumberId", text, "taken") from None
+
+
+def _is(account_id: str, number_id: str) -> sa.ColumnElement[bool]:
+    if not number_id.isprintable():  # PostgreSQL takes no NUL, not even to look for it
+        raise NotFound(NOT_FOUND)
+    return sa.and_(numbers.c.id == number_id, numbers.c.account_id == account_id)

@@ -1,1 +1,1 @@
-"""Message templates: kept here, approved and sent by the messaging platform."""
+"""Message templates: stored here, approved and sent by the messaging platform."""

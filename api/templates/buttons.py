@@ -1,4 +1,4 @@
-"""Which buttons a template may have, how many of each, and in which order."""
+"""Validates a template's buttons: their kinds, numbers and order."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from wire.errors import BadInput
 MAX_BY_KIND = {"URL": 2, "PHONE_NUMBER": 1, "COPY_CODE": 1, "FLOW": 1, "VOICE_CALL": 1, "OTP": 1}
 
 
-def check_buttons(given: Buttons, category: str, path: str) -> None:
+def check_buttons(component: Buttons, category: str, path: str) -> None:
     """Check a template's buttons; raises BadInput."""
-    _check_counts(given.buttons, path)
-    _check_groups(given.buttons, path)
-    for place, button in enumerate(given.buttons):
-        where = f"{path}[{place}]"
+    _check_counts(component.buttons, path)
+    _check_groups(component.buttons, path)
+    for index, button in enumerate(component.buttons):
+        where = f"{path}[{index}]"
         match button:
             case UrlButton():
                 _check_url(button, where)
@@ -33,14 +33,14 @@ def check_buttons(given: Buttons, category: str, path: str) -> None:
             case Otp():
                 _check_otp(button, category, where)
             case _:
-                pass  # its shape says it all
+                pass  # its schema is sufficient
 
 
 def _check_counts(buttons: Sequence[Button], path: str) -> None:
     for kind, count in Counter(each.__struct_config__.tag for each in buttons).items():
-        most = MAX_BY_KIND.get(str(kind), count)
-        if count > most:
-            text = f"{most} of type {kind} at most, there are {count}"
+        maximum = MAX_BY_KIND.get(str(kind), count)
+        if count > maximum:
+            text = f"{maximum} of type {kind} at most, there are {count}"
             raise BadInput(path, text, "too_many_buttons")
     labels = [each.text for each in buttons if isinstance(each, QuickReply)]
     if len(set(labels)) < len(labels):
@@ -48,7 +48,7 @@ def _check_counts(buttons: Sequence[Button], path: str) -> None:
 
 
 def _check_groups(buttons: Sequence[Button], path: str) -> None:
-    """Quick replies stand together: the platform takes no others between them."""
+    """Check that quick replies are adjacent: the platform allows no other button between them."""
     replies = [isinstance(each, QuickReply) for each in buttons]
     changes = sum(one is not other for one, other in pairwise(replies))
     if changes > 1:
@@ -77,8 +77,8 @@ def _is_web(url: str) -> bool:
 
 
 def _check_flow(button: FlowButton, path: str) -> None:
-    given = [button.flow_id, button.flow_name, button.flow_json]
-    if sum(each is not None for each in given) != 1:
+    references = [button.flow_id, button.flow_name, button.flow_json]
+    if sum(each is not None for each in references) != 1:
         raise BadInput(path, "one of flow_id, flow_name and flow_json is expected")
 
 

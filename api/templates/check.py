@@ -1,7 +1,7 @@
-"""Whether a template's components can be right, before the platform is asked.
+"""Validates a template's components before they are sent to the platform.
 
-What is checked is what its documentation says ("Template components", "Authentication
-templates"); whether a text is fit to be sent, the platform alone decides.
+The rules are those of its documentation ("Template components", "Authentication templates");
+whether a text is acceptable, the platform alone decides.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def check(components: Sequence[LocatedComponent], category: str, style: Format) 
             case Buttons():
                 check_buttons(each, category, f"{path}.buttons")
             case _:
-                pass  # an authentication template's own
+                pass  # the texts of an authentication template are the platform's
 
 
 def _check_header(header: Header, style: Format, path: str) -> None:
@@ -69,8 +69,8 @@ def _check_header_text(header: Header, example: HeaderExample, style: Format, pa
     if len(names) > 1:
         text = f"a header has one placeholder at most, this one {len(names)}"
         raise BadInput(f"{path}.text", text, "too_many_placeholders")
-    given = example.header_text, example.header_text_named_params
-    _check_examples(names, style, *given, f"{path}.example.header_text")
+    examples = example.header_text, example.header_text_named_params
+    _check_examples(names, style, *examples, f"{path}.example.header_text")
 
 
 def _check_body(body: Body, style: Format, path: str) -> None:
@@ -96,7 +96,7 @@ def _check_footer(footer: Footer, path: str) -> None:
 
 
 def _check_authentication(components: Sequence[LocatedComponent]) -> None:
-    """Its text is the platform's own; what is to be given is the button."""
+    """Check an authentication template: its text is the platform's, its button is required."""
     has_otp = False
     for path, each in components:
         match each:
@@ -121,18 +121,18 @@ def _check_examples(
     named: tuple[Named, ...] | None,
     path: str,
 ) -> None:
-    """Check that there is an example for each placeholder, in the template's own format."""
+    """Check that there is an example for each placeholder, in the template's format."""
     by_name = [each.param_name for each in named or ()]
     named_path = f"{path}_named_params"
     if style == "NAMED":
-        unfit, where, count = positional is not None, named_path, len(by_name)
-        fits, other = sorted(by_name) == sorted(names), path
+        has_other, where, count = positional is not None, named_path, len(by_name)
+        is_complete, other = sorted(by_name) == sorted(names), path
     else:
-        unfit, where, count = named is not None, path, len(positional or ())
-        fits, other = count == len(names), named_path
-    if unfit:
+        has_other, where, count = named is not None, path, len(positional or ())
+        is_complete, other = count == len(names), named_path
+    if has_other:
         raise BadInput(other, f"not in a template of format {style}")
-    if not fits:
-        wanted = ", ".join(f"{{{{{each}}}}}" for each in names) or "none"
-        text = f"one example for each placeholder is expected ({wanted}), there are {count}"
+    if not is_complete:
+        expected = ", ".join(f"{{{{{each}}}}}" for each in names) or "none"
+        text = f"one example for each placeholder is expected ({expected}), there are {count}"
         raise BadInput(where, text, "examples_do_not_fit")

@@ -1,6 +1,6 @@
-"""Components as they are sent: objects, or texts that hold their JSON; in any order, any case.
+"""Parses components: objects, or strings that contain them as JSON; in any order and case.
 
-The specification has them as texts; the platform, and most who know it, as objects.
+In the specification they are strings; in the platform's API they are objects.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,20 +14,20 @@ from api.templates.placeholders import Format, placeholders
 from wire.errors import BadInput, from_decoder
 
 RawComponent = str | dict[str, Any]
-LocatedComponent = tuple[str, Component]  # the path that names it to who sent it
+LocatedComponent = tuple[str, Component]  # with its path in the request
 ORDER: tuple[type[Any], ...] = (Header, Body, Footer, Buttons)
-_LOUD = ("type", "format", "otp_type")  # the platform's words, which it takes in either case
+_UPPER_CASE = ("type", "format", "otp_type")  # of the platform, which accepts either case
 
 
 class Shortcuts(Struct, frozen=True):
-    """Texts that stand for a component each; an example of a placeholder is then its name."""
+    """Texts that replace a component each; a placeholder's name is also its example."""
 
     header: str | None = None
     body: str | None = None
     footer: str | None = None
 
     def components(self, style: Format) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Give the components that are meant, each with the field that names it."""
+        """Yield the components, each with the name of its field."""
         if self.header is not None:
             header = {"type": "HEADER", "format": "TEXT", "text": self.header}
             yield "headerText", header | _examples("headerText", self.header, style)
@@ -39,13 +39,13 @@ class Shortcuts(Struct, frozen=True):
 
 
 def parse_components(
-    given: Sequence[RawComponent], shortcuts: Shortcuts, style: Format
+    raw: Sequence[RawComponent], shortcuts: Shortcuts, style: Format
 ) -> tuple[LocatedComponent, ...]:
-    """Read all components, in the order of a message; raises BadInput for two of a kind."""
+    """Parse all components, in the order of a message; raises BadInput for two of one type."""
     found: dict[type[Any], LocatedComponent] = {}
-    named = [(f"components[{place}]", _document(each, place)) for place, each in enumerate(given)]
-    for path, document in (*named, *shortcuts.components(style)):
-        component = component_of(document, path)
+    listed = [(f"components[{index}]", _document(each, index)) for index, each in enumerate(raw)]
+    for path, document in (*listed, *shortcuts.components(style)):
+        component = parse_component(document, path)
         if type(component) in found:
             kind = str(document["type"]).upper()
             raise BadInput(path, f"there is a component {kind} already", "two_of_a_kind")
@@ -54,31 +54,33 @@ def parse_components(
 
 
 def to_documents(components: Sequence[Component]) -> list[dict[str, Any]]:
-    """Give components as they are kept and sent."""
-    kept: list[dict[str, Any]] = msgspec.json.decode(msgspec.json.encode(components))
-    return kept
+    """Convert components to the JSON objects that are stored and sent."""
+    documents: list[dict[str, Any]] = msgspec.json.decode(msgspec.json.encode(components))
+    return documents
 
 
-def component_of(document: Mapping[str, Any], path: str) -> Component:
-    """Read one component; raises BadInput."""
-    loud = _louder(document)
-    buttons = loud.get("buttons")
+def parse_component(document: Mapping[str, Any], path: str) -> Component:
+    """Parse one component; raises BadInput."""
+    upper = _upper_cased(document)
+    buttons = upper.get("buttons")
     if isinstance(buttons, list):
-        loud["buttons"] = [_louder(each) if isinstance(each, dict) else each for each in buttons]
+        upper["buttons"] = [
+            _upper_cased(each) if isinstance(each, dict) else each for each in buttons
+        ]
     try:
-        return msgspec.convert(loud, Component)  # type: ignore[no-any-return]  # a union
+        return msgspec.convert(upper, Component)  # type: ignore[no-any-return]  # a union
     except msgspec.ValidationError as error:
-        raise from_decoder(error, path, Component, loud) from None
+        raise from_decoder(error, path, Component, upper) from None
 
 
-def _document(given: RawComponent, place: int) -> dict[str, Any]:
-    if isinstance(given, dict):
-        return given
+def _document(raw: RawComponent, index: int) -> dict[str, Any]:
+    if isinstance(raw, dict):
+        return raw
     try:
-        return msgspec.json.decode(given, type=dict[str, Any])
+        return msgspec.json.decode(raw, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
         text = "expected a component: an object, or a text that holds one as JSON"
-        raise BadInput(f"components[{place}]", text) from None
+        raise BadInput(f"components[{index}]", text) from None
 
 
 def _examples(field: str, text: str, style: Format) -> dict[str, Any]:
@@ -87,13 +89,13 @@ def _examples(field: str, text: str, style: Format) -> dict[str, Any]:
     if not names:
         return {}
     if style == "NAMED":
-        named = [{"param_name": name, "example": name} for name in names]
-        return {"example": {f"{kind}_named_params": named}}
+        examples = [{"param_name": name, "example": name} for name in names]
+        return {"example": {f"{kind}_named_params": examples}}
     return {"example": {kind: list(names) if kind == "header_text" else [list(names)]}}
 
 
-def _louder(document: Mapping[str, Any]) -> dict[str, Any]:
+def _upper_cased(document: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: each.upper() if name in _LOUD and isinstance(each, str) else each
+        name: each.upper() if name in _UPPER_CASE and isinstance(each, str) else each
         for name, each in document.items()
     }

@@ -1,6 +1,6 @@
 """The components of a template: a header, the body, a footer, buttons.
 
-They are as the platform's cloud API has them (its documentation, "Template components").
+Their schemas are those of the platform's cloud API (its documentation, "Template components").
 """
 
 from typing import Annotated, Literal
@@ -22,7 +22,7 @@ Word = Annotated[str, Meta(max_length=256, pattern=patterns.LINE)]
 
 
 class _Shape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """Frozen, as the platform spells it, nothing unknown."""
+    """Base of the components: the platform's names, no unknown fields."""
 
 
 class Named(_Shape, frozen=True):
@@ -33,7 +33,7 @@ class Named(_Shape, frozen=True):
 
 
 class HeaderExample(_Shape, frozen=True):
-    """Examples of a header: for its placeholder, or a file that was uploaded."""
+    """Examples of a header: for its placeholder, or an uploaded file."""
 
     header_text: tuple[Sample, ...] | None = None
     header_text_named_params: tuple[Named, ...] | None = None
@@ -41,7 +41,7 @@ class HeaderExample(_Shape, frozen=True):
 
 
 class Header(_Shape, frozen=True, tag="HEADER"):
-    """What stands above: a text, a file or a place."""
+    """The header: a text, a file or a location."""
 
     format: Literal["TEXT", "IMAGE", "VIDEO", "DOCUMENT", "LOCATION"]
     text: HeaderText | None = None
@@ -49,25 +49,25 @@ class Header(_Shape, frozen=True, tag="HEADER"):
 
 
 class BodyExample(_Shape, frozen=True):
-    """Examples for a body's placeholders; positional ones also as a list in a list."""
+    """Examples for a body's placeholders; positional ones may be a nested list."""
 
     body_text: tuple[Sample | tuple[Sample, ...], ...] | None = None
     body_text_named_params: tuple[Named, ...] | None = None
 
     @property
     def positional(self) -> tuple[str, ...] | None:
-        """Give positional examples, however they are nested."""
+        """The positional examples, nested or not."""
         match self.body_text:
             case None:
                 return None
             case (tuple() as inner,):
                 return inner
-            case given:
-                return tuple(each for each in given if isinstance(each, str))
+            case examples:
+                return tuple(each for each in examples if isinstance(each, str))
 
 
 class Body(_Shape, frozen=True, tag="BODY"):
-    """The message itself; that of an authentication template is the platform's."""
+    """The message text; an authentication template's is the platform's."""
 
     text: BodyText | None = None
     example: BodyExample | None = None
@@ -75,7 +75,7 @@ class Body(_Shape, frozen=True, tag="BODY"):
 
 
 class Footer(_Shape, frozen=True, tag="FOOTER"):
-    """What stands below; that of an authentication template says how long a code is good."""
+    """The footer; an authentication template's states how long the code is valid."""
 
     text: FooterText | None = None
     code_expiration_minutes: Annotated[int, Meta(ge=1, le=90)] | None = None
@@ -88,7 +88,7 @@ class QuickReply(_Shape, frozen=True, tag="QUICK_REPLY"):
 
 
 class UrlButton(_Shape, frozen=True, tag="URL"):
-    """Opens an address, which may end in a placeholder."""
+    """Opens a URL, which may end in a placeholder."""
 
     text: Label
     url: Annotated[str, Meta(min_length=8, max_length=URL_LENGTH, pattern=patterns.LINE)]
@@ -111,7 +111,7 @@ class CopyCode(_Shape, frozen=True, tag="COPY_CODE"):
 
 
 class FlowButton(_Shape, frozen=True, tag="FLOW"):
-    """Opens a form of the platform's, named in one of three ways."""
+    """Opens a form of the platform, referenced in one of three ways."""
 
     text: Label
     flow_id: Word | None = None
@@ -122,20 +122,20 @@ class FlowButton(_Shape, frozen=True, tag="FLOW"):
 
 
 class VoiceCall(_Shape, frozen=True, tag="VOICE_CALL"):
-    """Calls the business over the platform."""
+    """Calls the business through the platform."""
 
     text: Label
 
 
 class App(_Shape, frozen=True):
-    """An app that a code is handed to."""
+    """An app that receives a code."""
 
     package_name: Word
     signature_hash: Word
 
 
 class Otp(_Shape, frozen=True, tag="OTP"):
-    """Hands a one-time password over."""
+    """Delivers a one-time password."""
 
     otp_type: Literal["COPY_CODE", "ONE_TAP", "ZERO_TAP"]
     text: Label | None = None
@@ -148,7 +148,7 @@ Button = QuickReply | UrlButton | PhoneButton | CopyCode | FlowButton | VoiceCal
 
 
 class Buttons(_Shape, frozen=True, tag="BUTTONS"):
-    """What can be tapped."""
+    """The buttons below the message."""
 
     buttons: Annotated[tuple[Button, ...], Meta(min_length=1, max_length=MAX_BUTTONS)]
 

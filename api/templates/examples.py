@@ -1,4 +1,4 @@
-"""What the document shows as examples: a template that says that an order is on its way."""
+"""Examples of the OpenAPI document: a template for a shipping notice."""
 
 NEW = {
     "name": "order_sent",
@@ -31,7 +31,7 @@ TEST = {
     "phoneNumber": "+4722222222",
     "variableValues": {"1": "Ada", "2": "4711", "buttons.0.1": "4711"},
 }
-NOTICE = {
+NOTIFICATION = {
     "object": "business_account",
     "entry": [
         {

@@ -1,4 +1,4 @@
-"""What is asked for, checked and put as it is kept, and as the platform wants it."""
+"""Maps requests to validated columns, and columns to the platform's requests."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,81 +28,86 @@ CONTENT = frozenset(
 _SIMPLE = ("category", "sub_category", "parameter_format", "is_primary_device_delivery_only")
 
 
-def draft_columns(asked: NewTemplate) -> Columns:
-    """Give the columns of a new template; raises BadInput for components that can't be right."""
-    shortcuts = Shortcuts(asked.header_text, asked.body_text, asked.footer_text)
-    given = asked.components or []
+def draft_columns(body: NewTemplate) -> Columns:
+    """Return the columns of a new template; raises BadInput for invalid components."""
+    shortcuts = Shortcuts(body.header_text, body.body_text, body.footer_text)
     return {
-        **_named(asked),
-        "components": _checked(given, shortcuts, asked.category, asked.parameter_format),
+        **_base_columns(body),
+        "components": _validated(
+            body.components or [], shortcuts, body.category, body.parameter_format
+        ),
     }
 
 
-def link_columns(asked: NewTemplate) -> Columns:
-    """Give the columns of one that is on the platform already; its content is what it is there."""
-    return {**_named(asked), "platform_template_id": asked.platform_template_id, "components": []}
+def link_columns(body: NewTemplate) -> Columns:
+    """Return the columns of a template that exists on the platform, which has its content."""
+    return {
+        **_base_columns(body),
+        "platform_template_id": body.platform_template_id,
+        "components": [],
+    }
 
 
-def changed_columns(template: Template, asked: TemplateChange) -> Columns:
-    """Give the columns that a change gives new values; raises BadInput."""
-    _check_same(template, asked)
-    given = {name: getattr(asked, name) for name in (*_SIMPLE, "phone_number_id")}
-    given = {name: each for name, each in given.items() if each is not UNSET}
-    whole = {name: given.get(name, getattr(template, name)) for name in _SIMPLE}
-    if _names_content(asked) or CONTENT & given.keys():
-        left, shortcuts = _left(template, asked)
-        style: Format = whole["parameter_format"]
-        given["components"] = _checked(left, shortcuts, whole["category"], style)
-    return {name: each for name, each in given.items() if each != getattr(template, name)}
+def changed_columns(template: Template, body: TemplateChange) -> Columns:
+    """Return the columns whose values a change replaces; raises BadInput."""
+    _check_unchanged(template, body)
+    fields = {name: getattr(body, name) for name in (*_SIMPLE, "phone_number_id")}
+    changes = {name: each for name, each in fields.items() if each is not UNSET}
+    merged = {name: changes.get(name, getattr(template, name)) for name in _SIMPLE}
+    if _changes_content(body) or CONTENT & changes.keys():
+        raw, shortcuts = _merged(template, body)
+        style: Format = merged["parameter_format"]
+        changes["components"] = _validated(raw, shortcuts, merged["category"], style)
+    return {name: each for name, each in changes.items() if each != getattr(template, name)}
 
 
 def to_platform(columns: Columns) -> dict[str, Any]:
-    """Put a template as the platform wants it made."""
+    """Return the platform's request that creates a template."""
     names = ("name", "language", "category", "sub_category", "parameter_format", "components")
-    wish = {name: columns[name] for name in names if columns[name] is not None}
+    request = {name: columns[name] for name in names if columns[name] is not None}
     if columns["is_primary_device_delivery_only"]:
-        wish["is_primary_device_delivery_only"] = True
-    return wish
+        request["is_primary_device_delivery_only"] = True
+    return request
 
 
-def _named(asked: NewTemplate) -> Columns:
+def _base_columns(body: NewTemplate) -> Columns:
     names = ("name", "language", "phone_number_id", *_SIMPLE)
-    return {name: getattr(asked, name) for name in names}
+    return {name: getattr(body, name) for name in names}
 
 
-def _check_same(template: Template, asked: TemplateChange) -> None:
+def _check_unchanged(template: Template, body: TemplateChange) -> None:
     for name in ("name", "language"):
-        if getattr(asked, name) not in {UNSET, getattr(template, name)}:
+        if getattr(body, name) not in {UNSET, getattr(template, name)}:
             raise BadInput(name, "can't be changed: the platform names a template by it")
 
 
-def _names_content(asked: TemplateChange) -> bool:
-    named = (asked.components, asked.header_text, asked.body_text, asked.footer_text)
-    return any(each is not UNSET for each in named)
+def _changes_content(body: TemplateChange) -> bool:
+    fields = (body.components, body.header_text, body.body_text, body.footer_text)
+    return any(each is not UNSET for each in fields)
 
 
-def _left(template: Template, asked: TemplateChange) -> tuple[list[RawComponent], Shortcuts]:
-    """Tell which components stay or are given, and which a text stands for."""
-    texts = {Header: asked.header_text, Body: asked.body_text, Footer: asked.footer_text}
+def _merged(template: Template, body: TemplateChange) -> tuple[list[RawComponent], Shortcuts]:
+    """Return the components that stay or are given, and those that a text replaces."""
+    texts = {Header: body.header_text, Body: body.body_text, Footer: body.footer_text}
     replaced = {kind.__struct_config__.tag for kind, each in texts.items() if each is not UNSET}
-    given = [text if isinstance(text, str) else None for text in texts.values()]
-    if not isinstance(asked.components, msgspec.UnsetType):
-        return asked.components, Shortcuts(*given)
-    left: list[RawComponent] = [
+    shortcuts = Shortcuts(*(text if isinstance(text, str) else None for text in texts.values()))
+    if not isinstance(body.components, msgspec.UnsetType):
+        return body.components, shortcuts
+    remaining: list[RawComponent] = [
         each for each in template.components if each.get("type") not in replaced
     ]
-    return left, Shortcuts(*given)
+    return remaining, shortcuts
 
 
-def _checked(
-    given: Sequence[RawComponent], shortcuts: Shortcuts, category: str, style: Format
+def _validated(
+    raw: Sequence[RawComponent], shortcuts: Shortcuts, category: str, style: Format
 ) -> list[dict[str, Any]]:
     try:
-        placed = parse_components(given, shortcuts, style)
-        check(placed, category, style)
-    except BadInput as fault:
-        root = fault.path.partition(".")[0]
+        components = parse_components(raw, shortcuts, style)
+        check(components, category, style)
+    except BadInput as error:
+        root = error.path.partition(".")[0]
         if root not in SHORTCUTS:
             raise
-        raise BadInput(root, fault.message, fault.code) from None
-    return to_documents([component for _, component in placed])
+        raise BadInput(root, error.message, error.code) from None
+    return to_documents([component for _, component in components])

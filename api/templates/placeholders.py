@@ -12,13 +12,13 @@ _NAME = re.compile(r"[a-z_][a-z0-9_]{0,63}")
 
 
 def placeholders(text: str, style: Format, path: str) -> tuple[str, ...]:
-    """List a text's placeholders, each once: numbers in order, names as they come.
+    """Return a text's distinct placeholders: numbers in order, names in their order of appearance.
 
-    Raises BadInput for what is none, and for a gap.
+    Raises BadInput for an invalid placeholder, and for a gap.
     """
     found = tuple(dict.fromkeys(_ANY.findall(text)))
-    left = _ANY.sub("", text)
-    if "{{" in left or "}}" in left:
+    rest = _ANY.sub("", text)
+    if "{{" in rest or "}}" in rest:
         raise BadInput(
             path, "a placeholder that does not end, or does not begin", "bad_placeholder"
         )
@@ -31,14 +31,14 @@ def placeholders(text: str, style: Format, path: str) -> tuple[str, ...]:
 
 
 def _without_gaps(found: tuple[str, ...], path: str) -> tuple[str, ...]:
-    wanted = tuple(str(number) for number in range(1, len(found) + 1))
-    missing = next((number for number in wanted if number not in found), None)
+    expected = tuple(str(number) for number in range(1, len(found) + 1))
+    missing = next((number for number in expected if number not in found), None)
     if missing:
         text = f"placeholders are numbered from 1 without gaps: {{{{{missing}}}}} is missing"
         raise BadInput(path, text, "placeholder_gap")
-    return wanted
+    return expected
 
 
 def substitute(text: str, values: dict[str, str]) -> str:
-    """Put values in the place of placeholders."""
-    return _ANY.sub(lambda found: values[found[1]], text)
+    """Replace placeholders by their values."""
+    return _ANY.sub(lambda match: values[match[1]], text)

@@ -1,4 +1,4 @@
-"""The slice put together."""
+"""Builds the slice: the services that its routes use."""
 
 from msgspec import Struct
 
@@ -18,23 +18,20 @@ from api.templates.webhook import Webhook
 
 
 class TemplateSlice(Struct, frozen=True):
-    """What routes ask, by what it is about."""
-
     templates: TemplateService
-    sending: TestSender
+    test_sender: TestSender
     media: Media
     sync: StatusSync
     webhook: Webhook
 
 
 def build(database: Database, client: PlatformClient, now_ms: Clock) -> TemplateSlice:
-    """Make the slice's parts."""
-    kept, numbers = TemplateStore(database, now_ms), NumberStore(database, now_ms)
+    templates, numbers = TemplateStore(database, now_ms), NumberStore(database, now_ms)
     statuses, messages = StatusStore(database, now_ms), PlatformMessages(client)
     platform = PlatformTemplates(client)
     return TemplateSlice(
-        templates=TemplateService(kept, numbers, platform),
-        sending=TestSender(kept, numbers, messages),
+        templates=TemplateService(templates, numbers, platform),
+        test_sender=TestSender(templates, numbers, messages),
         media=Media(messages),
         sync=StatusSync(statuses, platform, now_ms),
         webhook=Webhook(statuses, client),

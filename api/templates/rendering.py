@@ -1,8 +1,8 @@
-"""A template filled in: the components of one message, as the platform's cloud API wants them.
+"""Renders a template: the components of one message in the form of the platform's cloud API.
 
-Values are named as the specification has it: `1`, `2`, … or a placeholder's name. What a header or
-a button needs may be named by its place: `header.1`, `buttons.0.1`; else it is that of the same
-name. A header's file is `header`, an https address.
+Values are named as in the specification: `1`, `2`, … or a placeholder's name. Values of a header or
+a button may be named by position: `header.1`, `buttons.0.1`; otherwise the body's value of the same
+name is used. A header's file is `header`, an https URL.
 """
 
 import re
@@ -24,49 +24,48 @@ from wire.errors import BadInput
 
 CODE = "1"  # the one value of an authentication template
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-TOO_MANY_SPACES = (
-    " " * 5
-)  # its documentation, error 132018: no line feed, no tab, no more than four
+# Its documentation, error 132018: no line feed, no tab, at most four consecutive spaces.
+TOO_MANY_SPACES = " " * 5
 
 
 class Values:
-    """What is given, and what of it was used."""
+    """The values of a request, and which of them are not used yet."""
 
-    def __init__(self, given: Mapping[str, str]) -> None:
-        self._given = given
-        self._unused = set(given)
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+        self._unused = set(values)
 
     def take(self, *names: str) -> str:
-        """Give the value of the first name that has one; raises BadInput if none has."""
+        """Return the value of the first name that has one; raises BadInput."""
         for name in names:
-            if name in self._given:
+            if name in self._values:
                 self._unused.discard(name)
-                return _checked(self._given[name], f"variableValues.{name}")
+                return _validate(self._values[name], f"variableValues.{name}")
         raise BadInput(f"variableValues.{names[-1]}", "required by the template", "value_missing")
 
-    def end(self) -> None:
-        """Check that all was used; raises BadInput."""
+    def check_all_used(self) -> None:
+        """Check that no value is left; raises BadInput."""
         for name in sorted(self._unused):
             raise BadInput(f"variableValues.{name}", "the template has no such placeholder")
 
 
 def render(
-    components: Sequence[Component], style: Format, given: Mapping[str, str]
+    components: Sequence[Component], style: Format, variable_values: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Give the components of a message; raises BadInput for a value missing or too many."""
-    values, made = Values(given), list[dict[str, Any]]()
+    """Return the components of a message; raises BadInput for missing and unknown values."""
+    values, rendered = Values(variable_values), list[dict[str, Any]]()
     for each in components:
         match each:
             case Header():
-                made += _header(each, style, values)
+                rendered += _header(each, style, values)
             case Body():
-                made += _body(each, style, values)
+                rendered += _body(each, style, values)
             case Buttons():
-                made += _buttons(each, values)
+                rendered += _buttons(each, values)
             case _:
-                pass  # a footer has nothing to fill in
-    values.end()
-    return made
+                pass  # a footer has no placeholders
+    values.check_all_used()
+    return rendered
 
 
 def _header(header: Header, style: Format, values: Values) -> Iterator[dict[str, Any]]:
@@ -75,13 +74,13 @@ def _header(header: Header, style: Format, values: Values) -> Iterator[dict[str,
         raise BadInput("templateId", text, "not_testable")
     if header.format == "TEXT":
         names = placeholders(header.text or "", style, "templateId")
-        made = [_text(name, values.take(f"header.{name}", name), style) for name in names]
+        parameters = [_text(name, values.take(f"header.{name}", name), style) for name in names]
     else:
         kind = header.format.lower()
         file: dict[str, Any] = {"type": kind, kind: {"link": _link(values.take("header"))}}
-        made = [file]
-    if made:
-        yield {"type": "header", "parameters": made}
+        parameters = [file]
+    if parameters:
+        yield {"type": "header", "parameters": parameters}
 
 
 def _body(body: Body, style: Format, values: Values) -> Iterator[dict[str, Any]]:
@@ -89,32 +88,32 @@ def _body(body: Body, style: Format, values: Values) -> Iterator[dict[str, Any]]
         yield {"type": "body", "parameters": [_text(CODE, values.take(CODE), "POSITIONAL")]}
         return
     names = placeholders(body.text, style, "templateId")
-    taken = {name: values.take(name) for name in names}
-    if len(substitute(body.text, taken)) > BODY_LENGTH:
+    texts = {name: values.take(name) for name in names}
+    if len(substitute(body.text, texts)) > BODY_LENGTH:
         text = f"the body is longer than {BODY_LENGTH} characters with these values"
         raise BadInput("variableValues", text, "too_long")
     if names:
-        made = [_text(name, each, style) for name, each in taken.items()]
-        yield {"type": "body", "parameters": made}
+        parameters = [_text(name, each, style) for name, each in texts.items()]
+        yield {"type": "body", "parameters": parameters}
 
 
 def _buttons(buttons: Buttons, values: Values) -> Iterator[dict[str, Any]]:
-    for place, button in enumerate(buttons.buttons):
-        names = (f"buttons.{place}.1", CODE)
+    for index, button in enumerate(buttons.buttons):
+        names = (f"buttons.{index}.1", CODE)
         match button:
             case UrlButton(url=url) if url.endswith("{{1}}"):
-                yield _button("url", place, {"type": "text", "text": values.take(*names)})
-            case Otp():  # which is sent as the button of an address (its documentation)
-                yield _button("url", place, {"type": "text", "text": values.take(*names)})
+                yield _button("url", index, {"type": "text", "text": values.take(*names)})
+            case Otp():  # is sent as a URL button (its documentation)
+                yield _button("url", index, {"type": "text", "text": values.take(*names)})
             case CopyCode():
                 code = values.take(*names)
-                yield _button("copy_code", place, {"type": "coupon_code", "coupon_code": code})
+                yield _button("copy_code", index, {"type": "coupon_code", "coupon_code": code})
             case _:
-                pass  # nothing in it changes
+                pass  # has no placeholders
 
 
-def _button(kind: str, place: int, parameter: dict[str, str]) -> dict[str, Any]:
-    return {"type": "button", "sub_type": kind, "index": str(place), "parameters": [parameter]}
+def _button(kind: str, index: int, parameter: dict[str, str]) -> dict[str, Any]:
+    return {"type": "button", "sub_type": kind, "index": str(index), "parameters": [parameter]}
 
 
 def _text(name: str, value: str, style: Format) -> dict[str, Any]:
@@ -128,8 +127,8 @@ def _link(url: str) -> str:
     return url
 
 
-def _checked(value: str, path: str) -> str:
+def _validate(value: str, path: str) -> str:
     if not value or _CONTROL.search(value) or TOO_MANY_SPACES in value:
-        text = "expected a text on one line, with at most four spaces together"
+        text = "expected a text on one line, with at most four consecutive spaces"
         raise BadInput(path, text)
     return value

@@ -1,4 +1,4 @@
-"""What is sent about templates, and what is shown of them, spelled as the specification does."""
+"""Requests and views of templates, with the names of the specification."""
 
 from typing import Annotated, Any, Literal
 
@@ -16,9 +16,9 @@ TemplateName = Annotated[
 ]
 Language = Annotated[str, Meta(pattern=r"^[a-z]{2,3}(_[A-Z]{2,3})?" + patterns.END)]
 SubCategory = Annotated[str, Meta(pattern=r"^[A-Z0-9_]{1,64}" + patterns.END)]
-Given = Annotated[
+RawComponents = Annotated[
     list[str | dict[str, Any]],
-    Meta(max_length=4, description="Each an object, or a text that holds one as JSON."),
+    Meta(max_length=4, description="Each an object, or a string that contains one as JSON."),
 ]
 Text = Annotated[str, Meta(min_length=1, max_length=1_024)]
 Values = Annotated[
@@ -29,7 +29,7 @@ MAX_LIMIT = 1_000
 
 
 class NewTemplate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A template to be made; `headerText`, `bodyText` and `footerText` stand for components."""
+    """A template to create; `headerText`, `bodyText` and `footerText` replace components."""
 
     name: TemplateName
     language: Language
@@ -39,16 +39,16 @@ class NewTemplate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     sub_category: SubCategory | None = None
     platform_template_id: Name | None = field(name="platformTemplateId", default=None)
     is_primary_device_delivery_only: bool = False
-    components: Given | None = None
+    components: RawComponents | None = None
     header_text: Text | None = field(name="headerText", default=None)
     body_text: Text | None = field(name="bodyText", default=None)
     footer_text: Text | None = field(name="footerText", default=None)
 
 
 class TemplateChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is to be changed; what is left out stays, and a text of null takes its component away.
+    """The fields to change; omitted ones keep their values, a text of null removes its component.
 
-    Name and language stay as they are, and may be given as such.
+    Name and language cannot change; their current values are accepted.
     """
 
     name: TemplateName | UnsetType = UNSET
@@ -58,14 +58,14 @@ class TemplateChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     parameter_format: Format | UnsetType = UNSET
     sub_category: SubCategory | UnsetType | None = UNSET
     is_primary_device_delivery_only: bool | UnsetType = UNSET
-    components: Given | UnsetType = UNSET
+    components: RawComponents | UnsetType = UNSET
     header_text: Text | UnsetType | None = field(name="headerText", default=UNSET)
     body_text: Text | UnsetType = field(name="bodyText", default=UNSET)
     footer_text: Text | UnsetType | None = field(name="footerText", default=UNSET)
 
 
 class TestSendBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """A message to be sent as a test."""
+    """A test message to send."""
 
     template_id: Annotated[str, Meta(min_length=1, max_length=64)]
     phone_number: Annotated[str, Meta(min_length=4, max_length=32)]
@@ -74,7 +74,7 @@ class TestSendBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class TestSendResult(Struct, frozen=True, rename="camel"):
-    """A message that the platform took; whether it arrives, it tells elsewhere."""
+    """A message that the platform accepted; delivery is reported elsewhere."""
 
     message_id: str
     message_status: str | None
@@ -82,7 +82,7 @@ class TestSendResult(Struct, frozen=True, rename="camel"):
 
 
 class UploadResult(Struct, frozen=True, rename="camel"):
-    """A file for a header, by the handle that a component's example names it with."""
+    """An uploaded file of a header; a component's example refers to it by the handle."""
 
     handle: str
     media_kind: str
@@ -91,10 +91,10 @@ class UploadResult(Struct, frozen=True, rename="camel"):
 
 
 class SyncResult(Struct, frozen=True):
-    """What asking the platform changed.
+    """The result of a synchronization.
 
-    `missing` are templates of ours that it does not have; `unknown` counts those of its that we do
-    not have.
+    `missing` are stored templates that the platform does not have; `unknown` counts templates of
+    the platform that are not stored.
     """
 
     checked: int
@@ -104,7 +104,7 @@ class SyncResult(Struct, frozen=True):
 
 
 class TemplateView(Struct, frozen=True):
-    """A template as it is kept; `status` and `statusReason` are the platform's words."""
+    """A stored template; `status` and `statusReason` are the platform's values."""
 
     id: str
     name: str
@@ -126,7 +126,7 @@ class TemplateView(Struct, frozen=True):
 
 
 class TemplatePage(Struct, frozen=True):
-    """A page, newest first."""
+    """A page of templates, newest first."""
 
     data: tuple[TemplateView, ...]
     total: int
@@ -135,7 +135,7 @@ class TemplatePage(Struct, frozen=True):
 
 
 class TemplateListQuery(BaseModel):
-    """A page of the list; an empty filter means any."""
+    """A page of the list; an empty filter matches any."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

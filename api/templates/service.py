@@ -1,7 +1,7 @@
-"""Templates made, shown, changed and taken away: here and on the messaging platform alike.
+"""Operations on templates, here and on the messaging platform alike.
 
-A template is kept before the platform is asked for it, so that nothing is lost when an answer is:
-what was not answered is settled by the next try, by sync-status, or by what the platform tells.
+A template is stored before it is created on the platform, so that nothing is lost if the platform's
+response is: the next attempt, a status synchronization or a webhook settles its state.
 """
 
 import structlog
@@ -30,40 +30,35 @@ log = structlog.get_logger()
 
 
 class TemplateService(Struct, frozen=True):
-    """One method a request, each about one account."""
-
     templates: TemplateStore
     numbers: NumberStore
     platform: PlatformTemplates
 
-    async def create(self, account_id: str, asked: NewTemplate) -> TemplateView:
-        """Have the platform make a template; or know one that it has already."""
-        link = asked.platform_template_id is not None
-        columns = input_mapping.link_columns(asked) if link else input_mapping.draft_columns(asked)
+    async def create(self, account_id: str, body: NewTemplate) -> TemplateView:
+        """Create a template on the platform, or link one that it has already."""
+        is_link = body.platform_template_id is not None
+        to_columns = input_mapping.link_columns if is_link else input_mapping.draft_columns
+        columns = to_columns(body)
         business = self.platform.client.business(account_id)
-        await active_number(self.numbers, account_id, asked.phone_number_id, "phoneNumberId")
-        if link:
-            return template_view(await self._linked(account_id, business, columns))
-        template, again = await self.templates.begin(account_id, columns)
-        return template_view(await self._made(business, template, columns, again=again))
+        await active_number(self.numbers, account_id, body.phone_number_id, "phoneNumberId")
+        if is_link:
+            return template_view(await self._link(account_id, business, columns))
+        template, is_retry = await self.templates.begin(account_id, columns)
+        return template_view(await self._create(business, template, columns, is_retry=is_retry))
 
-    async def list(self, account_id: str, asked: TemplateListQuery) -> TemplatePage:
-        """Give a page."""
-        wanted = TemplateFilters(asked.name, asked.category, asked.status, asked.phone_number_id)
-        page = Page(asked.limit, asked.offset)
-        found, total = await self.templates.listed(account_id, wanted, page)
-        return TemplatePage(tuple(map(template_view, found)), total, page.limit, page.offset)
+    async def list(self, account_id: str, query: TemplateListQuery) -> TemplatePage:
+        filters = TemplateFilters(query.name, query.category, query.status, query.phone_number_id)
+        page = Page(query.limit, query.offset)
+        rows, total = await self.templates.page(account_id, filters, page)
+        return TemplatePage(tuple(map(template_view, rows)), total, page.limit, page.offset)
 
     async def get(self, account_id: str, template_id: str) -> TemplateView:
-        """Show one."""
         return template_view(await self.templates.get(account_id, template_id))
 
-    async def change(
-        self, account_id: str, template_id: str, asked: TemplateChange
-    ) -> TemplateView:
-        """Change a template; on the platform, too, where its content changes."""
+    async def change(self, account_id: str, template_id: str, body: TemplateChange) -> TemplateView:
+        """Change a template; a change of its content is made on the platform, too."""
         template = await self.templates.get(account_id, template_id)
-        columns = input_mapping.changed_columns(template, asked)
+        columns = input_mapping.changed_columns(template, body)
         if phone := columns.get("phone_number_id"):
             await active_number(self.numbers, account_id, phone, "phoneNumberId")
         if not input_mapping.CONTENT & columns.keys():
@@ -72,94 +67,96 @@ class TemplateService(Struct, frozen=True):
         if template.platform_template_id is None:
             text = "the platform has not answered for this template: sync its status first"
             raise Conflict(text, "not_on_platform")
-        wish = {name: each for name, each in columns.items() if name in input_mapping.CONTENT}
-        await self.platform.edit(business, template.platform_template_id, wish)
+        content = {name: each for name, each in columns.items() if name in input_mapping.CONTENT}
+        await self.platform.edit(business, template.platform_template_id, content)
         status = await self._status(business, template.platform_template_id)
         return template_view(
             await self.templates.change(account_id, template_id, {**columns, **status})
         )
 
-    async def remove(self, account_id: str, template_id: str) -> DeletedNumber:
-        """Take a template away, there and here."""
+    async def delete(self, account_id: str, template_id: str) -> DeletedNumber:
+        """Delete a template, on the platform and here."""
         template = await self.templates.get(account_id, template_id)
         business = self.platform.client.business(account_id)
-        there = template.platform_template_id
-        if there is None:  # it may be there all the same
+        platform_id = template.platform_template_id
+        if platform_id is None:  # it may exist: the response to its creation was lost
             found = await self.platform.find(business, template.name, template.language)
-            there = found.id if found else None
-        if there is not None:
-            await self._removed(business, template.name, there)
-        await self.templates.remove(account_id, template_id)
+            platform_id = found.id if found else None
+        if platform_id is not None:
+            await self._delete_on_platform(business, template.name, platform_id)
+        await self.templates.delete(account_id, template_id)
         return DeletedNumber(template_id)
 
-    async def _made(
+    async def _create(
         self,
         business: BusinessAccount,
         template: Template,
         columns: input_mapping.Columns,
         *,
-        again: bool,
+        is_retry: bool,
     ) -> Template:
         try:
-            made = await self.platform.create(business, input_mapping.to_platform(columns))
+            response = await self.platform.create(business, input_mapping.to_platform(columns))
         except ApiError as error:
-            if again and isinstance(error, PlatformRejected) and error.subcode == EXISTS:
-                return await self._adopted(business, template, error)
+            if is_retry and isinstance(error, PlatformRejected) and error.subcode == EXISTS:
+                return await self._adopt(business, template, error)
             if not (isinstance(error, PlatformUnavailable) and error.may_be_done):
-                await self.templates.remove(template.account_id, template.id)
+                await self.templates.delete(template.account_id, template.id)
             raise
-        told = {
-            "platform_template_id": made.id,
-            "status": made.status,
-            "category": made.category or template.category,
+        created = {
+            "platform_template_id": response.id,
+            "status": response.status,
+            "category": response.category or template.category,
         }
-        return await self.templates.change(template.account_id, template.id, told)
+        return await self.templates.change(template.account_id, template.id, created)
 
-    async def _adopted(
+    async def _adopt(
         self, business: BusinessAccount, template: Template, error: PlatformRejected
     ) -> Template:
-        """Take for ours what was made when nobody heard of it."""
+        """Link the template that an earlier attempt created without our seeing the response."""
         found = await self.platform.find(business, template.name, template.language)
         if found is None:
             raise error
-        there = _there(found, template.components)
-        return await self.templates.change(template.account_id, template.id, there)
+        columns = _platform_columns(found, template.components)
+        return await self.templates.change(template.account_id, template.id, columns)
 
-    async def _linked(
+    async def _link(
         self, account_id: str, business: BusinessAccount, columns: input_mapping.Columns
     ) -> Template:
-        wanted_id = columns["platform_template_id"]
+        template_id = columns["platform_template_id"]
         found = await self.platform.find(business, columns["name"], columns["language"])
-        if found is None or found.id != wanted_id:
+        if found is None or found.id != template_id:
             text = "the business account has no template of this id, name and language"
             raise BadInput("platformTemplateId", text, "unknown_template")
-        there = _there(found, columns["components"])
-        template, again = await self.templates.begin(account_id, {**columns, **there})
-        if again:
-            return await self.templates.change(account_id, template.id, there)
+        current = _platform_columns(found, columns["components"])
+        template, is_retry = await self.templates.begin(account_id, {**columns, **current})
+        if is_retry:
+            return await self.templates.change(account_id, template.id, current)
         return template
 
-    async def _removed(self, business: BusinessAccount, name: str, platform_id: str) -> None:
+    async def _delete_on_platform(
+        self, business: BusinessAccount, name: str, platform_id: str
+    ) -> None:
         try:
-            await self.platform.remove(business, name, platform_id)
+            await self.platform.delete(business, name, platform_id)
         except PlatformRejected as error:
             if error.subcode != MISSING:
                 raise
 
     async def _status(self, business: BusinessAccount, platform_id: str) -> dict[str, str | None]:
-        """Ask what a change did to the status; the change stands, whatever is answered."""
+        """Read the status after a change; the change stands if this fails."""
         try:
             found = await self.platform.read(business, platform_id)
         except ApiError as error:
-            log.warning("template's status unknown", template=platform_id, reason=error.detail)
+            log.warning("template status unknown", template=platform_id, reason=error.detail)
             return {}
         return {"status": found.status, "status_reason": found.rejected_reason}
 
 
 async def active_number(numbers: NumberStore, account_id: str, phone: str, path: str) -> Number:
-    """Give the account's number of a platform's id; raises BadInput."""
+    """Return the account's number with an id of the platform; raises BadInput."""
     try:
-        number = await numbers.of_phone(account_id, phone)
+        number = await numbers.get_by_phone_number_id(account_id, phone)
     except NotFound:
         raise BadInput(path, "no number record has this phoneNumberId", "unknown_number") from None
     if not number.is_active:
@@ -167,9 +164,11 @@ async def active_number(numbers: NumberStore, account_id: str, phone: str, path:
     return number
 
 
-def _there(found: PlatformTemplate, components: list[dict[str, object]]) -> input_mapping.Columns:
-    """Give the columns of what the platform has: what is there, is true."""
-    told = {
+def _platform_columns(
+    found: PlatformTemplate, components: list[dict[str, object]]
+) -> input_mapping.Columns:
+    """Map the platform's template to columns; the platform's values win."""
+    columns = {
         "platform_template_id": found.id,
         "components": found.components or components,
         "status": found.status,
@@ -178,4 +177,4 @@ def _there(found: PlatformTemplate, components: list[dict[str, object]]) -> inpu
         "sub_category": found.sub_category,
         "parameter_format": found.parameter_format,
     }
-    return {name: each for name, each in told.items() if each is not None}
+    return {name: each for name, each in columns.items() if each is not None}

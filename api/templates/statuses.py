@@ -1,6 +1,7 @@
-"""What the platform says of templates, noted as it says it: by asking, or because it told us.
+"""Stores the platform's statuses of templates, from synchronization and from webhooks.
 
-Two clocks keep the newest: ours between asking and being told, the platform's among what it tells.
+The newest status wins: a synchronization and a webhook are ordered by our clock, two webhooks by
+the platform's.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from api.templates.tables import templates
 
 
 class LocalTemplate(Struct, frozen=True):
-    """A template, as far as it matters here."""
+    """The part of a stored template that concerns its status."""
 
     id: str
     name: str
@@ -25,7 +26,7 @@ class LocalTemplate(Struct, frozen=True):
 
 
 class Status(Struct, frozen=True):
-    """What is to be noted of a template of ours."""
+    """A new status of a stored template."""
 
     id: str
     platform_template_id: str
@@ -34,7 +35,7 @@ class Status(Struct, frozen=True):
 
 
 class StatusUpdate(Struct, frozen=True):
-    """What the platform tells of a template, and when."""
+    """A status that the platform reports by webhook, with its time."""
 
     platform_template_id: str
     name: str
@@ -45,43 +46,40 @@ class StatusUpdate(Struct, frozen=True):
 
 
 class StatusStore:
-    """What is kept of statuses."""
-
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
     async def local_templates(self, account_id: str) -> list[LocalTemplate]:
-        """List an account's templates."""
         columns = (templates.c[name] for name in LocalTemplate.__struct_fields__)
         query = sa.select(*columns).where(templates.c.account_id == account_id)
         async with self._database.reading() as connection:
             return [LocalTemplate(*row) for row in (await connection.execute(query)).all()]
 
-    async def apply_statuses(self, found: Sequence[Status], asked_ms: int) -> int:
-        """Note statuses that were asked for at a time, unless we were told since; counts them."""
-        noted = 0
+    async def apply_statuses(self, statuses: Sequence[Status], requested_ms: int) -> int:
+        """Apply statuses, except to templates updated since the request; return how many."""
+        updated = 0
         async with self._database.writing() as connection:
-            for each in found:
-                ours = sa.and_(templates.c.id == each.id, templates.c.status_ms <= asked_ms)
+            for each in statuses:
+                ours = sa.and_(templates.c.id == each.id, templates.c.status_ms <= requested_ms)
                 change = sa.update(templates).where(ours).values(self._values(each))
-                noted += (await connection.execute(change)).rowcount
-        return noted
+                updated += (await connection.execute(change)).rowcount
+        return updated
 
-    async def apply_update(self, account_id: str, told: StatusUpdate) -> bool:
-        """Note what the platform told; False if we have no such template, or know better."""
+    async def apply_update(self, account_id: str, update: StatusUpdate) -> bool:
+        """Apply a webhook's status; False if there is no such template, or its status is newer."""
         same_name = sa.and_(
             templates.c.platform_template_id.is_(None),
-            templates.c.name == told.name,
-            templates.c.language == told.language,
+            templates.c.name == update.name,
+            templates.c.language == update.language,
         )
         ours = sa.and_(
             templates.c.account_id == account_id,
-            templates.c.told_s <= told.at_s,
-            sa.or_(templates.c.platform_template_id == told.platform_template_id, same_name),
+            templates.c.told_s <= update.at_s,
+            sa.or_(templates.c.platform_template_id == update.platform_template_id, same_name),
         )
-        status = Status("", told.platform_template_id, told.status, told.reason)
-        values = {**self._values(status), "told_s": told.at_s}
+        status = Status("", update.platform_template_id, update.status, update.reason)
+        values = {**self._values(status), "told_s": update.at_s}
         async with self._database.writing() as connection:
             return bool(
                 (await connection.execute(sa.update(templates).where(ours).values(values))).rowcount

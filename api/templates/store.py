@@ -1,4 +1,4 @@
-"""Message templates in the database, each an account's."""
+"""Message templates in the database; each belongs to an account."""
 
 import uuid
 from collections.abc import Mapping
@@ -15,13 +15,11 @@ from api.http.paging import Page
 from api.templates.tables import templates
 from wire.errors import BadInput
 
-LEASE_MS = 120_000  # longer than the platform is waited for
-NONE = "no template of this id"
+LEASE_MS = 120_000  # longer than the timeout of requests to the platform
+NOT_FOUND = "no template of this id"
 
 
 class Template(Struct, frozen=True):
-    """A template as it is kept."""
-
     id: str
     account_id: str
     name: str
@@ -42,7 +40,7 @@ class Template(Struct, frozen=True):
 
 
 class TemplateFilters(Struct, frozen=True):
-    """Which templates; what is empty may be any."""
+    """Filters of a list; an empty one matches any."""
 
     name: str = ""
     category: str = ""
@@ -51,16 +49,15 @@ class TemplateFilters(Struct, frozen=True):
 
 
 class TemplateStore:
-    """What is kept of templates."""
-
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
     async def begin(self, account_id: str, columns: Mapping[str, Any]) -> tuple[Template, bool]:
-        """Keep a template that is not on the platform yet; and whether it was begun before.
+        """Store a template before it is created on the platform; return whether this is a retry.
 
-        One of the same name and language raises BadInput, unless its making was never answered.
+        One of the same name and language raises BadInput, unless it is pending and its lease is
+        over.
         """
         now_ms = self._now_ms()
         row = {
@@ -82,27 +79,27 @@ class TemplateStore:
         return Template(**row), False
 
     async def get(self, account_id: str, template_id: str) -> Template:
-        """Read one; raises NotFound."""
+        """Return a template; raises NotFound."""
         async with self._database.reading() as connection:
             query = sa.select(templates).where(_is(account_id, template_id))
             row = (await connection.execute(query)).mappings().one_or_none()
         if row is None:
-            raise NotFound(NONE)
+            raise NotFound(NOT_FOUND)
         return Template(**row)
 
-    async def listed(
-        self, account_id: str, wanted: TemplateFilters, page: Page
+    async def page(
+        self, account_id: str, filters: TemplateFilters, page: Page
     ) -> tuple[list[Template], int]:
-        """Read a page, newest first, and count all."""
-        fits = sa.and_(templates.c.account_id == account_id, *_conditions(wanted))
+        """Return a page, newest first, and the total."""
+        condition = sa.and_(templates.c.account_id == account_id, *_conditions(filters))
         query = (
             sa.select(templates)
-            .where(fits)
+            .where(condition)
             .order_by(templates.c.created_ms.desc(), templates.c.id.desc())
             .limit(page.limit)
             .offset(page.offset)
         )
-        count = sa.select(sa.func.count()).select_from(templates).where(fits)
+        count = sa.select(sa.func.count()).select_from(templates).where(condition)
         async with self._database.reading() as connection:
             rows = (await connection.execute(query)).mappings().all()
             total = (await connection.execute(count)).scalar_one()
@@ -117,19 +114,19 @@ class TemplateStore:
         async with self._database.writing() as connection:
             row = (await connection.execute(change.returning(templates))).mappings().one_or_none()
         if row is None:
-            raise NotFound(NONE)
+            raise NotFound(NOT_FOUND)
         return Template(**row)
 
-    async def remove(self, account_id: str, template_id: str) -> None:
-        """Take a template away; raises NotFound."""
+    async def delete(self, account_id: str, template_id: str) -> None:
+        """Delete a template; raises NotFound."""
         removal = sa.delete(templates).where(_is(account_id, template_id))
         async with self._database.writing() as connection:
             if not (await connection.execute(removal)).rowcount:
-                raise NotFound(NONE)
+                raise NotFound(NOT_FOUND)
 
     async def _retry(self, account_id: str, columns: Mapping[str, Any]) -> Template:
         now_ms = self._now_ms()
-        again = (
+        takeover = (
             sa.update(templates)
             .where(
                 templates.c.account_id == account_id,
@@ -142,26 +139,26 @@ class TemplateStore:
             .returning(templates)
         )
         async with self._database.writing() as connection:
-            row = (await connection.execute(again)).mappings().one_or_none()
+            row = (await connection.execute(takeover)).mappings().one_or_none()
         if row is None:
             text = "there is a template of this name and language already"
             raise BadInput("name", text, "taken")
         return Template(**row)
 
 
-def _conditions(wanted: TemplateFilters) -> list[sa.ColumnElement[bool]]:
+def _conditions(filters: TemplateFilters) -> list[sa.ColumnElement[bool]]:
     exact = {
-        templates.c.category: wanted.category,
-        templates.c.status: wanted.status,
-        templates.c.phone_number_id: wanted.phone_number_id,
+        templates.c.category: filters.category,
+        templates.c.status: filters.status,
+        templates.c.phone_number_id: filters.phone_number_id,
     }
-    found = [column == value for column, value in exact.items() if value]
-    if wanted.name:
-        found.append(templates.c.name.contains(wanted.name, autoescape=True))
-    return found
+    conditions = [column == value for column, value in exact.items() if value]
+    if filters.name:
+        conditions.append(templates.c.name.contains(filters.name, autoescape=True))
+    return conditions
 
 
 def _is(account_id: str, template_id: str) -> sa.ColumnElement[bool]:
     if not template_id.isprintable():  # PostgreSQL takes no NUL, not even to look for it
-        raise NotFound(NONE)
+        raise NotFound(NOT_FOUND)
     return sa.and_(templates.c.id == template_id, templates.c.account_id == account_id)

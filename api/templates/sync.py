@@ -1,4 +1,4 @@
-"""Statuses asked for: all templates of a business account, compared with those that we keep."""
+"""Synchronizes statuses: compares all templates of a business account with the stored ones."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -15,55 +15,58 @@ MAX_DURATION_S = 90.0
 
 
 class StatusSync(Struct, frozen=True):
-    """Asks, and notes what has changed page by page: a fault on the way takes nothing back."""
+    """Requests statuses and stores changes page by page; an error keeps the earlier pages."""
 
     statuses: StatusStore
     platform: PlatformTemplates
     now_ms: Clock
-    longest_s: float = MAX_DURATION_S
+    max_duration_s: float = MAX_DURATION_S
 
     async def sync(self, account_id: str) -> SyncResult:
-        """Bring statuses up to date."""
+        """Update the statuses of an account's templates; raises PlatformUnavailable."""
         business = self.platform.client.business(account_id)
-        ours, seen, updated, unknown = await self._ours(account_id), set[str](), 0, 0
-        asked_ms = self.now_ms()
+        local, seen, updated, unknown = await self._local(account_id), set[str](), 0, 0
+        requested_ms = self.now_ms()
         try:
-            async with asyncio.timeout(self.longest_s):
+            async with asyncio.timeout(self.max_duration_s):
                 async for page in self.platform.pages(business):
-                    found = [(known, each) for each in page if (known := ours.of(each))]
-                    updated += await self.statuses.apply_statuses(list(_stale(found)), asked_ms)
-                    seen |= {known.id for known, _ in found}
-                    unknown += len(page) - len(found)
-                    asked_ms = self.now_ms()
+                    matches = [(template, each) for each in page if (template := local.match(each))]
+                    updated += await self.statuses.apply_statuses(
+                        list(_changed(matches)), requested_ms
+                    )
+                    seen |= {template.id for template, _ in matches}
+                    unknown += len(page) - len(matches)
+                    requested_ms = self.now_ms()
         except TimeoutError:
-            text = (
-                f"the messaging platform took longer than {self.longest_s:.0f} s for all templates"
-            )
+            limit = f"{self.max_duration_s:.0f} s"
+            text = f"the messaging platform took longer than {limit} for all templates"
             raise PlatformUnavailable(text, may_be_done=True) from None
-        missing = tuple(sorted(ours.ids - seen))
-        return SyncResult(len(ours.ids), updated, missing, unknown)
+        missing = tuple(sorted(local.ids - seen))
+        return SyncResult(len(local.ids), updated, missing, unknown)
 
-    async def _ours(self, account_id: str) -> "LocalTemplates":
+    async def _local(self, account_id: str) -> "LocalTemplates":
         return LocalTemplates(await self.statuses.local_templates(account_id))
 
 
 class LocalTemplates:
-    """An account's templates, found as the platform names them."""
+    """An account's stored templates, indexed by the platform's ids and by name."""
 
-    def __init__(self, known: Sequence[LocalTemplate]) -> None:
-        self.ids = frozenset(each.id for each in known)
-        self._by_id = {each.platform_template_id: each for each in known}
-        self._unanswered = {
-            (each.name, each.language): each for each in known if each.platform_template_id is None
+    def __init__(self, templates: Sequence[LocalTemplate]) -> None:
+        self.ids = frozenset(each.id for each in templates)
+        self._by_id = {each.platform_template_id: each for each in templates}
+        self._by_name = {
+            (each.name, each.language): each
+            for each in templates
+            if each.platform_template_id is None
         }
 
-    def of(self, there: PlatformTemplate) -> LocalTemplate | None:
-        """Give ours: of the same id, or one of whose making we never heard."""
-        return self._by_id.get(there.id) or self._unanswered.get((there.name, there.language))
+    def match(self, remote: PlatformTemplate) -> LocalTemplate | None:
+        """Return the template of the same id, or a pending one of the same name and language."""
+        return self._by_id.get(remote.id) or self._by_name.get((remote.name, remote.language))
 
 
-def _stale(found: Sequence[tuple[LocalTemplate, PlatformTemplate]]) -> Iterator[Status]:
-    for known, there in found:
-        now = (there.id, there.status, there.rejected_reason)
-        if now != (known.platform_template_id, known.status, known.status_reason):
-            yield Status(known.id, *now)
+def _changed(matches: Sequence[tuple[LocalTemplate, PlatformTemplate]]) -> Iterator[Status]:
+    for local, remote in matches:
+        current = (remote.id, remote.status, remote.rejected_reason)
+        if current != (local.platform_template_id, local.status, local.status_reason):
+            yield Status(local.id, *current)

@@ -1,7 +1,7 @@
-"""Message templates in SQL.
+"""The table of message templates.
 
-Without a platform's id a template's making has not been answered yet, or never was: what the
-platform says next of that name and language settles it.
+A template without a platform id is pending: the platform has not answered its creation. The next
+status of its name and language settles it.
 """
 
 import sqlalchemy as sa
@@ -24,8 +24,10 @@ templates = sa.Table(
     sa.Column("components", sa.JSON, nullable=False),
     sa.Column("status", sa.Text),
     sa.Column("status_reason", sa.Text),
-    sa.Column("status_ms", sa.BigInteger, nullable=False),  # when we last learnt of it
-    sa.Column("told_s", sa.BigInteger, nullable=False),  # the platform's time of its last webhook
+    sa.Column("status_ms", sa.BigInteger, nullable=False),  # when the status was last updated
+    sa.Column(
+        "told_s", sa.BigInteger, nullable=False
+    ),  # time of the last webhook, by the platform's clock
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.Column("updated_ms", sa.BigInteger, nullable=False),
     sa.Index("msgapp_templates_by_name", "account_id", "name", "language", unique=True),

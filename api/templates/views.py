@@ -1,4 +1,4 @@
-"""Templates as they are shown."""
+"""Builds the views of templates."""
 
 from api.common.timestamps import format_ms
 from api.templates.schemas import TemplateView
@@ -6,7 +6,7 @@ from api.templates.store import Template
 
 
 def template_view(template: Template) -> TemplateView:
-    """Show a template; the texts of its components once more by themselves."""
+    """Return a template's view, with the texts of its components as separate fields."""
     texts = {
         str(each.get("type", "")).upper(): each.get("text")
         for each in template.components

@@ -1,7 +1,7 @@
-"""What the messaging platform tells by itself: a template's status, at once and signed.
+"""Webhooks of the messaging platform: template statuses, signed.
 
-Its documentation, "Webhooks": HMAC-SHA256 over the body as it came, by the app's secret, in
-X-Hub-Signature-256; once, when it is set up, a challenge to be given back.
+Its documentation, "Webhooks": X-Hub-Signature-256 is the HMAC-SHA256 of the raw body with the app's
+secret; at setup, the platform sends a challenge that the response repeats.
 """
 
 import hashlib
@@ -22,9 +22,7 @@ log = structlog.get_logger()
 FIELD = "message_template_status_update"
 PREFIX = "sha256="
 MAX_CHALLENGE_CHARS = 1_024
-
-
-# What a database can hold: signed or not, it comes from outside.
+# What a database can store: signed or not, the text comes from outside.
 _Text = Annotated[str, Meta(pattern=r"^[^\x00]*" + patterns.END, max_length=1_024)]
 _Seconds = Annotated[int, Meta(ge=0, lt=2**40)]
 
@@ -48,65 +46,65 @@ class _Entry(Struct, frozen=True):
     changes: list[_Change] = []
 
 
-class Notice(Struct, frozen=True):
-    """What is told at once, of one business account or several."""
+class Notification(Struct, frozen=True):
+    """Changes of one or several business accounts."""
 
     entry: list[_Entry]
 
 
-_DECODER = msgspec.json.Decoder(Notice)
+_DECODER = msgspec.json.Decoder(Notification)
 
 
 class Webhook(Struct, frozen=True):
-    """Takes what the platform tells."""
+    """Verifies and processes the platform's notifications."""
 
     statuses: StatusStore
     client: PlatformClient
 
     def challenge(self, mode: str, token: str, challenge: str) -> str:
-        """Give a challenge back to who knows the token; raises Unauthenticated."""
-        known = self.client.settings.verify_token
-        if known is None:
+        """Return the challenge if the token is right; raises Unauthenticated or NotFound."""
+        expected = self.client.settings.verify_token
+        if expected is None:
             raise NotFound("no webhook of the messaging platform is set up")
-        given, wanted = token.encode(), known.get_secret_value().encode()
-        if mode != "subscribe" or not hmac.compare_digest(given, wanted):
+        is_known = hmac.compare_digest(token.encode(), expected.get_secret_value().encode())
+        if mode != "subscribe" or not is_known:
             raise Unauthenticated("the verify token is not ours", "bad_verify_token")
         return challenge[:MAX_CHALLENGE_CHARS]
 
-    def check(self, body: bytes, signature: str) -> None:
-        """Check who says so; raises Unauthenticated."""
+    def verify_signature(self, body: bytes, signature: str) -> None:
+        """Check that the platform signed the body; raises Unauthenticated or NotFound."""
         secret = self.client.settings.app_secret
         if secret is None:
             raise NotFound("no webhook of the messaging platform is set up")
-        wanted = (
+        expected = (
             PREFIX + hmac.new(secret.get_secret_value().encode(), body, hashlib.sha256).hexdigest()
         )
-        if not hmac.compare_digest(signature.encode(), wanted.encode()):
+        if not hmac.compare_digest(signature.encode(), expected.encode()):
             raise Unauthenticated("the signature is missing or wrong", "bad_signature")
 
-    async def take(self, body: bytes) -> int:
-        """Note what is told of templates, and count it; the rest is none of ours."""
-        noted = 0
+    async def process(self, body: bytes) -> int:
+        """Apply the template statuses of a notification; return how many templates changed."""
+        count = 0
         for entry in decode(body, _DECODER).entry:
             for change in entry.changes:
-                told = _told(change, entry.time)
-                if told is not None:
-                    noted += await self._note(entry.id, told)
-        return noted
+                update = _status_update(change, entry.time)
+                if update is not None:
+                    count += await self._apply(entry.id, update)
+        return count
 
-    async def _note(self, business_id: str, told: StatusUpdate) -> int:
+    async def _apply(self, business_id: str, update: StatusUpdate) -> int:
         accounts = self.client.accounts_of(business_id)
-        return sum([await self.statuses.apply_update(account, told) for account in accounts])
+        return sum([await self.statuses.apply_update(account, update) for account in accounts])
 
 
-def _told(change: _Change, at_s: int) -> StatusUpdate | None:
-    """Read one change; one that can't be read is left out, and does not hold up the others."""
+def _status_update(change: _Change, at_s: int) -> StatusUpdate | None:
+    """Decode a change; None if it is not a status or not valid, so that the others are applied."""
     if change.field != FIELD:
         return None
     try:
         update = msgspec.json.decode(change.value, type=_Update)
     except msgspec.DecodeError as error:
-        log.warning("a template's status is not understood", reason=str(error))
+        log.warning("template status is not valid", reason=str(error))
         return None
     return StatusUpdate(
         platform_template_id=str(update.message_template_id),

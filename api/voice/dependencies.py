@@ -1,6 +1,7 @@
-"""What voice's routes are given: the services of this process.
+"""Dependencies of the voice routes.
 
-Coroutines, though nothing is awaited: FastAPI runs plain functions in a thread, which takes longer.
+They are coroutines although they await nothing: FastAPI runs plain functions in a thread, which is
+slower.
 """
 
 from typing import Annotated
@@ -10,21 +11,19 @@ from fastapi import Depends, Path, Request
 from api.voice.service import VoiceService
 from api.voice.sessions.service import SessionService
 
-CONTROL_ERRORS = (401, 404, 409, 503)  # what may be answered about a live call
-READ_ERRORS = (401, 404, 503)
+CONTROL_ERRORS = (404, 409, 503)  # of requests about a live call
+READ_ERRORS = (404, 503)
 
 
-async def voice(request: Request) -> VoiceService:
-    """Give the service for calls."""
-    found: VoiceService = request.app.state.services.voice
-    return found
+async def _voice(request: Request) -> VoiceService:
+    service: VoiceService = request.app.state.services.voice
+    return service
 
 
-async def sessions(request: Request) -> SessionService:
-    """Give the service for transfers and conferences."""
-    return SessionService(await voice(request))
+async def _sessions(request: Request) -> SessionService:
+    return SessionService(await _voice(request))
 
 
-Voice = Annotated[VoiceService, Depends(voice)]
-Sessions = Annotated[SessionService, Depends(sessions)]
+Voice = Annotated[VoiceService, Depends(_voice)]
+Sessions = Annotated[SessionService, Depends(_sessions)]
 CallId = Annotated[str, Path(alias="callId")]

@@ -1,4 +1,4 @@
-"""What the document shows as examples: a call between a customer and agent 1001."""
+"""Examples of the OpenAPI document: a call between a customer and agent 1001."""
 
 CALL = "3-pbx1-0195c2f0a1b24c"
 LEG = {"channelId": f"{CALL}.l0"}

@@ -1,4 +1,4 @@
-"""How many calls an account may have: at once, and new ones a second."""
+"""Limits of an account's calls: live calls, and new calls per second."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -12,19 +12,21 @@ from wire.views import Calls
 
 
 class CallLimits:
-    """Lets calls in; both limits are those of all processes together."""
+    """Admits new calls; all processes share both limits."""
 
-    def __init__(self, engine: EngineClient, paces: RateLimits, counts: LiveCalls) -> None:
+    def __init__(
+        self, engine: EngineClient, rate_limits: RateLimits, live_calls: LiveCalls
+    ) -> None:
         self._engine = engine
-        self._rate_limits = paces
-        self._live_calls = counts
+        self._rate_limits = rate_limits
+        self._live_calls = live_calls
 
     @asynccontextmanager
     async def admit(self, account: Account) -> AsyncIterator[None]:
-        """Let one more call in, while an engine is asked for it; raises TooMany."""
-        async with AsyncExitStack() as held:
+        """Admit a call while an engine is asked to start it; raises TooManyRequests."""
+        async with AsyncExitStack() as stack:
             if account.max_calls is not None:
-                await held.enter_async_context(self._place(account.id, account.max_calls))
+                await stack.enter_async_context(self._reservation(account.id, account.max_calls))
             rate = account.max_calls_per_s
             if rate is not None and not await self._rate_limits.take(account.id, rate):
                 raise TooManyRequests(
@@ -33,20 +35,22 @@ class CallLimits:
             yield
 
     @asynccontextmanager
-    async def _place(self, account_id: str, most: int) -> AsyncIterator[None]:
-        noted = await self._live_calls.reserve(account_id, most)
-        if noted is None and not await self._live_calls.is_current(account_id):
-            await self._count(account_id)
-            noted = await self._live_calls.reserve(account_id, most)
-        if noted is None:
-            raise TooManyRequests(f"{most} calls are live already", "live_calls", retry_after_s=1)
+    async def _reservation(self, account_id: str, max_calls: int) -> AsyncIterator[None]:
+        reservation = await self._live_calls.reserve(account_id, max_calls)
+        if reservation is None and not await self._live_calls.is_current(account_id):
+            await self._recount(account_id)
+            reservation = await self._live_calls.reserve(account_id, max_calls)
+        if reservation is None:
+            raise TooManyRequests(
+                f"{max_calls} calls are live already", "live_calls", retry_after_s=1
+            )
         try:
             yield
         finally:
-            with suppress(ApiError):  # the call is made all the same; the note ends by itself
-                await self._live_calls.release(noted)
+            with suppress(ApiError):  # the call is started all the same; the reservation expires
+                await self._live_calls.release(reservation)
 
-    async def _count(self, account_id: str) -> None:
-        asked = await self._live_calls.pending(account_id)
-        shown = await self._engine.request(Calls, "GET", "/calls", query={"account": account_id})
-        await self._live_calls.set_count(account_id, len(shown.calls) + asked)
+    async def _recount(self, account_id: str) -> None:
+        pending = await self._live_calls.pending(account_id)
+        live = await self._engine.request(Calls, "GET", "/calls", query={"account": account_id})
+        await self._live_calls.set_count(account_id, len(live.calls) + pending)

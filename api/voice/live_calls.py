@@ -1,8 +1,8 @@
-"""How many live calls an account has: one count for all processes, in the database.
+"""The number of live calls of each account: one count for all processes, in the database.
 
-Whoever begins a call takes a place. Each second the count is taken anew from what engines show. A
-call that an engine is just being asked for may or may not be among those, so these are noted, and
-counted beside them: rather one too many than one too few.
+Each new call increments it. Once a second, the count is replaced by the number of calls that the
+engines list. A call that is being requested from an engine may or may not be among these, so
+pending requests are stored and added: the count may be too high for a moment, never too low.
 """
 
 import sqlalchemy as sa
@@ -13,7 +13,7 @@ from api.db.columns import Key, Millis
 from api.db.database import INSERTS, Database, metadata
 
 COUNT_TTL_MS = 1_000
-PENDING_MS = 30_000  # longer than any engine is waited for: who notes it may die meanwhile
+PENDING_TTL_MS = 30_000  # longer than the timeout of requests to engines
 
 counts = sa.Table(
     "call_counts",
@@ -32,47 +32,50 @@ pending_calls = sa.Table(
 
 
 class LiveCalls:
-    """Counts live calls, of all processes together."""
+    """Counts the live calls of all processes."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
-    async def reserve(self, account_id: str, most: int) -> int | None:
-        """Take a place, and note a call that is asked for; None if none is free, or none is known.
+    async def reserve(self, account_id: str, max_calls: int) -> int | None:
+        """Count a call that is being requested; return the reservation to release.
 
-        Gives what `answered` is told when an engine has answered.
+        None if the limit is reached, or the count is out of date.
         """
         now_ms = self._now_ms()
-        is_free = sa.and_(counts.c.until_ms > now_ms, counts.c.live < most)
-        taken = (
+        is_free = sa.and_(counts.c.until_ms > now_ms, counts.c.live < max_calls)
+        increment = (
             sa.update(counts)
             .where(counts.c.account_id == account_id, is_free)
             .values(live=counts.c.live + 1)
         )
-        note = sa.insert(pending_calls).values(account_id=account_id, until_ms=now_ms + PENDING_MS)
+        pending = sa.insert(pending_calls).values(
+            account_id=account_id, until_ms=now_ms + PENDING_TTL_MS
+        )
         async with self._database.writing() as connection:
-            if not (await connection.execute(taken)).rowcount:
+            if not (await connection.execute(increment)).rowcount:
                 return None
-            noted = await connection.execute(note.returning(pending_calls.c.id))
-            return int(noted.scalar_one())
+            added = await connection.execute(pending.returning(pending_calls.c.id))
+            return int(added.scalar_one())
 
-    async def release(self, noted: int) -> None:
-        """Forget that a call is asked for: engines show it now, if there is one."""
+    async def release(self, reservation: int) -> None:
+        """Delete a reservation: an engine has responded, and lists the call if it exists."""
         async with self._database.writing() as connection:
-            await connection.execute(sa.delete(pending_calls).where(pending_calls.c.id == noted))
+            ours = pending_calls.c.id == reservation
+            await connection.execute(sa.delete(pending_calls).where(ours))
 
     async def is_current(self, account_id: str) -> bool:
-        """Tell whether a count was taken within the last second."""
+        """Return whether the count was replaced within the last second."""
         query = sa.select(counts.c.until_ms).where(counts.c.account_id == account_id)
         async with self._database.reading() as connection:
             until_ms = (await connection.execute(query)).scalar_one_or_none()
         return until_ms is not None and until_ms > self._now_ms()
 
     async def pending(self, account_id: str) -> int:
-        """Count the calls that are asked for; to be known before engines are asked what they show.
+        """Count the pending requests; call this before the engines are asked for their calls.
 
-        Of what was answered before that they show all.
+        Requests that ended earlier are then in the engines' lists.
         """
         query = sa.select(sa.func.count()).where(
             pending_calls.c.account_id == account_id, pending_calls.c.until_ms > self._now_ms()
@@ -81,23 +84,23 @@ class LiveCalls:
             return int((await connection.execute(query)).scalar_one())
 
     async def set_count(self, account_id: str, live: int) -> None:
-        """Begin a second with a count, unless somebody has: calls are let in upon theirs."""
+        """Replace an outdated count; a current one stays, as calls are being admitted with it."""
         now_ms = self._now_ms()
         row = {"account_id": account_id, "live": live, "until_ms": now_ms + COUNT_TTL_MS}
         async with self._database.writing() as connection:
             insert = INSERTS[connection.dialect.name](counts).values(row)
-            is_old = counts.c.until_ms <= now_ms
+            is_outdated = counts.c.until_ms <= now_ms
             await connection.execute(
                 insert.on_conflict_do_update(
-                    index_elements=[counts.c.account_id], set_=row, where=is_old
+                    index_elements=[counts.c.account_id], set_=row, where=is_outdated
                 )
             )
-            await _forget(connection, account_id, now_ms)
+            await _delete_expired(connection, account_id, now_ms)
 
 
-async def _forget(connection: AsyncConnection, account_id: str, now_ms: int) -> None:
-    """Forget the calls of processes that died."""
-    its = pending_calls.c.account_id == account_id
+async def _delete_expired(connection: AsyncConnection, account_id: str, now_ms: int) -> None:
+    """Delete the reservations of processes that died."""
+    ours = pending_calls.c.account_id == account_id
     await connection.execute(
-        sa.delete(pending_calls).where(its, pending_calls.c.until_ms <= now_ms)
+        sa.delete(pending_calls).where(ours, pending_calls.c.until_ms <= now_ms)
     )

@@ -1,4 +1,4 @@
-"""Voice put together."""
+"""Builds the service for calls."""
 
 from api.accounts.cache import AccountCache
 from api.accounts.store import AccountStore
@@ -15,6 +15,5 @@ from wire.tree import Limits
 def build(
     database: Database, engine: EngineClient, accounts: AccountStore, limits: Limits, clock: Clock
 ) -> VoiceService:
-    """Make the service for calls."""
     call_limits = CallLimits(engine, RateLimits(database, clock), LiveCalls(database, clock))
     return VoiceService(engine, AccountCache(accounts, clock), call_limits, limits)

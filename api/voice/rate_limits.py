@@ -1,7 +1,7 @@
-"""When an account may begin its next call: one row an account, moved on by every process.
+"""The rate limit of an account's new calls: one row per account, updated by every process.
 
-The generic cell rate algorithm (ITU-T I.371, Annex A): `next_ms` is when the next call would be due
-at an even pace; it may come up to a second's worth of calls early.
+The generic cell rate algorithm (ITU-T I.371, Annex A): `next_us` is when the next call is due at an
+even rate; it may come early by up to a second's worth of calls.
 """
 
 from sqlalchemy import BigInteger, Column, ForeignKey, String, Table, case, update
@@ -20,7 +20,7 @@ SECOND_US = 1_000_000
 
 
 class RateLimits:
-    """Counts calls a second, of all processes together."""
+    """Limits the calls per second of all processes together."""
 
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
@@ -28,17 +28,17 @@ class RateLimits:
         self._insert = sqlite.insert if database.is_sqlite else postgresql.insert
 
     async def take(self, account_id: str, per_s: float) -> bool:
-        """Take a call's place; False if there is none now."""
-        now_us, step_us = self._now_ms() * 1_000, int(SECOND_US / per_s)
+        """Count a call; False if the rate is exceeded."""
+        now_us, interval_us = self._now_ms() * 1_000, int(SECOND_US / per_s)
         next_us = case((paces.c.next_us > now_us, paces.c.next_us), else_=now_us)
-        # At least one call may come at any time, however low the rate.
-        early_us = max(SECOND_US - step_us, 0)
+        # One call is always allowed, however low the rate.
+        early_us = max(SECOND_US - interval_us, 0)
         row = {"account_id": account_id, "next_us": 0}
-        taken = (
+        advance = (
             update(paces)
             .where(paces.c.account_id == account_id, paces.c.next_us <= now_us + early_us)
-            .values(next_us=next_us + step_us)
+            .values(next_us=next_us + interval_us)
         )
         async with self._database.writing() as connection:
             await connection.execute(self._insert(paces).values(row).on_conflict_do_nothing())
-            return bool((await connection.execute(taken)).rowcount)
+            return bool((await connection.execute(advance)).rowcount)

@@ -66,9 +66,7 @@ async def call_details(call_id: CallId, user: AuthenticatedUser, voice: Voice) -
     errors=READ_ERRORS,
     example={"callId": examples.CALL},
 )
-async def active_call_details(
-    user: AuthenticatedUser, voice: Voice, body: Body[CallBody]
-) -> bytes:
+async def active_call_details(user: AuthenticatedUser, voice: Voice, body: Body[CallBody]) -> bytes:
     """Show a live call."""
     return await voice.show_active(user, body.call_id)
 
@@ -85,9 +83,7 @@ async def dial(user: AuthenticatedUser, voice: Voice, body: Body[DialBody]) -> b
     return await voice.dial(user, body)
 
 
-@routes.post(
-    f"{BASE}/hangup", **CALL_CONTROL, example={"callId": examples.CALL, "agentId": "1001"}
-)
+@routes.post(f"{BASE}/hangup", **CALL_CONTROL, example={"callId": examples.CALL, "agentId": "1001"})
 async def hangup(user: AuthenticatedUser, voice: Voice, body: Body[CallHangupBody]) -> bytes:
     """Hang up a call, or a leg of it.
 
@@ -108,9 +104,7 @@ async def hangup_by_path(
 
 def _add_leg_route(action: str, summary: str) -> None:
     @routes.post(f"{BASE}/{action}", **CALL_CONTROL, summary=summary, example=examples.ON_LEG)
-    async def control_leg(
-        user: AuthenticatedUser, voice: Voice, body: Body[CallLegBody]
-    ) -> bytes:
+    async def control_leg(user: AuthenticatedUser, voice: Voice, body: Body[CallLegBody]) -> bytes:
         return await voice.control_leg(user, body.call_id, action, body)
 
 
@@ -137,6 +131,6 @@ for _action, _summary in (
     for _base in OTHER_BASES:
         _add_leg_route_by_path(_base, _action, _summary)
 for _base in OTHER_BASES:
-    routes.post(
-        f"{_base}/call/{{callId}}/hangup", **CALL_CONTROL, example={"agentId": "1001"}
-    )(hangup_by_path)
+    routes.post(f"{_base}/call/{{callId}}/hangup", **CALL_CONTROL, example={"agentId": "1001"})(
+        hangup_by_path
+    )

@@ -1,6 +1,6 @@
-"""What is sent about calls and their legs (spec, "Voice"); what comes back are the engine's views.
+"""Request bodies for calls and their legs (spec, "Voice"); responses are the engine's views.
 
-The alternative paths name the call themselves: their bodies are the bases of the others.
+The alternative paths contain the call id; their bodies are the base classes of the others.
 """
 
 from typing import Annotated, Any
@@ -18,20 +18,20 @@ from wire.verbs import Action
 
 CallId = Annotated[str, Meta(min_length=1, max_length=128)]
 (_ACTION,), _ = schema_components([Action], ref_template=REFS)
-# Parsed by itself, with all limits, by the parser that the engine has.
+# Parsed separately, with all limits, by the engine's parser.
 Tree = Annotated[msgspec.Raw, Meta(extra_json_schema=_ACTION)]
 
 
 class RequestBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """What all bodies have in common: camelCase, nothing unknown."""
+    """Base of the bodies: camelCase names, no unknown fields."""
 
 
 class OriginateBody(RequestBody, frozen=True, kw_only=True):
-    """A call to be made.
+    """A call to start.
 
-    `from` is a caller id of the account: `to` is called, showing it, and the action runs there.
-    Any other `from` is itself called first, then `to` is dialled and bridged to it, and the action
-    runs when that has ended.
+    If `from` is a caller id of the account, `to` is called with it, and the action runs there.
+    Any other `from` is called first; then `to` is dialled and bridged to it, and the action runs
+    after that.
     """
 
     from_: Party = field(name="from")
@@ -47,45 +47,39 @@ class OriginateBody(RequestBody, frozen=True, kw_only=True):
 
 
 class Originated(Struct, frozen=True, rename="camel"):
-    """The call that is being made; its record will have the same id."""
+    """The call that is being started; its call record has the same id."""
 
     call_id: str
     req_id: str
 
 
 class LegBody(RequestBody, frozen=True, kw_only=True):
-    """A leg."""
-
     channel_id: ChannelId
 
 
 class CallLegBody(LegBody, frozen=True, kw_only=True):
-    """A leg of a call."""
-
     call_id: CallId
 
 
 class DialBody(RequestBody, frozen=True, kw_only=True):
-    """A party to be called into a live call."""
+    """A party to call into a live call."""
 
     call_id: CallId
     target: Party
 
 
 class LegHangupBody(RequestBody, frozen=True, kw_only=True):
-    """Which leg is to end: a channel, or an agent's; without either the token's agent's, or all."""
+    """The leg to hang up: by channel or by agent, else that of the token's agent, else the call."""
 
     agent_id: Name | None = None
     channel_id: ChannelId | None = None
 
 
 class CallHangupBody(LegHangupBody, frozen=True, kw_only=True):
-    """A call that is to end, or a leg of it."""
+    """The call to hang up, or a leg of it."""
 
     call_id: CallId
 
 
 class CallBody(RequestBody, frozen=True, kw_only=True):
-    """A call."""
-
     call_id: CallId

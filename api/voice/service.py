@@ -1,6 +1,6 @@
-"""Calls made, shown and steered for an account: checked here, done by an engine.
+"""Calls of an account: validated here, executed by an engine.
 
-Answers are the engine's own, as they came: what is another account's, it does not find.
+Responses are the engine's own bytes; another account's calls are not found.
 """
 
 from typing import Any
@@ -21,130 +21,128 @@ from wire.tree import Limits, check_action, parse_action
 from wire.verbs import Action
 from wire.views import CallView
 
-
-class VoiceService(Struct, frozen=True):
-    """What can be done with calls."""
-
-    engine: EngineClient
-    known: AccountCache
-    limits: CallLimits
-    tree_limits: Limits
-
-    async def originate(
-        self, who: Principal, asked: OriginateBody, request_id: str | None
-    ) -> bytes:
-        """Make a call; with the same request id, the same one."""
-        known = await self.known.get(who.account_id)
-        rights = Permissions(known.numbers, known.account.destinations)
-        body = _engines(who, asked, request_id, rights, self._tree(asked))
-        self._check(body, rights)
-        async with self.limits.admit(known.account):
-            started = await self.engine.request(rpc.Started, "POST", "/calls", body)
-        return msgspec.json.encode(Originated(started.call_id, started.call_id))
-
-    async def permissions(self, who: Principal) -> Permissions:
-        """Tell what an account may show and call."""
-        known = await self.known.get(who.account_id)
-        return Permissions(known.numbers, known.account.destinations)
-
-    async def show(self, who: Principal, call_id: str) -> bytes:
-        """Show a call, live or ended."""
-        return await self.engine.request_raw("GET", call_path(call_id), query=_mine(who))
-
-    async def active(self, who: Principal, call_id: str) -> bytes:
-        """Show a live call."""
-        answer = await self.show(who, call_id)
-        if msgspec.json.decode(answer, type=CallView).ended_ms:
-            raise NotFound(f"call {call_id} has ended", "call_ended")
-        return answer
-
-    async def on_leg(self, who: Principal, call_id: str, deed: str, asked: LegBody) -> bytes:
-        """Mute, unmute, hold or unhold a leg; muted, nobody hears it."""
-        body = control.LegControl(asked.channel_id, account=who.account_id)
-        return await self._posted(call_id, f"/{deed}", body)
-
-    async def dial(self, who: Principal, asked: DialBody) -> bytes:
-        """Call a party into a call."""
-        (await self.permissions(who)).check_party(asked.target, "target")
-        body = control.DialInto(asked.target, account=who.account_id)
-        return await self._posted(asked.call_id, "/dial", body)
-
-    async def hangup(self, who: Principal, call_id: str, asked: LegHangupBody) -> bytes:
-        """End a leg that is named, or the agent's own, or else the call."""
-        agent = asked.agent_id or (None if asked.channel_id else who.agent_id)
-        body = control.HangupCall(asked.channel_id, agent, account=who.account_id)
-        return await self._posted(call_id, "/hangup", body)
-
-    async def _posted(self, call_id: str, deed: str, body: Any) -> bytes:
-        return await self.engine.request_raw("POST", call_path(call_id, deed), body)
-
-    def _tree(self, asked: OriginateBody) -> Action | None:
-        body = bytes(asked.action)
-        return parse_action(body, self.tree_limits, "action") if body not in _NONE else None
-
-    def _check(self, body: rpc.Originate, rights: Permissions) -> None:
-        if body.from_first:
-            rights.check_party(body.from_, "from")
-        rights.check_party(body.to, "to")
-        for action, path in ((body.action, "action"), (_on_machine(body), _ON_MACHINE)):
-            if action is not None:
-                check_action(action, self.tree_limits, path)
-                rights.check_tree(action, path)
-        check_custom_data(body.custom_data, "customData")
-        check_custom_data(body.contact, "contact")
-
-
-_NONE = (b"", b"null")
+_NO_ACTION = (b"", b"null")
 _ON_MACHINE = "machineDetection.onMachine"
 
 
-def _mine(who: Principal) -> dict[str, str]:
-    return {"account": who.account_id}
+class VoiceService(Struct, frozen=True):
+    """Operations on calls."""
+
+    engine: EngineClient
+    accounts: AccountCache
+    call_limits: CallLimits
+    tree_limits: Limits
+
+    async def originate(
+        self, user: Principal, body: OriginateBody, request_id: str | None
+    ) -> bytes:
+        """Start a call; the same request id starts the same call."""
+        entry = await self.accounts.get(user.account_id)
+        permissions = Permissions(entry.numbers, entry.account.destinations)
+        request = _originate_request(user, body, request_id, permissions, self._action(body))
+        self._check(request, permissions)
+        async with self.call_limits.admit(entry.account):
+            started = await self.engine.request(rpc.Started, "POST", "/calls", request)
+        return msgspec.json.encode(Originated(started.call_id, started.call_id))
+
+    async def permissions(self, user: Principal) -> Permissions:
+        """Return which caller ids the account may show, and which numbers it may call."""
+        entry = await self.accounts.get(user.account_id)
+        return Permissions(entry.numbers, entry.account.destinations)
+
+    async def show(self, user: Principal, call_id: str) -> bytes:
+        """Show a call, live or ended."""
+        query = {"account": user.account_id}
+        return await self.engine.request_raw("GET", call_path(call_id), query=query)
+
+    async def show_active(self, user: Principal, call_id: str) -> bytes:
+        """Show a live call; raises NotFound."""
+        view = await self.show(user, call_id)
+        if msgspec.json.decode(view, type=CallView).ended_ms:
+            raise NotFound(f"call {call_id} has ended", "call_ended")
+        return view
+
+    async def control_leg(self, user: Principal, call_id: str, action: str, body: LegBody) -> bytes:
+        """Mute, unmute, hold or unhold a leg; the others do not hear a muted leg."""
+        request = control.LegControl(body.channel_id, account=user.account_id)
+        return await self._post(call_id, f"/{action}", request)
+
+    async def dial(self, user: Principal, body: DialBody) -> bytes:
+        """Call a party into a call."""
+        (await self.permissions(user)).check_party(body.target, "target")
+        request = control.DialInto(body.target, account=user.account_id)
+        return await self._post(body.call_id, "/dial", request)
+
+    async def hangup(self, user: Principal, call_id: str, body: LegHangupBody) -> bytes:
+        """Hang up the leg that is named, else the leg of the token's agent, else the call."""
+        agent = body.agent_id or (None if body.channel_id else user.agent_id)
+        request = control.HangupCall(body.channel_id, agent, account=user.account_id)
+        return await self._post(call_id, "/hangup", request)
+
+    async def _post(self, call_id: str, path: str, request: Any) -> bytes:
+        return await self.engine.request_raw("POST", call_path(call_id, path), request)
+
+    def _action(self, body: OriginateBody) -> Action | None:
+        raw = bytes(body.action)
+        return parse_action(raw, self.tree_limits, "action") if raw not in _NO_ACTION else None
+
+    def _check(self, request: rpc.Originate, permissions: Permissions) -> None:
+        if request.from_first:
+            permissions.check_party(request.from_, "from")
+        permissions.check_party(request.to, "to")
+        for action, path in ((request.action, "action"), (_on_machine(request), _ON_MACHINE)):
+            if action is not None:
+                check_action(action, self.tree_limits, path)
+                permissions.check_tree(action, path)
+        check_custom_data(request.custom_data, "customData")
+        check_custom_data(request.contact, "contact")
 
 
-def _on_machine(body: rpc.Originate) -> Action | None:
-    detection = body.machine_detection
+def _on_machine(request: rpc.Originate) -> Action | None:
+    detection = request.machine_detection
     if isinstance(detection, bool) or detection.on_machine in {"continue", "hangup"}:
         return None
     return detection.on_machine
 
 
-def _engines(
-    who: Principal,
-    asked: OriginateBody,
+def _originate_request(
+    user: Principal,
+    body: OriginateBody,
     request_id: str | None,
-    rights: Permissions,
+    permissions: Permissions,
     action: Action | None,
 ) -> rpc.Originate:
-    """Put it as the engine wants it: both click-to-call forms (design section 7)."""
-    own = rights.own(asked.from_)
+    """Build the engine's request for either form of click-to-call (design section 7)."""
+    own_number = permissions.own(body.from_)
     return rpc.Originate(
-        account=who.account_id,
-        from_=own or asked.from_,
-        to=asked.to,
+        account=user.account_id,
+        from_=own_number or body.from_,
+        to=body.to,
         action=action,
-        flow_id=asked.flow_id,
-        from_first=own is None,
-        caller_id=own or next(iter(rights.numbers), None),
-        timeout=asked.timeout,
-        custom_data=asked.custom_data,
-        contact=asked.contact,
+        flow_id=body.flow_id,
+        from_first=own_number is None,
+        caller_id=own_number or next(iter(permissions.numbers), None),
+        timeout=body.timeout,
+        custom_data=body.custom_data,
+        contact=body.contact,
         request_id=request_id,
-        machine_detection=asked.machine_detection,
-        record_call=asked.record_call,
-        status_callback_url=asked.status_callback_url,
-        labels=labels_of(asked, from_first=own is None),
+        machine_detection=body.machine_detection,
+        record_call=body.record_call,
+        status_callback_url=body.status_callback_url,
+        labels=labels_of(body, from_first=own_number is None),
     )
 
 
-def labels_of(asked: OriginateBody, *, from_first: bool) -> dict[str, str]:
-    """Say which form a call has and which flow it runs, where its customData does not say it.
+def labels_of(body: OriginateBody, *, from_first: bool) -> dict[str, str]:
+    """Return labels for the form of a call and its flow, unless its customData has them.
 
-    `clientId` is the customer's alone, as a text of customData; without a flow, a call's path is
-    its direction.
+    `clientId` is set by the customer alone, as a text of customData; without a flow, a call's path
+    is its direction.
     """
-    ours = {"obdType": "click-to-call" if from_first else "direct"}
-    if asked.flow_id is not None:
-        ours["callPath"] = f"flow:{asked.flow_id}"
-    given = asked.custom_data or {}
-    return {name: text for name, text in ours.items() if not isinstance(given.get(name), str)}
+    labels = {"obdType": "click-to-call" if from_first else "direct"}
+    if body.flow_id is not None:
+        labels["callPath"] = f"flow:{body.flow_id}"
+    custom_data = body.custom_data or {}
+    return {
+        name: text for name, text in labels.items() if not isinstance(custom_data.get(name), str)
+    }

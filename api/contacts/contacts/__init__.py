@@ -1,1 +1,1 @@
-"""Contacts one by one: looked for, shown, made, changed, taken out."""
+"""Contacts: searched, shown, added, changed, deleted."""

@@ -1,9 +1,8 @@
-"""Which contacts are looked up: filters as conditions of SQL.
+"""Access paths of contact searches: the index to scan, and the conditions on its rows.
 
-One kind of filter is looked up, off an index in its order; the others are looked at. Names lie in
-an index with each other, so asking for both looks at no row (docs/decisions/0023). Where few
-contacts have what another filter wants, these are listed, off its own index, and no row is looked
-at for it.
+One kind of filter is looked up in an index, in the index's order; the others are conditions on the
+rows. The two names share an index, so a search for both reads no row (docs/decisions/0023). If few
+contacts match another filter, their ids come from its own index, and no row is read for it.
 """
 
 from typing import Any
@@ -18,169 +17,169 @@ from api.db.index_hints import NoIndex
 
 Condition = sa.ColumnElement[bool]
 Column = sa.Column[Any]
-MAX_CODEPOINT = "\U0010ffff"  # no text that begins so comes after
-_BY_NAME = {
+MAX_CODEPOINT = "\U0010ffff"  # texts with a prefix are less than the prefix and this
+_NAME_INDEX = {
     "f_name": (contacts.c.f_name_key, contacts.c.l_name_key),
     "l_name": (contacts.c.l_name_key, contacts.c.f_name_key),
 }
-_LAST = (contacts.c.list_id, contacts.c.id)
+_TIE_BREAKERS = (contacts.c.list_id, contacts.c.id)
 
 
 class IndexScan(Struct, frozen=True):
-    """What is looked up, in which order, and what else must fit."""
+    """A scan of an index: its conditions and order, and the conditions on its rows."""
 
     contact_id: Column
     order: tuple[Column, ...]
     conditions: tuple[Condition, ...]
-    covered: tuple[Condition, ...] = ()  # what the same index has
-    filtered: tuple[Condition, ...] = ()
-    is_covered: bool = True  # what is beside is in an index, too
-    is_whole: bool = False  # all of it is looked at, in any order
+    covered: tuple[Condition, ...] = ()  # on columns of the same index
+    filtered: tuple[Condition, ...] = ()  # on other columns
+    is_covered: bool = True  # the filtered conditions use indexes, too
+    is_whole: bool = False  # all rows are read, in any order
 
     def page(self, limit: int) -> sa.Select[Any]:
-        """Select the first that are wanted: what they are ordered by, and their ids."""
-        return self._places().where(*self.covered, *self.filtered).limit(limit)
+        """Select the first matching contacts: the columns of the order, and their ids."""
+        return self._scan().where(*self.covered, *self.filtered).limit(limit)
 
-    def matches(self, most: int) -> sa.Select[Any]:
-        """Select the first that are looked up, and whether each is wanted."""
-        rest = (*self.covered, *self.filtered)
-        fits = sa.case((sa.and_(*rest), 1), else_=0) if rest else sa.literal(1)
-        places = self._places(fits.label("fits")).limit(most)
-        return places.order_by(None) if self.is_whole else places
+    def matches(self, limit: int) -> sa.Select[Any]:
+        """Select the first rows of the scan, and whether each matches (`fits`)."""
+        conditions = (*self.covered, *self.filtered)
+        fits = sa.case((sa.and_(*conditions), 1), else_=0) if conditions else sa.literal(1)
+        scan = self._scan(fits.label("fits")).limit(limit)
+        return scan.order_by(None) if self.is_whole else scan
 
-    def sample(self, most: int) -> sa.Select[Any]:
-        """Select so many of those that are looked up, to see how many there are."""
-        return sa.select(self.contact_id).where(*self.conditions).limit(most)
+    def sample(self, limit: int) -> sa.Select[Any]:
+        """Select some rows of the scan, to estimate their number."""
+        return sa.select(self.contact_id).where(*self.conditions).limit(limit)
 
     def ids(self) -> sa.Select[Any]:
-        """Select the ids of all that are looked up, whatever is beside."""
+        """Select the ids of all rows of the scan, without the filtered conditions."""
         return sa.select(self.contact_id).where(*self.conditions, *self.covered).correlate(None)
 
-    def _places(self, *more: sa.ColumnElement[Any]) -> sa.Select[Any]:
-        order = [each.label(f"o{place}") for place, each in enumerate(self.order)]
-        chosen = sa.select(*order, self.contact_id.label("id"), *more)
+    def _scan(self, *more: sa.ColumnElement[Any]) -> sa.Select[Any]:
+        order = [each.label(f"o{index}") for index, each in enumerate(self.order)]
+        query = sa.select(*order, self.contact_id.label("id"), *more)
         if self.contact_id.table is not contacts and self.filtered:
-            chosen = chosen.join(contacts, contacts.c.id == self.contact_id)
-        return chosen.where(*self.conditions).order_by(*self.order)
+            query = query.join(contacts, contacts.c.id == self.contact_id)
+        return query.where(*self.conditions).order_by(*self.order)
 
 
 def index_scans(filters: Filters) -> list[IndexScan]:
-    """Choose what is looked up: that of which the fewest are known to be, or which tells most."""
+    """Choose the scans: of the filter with the fewest matches, or else of the most selective."""
     if filters.contact_id is not None:
-        return [_plain(filters, contacts.c.id == filters.contact_id)]
+        return [_unindexed_scan(filters, contacts.c.id == filters.contact_id)]
     if filters.is_small:
-        return [_of_small_list(filters)]
+        return [_small_list_scan(filters)]
     kind = filters.by or next(iter(filters.kinds), None)
-    return [_plain(filters)] if kind is None else index_scans_by(kind, filters)
+    return [_unindexed_scan(filters)] if kind is None else index_scans_by(kind, filters)
 
 
 def index_scans_by(kind: Kind, filters: Filters) -> list[IndexScan]:
-    """Look up by one kind of filter; all others are beside."""
+    """Return the scans by one kind of filter, with the others as conditions."""
     others = [each for each in filters.kinds if each != kind]
-    beside = tuple(
-        _listed(filters, each) if each in filters.few else _looked_at(filters, each)
+    filtered = tuple(
+        _id_lookup(filters, each) if each in filters.few else _row_condition(filters, each)
         for each in others
     )
     is_covered = set(others) <= set(filters.few)
-    found = unfiltered_scans(kind, filters)
-    return [replace(each, filtered=beside, is_covered=is_covered) for each in found]
+    scans = unfiltered_scans(kind, filters)
+    return [replace(each, filtered=filtered, is_covered=is_covered) for each in scans]
 
 
 def unfiltered_scans(kind: Kind, filters: Filters) -> list[IndexScan]:
-    """Look up by one kind of filter, as if there were no other."""
+    """Return the scans by one kind of filter, ignoring the others."""
     if kind == "tags":
-        return [_by_tag(filters, tag) for tag in filters.tags]
+        return [_tag_scan(filters, tag) for tag in filters.tags]
     if kind == "numbers":
         number = contacts.c.phone_number
-        return [_by_text(filters, (number,), each) for each in filters.numbers]
+        return [_prefix_scan(filters, (number,), each) for each in filters.numbers]
     if kind == "email":
-        return [_by_text(filters, (contacts.c.email_key,), filters.email)]
-    name, other = _names(filters)
-    start = getattr(filters, other)
-    also = _begins(NoIndex(_BY_NAME[name][1]), start) if start else ()
-    return [_by_text(filters, _BY_NAME[name], getattr(filters, name), *also)]
+        return [_prefix_scan(filters, (contacts.c.email_key,), filters.email)]
+    name, other = _name_columns(filters)
+    prefix = getattr(filters, other)
+    covered = _has_prefix(NoIndex(_NAME_INDEX[name][1]), prefix) if prefix else ()
+    return [_prefix_scan(filters, _NAME_INDEX[name], getattr(filters, name), *covered)]
 
 
-def _by_text(
-    filters: Filters, order: tuple[Column, ...], start: str, *also: Condition
+def _prefix_scan(
+    filters: Filters, order: tuple[Column, ...], prefix: str, *covered: Condition
 ) -> IndexScan:
-    by = (_whose(filters), *_begins(order[0], start), *_not_hidden(filters))
+    conditions = (_in_account(filters), *_has_prefix(order[0], prefix), *_not_deleted(filters))
     if filters.list_id is not None:
-        also = (*also, NoIndex(contacts.c.list_id) == filters.list_id)
-    return IndexScan(contacts.c.id, (*order, *_LAST), by, also)
+        covered = (*covered, NoIndex(contacts.c.list_id) == filters.list_id)
+    return IndexScan(contacts.c.id, (*order, *_TIE_BREAKERS), conditions, covered)
 
 
-def _by_tag(filters: Filters, tag: str) -> IndexScan:
-    """Look up the contacts of a list by a tag; tags are asked for in lists alone."""
+def _tag_scan(filters: Filters, tag: str) -> IndexScan:
+    """Scan the contacts of a list by a tag; only searches in a list filter by tags."""
     contact_id, list_id = contact_tags.c.contact_id, contact_tags.c.list_id
     return IndexScan(
         contact_id, (contact_id,), (list_id == filters.list_id, contact_tags.c.tag_id == tag)
     )
 
 
-def _plain(filters: Filters, *more: Condition) -> IndexScan:
+def _unindexed_scan(filters: Filters, *more: Condition) -> IndexScan:
     if filters.list_id is None:
-        whose = (_whose(filters), *_not_hidden(filters))
+        owner = (_in_account(filters), *_not_deleted(filters))
     else:
-        whose = (contacts.c.list_id == filters.list_id,)
-    rest = tuple(_looked_at(filters, kind) for kind in filters.kinds)
+        owner = (contacts.c.list_id == filters.list_id,)
+    filtered = tuple(_row_condition(filters, kind) for kind in filters.kinds)
     return IndexScan(
-        contacts.c.id, (contacts.c.id,), (*whose, *more), filtered=rest, is_covered=False
+        contacts.c.id, (contacts.c.id,), (*owner, *more), filtered=filtered, is_covered=False
     )
 
 
-def _of_small_list(filters: Filters) -> IndexScan:
-    """Look at each of its contacts, and put them in the order that the index would have had."""
-    whose = (contacts.c.list_id == filters.list_id,)
-    rest = tuple(_looked_at(filters, kind) for kind in filters.kinds)
+def _small_list_scan(filters: Filters) -> IndexScan:
+    """Read all contacts of the list, and sort them as the index would."""
+    owner = (contacts.c.list_id == filters.list_id,)
+    filtered = tuple(_row_condition(filters, kind) for kind in filters.kinds)
     order = (*_small_order(filters), contacts.c.id)
-    return IndexScan(contacts.c.id, order, whose, filtered=rest, is_whole=True)
+    return IndexScan(contacts.c.id, order, owner, filtered=filtered, is_whole=True)
 
 
 def _small_order(filters: Filters) -> tuple[Column, ...]:
     if filters.f_name or filters.l_name:
-        return _BY_NAME[_names(filters)[0]]
+        return _NAME_INDEX[_name_columns(filters)[0]]
     return (contacts.c.phone_number,) if filters.numbers else ()
 
 
-def _names(filters: Filters) -> tuple[str, str]:
-    """Name that of which more is known, and the other."""
+def _name_columns(filters: Filters) -> tuple[str, str]:
+    """Return the name with the longer prefix, and the other."""
     names = ("f_name", "l_name")
     return names if len(filters.f_name) > len(filters.l_name) else (names[1], names[0])
 
 
-def _listed(filters: Filters, kind: Kind) -> Condition:
+def _id_lookup(filters: Filters, kind: Kind) -> Condition:
     contact_id = NoIndex(contacts.c.id)
     return sa.or_(*(contact_id.in_(each.ids()) for each in unfiltered_scans(kind, filters)))
 
 
-def _looked_at(filters: Filters, kind: Kind) -> Condition:
-    """Give a kind's condition as one that chooses no index."""
+def _row_condition(filters: Filters, kind: Kind) -> Condition:
+    """Return a kind's condition in a form that uses no index."""
     if kind == "numbers":
         number = NoIndex(contacts.c.phone_number)
-        return sa.or_(*(sa.and_(*_begins(number, each)) for each in filters.numbers))
+        return sa.or_(*(sa.and_(*_has_prefix(number, each)) for each in filters.numbers))
     if kind == "email":
-        return sa.and_(*_begins(NoIndex(contacts.c.email_key), filters.email))
+        return sa.and_(*_has_prefix(NoIndex(contacts.c.email_key), filters.email))
     if kind == "tags":
-        mine = contact_tags.c.contact_id == contacts.c.id
-        its = sa.select(contact_tags.c.contact_id).where(mine)
-        # For each contact alone: PostgreSQL may read all tags that there are for an EXISTS.
-        one = its.where(contact_tags.c.tag_id.in_(filters.tags)).limit(1).correlate(contacts)
-        return one.scalar_subquery().is_not(None)
+        own = contact_tags.c.contact_id == contacts.c.id
+        tags = sa.select(contact_tags.c.contact_id).where(own)
+        # A scalar subquery runs for each contact; for an EXISTS, PostgreSQL may read all tags.
+        first = tags.where(contact_tags.c.tag_id.in_(filters.tags)).limit(1).correlate(contacts)
+        return first.scalar_subquery().is_not(None)
     names = {contacts.c.f_name_key: filters.f_name, contacts.c.l_name_key: filters.l_name}
-    begun = (_begins(NoIndex(key), start) for key, start in names.items() if start)
-    return sa.and_(*(each for pair in begun for each in pair))
+    bounds = (_has_prefix(NoIndex(key), prefix) for key, prefix in names.items() if prefix)
+    return sa.and_(*(each for pair in bounds for each in pair))
 
 
-def _whose(filters: Filters) -> Condition:
+def _in_account(filters: Filters) -> Condition:
     return contacts.c.account_id == filters.account_id
 
 
-def _not_hidden(filters: Filters) -> tuple[Condition, ...]:
-    if not filters.hidden or filters.list_id is not None:
+def _not_deleted(filters: Filters) -> tuple[Condition, ...]:
+    if not filters.deleted_lists or filters.list_id is not None:
         return ()
-    return (NoIndex(contacts.c.list_id).not_in(filters.hidden),)
+    return (NoIndex(contacts.c.list_id).not_in(filters.deleted_lists),)
 
 
-def _begins(column: Any, start: str) -> tuple[Condition, ...]:
-    return (column >= start, column < start + MAX_CODEPOINT)
+def _has_prefix(column: Any, prefix: str) -> tuple[Condition, ...]:
+    return (column >= prefix, column < prefix + MAX_CODEPOINT)

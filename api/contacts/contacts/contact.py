@@ -1,4 +1,4 @@
-"""A contact as the database has it."""
+"""A contact in the database."""
 
 import sqlalchemy as sa
 from msgspec import Struct
@@ -7,11 +7,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.contacts.tables import contact_tags, contacts
 
-SHOWN = [column for column in contacts.c if not column.key.endswith("_key")]
+COLUMNS = [column for column in contacts.c if not column.key.endswith("_key")]
 
 
 class Contact(Struct, frozen=True):
-    """A contact as it stands; `fields` is JSON, of those that its list assigns."""
+    """A contact; `fields` are its list's assigned fields, as JSON."""
 
     id: int
     account_id: str
@@ -28,14 +28,14 @@ class Contact(Struct, frozen=True):
     tags: tuple[str, ...] = ()
 
 
-async def with_tags(connection: AsyncConnection, found: list[Contact]) -> list[Contact]:
-    """Read the tags of contacts."""
+async def with_tags(connection: AsyncConnection, selected: list[Contact]) -> list[Contact]:
+    """Return the contacts with their tags."""
     query = (
         sa.select(contact_tags.c.contact_id, contact_tags.c.tag_id)
-        .where(contact_tags.c.contact_id.in_([each.id for each in found]))
+        .where(contact_tags.c.contact_id.in_([each.id for each in selected]))
         .order_by(contact_tags.c.contact_id, contact_tags.c.tag_id)
     )
     tags: dict[int, list[str]] = {}
-    for contact_id, tag_id in (await connection.execute(query)) if found else ():
+    for contact_id, tag_id in (await connection.execute(query)) if selected else ():
         tags.setdefault(contact_id, []).append(tag_id)
-    return [replace(each, tags=tuple(tags.get(each.id, ()))) for each in found]
+    return [replace(each, tags=tuple(tags.get(each.id, ()))) for each in selected]

@@ -1,7 +1,7 @@
-"""What is told of contacts that are to be called by campaigns that run: events, in order.
+"""Events about contacts that running campaigns are to call, in order.
 
-An event is written in the transaction of what it tells, and is kept until its contact is deleted,
-or for a week. Who runs campaigns reads them on from the last one that it has seen.
+An event is committed with its change, and kept until its contact is deleted, at most for a week.
+Campaigns poll for the events after the last one that they have read.
 """
 
 from typing import Any, Literal
@@ -40,7 +40,7 @@ events = sa.Table(
 
 
 class EventView(Struct, frozen=True, rename="camel"):
-    """A contact that running campaigns of its list are to take up, as it is now."""
+    """An event, with the contact's current list and number."""
 
     id: str
     event: Kind
@@ -51,24 +51,22 @@ class EventView(Struct, frozen=True, rename="camel"):
 
 
 class EventPage(Struct, frozen=True, rename="camel"):
-    """Events in order; `next` is what to ask with for those that come after."""
+    """Events in order; `next` is the `after` of the next request."""
 
     data: tuple[EventView, ...]
     next: str
 
 
 class ContactEvents:
-    """Writes events, and reads them on."""
-
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
     async def add(self, connection: AsyncConnection, contact: Contact, event: Kind) -> None:
-        """Tell of a contact within the transaction that changes it, if campaigns are to have it.
+        """Add an event within the transaction that changes a contact, if campaigns are to call it.
 
-        One account's events are written by one transaction after another: who reads on from an id
-        would else miss one of a smaller id that was committed later.
+        The account's row is locked, so that events are committed in the order of their ids: a
+        reader would otherwise miss an event with a smaller id that is committed later.
         """
         if not contact.add_to_running_campaign:
             return
@@ -85,7 +83,7 @@ class ContactEvents:
         await connection.execute(sa.insert(events).values(row))
 
     async def after(self, account_id: str, after: int, limit: int) -> EventPage:
-        """Read what was told after an event."""
+        """Return the events after an id."""
         query = (
             sa.select(
                 events.c.id,
@@ -108,5 +106,5 @@ class ContactEvents:
 
 
 def _view(row: Any) -> EventView:
-    event_id, kind, told_ms, contact_id, list_id, number = row
-    return EventView(str(event_id), kind, format_ms(told_ms), str(contact_id), str(list_id), number)
+    event_id, kind, time_ms, contact_id, list_id, number = row
+    return EventView(str(event_id), kind, format_ms(time_ms), str(contact_id), str(list_id), number)

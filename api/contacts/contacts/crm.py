@@ -1,4 +1,4 @@
-"""What call records tell about contacts: the `crm` of what is shown of them."""
+"""The `crm` of a contact: its calls, from the call records."""
 
 from collections.abc import Iterable
 
@@ -12,16 +12,14 @@ MAX_COUNTED = 100  # calls with one number
 
 
 class Crm:
-    """Looks numbers up in call records."""
-
     def __init__(self, database: Database) -> None:
         self._cdrs = CdrStore(database, MAX_COUNTED)
 
-    async def of(self, account_id: str, phone_numbers: Iterable[str]) -> dict[str, CrmView]:
-        """Tell of each number how many calls it had, and which was the last."""
-        return {each: await self._of(account_id, each) for each in phone_numbers}
+    async def by_number(self, account_id: str, phone_numbers: Iterable[str]) -> dict[str, CrmView]:
+        """Return the number of calls and the last call of each phone number."""
+        return {each: await self._get(account_id, each) for each in phone_numbers}
 
-    async def _of(self, account_id: str, number: str) -> CrmView:
+    async def _get(self, account_id: str, number: str) -> CrmView:
         rows, total = await self._cdrs.page_and_total(Filters(account_id, number=number), 1)
         if not rows:
             return CrmView(0, calls_are_exact=True, last_call=None)

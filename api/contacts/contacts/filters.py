@@ -1,18 +1,18 @@
-"""What contacts are looked for by; what is empty means any."""
+"""The filters of a contact search; an empty one matches any."""
 
 from typing import Literal
 
 from msgspec import Struct
 
 Kind = Literal["numbers", "email", "name", "tags"]
-COUNTRY = 3  # signs of a number, such as +47, that tell little
+COUNTRY_CHARS = 3  # of a number, such as +47: hardly selective
 
 
 class Filters(Struct, frozen=True):
-    """Whose contacts are wanted, and which; all that is given must fit.
+    """The filters of a search; a contact must match all of them, and the search plan.
 
-    Names and the e-mail are folded and are what a contact's begin with. A number is one of several
-    beginnings, since it may have been given without its country; tags: any of them.
+    Names and the e-mail address are prefixes of search keys. `numbers` are alternative prefixes, as
+    a number may be given without its country code. Any of the tags matches.
     """
 
     account_id: str
@@ -23,25 +23,25 @@ class Filters(Struct, frozen=True):
     numbers: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     contact_id: int | None = None
-    hidden: tuple[int, ...] = ()  # lists that are deleted, of which some contacts are still there
-    is_small: bool = False  # the list: then it is read whole
-    by: Kind | None = None  # what the fewest contacts have, as far as that is known
-    few: tuple[Kind, ...] = ()  # what few have: so few that they can be listed
+    deleted_lists: tuple[int, ...] = ()  # that still have contacts
+    is_small: bool = False  # of the list: it is read whole
+    by: Kind | None = None  # the kind with the fewest matches, if known
+    few: tuple[Kind, ...] = ()  # kinds with so few matches that these are looked up by id
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """Name the kinds that are given, that which tells most by its signs first."""
-        signs: dict[Kind, int] = {
-            "numbers": min(map(len, self.numbers), default=0) - COUNTRY,
+        """The kinds that are set, the one with the longest text first."""
+        lengths: dict[Kind, int] = {
+            "numbers": min(map(len, self.numbers), default=0) - COUNTRY_CHARS,
             "email": len(self.email),
             "name": max(len(self.f_name), len(self.l_name)),
             "tags": 0,
         }
-        given = (self.numbers, self.email, self.f_name or self.l_name, self.tags)
-        kinds = [kind for kind, each in zip(signs, given, strict=True) if each]
-        return tuple(sorted(kinds, key=lambda kind: -signs[kind]))
+        values = (self.numbers, self.email, self.f_name or self.l_name, self.tags)
+        kinds = [kind for kind, each in zip(lengths, values, strict=True) if each]
+        return tuple(sorted(kinds, key=lambda kind: -lengths[kind]))
 
     @property
     def is_any(self) -> bool:
-        """Tell whether all contacts of the account, or of the list, are wanted."""
+        """Whether all contacts of the account, or of the list, match."""
         return not self.kinds and self.contact_id is None

@@ -1,7 +1,7 @@
-"""Pages of contacts, and how many there are, as SQL.
+"""Builds the SQL for pages of contacts and their counts.
 
-A page is read until it is full; what is counted has a limit (docs/decisions/0018, which is about
-call records, says why).
+A page is read until it is full; counts have a limit (docs/decisions/0018 has the reason, for call
+records).
 """
 
 from typing import Any
@@ -11,52 +11,52 @@ import sqlalchemy as sa
 from api.contacts.contacts.access_paths import index_scans, unfiltered_scans
 from api.contacts.contacts.filters import Filters
 
-FETCH_COST = 10  # so much dearer is a row that is looked at than one that is only looked up
+FETCH_COST = 10  # cost of reading a row, relative to an index entry
 
 
 def page(filters: Filters, limit: int, offset: int) -> sa.Select[Any]:
     """Select the ids of a page, as `id`, in the order of `o0`, `o1` and so on."""
-    found = index_scans(filters)
-    if len(found) == 1:
-        return found[0].page(limit).offset(offset)
-    merged = sa.union(*(sa.select(each.page(offset + limit).subquery()) for each in found))
-    chosen = sa.select(merged.subquery())
-    return chosen.order_by(*ordered(chosen.selected_columns)).limit(limit).offset(offset)
+    scans = index_scans(filters)
+    if len(scans) == 1:
+        return scans[0].page(limit).offset(offset)
+    merged = sa.union(*(sa.select(each.page(offset + limit).subquery()) for each in scans))
+    query = sa.select(merged.subquery())
+    return query.order_by(*order_columns(query.selected_columns)).limit(limit).offset(offset)
 
 
-def ordered(columns: Any) -> list[Any]:
-    """Give the columns that a page is ordered by."""
+def order_columns(columns: Any) -> list[Any]:
+    """Return the columns that a page is ordered by."""
     return [each for each in columns if each.key != "id"]
 
 
-def sizes(filters: Filters, most: int) -> sa.Select[Any]:
-    """Count what each kind of filter looks up by itself, up to a limit."""
+def sizes(filters: Filters, limit: int) -> sa.Select[Any]:
+    """Count the matches of each kind of filter alone, up to a limit."""
     counts = []
     for kind in filters.kinds:
-        parts = [each.sample(most).subquery() for each in unfiltered_scans(kind, filters)]
+        parts = [each.sample(limit).subquery() for each in unfiltered_scans(kind, filters)]
         every = [sa.select(sa.func.count()).select_from(part).scalar_subquery() for part in parts]
         counts.append(sum(every[1:], every[0]))
     return sa.select(*counts)
 
 
-def counted(filters: Filters, most: int) -> tuple[sa.Select[Any], int]:
-    """Count the wanted among the first that are looked up, `most` in all lookups together.
+def count_matches(filters: Filters, limit: int) -> tuple[sa.Select[Any], int]:
+    """Count the matches among the first rows of all scans, `limit` rows together.
 
-    Selects how many are wanted, and how many the fullest lookup found, of at most as many as told.
+    Returns the query for the number of matches and of rows of each scan, and the limit per scan.
     """
-    found = index_scans(filters)
-    is_cheap = all(each.is_covered or not each.filtered for each in found)
-    share = max(1, (most if is_cheap else most // FETCH_COST) // len(found))
-    if len(found) == 1:  # none is found twice
-        looked = found[0].matches(share).subquery()
-        fitting = sa.func.coalesce(sa.func.sum(looked.c.fits), 0)
-        return sa.select(fitting, sa.func.count()).select_from(looked), share
-    marked = []
-    for place, each in enumerate(found):
+    scans = index_scans(filters)
+    is_cheap = all(each.is_covered or not each.filtered for each in scans)
+    share = max(1, (limit if is_cheap else limit // FETCH_COST) // len(scans))
+    if len(scans) == 1:  # no contact occurs twice
+        rows = scans[0].matches(share).subquery()
+        matching = sa.func.coalesce(sa.func.sum(rows.c.fits), 0)
+        return sa.select(matching, sa.func.count()).select_from(rows), share
+    parts = []
+    for index, each in enumerate(scans):
         part = each.matches(share).subquery()
-        marked.append(sa.select(sa.literal(place).label("part"), part.c.id, part.c.fits))
-    every = sa.union_all(*marked).subquery()
-    wanted = sa.func.count(sa.distinct(sa.case((every.c.fits == 1, every.c.id))))
-    seen = [sa.func.count(sa.case((every.c.part == place, 1))) for place in range(len(found))]
-    columns: list[Any] = [wanted, *seen]
+        parts.append(sa.select(sa.literal(index).label("part"), part.c.id, part.c.fits))
+    every = sa.union_all(*parts).subquery()
+    matches = sa.func.count(sa.distinct(sa.case((every.c.fits == 1, every.c.id))))
+    read = [sa.func.count(sa.case((every.c.part == index, 1))) for index in range(len(scans))]
+    columns: list[Any] = [matches, *read]
     return sa.select(*columns).select_from(every), share

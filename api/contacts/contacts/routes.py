@@ -2,12 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
-from msgspec.json import encode
+from fastapi import Query
 
 from api.auth.dependencies import AuthenticatedUser
-from api.contacts.contacts import examples
-from api.contacts.contacts.contact_events import ContactEvents, EventPage
+from api.contacts.contacts.contact_events import EventPage
+from api.contacts.contacts.dependencies import Contacts, Events, Search
 from api.contacts.contacts.schemas import (
     AllContactsQuery,
     CallStatusBody,
@@ -17,183 +16,98 @@ from api.contacts.contacts.schemas import (
     ListContactsQuery,
     ViewContactsQuery,
 )
-from api.contacts.contacts.search import ContactSearch
-from api.contacts.contacts.service import ContactService
 from api.contacts.contacts.views import ContactPage, ContactView
-from api.contacts.ids import ContactIdPath, IdPath, ListIdPath
-from api.contacts.plugin import ContactSlice
-from api.http.idempotency import IdempotencyKey
-from api.http.msgspec_adapter import answer, described, reading
-from api.http.responses import once, told
+from api.contacts.ids import BASE, ContactIdPath, IdPath, ListIdPath
+from api.http.routes import Body, Routes
 
-router = APIRouter(tags=["Contacts"])
-BASE = "/srmain/contacts_list"
-SHOWN = (401, 404)
-
-
-def slice_of(request: Request) -> ContactSlice:
-    """Give the slice of this process."""
-    found: ContactSlice = request.app.state.services.people
-    return found
+routes = Routes("Contacts")
+EXAMPLE = {
+    "phoneNumber": "+4722222222",
+    "contactListId": "17",
+    "fName": "Nina",
+    "lName": "Berg",
+    "email": "nina@example.com",
+    "addToRunningCampaign": False,
+}
 
 
-async def _search(request: Request) -> ContactSearch:
-    return slice_of(request).search
-
-
-async def _service(request: Request) -> ContactService:
-    return slice_of(request).contacts
-
-
-async def _told(request: Request) -> ContactEvents:
-    return slice_of(request).events
-
-
-Searching = Annotated[ContactSearch, Depends(_search)]
-Contacts = Annotated[ContactService, Depends(_service)]
-AContact = Annotated[ContactBody, Depends(reading(ContactBody))]
-
-
-@router.get(
-    f"{BASE}/get-contact/{{contactListId}}",
-    **described("Contacts of a list", answered=ContactPage, statuses=SHOWN),
-)
-async def of_list(
+@routes.get(f"{BASE}/get-contact/{{contactListId}}", errors=(404,))
+async def contacts_of_list(
     list_id: ListIdPath,
-    who: AuthenticatedUser,
-    asked: Annotated[ListContactsQuery, Query()],
-    search: Searching,
-) -> Response:
-    """Give a page of a list's contacts, in the order in which they came."""
-    return answer(await search.in_list(who.account_id, list_id, asked))
+    user: AuthenticatedUser,
+    query: Annotated[ListContactsQuery, Query()],
+    search: Search,
+) -> ContactPage:
+    """List the contacts of a list, in the order in which they were added."""
+    return await search.in_list(user.account_id, list_id, query)
 
 
-@router.get(
-    f"{BASE}/all-contacts",
-    **described("Contacts of all lists", answered=ContactPage, statuses=(401,)),
-)
-async def everywhere(
-    who: AuthenticatedUser, asked: Annotated[AllContactsQuery, Query()], search: Searching
-) -> Response:
-    """Look for contacts by what their names, number or e-mail begin with."""
-    return answer(await search.everywhere(who.account_id, asked))
+@routes.get(f"{BASE}/all-contacts")
+async def all_contacts(
+    user: AuthenticatedUser, query: Annotated[AllContactsQuery, Query()], search: Search
+) -> ContactPage:
+    """Search the contacts of all lists by the beginnings of names, number or e-mail address."""
+    return await search.in_all_lists(user.account_id, query)
 
 
-@router.get(
-    f"{BASE}/viewContacts/{{contactListId}}",
-    **described("Look for contacts of a list", answered=ContactPage, statuses=SHOWN),
-)
-async def viewed(
+@routes.get(f"{BASE}/viewContacts/{{contactListId}}", errors=(404,))
+async def view_contacts(
     list_id: ListIdPath,
-    who: AuthenticatedUser,
-    asked: Annotated[ViewContactsQuery, Query()],
-    search: Searching,
-) -> Response:
-    """Look for contacts of a list; with crm, each has its calls."""
-    return answer(await search.viewed(who.account_id, list_id, asked))
+    user: AuthenticatedUser,
+    query: Annotated[ViewContactsQuery, Query()],
+    search: Search,
+) -> ContactPage:
+    """Search the contacts of a list; with `crm`, each has its calls."""
+    return await search.view(user.account_id, list_id, query)
 
 
-@router.get(
-    f"{BASE}/viewmore/{{id}}",
-    **described("One contact", answered=ContactView, statuses=SHOWN),
-)
-async def one(
-    given_id: IdPath,
-    who: AuthenticatedUser,
-    search: Searching,
-) -> Response:
-    """Give a contact with its list's name and its calls."""
-    return answer(await search.one(who.account_id, given_id))
+@routes.get(f"{BASE}/viewmore/{{id}}", errors=(404,))
+async def get_contact(contact_id: IdPath, user: AuthenticatedUser, search: Search) -> ContactView:
+    """Show a contact, with its list's name and its calls."""
+    return await search.get(user.account_id, contact_id)
 
 
-@router.post(
-    f"{BASE}/contactNumber",
-    **described(
-        "Make a contact",
-        asked=ContactBody,
-        answered=ContactView,
-        status=201,
-        statuses=(401, 409),
-        example=examples.CONTACT,
-    ),
-)
-async def add(
-    request: Request,
-    who: AuthenticatedUser,
-    body: AContact,
-    contacts: Contacts,
-    key: IdempotencyKey = None,
-) -> Response:
-    """Put a contact into a list."""
-
-    async def deed(_request_id: str) -> bytes:
-        return encode(await contacts.add(who.account_id, body))
-
-    return told(await once(request, who, key, deed), 201)
+@routes.post(f"{BASE}/contactNumber", status=201, errors=(409,), example=EXAMPLE, idempotent=True)
+async def add_contact(
+    user: AuthenticatedUser, contacts: Contacts, body: Body[ContactBody]
+) -> ContactView:
+    """Add a contact to a list."""
+    return await contacts.add(user.account_id, body)
 
 
-@router.patch(
-    f"{BASE}/contactNumber/{{contactId}}",
-    **described(
-        "Change a contact",
-        asked=ContactBody,
-        answered=ContactView,
-        statuses=SHOWN,
-        example=examples.CONTACT,
-    ),
-)
-async def change(
+@routes.patch(f"{BASE}/contactNumber/{{contactId}}", errors=(404,), example=EXAMPLE)
+async def change_contact(
+    contact_id: ContactIdPath, user: AuthenticatedUser, contacts: Contacts, body: Body[ContactBody]
+) -> ContactView:
+    """Change a contact; another list's id moves it to that list."""
+    return await contacts.change(user.account_id, contact_id, body)
+
+
+@routes.delete(f"{BASE}/contactNumber/{{contactId}}", errors=(404,))
+async def delete_contact(
     contact_id: ContactIdPath,
-    who: AuthenticatedUser,
-    body: AContact,
+    user: AuthenticatedUser,
+    query: Annotated[DeleteContactQuery, Query()],
     contacts: Contacts,
-) -> Response:
-    """Change a contact; with another list's id, it is put there."""
-    return answer(await contacts.change(who.account_id, contact_id, body))
+) -> ContactView:
+    """Delete a contact from its list; returns the contact as it was."""
+    return await contacts.delete(user.account_id, contact_id, query.pool_id)
 
 
-@router.delete(
-    f"{BASE}/contactNumber/{{contactId}}",
-    **described("Delete a contact", answered=ContactView, statuses=SHOWN),
-)
-async def remove(
+@routes.patch(f"{BASE}/contact/{{contactId}}", errors=(404,), example={"callStatus": "answered"})
+async def set_call_status(
     contact_id: ContactIdPath,
-    who: AuthenticatedUser,
-    asked: Annotated[DeleteContactQuery, Query()],
+    user: AuthenticatedUser,
     contacts: Contacts,
-) -> Response:
-    """Take a contact out of its list; answers as what it was."""
-    return answer(await contacts.remove(who.account_id, contact_id, asked.pool_id))
+    body: Body[CallStatusBody],
+) -> ContactView:
+    """Set a contact's call status."""
+    return await contacts.set_call_status(user.account_id, contact_id, body)
 
 
-@router.patch(
-    f"{BASE}/contact/{{contactId}}",
-    **described(
-        "Set a contact's call status",
-        asked=CallStatusBody,
-        answered=ContactView,
-        statuses=SHOWN,
-        example={"callStatus": "answered"},
-    ),
-)
-async def set_status(
-    contact_id: ContactIdPath,
-    who: AuthenticatedUser,
-    body: Annotated[CallStatusBody, Depends(reading(CallStatusBody))],
-    contacts: Contacts,
-) -> Response:
-    """Note how calling a contact went."""
-    return answer(await contacts.set_status(who.account_id, contact_id, body))
-
-
-@router.get(
-    f"{BASE}/contact-events",
-    **described("Contacts for running campaigns", answered=EventPage, statuses=(401,)),
-)
-async def events(
-    who: AuthenticatedUser,
-    asked: Annotated[ContactEventsQuery, Query()],
-    told: Annotated[ContactEvents, Depends(_told)],
-) -> Response:
-    """Tell which contacts running campaigns are to take up, from an event on."""
-    return answer(await told.after(who.account_id, asked.after, asked.limit))
+@routes.get(f"{BASE}/contact-events")
+async def contact_events(
+    user: AuthenticatedUser, query: Annotated[ContactEventsQuery, Query()], events: Events
+) -> EventPage:
+    """List the contacts that running campaigns are to call, after an event."""
+    return await events.after(user.account_id, query.after, query.limit)

@@ -1,4 +1,4 @@
-"""What is asked for about contacts, each checked where it comes in."""
+"""Requests for contacts."""
 
 from typing import Annotated
 
@@ -9,33 +9,31 @@ from api.contacts.tags.schemas import Tags
 from wire import patterns
 
 MAX_LIMIT = 1_000
-MAX_OFFSET = 100_000  # passing over rows costs time; who wants them all asks for a download
+MAX_OFFSET = 100_000  # skipping rows takes time; a download has them all
 LINE = r"^[^\x00-\x1f\x7f]*" + patterns.END
 LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*" + patterns.END
-_YES = frozenset({"1", "true", "yes"})
-_NO = frozenset({"", "0", "false", "no"})
+_TRUE = frozenset({"1", "true", "yes"})
+_FALSE = frozenset({"", "0", "false", "no"})
 
 
-def _truth(text: str) -> str:
-    if text.lower() not in _YES | _NO:
+def _validate_flag(text: str) -> str:
+    if text.lower() not in _TRUE | _FALSE:
         raise ValueError("expected 1, true or yes")
     return text
 
 
-def is_yes(text: str) -> bool:
-    """Read a word that was let in."""
-    return text.lower() in _YES
+def parse_flag(text: str) -> bool:
+    """Convert a validated flag."""
+    return text.lower() in _TRUE
 
 
 SearchText = Annotated[str, Field(max_length=128, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Number = Annotated[str, Field(max_length=32, description="What it begins with.")]
+Number = Annotated[str, Field(max_length=32, description="A prefix of the number.")]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Rows of a page.")]
-Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET, description="Rows to pass over.")]
+Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET, description="Rows to skip.")]
 
 
 class PageQuery(BaseModel):
-    """Which rows."""
-
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     limit: Limit = 10
@@ -43,13 +41,11 @@ class PageQuery(BaseModel):
 
 
 class ListContactsQuery(PageQuery):
-    """Contacts of a list."""
-
     tags: Tags = ""
 
 
 class AllContactsQuery(PageQuery):
-    """Contacts of the account; what is given is what theirs begins with."""
+    """Filters of the account's contacts, by prefix."""
 
     f_name: SearchText = Field("", alias="fName")
     l_name: SearchText = Field("", alias="lName")
@@ -58,37 +54,37 @@ class AllContactsQuery(PageQuery):
 
 
 class ViewContactsQuery(ListContactsQuery):
-    """Contacts of a list, and what is known about them elsewhere."""
+    """Filters of a list's contacts; with `crm`, each has its calls."""
 
     number: Number = ""
     f_name: SearchText = Field("", alias="fName")
     l_name: SearchText = Field("", alias="lName")
     contact_id: Annotated[str, Field(max_length=32)] = Field("", alias="contactId")
-    crm: Annotated[str, AfterValidator(_truth)] = Field(
+    crm: Annotated[str, AfterValidator(_validate_flag)] = Field(
         "", description="1, true or yes: with their calls."
     )
 
 
 Name = Annotated[str, Meta(max_length=128, pattern=LINE)]
 Email = Annotated[str, Meta(max_length=254, pattern=patterns.EMAIL)]
-# PostgreSQL has no NUL in JSON that it looks into, as an import does that updates contacts.
+# PostgreSQL's jsonb, which updating imports use, has no NUL.
 FieldText = Annotated[str, Meta(max_length=1_024, pattern=LINES)]
 
 
 class ContactBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """A contact as it is to be; what is left out stays as it is, null takes it out."""
+    """A contact to add or change; omitted fields keep their values, null clears a field."""
 
     phone_number: Annotated[str, Meta(min_length=1, max_length=64)] = field(name="phoneNumber")
     list_id: Annotated[str, Meta(min_length=1, max_length=32)] = field(name="contactListId")
     f_name: Name | UnsetType | None = field(name="fName", default=UNSET)
     l_name: Name | UnsetType | None = field(name="lName", default=UNSET)
     email: Email | UnsetType | None = UNSET
-    to_campaign: bool = field(name="addToRunningCampaign", default=False)
+    add_to_running_campaign: bool = field(name="addToRunningCampaign", default=False)
     fields: dict[str, FieldText] | UnsetType = UNSET
 
 
 class CallStatusBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """How calling a contact went, in the words of who called."""
+    """The result of calling a contact, as free text."""
 
     call_status: Annotated[str, Meta(min_length=1, max_length=64, pattern=LINE)] = field(
         name="callStatus"
@@ -96,7 +92,7 @@ class CallStatusBody(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DeleteContactQuery(BaseModel):
-    """The list that a contact is in, to be sure."""
+    """The list that the contact must be in."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -104,9 +100,9 @@ class DeleteContactQuery(BaseModel):
 
 
 class ContactEventsQuery(BaseModel):
-    """From where on events are told."""
+    """A page of events."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    after: int = Field(0, ge=0, le=2**53 - 1, description="The `next` of what was told before.")
+    after: int = Field(0, ge=0, le=2**53 - 1, description="The `next` of the previous page.")
     limit: Limit = 100

@@ -1,4 +1,4 @@
-"""Contacts in the database, read and changed one by one."""
+"""Contacts in the database: read, added, changed and deleted one by one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.clock import Clock
-from api.contacts.contacts.contact import SHOWN, Contact, with_tags
+from api.contacts.contacts.contact import COLUMNS, Contact, with_tags
 from api.contacts.list_store import visible_lists
 from api.contacts.search_keys import normalize
 from api.contacts.tables import contact_tags, contacts, lists
@@ -17,39 +17,36 @@ KEY_COLUMNS = {"f_name": "f_name_key", "l_name": "l_name_key", "email": "email_k
 
 
 class ContactStore:
-    """What is kept of contacts."""
-
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
     async def get(self, account_id: str, contact_id: int) -> Contact | None:
-        """Read a contact."""
         async with self._database.reading() as connection:
             return await self.read(connection, account_id, contact_id)
 
     async def read(
         self, connection: AsyncConnection, account_id: str, contact_id: int
     ) -> Contact | None:
-        """Read a contact within a transaction; none of a list that is deleted."""
-        return await self._one(connection, _its(account_id, contact_id))
+        """Return a contact, within a transaction; None if its list is deleted."""
+        return await self._one(connection, _select(account_id, contact_id))
 
-    async def hold(
+    async def lock(
         self, connection: AsyncConnection, account_id: str, contact_id: int
     ) -> Contact | None:
-        """Read a contact that nobody else changes before this transaction ends."""
-        query = _its(account_id, contact_id)
+        """Return a contact, locked until the transaction ends."""
+        query = _select(account_id, contact_id)
         return await self._one(connection, query.with_for_update(of=contacts))
 
     async def _one(self, connection: AsyncConnection, query: sa.Select[Any]) -> Contact | None:
         rows = (await connection.execute(query)).mappings().all()
-        found = await with_tags(connection, [Contact(**row) for row in rows])
-        return found[0] if found else None
+        contacts_with_tags = await with_tags(connection, [Contact(**row) for row in rows])
+        return contacts_with_tags[0] if contacts_with_tags else None
 
     async def after(self, list_id: int, after: int, limit: int) -> list[Contact]:
-        """Read a list's contacts on from one, in the order in which they came."""
+        """Return a list's contacts after an id, in the order in which they were added."""
         query = (
-            sa.select(*SHOWN)
+            sa.select(*COLUMNS)
             .where(contacts.c.list_id == list_id, contacts.c.id > after)
             .order_by(contacts.c.id)
             .limit(limit)
@@ -61,7 +58,7 @@ class ContactStore:
     async def add(
         self, connection: AsyncConnection, account_id: str, list_id: int, values: Mapping[str, Any]
     ) -> int:
-        """Add a contact within a transaction; gives its id."""
+        """Add a contact within a transaction, and return its id."""
         now_ms = self._now_ms()
         row = {
             "account_id": account_id,
@@ -77,21 +74,21 @@ class ContactStore:
     async def change(
         self, connection: AsyncConnection, contact_id: int, values: Mapping[str, Any]
     ) -> None:
-        """Change a contact within a transaction; its tags go with it to another list."""
+        """Change a contact within a transaction; its tags move with it to another list."""
         row = {**with_search_keys(values), "updated_ms": self._now_ms()}
         await connection.execute(sa.update(contacts).where(_is(contact_id)).values(row))
         if "list_id" in values:
-            its_tags = sa.update(contact_tags).where(contact_tags.c.contact_id == contact_id)
-            await connection.execute(its_tags.values(list_id=values["list_id"]))
+            tags = sa.update(contact_tags).where(contact_tags.c.contact_id == contact_id)
+            await connection.execute(tags.values(list_id=values["list_id"]))
 
-    async def remove(self, connection: AsyncConnection, contact_id: int) -> bool:
-        """Take a contact out within a transaction, with all that is about it."""
-        gone = await connection.execute(sa.delete(contacts).where(_is(contact_id)))
-        return bool(gone.rowcount)
+    async def delete(self, connection: AsyncConnection, contact_id: int) -> bool:
+        """Delete a contact and its tags and events within a transaction."""
+        deletion = await connection.execute(sa.delete(contacts).where(_is(contact_id)))
+        return bool(deletion.rowcount)
 
 
 def with_search_keys(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the keys by which names and the e-mail are looked for."""
+    """Add the search keys of names and e-mail address."""
     keys = {
         key: normalize(values[name]) if values[name] else None
         for name, key in KEY_COLUMNS.items()
@@ -100,9 +97,9 @@ def with_search_keys(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, **keys}
 
 
-def _its(account_id: str, contact_id: int) -> sa.Select[Any]:
+def _select(account_id: str, contact_id: int) -> sa.Select[Any]:
     return (
-        sa.select(*SHOWN)
+        sa.select(*COLUMNS)
         .join(lists, lists.c.id == contacts.c.list_id)
         .where(visible_lists(account_id), contacts.c.id == contact_id)
     )

@@ -1,4 +1,4 @@
-"""Contacts as customers see them."""
+"""Views of contacts."""
 
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
@@ -8,7 +8,7 @@ from api.contacts.contacts.contact import Contact
 
 
 class LastCall(Struct, frozen=True, rename="camel"):
-    """The newest call record in which a contact's number took part, in short."""
+    """The summary of the newest call record with a contact's number."""
 
     req_id: str
     start_time: str
@@ -21,7 +21,7 @@ class LastCall(Struct, frozen=True, rename="camel"):
 
 
 class CrmView(Struct, frozen=True, rename="camel"):
-    """What is known of calls with a number; at least so many where `callsAreExact` is false."""
+    """The calls with a number; `calls` is a lower bound if `callsAreExact` is false."""
 
     calls: int
     calls_are_exact: bool
@@ -29,7 +29,7 @@ class CrmView(Struct, frozen=True, rename="camel"):
 
 
 class ContactView(Struct, frozen=True, rename="camel"):
-    """A contact; `fields` are those that its list assigns."""
+    """A contact; `fields` are its list's assigned fields."""
 
     contact_id: str
     contact_list_id: str
@@ -48,7 +48,7 @@ class ContactView(Struct, frozen=True, rename="camel"):
 
 
 class ContactPage(Struct, frozen=True, rename="camel"):
-    """A page of contacts; the total is at least that many where it is not exact."""
+    """A page of contacts; the total is a lower bound if it is not exact."""
 
     data: tuple[ContactView, ...]
     total: int
@@ -58,7 +58,6 @@ class ContactPage(Struct, frozen=True, rename="camel"):
 
 
 def contact_view(contact: Contact) -> ContactView:
-    """Show a contact."""
     return ContactView(
         contact_id=str(contact.id),
         contact_list_id=str(contact.list_id),

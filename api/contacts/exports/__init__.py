@@ -1,1 +1,1 @@
-"""Contacts of a list as a file: made in the background, downloaded or sent by e-mail."""
+"""Exports of a list's contacts: written in the background, downloaded or sent by e-mail."""

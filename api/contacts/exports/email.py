@@ -1,4 +1,4 @@
-"""A list's file as a letter: attached as it is, or packed where it is large."""
+"""Sends an export by e-mail: attached as it is, or zipped if it is large."""
 
 import asyncio
 import zipfile
@@ -11,28 +11,29 @@ from tempfile import TemporaryDirectory
 from api.common.mail import MailRejected, MailServer, MailUnavailable
 from api.jobs.worker import PermanentFailure, RetryableFailure
 
-PLAIN_BYTES = 1_000_000  # a larger file is packed
-NAME = "contacts.csv"
+MAX_PLAIN_BYTES = 1_000_000  # a larger file is zipped
+FILE_NAME = "contacts.csv"
 
 
 class ExportMailer:
-    """Writes letters, and has them sent."""
-
     def __init__(self, mail: MailServer) -> None:
         self._mail = mail
 
     async def send(
         self, job_id: str, list_name: str, address: str, content: AsyncIterator[bytes]
     ) -> None:
-        """Send a file; raises Hopeless or NotThisTime. Sent again, it has the same Message-ID."""
+        """Send a file; a retry has the same Message-ID.
+
+        Raises PermanentFailure or RetryableFailure.
+        """
         with TemporaryDirectory(prefix="switchroom-") as folder:
-            path = Path(folder) / NAME
+            path = Path(folder) / FILE_NAME
             with path.open("wb") as file:
                 async for body in content:
                     await asyncio.to_thread(file.write, body)
-            letter = await asyncio.to_thread(self._message, job_id, list_name, address, path)
+            message = await asyncio.to_thread(self._message, job_id, list_name, address, path)
         try:
-            await self._mail.send(letter)
+            await self._mail.send(message)
         except MailRejected as error:
             raise PermanentFailure(str(error)) from None
         except MailUnavailable as error:
@@ -40,26 +41,26 @@ class ExportMailer:
 
     def _message(self, job_id: str, list_name: str, address: str, path: Path) -> EmailMessage:
         name = " ".join(list_name.split())
-        letter = EmailMessage()
-        letter["From"], letter["To"] = self._mail.sender, address
-        letter["Subject"] = f"Contacts of {name}"
-        letter["Date"] = formatdate()
-        letter["Message-ID"] = f"<{job_id}@{self._mail.sender.rpartition('@')[2]}>"
-        letter.set_content(f"Attached are the contacts of the list {name}.\n")
-        self._attach(letter, path)
-        return letter
+        message = EmailMessage()
+        message["From"], message["To"] = self._mail.sender, address
+        message["Subject"] = f"Contacts of {name}"
+        message["Date"] = formatdate()
+        message["Message-ID"] = f"<{job_id}@{self._mail.sender.rpartition('@')[2]}>"
+        message.set_content(f"Attached are the contacts of the list {name}.\n")
+        self._attach(message, path)
+        return message
 
-    def _attach(self, letter: EmailMessage, path: Path) -> None:
-        is_large = path.stat().st_size > PLAIN_BYTES
-        sent = _packed(path) if is_large else path
-        if sent.stat().st_size > self._mail.max_bytes:
+    def _attach(self, message: EmailMessage, path: Path) -> None:
+        is_large = path.stat().st_size > MAX_PLAIN_BYTES
+        attachment = _zipped(path) if is_large else path
+        if attachment.stat().st_size > self._mail.max_bytes:
             raise PermanentFailure("the file is too large for an e-mail: ask for a download")
         kind = ("application", "zip") if is_large else ("text", "csv")
-        letter.add_attachment(sent.read_bytes(), *kind, filename=sent.name)
+        message.add_attachment(attachment.read_bytes(), *kind, filename=attachment.name)
 
 
-def _packed(path: Path) -> Path:
-    packed = path.with_suffix(".csv.zip")
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.write(path, NAME)
-    return packed
+def _zipped(path: Path) -> Path:
+    archive_path = path.with_suffix(".csv.zip")
+    with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(path, FILE_NAME)
+    return archive_path

@@ -1,7 +1,7 @@
-"""The job that makes a file of a list's contacts, and sends it if that was asked for.
+"""The background job that writes a list's contacts to a file, and sends it if requested.
 
-CSV is made part by part: killed in the middle, it is taken up after the last part. A workbook is
-one whole, and is begun again. What the file holds is what the list has while it is made.
+CSV is written in parts; a job that is interrupted is resumed after the last part. A workbook is
+written from the start. The file has the contacts that the list has while it is written.
 """
 
 import asyncio
@@ -14,12 +14,13 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from api.common.csv_injection import encode_escaped_csv
 from api.common.errors import NotFound
 from api.common.mail import MailServer
 from api.contacts.contacts.contact import Contact
 from api.contacts.contacts.store import ContactStore
 from api.contacts.exports.email import ExportMailer
-from api.contacts.exports.writers import Workbook, contact_rows, csv_lines, header_row
+from api.contacts.exports.writers import Workbook, contact_rows, header_row
 from api.contacts.list_store import ContactList, ListStore
 from api.jobs.artifacts import ArtifactProgress, ArtifactStore
 from api.jobs.store import Job
@@ -27,13 +28,13 @@ from api.jobs.worker import PermanentFailure, Progress
 
 KIND = "contact-download"
 PART_ROWS = 5_000
-CHUNK = 1_048_576
-LEVEL = 1  # of compression: more would only take time
+CHUNK_BYTES = 1_048_576
+COMPRESSION_LEVEL = 1  # a higher one takes time, and saves little
 Format = Literal["csv", "xlsx"]
 
 
 class DownloadJob(Struct, frozen=True):
-    """Which list's contacts, as what, and where they are sent."""
+    """The list to export, the format, and the e-mail address, if any."""
 
     list_id: int
     list_name: str
@@ -43,80 +44,84 @@ class DownloadJob(Struct, frozen=True):
 
 
 class ContactExporter:
-    """Does downloads."""
-
     def __init__(
-        self, people: ContactStore, lists: ListStore, parts: ArtifactStore, mail: MailServer | None
+        self,
+        contacts: ContactStore,
+        lists: ListStore,
+        artifacts: ArtifactStore,
+        mail: MailServer | None,
     ) -> None:
-        self._contacts = people
+        self._contacts = contacts
         self._lists = lists
-        self._parts = parts
+        self._artifacts = artifacts
         self._mailer = ExportMailer(mail) if mail else None
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
-        """Make what is missing of a file; then send it."""
-        asked = msgspec.convert(job.payload, DownloadJob)
-        await self._parts.delete_expired()
-        total = (await self._list(job, asked)).contacts
-        made = (
-            await self._csv(job, asked, total, progress)
-            if asked.format == "csv"
-            else await self._book(job, asked, total, progress)
+        """Write the rest of a file, then send it; raises PermanentFailure or RetryableFailure."""
+        spec = msgspec.convert(job.payload, DownloadJob)
+        await self._artifacts.delete_expired()
+        total = (await self._list(job, spec)).contacts
+        rows = (
+            await self._write_csv(job, spec, total, progress)
+            if spec.format == "csv"
+            else await self._write_workbook(job, spec, total, progress)
         )
-        await self._list(job, asked)  # it was there to the end
-        if asked.email:
+        await self._list(job, spec)  # it may have been deleted meanwhile
+        if spec.email:
             if self._mailer is None:
-                raise PermanentFailure("there is no mail server any more")
-            content = self.content(job.id, asked)
-            await self._mailer.send(job.id, asked.list_name, asked.email, content)
-        return {"rows": made}
+                raise PermanentFailure("the mail server is no longer configured")
+            content = self.content(job.id, spec)
+            await self._mailer.send(job.id, spec.list_name, spec.email, content)
+        return {"rows": rows}
 
-    async def content(self, job_id: str, asked: DownloadJob) -> AsyncIterator[bytes]:
-        """Give a file that is made."""
-        if asked.format == "csv":
-            yield csv_lines([header_row(asked.fields)])
-        async for body in self._parts.bodies(job_id):
-            yield zlib.decompress(body) if asked.format == "csv" else body
+    async def content(self, job_id: str, spec: DownloadJob) -> AsyncIterator[bytes]:
+        """Yield the content of a written file."""
+        if spec.format == "csv":
+            yield encode_escaped_csv([header_row(spec.fields)])
+        async for body in self._artifacts.bodies(job_id):
+            yield zlib.decompress(body) if spec.format == "csv" else body
 
-    async def _csv(self, job: Job, asked: DownloadJob, total: int, progress: Progress) -> int:
-        made = await self._parts.progress(job.id)
-        await progress(made.rows, max(total, made.rows))
-        while found := await self._next(asked, made.after[1] if made.after else 0):
-            body = await asyncio.to_thread(_part, found, asked.fields)
-            place = (asked.list_id, found[-1].id)
-            made = await self._parts.add(job.id, made, len(found), place, body)
-            await progress(made.rows, max(total, made.rows))
-        return made.rows
+    async def _write_csv(self, job: Job, spec: DownloadJob, total: int, progress: Progress) -> int:
+        written = await self._artifacts.progress(job.id)
+        await progress(written.rows, max(total, written.rows))
+        while contacts := await self._next(spec, written.after[1] if written.after else 0):
+            body = await asyncio.to_thread(_compressed_csv, contacts, spec.fields)
+            position = (spec.list_id, contacts[-1].id)
+            written = await self._artifacts.add(job.id, written, len(contacts), position, body)
+            await progress(written.rows, max(total, written.rows))
+        return written.rows
 
-    async def _book(self, job: Job, asked: DownloadJob, total: int, progress: Progress) -> int:
-        await self._parts.clear(job.id)
+    async def _write_workbook(
+        self, job: Job, spec: DownloadJob, total: int, progress: Progress
+    ) -> int:
+        await self._artifacts.clear(job.id)
         rows = after = 0
         with TemporaryDirectory(prefix="switchroom-") as folder:
             path = Path(folder) / "contacts.xlsx"
-            book = Workbook(path, header_row(asked.fields))
-            while found := await self._next(asked, after):
-                await asyncio.to_thread(book.add, contact_rows(found, asked.fields))
-                rows, after = rows + len(found), found[-1].id
+            workbook = Workbook(path, header_row(spec.fields))
+            while contacts := await self._next(spec, after):
+                await asyncio.to_thread(workbook.add, contact_rows(contacts, spec.fields))
+                rows, after = rows + len(contacts), contacts[-1].id
                 await progress(rows, max(total, rows))
-            await asyncio.to_thread(book.close)
-            await self._keep(job.id, path)
+            await asyncio.to_thread(workbook.close)
+            await self._store(job.id, path)
         return rows
 
-    async def _keep(self, job_id: str, path: Path) -> None:
-        made = ArtifactProgress()
+    async def _store(self, job_id: str, path: Path) -> None:
+        written = ArtifactProgress()
         with path.open("rb") as file:
-            while body := await asyncio.to_thread(file.read, CHUNK):
-                made = await self._parts.add(job_id, made, 0, (0, 0), body)
+            while body := await asyncio.to_thread(file.read, CHUNK_BYTES):
+                written = await self._artifacts.add(job_id, written, 0, (0, 0), body)
 
-    async def _next(self, asked: DownloadJob, after: int) -> list[Contact]:
-        return await self._contacts.after(asked.list_id, after, PART_ROWS)
+    async def _next(self, spec: DownloadJob, after: int) -> list[Contact]:
+        return await self._contacts.after(spec.list_id, after, PART_ROWS)
 
-    async def _list(self, job: Job, asked: DownloadJob) -> ContactList:
+    async def _list(self, job: Job, spec: DownloadJob) -> ContactList:
         try:
-            return await self._lists.get(job.account_id, asked.list_id)
+            return await self._lists.get(job.account_id, spec.list_id)
         except NotFound:
             raise PermanentFailure("the contact list was deleted") from None
 
 
-def _part(found: list[Contact], fields: tuple[str, ...]) -> bytes:
-    return zlib.compress(csv_lines(contact_rows(found, fields)), LEVEL)
+def _compressed_csv(contacts: list[Contact], fields: tuple[str, ...]) -> bytes:
+    return zlib.compress(encode_escaped_csv(contact_rows(contacts, fields)), COMPRESSION_LEVEL)

@@ -1,4 +1,4 @@
-"""What is asked for as a file."""
+"""Requests for exports."""
 
 from typing import Annotated, Literal
 
@@ -6,7 +6,7 @@ from msgspec import Meta, Struct, field
 
 
 class DownloadBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which list's contacts, and as what."""
+    """The list to export, and the format."""
 
     list_id: Annotated[str, Meta(min_length=1, max_length=32)] = field(name="contactListId")
     format: Literal["csv", "xlsx"] = "csv"

@@ -1,4 +1,4 @@
-"""Downloads as customers see them: asked for, watched, fetched."""
+"""Operations on downloads."""
 
 from collections.abc import AsyncIterator
 from typing import Literal
@@ -12,7 +12,7 @@ from api.common.timestamps import format_ms
 from api.contacts.exports.job import KIND, ContactExporter, DownloadJob, Format
 from api.contacts.exports.schemas import DownloadBody
 from api.contacts.exports.store import add_download
-from api.contacts.ids import read_id
+from api.contacts.ids import parse_id
 from api.contacts.list_store import ContactList, ListStore
 from api.db.database import Database
 from api.http.paging import Page
@@ -29,7 +29,7 @@ CONTENT_TYPES = {
 
 
 class DownloadView(Struct, frozen=True, rename="camel"):
-    """A download as it stands; `total` is an estimate until it is done."""
+    """A download; `total` is an estimate until it is done."""
 
     id: str
     contact_list_id: str
@@ -42,8 +42,8 @@ class DownloadView(Struct, frozen=True, rename="camel"):
     ended_time: str | None
     expires_time: str | None
     download_path: str | None
-    email: str | None  # where it is sent
-    error: str | None  # why it failed, or why it is tried again
+    email: str | None  # the address it is sent to
+    error: str | None  # why it failed, or is retried
 
 
 class DownloadPage(Struct, frozen=True, rename="camel"):
@@ -55,85 +55,76 @@ class DownloadPage(Struct, frozen=True, rename="camel"):
     offset: int
 
 
-class DownloadService:
-    """One method a request, each about one account."""
+class DownloadService(Struct, frozen=True):
+    """Starts downloads, shows their progress, returns their content."""
 
-    def __init__(  # noqa: PLR0913 - collaborators are passed in
-        self,
-        database: Database,
-        lists: ListStore,
-        jobs: JobStore,
-        parts: ArtifactStore,
-        maker: ContactExporter,
-        *,
-        known: AccountCache,
-        can_mail: bool,
-    ) -> None:
-        self._database = database
-        self._lists = lists
-        self._jobs = jobs
-        self._parts = parts
-        self._maker = maker
-        self._known = known
-        self._can_mail = can_mail
+    database: Database
+    lists: ListStore
+    jobs: JobStore
+    artifacts: ArtifactStore
+    exporter: ContactExporter
+    accounts: AccountCache
+    can_mail: bool
 
     async def start(self, account_id: str, body: DownloadBody) -> DownloadView:
-        """Ask for a file of a list's contacts."""
+        """Start a download; raises BadInput."""
         try:
-            found = await self._lists.get(account_id, read_id(body.list_id, "contact list"))
+            contact_list = await self.lists.get(account_id, parse_id(body.list_id, "contact list"))
         except NotFound:
             raise BadInput("contactListId", "no contact list of this id") from None
-        return await self._started(account_id, found, body.format, None)
+        return await self._start(account_id, contact_list, body.format, None)
 
     async def send(self, account_id: str, list_id: str) -> DownloadView:
-        """Ask for a file to be sent to the account's address."""
-        found = await self._lists.get(account_id, read_id(list_id, "contact list"))
-        if not self._can_mail:
-            raise ServiceUnavailable("no mail server is set up here", "no_mail_server")
-        email = (await self._known.get(account_id)).account.email
+        """Start an export that is sent to the account's e-mail address."""
+        contact_list = await self.lists.get(account_id, parse_id(list_id, "contact list"))
+        if not self.can_mail:
+            raise ServiceUnavailable("no mail server is configured", "no_mail_server")
+        email = (await self.accounts.get(account_id)).account.email
         if email is None:
             raise Conflict("the account has no e-mail address", "no_email")
-        return await self._started(account_id, found, "csv", email)
+        return await self._start(account_id, contact_list, "csv", email)
 
-    async def listed(self, account_id: str, page: Page) -> DownloadPage:
-        """Give a page of the account's downloads."""
-        since_ms = self._parts.retained_since_ms()
-        found, total = await self._jobs.page(account_id, KIND, since_ms, page.limit, page.offset)
-        return DownloadPage(tuple(map(_view, found)), total, page.limit, page.offset)
+    async def list(self, account_id: str, page: Page) -> DownloadPage:
+        """Return a page of the account's downloads."""
+        since_ms = self.artifacts.retained_since_ms()
+        jobs, total = await self.jobs.page(account_id, KIND, since_ms, page.limit, page.offset)
+        return DownloadPage(tuple(map(_view, jobs)), total, page.limit, page.offset)
 
     async def get(self, account_id: str, download_id: str) -> DownloadView:
-        """Tell how far a download is; raises NotFound."""
+        """Return a download's progress; raises NotFound."""
         return _view(await self._job(account_id, download_id))
 
     async def content(
         self, account_id: str, download_id: str
     ) -> tuple[Format, AsyncIterator[bytes]]:
-        """Give a file; raises NotFound, or Conflict until it is made."""
+        """Return a file's format and content; raises NotFound, or Conflict until it is written."""
         job = await self._job(account_id, download_id)
         if job.state != "done":
             raise Conflict(f"the download is {job.state}", "download_not_done")
-        asked = msgspec.convert(job.payload, DownloadJob)
-        return asked.format, self._maker.content(job.id, asked)
+        spec = msgspec.convert(job.payload, DownloadJob)
+        return spec.format, self.exporter.content(job.id, spec)
 
-    async def _started(
-        self, account_id: str, found: ContactList, kind: Format, email: str | None
+    async def _start(
+        self, account_id: str, contact_list: ContactList, kind: Format, email: str | None
     ) -> DownloadView:
-        asked = DownloadJob(found.id, found.name, found.assigned_fields, kind, email)
-        async with self._database.writing() as connection:
-            payload = msgspec.to_builtins(asked)
-            job_id = await self._jobs.add(connection, KIND, account_id, payload, MAX_WAITING)
-            await add_download(connection, job_id, found.id)
+        spec = DownloadJob(
+            contact_list.id, contact_list.name, contact_list.assigned_fields, kind, email
+        )
+        async with self.database.writing() as connection:
+            payload = msgspec.to_builtins(spec)
+            job_id = await self.jobs.add(connection, KIND, account_id, payload, MAX_WAITING)
+            await add_download(connection, job_id, contact_list.id)
         return await self.get(account_id, job_id)
 
     async def _job(self, account_id: str, download_id: str) -> Job:
-        job = await self._jobs.get(account_id, KIND, download_id)
-        if job is None or job.created_ms < self._parts.retained_since_ms():
+        job = await self.jobs.get(account_id, KIND, download_id)
+        if job is None or job.created_ms < self.artifacts.retained_since_ms():
             raise NotFound("no download of this id")
         return job
 
 
 def _view(job: Job) -> DownloadView:
-    done = job.state == "done"
+    is_done = job.state == "done"
     return DownloadView(
         id=job.id,
         contact_list_id=str(job.payload["list_id"]),
@@ -141,11 +132,11 @@ def _view(job: Job) -> DownloadView:
         format=job.payload["format"],
         state=job.state,
         rows=job.done,
-        total=job.done if done else job.total,
+        total=job.done if is_done else job.total,
         requested_time=format_ms(job.created_ms),
         ended_time=format_ms(job.ended_ms) if job.ended_ms else None,
-        expires_time=format_ms(job.created_ms + RETENTION_MS) if done else None,
-        download_path=f"{PATH}/{job.id}/download" if done else None,
+        expires_time=format_ms(job.created_ms + RETENTION_MS) if is_done else None,
+        download_path=f"{PATH}/{job.id}/download" if is_done else None,
         email=job.payload["email"],
         error=job.error,
     )

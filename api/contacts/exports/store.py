@@ -1,4 +1,4 @@
-"""Which files were made of which list, so that a list that is deleted leaves none behind."""
+"""The exports of each list, so that they are deleted with it."""
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -17,12 +17,12 @@ downloads = sa.Table(
 
 
 async def add_download(connection: AsyncConnection, job_id: str, list_id: int) -> None:
-    """Note in the transaction that asks for a file of which list it is."""
+    """Store an export's list, in the transaction that adds its job."""
     await connection.execute(sa.insert(downloads).values(job_id=job_id, list_id=list_id))
 
 
 async def delete_downloads(connection: AsyncConnection, list_id: int) -> None:
-    """Take out a list's files, and the jobs that make them, within a transaction."""
+    """Delete a list's exports, their files and jobs, within a transaction."""
     query = sa.select(downloads.c.job_id).where(downloads.c.list_id == list_id)
     ids = list((await connection.execute(query)).scalars())
     for column in (job_parts.c.job_id, downloads.c.job_id, jobs.c.id):

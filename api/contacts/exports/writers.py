@@ -1,4 +1,4 @@
-"""Contacts as rows of a file: CSV that no spreadsheet takes for formulas, or a book of texts."""
+"""Converts contacts to rows, and writes rows to a workbook."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -6,63 +6,55 @@ from pathlib import Path
 import msgspec
 import xlsxwriter
 
-from api.common.csv_injection import encode_csv, escape_formula
 from api.common.timestamps import format_ms
 from api.contacts.contacts.contact import Contact
 
 COLUMNS = (
     "contactId", "phoneNumber", "fName", "lName", "email", "callStatus", "tags", "createdTime",
 )  # fmt: skip
-MAX_ROWS = 1_048_576  # of a sheet, its head included (Excel's specifications and limits)
-MAX_CELL_CHARS = 32_767  # of a cell
+MAX_ROWS = 1_048_576  # of a sheet, with its header (Excel's specifications and limits)
+MAX_CELL_CHARS = 32_767
 Rows = Sequence[Sequence[str]]
 
 
 def header_row(fields: Sequence[str]) -> list[str]:
-    """Name the columns: a contact's own, and the fields that its list assigns."""
+    """Return the column names: a contact's own, and its list's assigned fields."""
     return [*COLUMNS, *fields]
 
 
 def contact_rows(contacts: Iterable[Contact], fields: Sequence[str]) -> list[list[str]]:
-    """Give a row for each contact."""
     return [_row(each, fields) for each in contacts]
 
 
-def csv_lines(rows: Rows) -> bytes:
-    """Write rows as CSV."""
-    return encode_csv([escape_formula(cell) for cell in row] for row in rows)
-
-
 class Workbook:
-    """A workbook that is written row by row; of what it has, only a row is in memory.
+    """A workbook that is written row by row, with one row in memory.
 
-    Its cells are texts, which no spreadsheet evaluates. What is more than a sheet takes is on the
-    next one.
+    Its cells are strings, which no spreadsheet evaluates. Rows that exceed a sheet are on the next
+    one.
     """
 
-    def __init__(self, path: Path, names: Sequence[str], most_rows: int = MAX_ROWS) -> None:
+    def __init__(self, path: Path, header: Sequence[str], max_rows: int = MAX_ROWS) -> None:
         options = {"constant_memory": True, "tmpdir": str(path.parent)}
-        self._book = xlsxwriter.Workbook(str(path), options)
-        self._names = names
-        self._most_rows = most_rows
-        self._rows = most_rows
+        self._workbook = xlsxwriter.Workbook(str(path), options)
+        self._header = header
+        self._max_rows = max_rows
+        self._rows = max_rows
 
     def add(self, rows: Rows) -> None:
-        """Write rows."""
         for row in rows:
-            if self._rows == self._most_rows:
-                self._sheet = self._book.add_worksheet()
+            if self._rows == self._max_rows:
+                self._sheet = self._workbook.add_worksheet()
                 self._rows = 0
-                self._write(self._names)
+                self._write(self._header)
             self._write(row)
 
     def close(self) -> None:
-        """Write what is left; a book without rows has the names of its columns."""
-        if not self._book.worksheets():
-            self._sheet = self._book.add_worksheet()
+        """Finish the file; a workbook without rows has a header."""
+        if not self._workbook.worksheets():
+            self._sheet = self._workbook.add_worksheet()
             self._rows = 0
-            self._write(self._names)
-        self._book.close()
+            self._write(self._header)
+        self._workbook.close()
 
     def _write(self, row: Sequence[str]) -> None:
         for column, cell in enumerate(row):
@@ -72,7 +64,7 @@ class Workbook:
 
 
 def _row(contact: Contact, fields: Sequence[str]) -> list[str]:
-    its: dict[str, str] = msgspec.json.decode(contact.fields) if contact.fields else {}
+    values: dict[str, str] = msgspec.json.decode(contact.fields) if contact.fields else {}
     return [
         str(contact.id),
         contact.phone_number,
@@ -82,5 +74,5 @@ def _row(contact: Contact, fields: Sequence[str]) -> list[str]:
         contact.call_status or "",
         " ".join(contact.tags),
         format_ms(contact.created_ms),
-        *(str(its.get(name, "")) for name in fields),
+        *(str(values.get(name, "")) for name in fields),
     ]

@@ -1,8 +1,8 @@
-"""Batches of contacts written: thousands in a statement, each number once in a list.
+"""Writes batches of contacts: thousands per statement, each number once in a list.
 
-What costs is an index that is written. So a row that says nothing new of a contact writes nothing.
-PostgreSQL writes no index where no key is new (migration 0015). SQLite writes each of which a
-column is set, also to what it was; so there keys are set by themselves, where they differ.
+Index updates dominate the cost, so a row that changes nothing writes nothing. PostgreSQL updates no
+index if no key changes (migration 0015). SQLite updates every index of a column that is set, even
+to the same value; there, the keys are set by a separate statement, where they differ.
 """
 
 from itertools import repeat
@@ -16,28 +16,28 @@ from api.contacts.imports.reader.messages import Action, Batch
 TEXT_COLUMNS = ("f_name", "l_name", "email")
 KEY_COLUMNS = ("f_name_key", "l_name_key", "email_key")
 COLUMNS = ("phone_number", *TEXT_COLUMNS, *KEY_COLUMNS, "fields")
-_INTO = (
+_INSERT = (
     f"INSERT INTO contacts ({', '.join(COLUMNS)},"
     " account_id, list_id, add_to_running_campaign, created_ms, updated_ms)"
 )
-_ONCE = "ON CONFLICT (list_id, phone_number) DO"
-_SQLITE = f"{_INTO} VALUES ({', '.join('?' * len(COLUMNS))}, ?, ?, FALSE, ?, ?) {_ONCE}"
+_ON_CONFLICT = "ON CONFLICT (list_id, phone_number) DO"
+_SQLITE = f"{_INSERT} VALUES ({', '.join('?' * len(COLUMNS))}, ?, ?, FALSE, ?, ?) {_ON_CONFLICT}"
 _ARRAYS = ", ".join(f"${number}::text[]" for number, _ in enumerate(COLUMNS, 1))
 _POSTGRES = (
-    f"{_INTO} SELECT *, $9::text, $10::bigint, FALSE, $11::bigint, $12::bigint"  # noqa: S608 - names of ours; what customers send is bound
-    f" FROM unnest({_ARRAYS}) {_ONCE}"
+    f"{_INSERT} SELECT *, $9::text, $10::bigint, FALSE, $11::bigint, $12::bigint"  # noqa: S608 - constant names; customers' values are bound
+    f" FROM unnest({_ARRAYS}) {_ON_CONFLICT}"
 )
-_KNOWN = (
+_COUNT_EXISTING = (
     "SELECT count(*) FROM contacts WHERE list_id = ?"
     " AND phone_number IN (SELECT value FROM json_each(?))"
 )
 _SET = ", ".join(f"{key} = coalesce(?{number}, {key})" for number, key in enumerate(KEY_COLUMNS, 1))
 _DIFFER = " OR ".join(f"coalesce(?{n}, {key}) IS NOT {key}" for n, key in enumerate(KEY_COLUMNS, 1))
-_REKEY = f"UPDATE contacts SET {_SET} WHERE list_id = ?4 AND phone_number = ?5 AND ({_DIFFER})"  # noqa: S608 - names of ours; the keys are bound
+_REKEY = f"UPDATE contacts SET {_SET} WHERE list_id = ?4 AND phone_number = ?5 AND ({_DIFFER})"  # noqa: S608 - constant names; the keys are bound
 
 
 class UpsertTarget(Struct, frozen=True):
-    """Where contacts go, when, and what becomes of those that are there."""
+    """The list that a batch is written to, and what happens to existing contacts."""
 
     account_id: str
     list_id: int
@@ -45,62 +45,64 @@ class UpsertTarget(Struct, frozen=True):
     now_ms: int
 
 
-async def upsert_batch(connection: AsyncConnection, into: UpsertTarget, batch: Batch) -> int:
-    """Write a batch's contacts; returns how many of them are new."""
+async def upsert_batch(connection: AsyncConnection, target: UpsertTarget, batch: Batch) -> int:
+    """Write a batch's contacts; return how many are new."""
     if not batch.phone_number:
         return 0
     if connection.dialect.name == "postgresql":
-        return await _to_postgres(connection, into, batch)
-    if into.action == "skip":
-        return await _to_sqlite(connection, into, batch, "NOTHING")
-    known = await _known(connection, into.list_id, batch.phone_number)
+        return await _to_postgres(connection, target, batch)
+    if target.action == "skip":
+        return await _to_sqlite(connection, target, batch, "NOTHING")
+    existing = await _count_existing(connection, target.list_id, batch.phone_number)
     merged = "json_patch(contacts.fields, excluded.fields)"
     has_fields = f"{merged} = contacts.fields"
-    await _to_sqlite(connection, into, batch, _changed(TEXT_COLUMNS, merged, has_fields))
+    await _to_sqlite(connection, target, batch, _update_clause(TEXT_COLUMNS, merged, has_fields))
     keys = [getattr(batch, name) for name in KEY_COLUMNS]
-    rows = list(zip(*keys, repeat(into.list_id), batch.phone_number, strict=False))
+    rows = list(zip(*keys, repeat(target.list_id), batch.phone_number, strict=False))
     await connection.exec_driver_sql(_REKEY, rows)
-    return len(batch.phone_number) - known
+    return len(batch.phone_number) - existing
 
 
-async def _to_postgres(connection: AsyncConnection, into: UpsertTarget, batch: Batch) -> int:
+async def _to_postgres(connection: AsyncConnection, target: UpsertTarget, batch: Batch) -> int:
     old, new = "CAST(contacts.fields AS jsonb)", "CAST(excluded.fields AS jsonb)"
-    changed = _changed(
+    update = _update_clause(
         (*TEXT_COLUMNS, *KEY_COLUMNS), f"CAST({old} || {new} AS text)", f"{old} @> {new}"
     )
-    deed = "NOTHING" if into.action == "skip" else changed
-    # A row that was there bears the mark of who changes it: this transaction.
+    on_conflict = "NOTHING" if target.action == "skip" else update
+    # xmax of an updated row is this transaction; of a new row it is 0.
     sql = (
-        f"WITH written AS ({_POSTGRES} {deed} RETURNING xmax AS mark)"  # noqa: S608 - of the statements above
-        " SELECT count(*) FROM written WHERE mark = 0"
+        f"WITH written AS ({_POSTGRES} {on_conflict} RETURNING xmax)"  # noqa: S608 - built from the constants above
+        " SELECT count(*) FROM written WHERE xmax = 0"
     )
     columns = [getattr(batch, name) for name in COLUMNS]
-    found = await connection.exec_driver_sql(sql, (*columns, *_always(into)))
-    return int(found.scalar_one())
+    result = await connection.exec_driver_sql(sql, (*columns, *_constants(target)))
+    return int(result.scalar_one())
 
 
 async def _to_sqlite(
-    connection: AsyncConnection, into: UpsertTarget, batch: Batch, deed: str
+    connection: AsyncConnection, target: UpsertTarget, batch: Batch, on_conflict: str
 ) -> int:
     columns = [getattr(batch, name) for name in COLUMNS]
-    rows = list(zip(*columns, *map(repeat, _always(into)), strict=False))
-    written = await connection.exec_driver_sql(f"{_SQLITE} {deed}", rows)
-    return int(written.rowcount)
+    rows = list(zip(*columns, *map(repeat, _constants(target)), strict=False))
+    result = await connection.exec_driver_sql(f"{_SQLITE} {on_conflict}", rows)
+    return int(result.rowcount)
 
 
-def _always(into: UpsertTarget) -> tuple[str, int, int, int]:
-    return into.account_id, into.list_id, into.now_ms, into.now_ms
+def _constants(target: UpsertTarget) -> tuple[str, int, int, int]:
+    return target.account_id, target.list_id, target.now_ms, target.now_ms
 
 
-async def _known(connection: AsyncConnection, list_id: int, numbers: list[str]) -> int:
-    asked = msgspec.json.encode(numbers).decode()
-    found = await connection.exec_driver_sql(_KNOWN, (list_id, asked))
-    return int(found.scalar_one())
+async def _count_existing(connection: AsyncConnection, list_id: int, numbers: list[str]) -> int:
+    values = msgspec.json.encode(numbers).decode()
+    result = await connection.exec_driver_sql(_COUNT_EXISTING, (list_id, values))
+    return int(result.scalar_one())
 
 
-def _changed(columns: tuple[str, ...], merged: str, has_fields: str) -> str:
-    """Say how a contact that is there is changed: an empty cell takes nothing away."""
-    kept = ", ".join(f"{each} = coalesce(excluded.{each}, contacts.{each})" for each in columns)
+def _update_clause(columns: tuple[str, ...], merged: str, has_fields: str) -> str:
+    """Return the clause that updates an existing contact; an empty cell keeps the old value."""
+    assignments = ", ".join(
+        f"{each} = coalesce(excluded.{each}, contacts.{each})" for each in columns
+    )
     fields = f"coalesce({merged}, excluded.fields, contacts.fields)"
     same = " AND ".join(
         f"coalesce(excluded.{each} = contacts.{each}, excluded.{each} IS NULL)"
@@ -108,6 +110,6 @@ def _changed(columns: tuple[str, ...], merged: str, has_fields: str) -> str:
     )
     has = f"coalesce({has_fields}, excluded.fields IS NULL)"
     return (
-        f"UPDATE SET {kept}, fields = {fields}, updated_ms = excluded.updated_ms"
+        f"UPDATE SET {assignments}, fields = {fields}, updated_ms = excluded.updated_ms"
         f" WHERE NOT ({same} AND {has})"
     )

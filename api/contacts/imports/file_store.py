@@ -1,7 +1,7 @@
-"""Files of lists in the database, in parts: every process can read them, none has a directory.
+"""Files of lists in the database, in parts, so that every process can read them.
 
-A file that is being stored is of no list yet; the transaction that says what becomes of it gives it
-to one. What nobody took is forgotten after a while.
+A file is stored without a list, and then assigned to one; files that remain unassigned are deleted
+after an hour.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ from api.contacts.imports.reader.messages import Fields, FileFormat, FileSummary
 from api.contacts.tables import file_parts, files
 from api.db.database import Database
 
-PART = 1 << 20  # bytes
-LEVEL = 1  # of compression
+PART_BYTES = 1 << 20
+COMPRESSION_LEVEL = 1
 ABANDONED_MS = 3_600_000
 
 
 class ListFile(Struct, frozen=True):
-    """A list's file, and how its columns are mapped."""
+    """The file of a list, and the mappings of its columns."""
 
     id: int
     list_id: int
@@ -40,73 +40,71 @@ class ListFile(Struct, frozen=True):
 
     @property
     def format(self) -> FileFormat:
-        """Tell how it is read."""
         return FileFormat(self.kind, self.encoding, self.delimiter)
 
 
-_SHOWN = [files.c[name] for name in ListFile.__struct_fields__]
+_COLUMNS = [files.c[name] for name in ListFile.__struct_fields__]
 
 
 class FileStore:
-    """What is kept of files."""
-
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
-    async def store(self, account_id: str, name: str, found: FileSummary, file: BinaryIO) -> int:
-        """Store a file that is of no list yet; gives its id."""
+    async def store(self, account_id: str, name: str, summary: FileSummary, file: BinaryIO) -> int:
+        """Store a file without a list, and return its id."""
         row = {
             "account_id": account_id,
             "name": name,
             "bytes": 0,
-            "rows": found.rows,
-            "kind": found.format.kind,
-            "encoding": found.format.encoding,
-            "delimiter": found.format.delimiter,
-            "headers": found.headers,
-            "sample": found.sample,
+            "rows": summary.rows,
+            "kind": summary.format.kind,
+            "encoding": summary.format.encoding,
+            "delimiter": summary.format.delimiter,
+            "headers": summary.headers,
+            "sample": summary.sample,
             "uploaded_ms": self._now_ms(),
         }
         async with self._database.writing() as connection:
-            await self._forget(connection)
+            await self._delete_abandoned(connection)
             added = await connection.execute(sa.insert(files).values(row).returning(files.c.id))
             file_id = int(added.scalar_one())
         await self._store_parts(file_id, file)
         return file_id
 
-    async def give(self, connection: AsyncConnection, file_id: int, list_id: int) -> None:
-        """Give a stored file to a list, instead of the one that it has."""
-        await self.remove(connection, list_id)
+    async def assign(self, connection: AsyncConnection, file_id: int, list_id: int) -> None:
+        """Assign a stored file to a list; it replaces the list's file."""
+        await self.delete(connection, list_id)
         change = sa.update(files).where(files.c.id == file_id).values(list_id=list_id)
         await connection.execute(change)
 
-    async def remove(self, connection: AsyncConnection, list_id: int) -> None:
-        """Take a list's file out."""
+    async def delete(self, connection: AsyncConnection, list_id: int) -> None:
+        """Delete a list's file."""
         await connection.execute(sa.delete(files).where(files.c.list_id == list_id))
 
-    async def of(self, connection: AsyncConnection, list_id: int) -> ListFile | None:
-        """Read what is known of a list's file."""
-        return (await self.of_several(connection, [list_id])).get(list_id)
+    async def get(self, connection: AsyncConnection, list_id: int) -> ListFile | None:
+        """Return a list's file, without its content."""
+        return (await self.get_several(connection, [list_id])).get(list_id)
 
-    async def of_several(
+    async def get_several(
         self, connection: AsyncConnection, list_ids: list[int]
     ) -> dict[int, ListFile]:
-        """Read what is known of several lists' files."""
-        query = sa.select(*_SHOWN).where(files.c.list_id.in_(list_ids))
+        """Return the files of several lists, by list id."""
+        query = sa.select(*_COLUMNS).where(files.c.list_id.in_(list_ids))
         rows = (await connection.execute(query)).mappings()
         return {row["list_id"]: ListFile(**row) for row in rows}
 
-    async def map(self, connection: AsyncConnection, file_id: int, mappings: Fields) -> None:
-        """Keep how a file's columns are mapped."""
+    async def set_mappings(
+        self, connection: AsyncConnection, file_id: int, mappings: Fields
+    ) -> None:
         change = sa.update(files).where(files.c.id == file_id).values(mappings=mappings)
         await connection.execute(change)
 
-    async def fetch(self, file_id: int, into: BinaryIO) -> bool:
-        """Write a file's content; False if it is not there any more."""
+    async def fetch(self, file_id: int, target: BinaryIO) -> bool:
+        """Write a file's content to `target`; False if it is deleted."""
         part = 0
         while (body := await self._part(file_id, part)) is not None:
-            await asyncio.to_thread(_write, into, body)
+            await asyncio.to_thread(_write, target, body)
             part += 1
         return part > 0
 
@@ -115,25 +113,25 @@ class FileStore:
             file_parts.c.file_id == file_id, file_parts.c.part == part
         )
         async with self._database.reading() as connection:
-            found: bytes | None = (await connection.execute(query)).scalar_one_or_none()
-        return found
+            body: bytes | None = (await connection.execute(query)).scalar_one_or_none()
+        return body
 
     async def _store_parts(self, file_id: int, file: BinaryIO) -> None:
         part, size = 0, 0
-        while chunk := await asyncio.to_thread(file.read, PART):
-            body = await asyncio.to_thread(zlib.compress, chunk, LEVEL)
+        while chunk := await asyncio.to_thread(file.read, PART_BYTES):
+            body = await asyncio.to_thread(zlib.compress, chunk, COMPRESSION_LEVEL)
             row: dict[str, Any] = {"file_id": file_id, "part": part, "body": body}
             part, size = part + 1, size + len(chunk)
             async with self._database.writing() as connection:
                 await connection.execute(sa.insert(file_parts).values(row))
-                grown = sa.update(files).where(files.c.id == file_id).values(bytes=size)
-                await connection.execute(grown)
+                update = sa.update(files).where(files.c.id == file_id).values(bytes=size)
+                await connection.execute(update)
 
-    async def _forget(self, connection: AsyncConnection) -> None:
+    async def _delete_abandoned(self, connection: AsyncConnection) -> None:
         oldest_ms = self._now_ms() - ABANDONED_MS
         abandoned = sa.and_(files.c.list_id.is_(None), files.c.uploaded_ms < oldest_ms)
         await connection.execute(sa.delete(files).where(abandoned))
 
 
-def _write(into: BinaryIO, body: bytes) -> None:
-    into.write(zlib.decompress(body))
+def _write(target: BinaryIO, body: bytes) -> None:
+    target.write(zlib.decompress(body))

@@ -1,7 +1,7 @@
-"""A list's file taken in: a background job, batch by batch.
+"""The background job that imports a list's file, in batches.
 
-A batch's contacts, its rejected rows, and how far the file is, are one commit. Killed in the
-middle, it is taken up after the last batch; of two who take it up at once, one's commit fails.
+A batch's contacts, its rejected rows and the progress are one commit. A job that is interrupted is
+resumed after its last batch; if two workers resume it at once, the commit of one fails.
 """
 
 import tempfile
@@ -32,11 +32,11 @@ from api.jobs.worker import PermanentFailure, Progress
 
 KIND = "contacts-import"
 LIST_DELETED = "the list or its file was deleted"
-SUPERSEDED = "the file was processed anew"
+SUPERSEDED = "the file was processed again"
 
 
 class ImportJob(Struct, frozen=True):
-    """Which file is taken in, and how."""
+    """The file to import, and how."""
 
     list_id: int
     file_id: int
@@ -49,8 +49,6 @@ class ImportJob(Struct, frozen=True):
 
 
 class Importer:
-    """Takes files in."""
-
     def __init__(
         self,
         database: Database,
@@ -66,68 +64,68 @@ class Importer:
         self._now_ms = now_ms
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
-        """Take in what is missing of a file."""
-        asked = msgspec.convert(job.payload, ImportJob)
+        """Import the rest of a file; raises PermanentFailure or LeaseLost."""
+        spec = msgspec.convert(job.payload, ImportJob)
         try:
-            rows = await self._all(job, asked, progress)
+            rows = await self._import(job, spec, progress)
         except NotFound:
             raise PermanentFailure(LIST_DELETED) from None
         except UnreadableFile as error:
-            await self._end(job, asked, "FAILED")
+            await self._set_status(job, spec, "FAILED")
             raise PermanentFailure(str(error)) from None
         except LeaseLost:
             raise
         except Exception:
             if job.attempts >= MAX_ATTEMPTS:
-                await self._end(job, asked, "FAILED")
+                await self._set_status(job, spec, "FAILED")
             raise
-        await self._end(job, asked, "COMPLETED")
+        await self._set_status(job, spec, "COMPLETED")
         return {"rows": rows}
 
-    async def _all(self, job: Job, asked: ImportJob, progress: Progress) -> int:
+    async def _import(self, job: Job, spec: ImportJob, progress: Progress) -> int:
         with tempfile.NamedTemporaryFile() as file:
-            if not await self._files.fetch(asked.file_id, cast("BinaryIO", file)):
+            if not await self._files.fetch(spec.file_id, cast("BinaryIO", file)):
                 raise PermanentFailure(LIST_DELETED)
             file.flush()
             done = await self._imports.rows(job.id)
             if done is None:
                 raise PermanentFailure(SUPERSEDED)
-            await progress(done, asked.total)
-            wanted = ReadRequest(
+            await progress(done, spec.total)
+            request = ReadRequest(
                 path=file.name,
-                format=asked.format,
-                headers=asked.headers,
-                mappings=asked.mappings,
-                region=asked.region,
-                action=asked.action,
+                format=spec.format,
+                headers=spec.headers,
+                mappings=spec.mappings,
+                region=spec.region,
+                action=spec.action,
                 skip=done,
             )
-            async for batch in reader_client.batches(wanted):
-                await self._take(job, asked, batch, done)
+            async for batch in reader_client.batches(request):
+                await self._write(job, spec, batch, done)
                 done = batch.rows
-                await progress(done, max(done, asked.total))
+                await progress(done, max(done, spec.total))
         return done
 
-    async def _take(self, job: Job, asked: ImportJob, batch: Batch, after: int) -> None:
-        into = UpsertTarget(job.account_id, asked.list_id, asked.action, self._now_ms())
+    async def _write(self, job: Job, spec: ImportJob, batch: Batch, after: int) -> None:
+        target = UpsertTarget(job.account_id, spec.list_id, spec.action, self._now_ms())
         async with self._database.writing() as connection:
-            await self._lists.read(connection, job.account_id, asked.list_id)
-            added = await upsert_batch(connection, into, batch)
-            again = len(batch.phone_number) - added + batch.doubles
-            updates = asked.action == "update"
-            step = ImportProgress(
+            await self._lists.read(connection, job.account_id, spec.list_id)
+            added = await upsert_batch(connection, target, batch)
+            existing = len(batch.phone_number) - added + batch.duplicates
+            is_update = spec.action == "update"
+            progress = ImportProgress(
                 after=after,
                 rows=batch.rows,
                 added=added,
-                updated=again if updates else 0,
-                skipped=0 if updates else again,
+                updated=existing if is_update else 0,
+                skipped=0 if is_update else existing,
                 rejects=batch.rejects,
             )
-            await self._imports.step(connection, job.id, step)
-            await adjust_contact_count(connection, asked.list_id, added)
+            await self._imports.advance(connection, job.id, progress)
+            await adjust_contact_count(connection, spec.list_id, added)
 
-    async def _end(self, job: Job, asked: ImportJob, status: Status) -> None:
+    async def _set_status(self, job: Job, spec: ImportJob, status: Status) -> None:
         with suppress(NotFound):  # the list was deleted meanwhile
             async with self._database.writing() as connection:
                 values = {"status": status}
-                await self._lists.change(connection, job.account_id, asked.list_id, values)
+                await self._lists.change(connection, job.account_id, spec.list_id, values)

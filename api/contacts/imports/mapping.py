@@ -1,46 +1,46 @@
-"""Which column of a file fills which field of a contact, checked: all faults at once."""
+"""Validates which column of a file fills which field of a contact; reports all errors at once."""
 
 from collections.abc import Collection, Mapping
 
 from api.contacts.imports.reader.messages import Fields
-from api.contacts.imports.reader.row_parser import OWN, PHONE
+from api.contacts.imports.reader.row_parser import CONTACT_FIELDS, PHONE
 from wire.errors import BadInput, InputErrors
 
 
 def check_mappings(
     mappings: Mapping[str, str], headers: Collection[str], assigned: Collection[str]
 ) -> Fields:
-    """Give mappings by the names that columns have; raises Faults."""
-    found = {" ".join(header.split()): field for header, field in mappings.items()}
-    known = (*OWN, *assigned)
-    faults = [
-        BadInput(f"mappings.{header}", f"no column of this name; there are {_listed(headers)}")
-        for header in found
+    """Return the mappings by normalized header; raises InputErrors."""
+    normalized = {" ".join(header.split()): field for header, field in mappings.items()}
+    fields = (*CONTACT_FIELDS, *assigned)
+    errors = [
+        BadInput(f"mappings.{header}", f"no column of this name; there are {_join(headers)}")
+        for header in normalized
         if header not in headers
     ]
-    faults += [
-        BadInput(f"mappings.{header}", f"no field {field[:64]}; there are {_listed(known)}")
-        for header, field in found.items()
-        if field not in known
+    errors += [
+        BadInput(f"mappings.{header}", f"no field {field[:64]}; there are {_join(fields)}")
+        for header, field in normalized.items()
+        if field not in fields
     ]
-    faults += _doubles(found)
-    if PHONE not in found.values():
-        faults.append(BadInput("mappings", f"no column is mapped to {PHONE}"))
-    if faults:
-        raise InputErrors(tuple(faults))
-    return found
+    errors += _duplicates(normalized)
+    if PHONE not in normalized.values():
+        errors.append(BadInput("mappings", f"no column is mapped to {PHONE}"))
+    if errors:
+        raise InputErrors(tuple(errors))
+    return normalized
 
 
-def _doubles(found: Fields) -> list[BadInput]:
+def _duplicates(mappings: Fields) -> list[BadInput]:
     first: dict[str, str] = {}
     return [
         BadInput(f"mappings.{header}", f"{field[:64]} is mapped already, by {first[field]}")
-        for header, field in found.items()
+        for header, field in mappings.items()
         if first.setdefault(field, header) != header
     ]
 
 
-def _listed(names: Collection[str]) -> str:
-    """Name some, for a message: there may be hundreds."""
-    some = list(names)[:20]
-    return ", ".join(some) + (", …" if len(names) > len(some) else "")
+def _join(names: Collection[str]) -> str:
+    """Join the first names for a message; there may be hundreds."""
+    shown = list(names)[:20]
+    return ", ".join(shown) + (", …" if len(names) > len(shown) else "")

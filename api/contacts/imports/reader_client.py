@@ -1,4 +1,4 @@
-"""Files of contacts, read by a process apart (`files/__main__.py`)."""
+"""Reads files of contacts in a subprocess (`reader/__main__.py`)."""
 
 import asyncio
 import struct
@@ -17,30 +17,30 @@ from api.contacts.imports.reader.messages import (
     UnreadableFile,
 )
 
-INSPECT_TIMEOUT_S = 60.0  # no file that is let in takes longer
-_AHEAD = 1 << 20  # bytes that are read before they are asked for
-ENDED = "it can't be read"
+INSPECT_TIMEOUT_S = 60.0  # longer than any file of the maximum size takes
+_READ_AHEAD_BYTES = 1 << 20
+UNREADABLE = "it can't be read"
 
-_FOUND = msgspec.msgpack.Decoder(FileSummary | ReadFailed)
+_SUMMARY = msgspec.msgpack.Decoder(FileSummary | ReadFailed)
 _BATCH = msgspec.msgpack.Decoder(Batch | ReadFailed | None)
 
 
-async def inspect_file(given: FileHints) -> FileSummary:
-    """Look at a file: what it is, its headers, its first rows. Raises Unreadable."""
-    async with _reader("look", given) as frames:
+async def inspect_file(hints: FileHints) -> FileSummary:
+    """Return a file's format, headers and first rows; raises UnreadableFile."""
+    async with _reader("inspect", hints) as frames:
         try:
             async with asyncio.timeout(INSPECT_TIMEOUT_S):
-                found: FileSummary | ReadFailed = _FOUND.decode(await _frame(frames))
+                summary: FileSummary | ReadFailed = _SUMMARY.decode(await _frame(frames))
         except TimeoutError:
-            raise UnreadableFile(ENDED) from None
-    if isinstance(found, ReadFailed):
-        raise UnreadableFile(found.reason)
-    return found
+            raise UnreadableFile(UNREADABLE) from None
+    if isinstance(summary, ReadFailed):
+        raise UnreadableFile(summary.reason)
+    return summary
 
 
-async def batches(wanted: ReadRequest) -> AsyncIterator[Batch]:
-    """Give what a file has, batch by batch; raises Unreadable."""
-    async with _reader("batches", wanted) as frames:
+async def batches(request: ReadRequest) -> AsyncIterator[Batch]:
+    """Yield a file's contacts in batches; raises UnreadableFile."""
+    async with _reader("batches", request) as frames:
         while batch := _BATCH.decode(await _frame(frames)):
             if isinstance(batch, ReadFailed):
                 raise UnreadableFile(batch.reason)
@@ -48,18 +48,18 @@ async def batches(wanted: ReadRequest) -> AsyncIterator[Batch]:
 
 
 @asynccontextmanager
-async def _reader(what: str, asked: object) -> AsyncIterator[asyncio.StreamReader]:
+async def _reader(command: str, request: object) -> AsyncIterator[asyncio.StreamReader]:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "api.contacts.imports.reader", what),
+        *(sys.executable, "-m", "api.contacts.imports.reader", command),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        limit=_AHEAD,
+        limit=_READ_AHEAD_BYTES,
     )
-    assert process.stdin is not None  # noqa: S101 - for the type checker: asked for above
-    assert process.stdout is not None  # noqa: S101 - for the type checker: asked for above
+    assert process.stdin is not None  # noqa: S101 - for the type checker: requested above
+    assert process.stdout is not None  # noqa: S101 - for the type checker: requested above
     try:
-        with suppress(ConnectionError):  # it ended: what it said tells why
-            process.stdin.write(msgspec.json.encode(asked))
+        with suppress(ConnectionError):  # it ended: its output says why
+            process.stdin.write(msgspec.json.encode(request))
             process.stdin.write_eof()
             await process.stdin.drain()
         yield process.stdout
@@ -74,4 +74,4 @@ async def _frame(frames: asyncio.StreamReader) -> bytes:
         (size,) = struct.unpack(">I", await frames.readexactly(4))
         return await frames.readexactly(size)
     except asyncio.IncompleteReadError:
-        raise UnreadableFile(ENDED) from None
+        raise UnreadableFile(UNREADABLE) from None

@@ -1,56 +1,62 @@
-"""From a file to contacts: its columns are mapped, then it is taken in."""
+"""Imports of a list's file: its columns are mapped, then its contacts are imported."""
 
 import msgspec
+from msgspec import Struct
 
 from api.accounts.cache import AccountCache
 from api.common.errors import Conflict
 from api.contacts.imports import job, mapping
-from api.contacts.imports.file_store import ListFile
+from api.contacts.imports.file_store import FileStore, ListFile
 from api.contacts.imports.job import ImportJob
 from api.contacts.imports.reader.messages import Action
-from api.contacts.list_store import ContactList
-from api.contacts.lists.service import ListStores
+from api.contacts.imports.store import ImportStore
+from api.contacts.list_store import ContactList, ListStore
+from api.db.database import Database
+from api.jobs.store import JobStore
 
 
-class ImportService:
-    """One method a request; what a list looks like then, others say."""
+class ImportService(Struct, frozen=True):
+    """Operations on imports."""
 
-    def __init__(self, kept: ListStores, known: AccountCache) -> None:
-        self._kept = kept
-        self._known = known
+    database: Database
+    lists: ListStore
+    files: FileStore
+    imports: ImportStore
+    jobs: JobStore
+    accounts: AccountCache
 
-    async def map(self, account_id: str, list_id: int, mappings: dict[str, str]) -> None:
-        """Say which column fills which field."""
-        async with self._kept.database.writing() as connection:
-            found = await self._kept.lists.hold(connection, account_id, list_id)
-            file = _file(found, await self._kept.files.of(connection, list_id))
-            checked = mapping.check_mappings(mappings, file.headers, found.assigned_fields)
-            await self._kept.files.map(connection, file.id, checked)
+    async def map_columns(self, account_id: str, list_id: int, mappings: dict[str, str]) -> None:
+        """Store which column fills which field; raises NotFound, Conflict or InputErrors."""
+        async with self.database.writing() as connection:
+            contact_list = await self.lists.lock(connection, account_id, list_id)
+            file = _idle_file(contact_list, await self.files.get(connection, list_id))
+            checked = mapping.check_mappings(mappings, file.headers, contact_list.assigned_fields)
+            await self.files.set_mappings(connection, file.id, checked)
             status = {"status": "MAPPING_DONE"}
-            await self._kept.lists.change(connection, account_id, list_id, status)
+            await self.lists.change(connection, account_id, list_id, status)
 
     async def start(self, account_id: str, list_id: int, action: Action) -> None:
-        """Take a list's file in, in the background."""
-        region = (await self._known.get(account_id)).account.region
-        async with self._kept.database.writing() as connection:
-            found = await self._kept.lists.hold(connection, account_id, list_id)
-            file = _file(found, await self._kept.files.of(connection, list_id))
-            payload = msgspec.to_builtins(_asked(file, region, action))
-            job_id = await self._kept.jobs.add(connection, job.KIND, account_id, payload)
-            await self._kept.imports.begin(connection, job_id, list_id, action)
+        """Start the import of a list's file; raises NotFound or Conflict."""
+        region = (await self.accounts.get(account_id)).account.region
+        async with self.database.writing() as connection:
+            contact_list = await self.lists.lock(connection, account_id, list_id)
+            file = _idle_file(contact_list, await self.files.get(connection, list_id))
+            payload = msgspec.to_builtins(_job(file, region, action))
+            job_id = await self.jobs.add(connection, job.KIND, account_id, payload)
+            await self.imports.add(connection, job_id, list_id, action)
             status = {"status": "PROCESSING"}
-            await self._kept.lists.change(connection, account_id, list_id, status)
+            await self.lists.change(connection, account_id, list_id, status)
 
 
-def _file(found: ContactList, file: ListFile | None) -> ListFile:
+def _idle_file(contact_list: ContactList, file: ListFile | None) -> ListFile:
     if file is None:
         raise Conflict("the list has no file", "no_file")
-    if found.status == "PROCESSING":
+    if contact_list.status == "PROCESSING":
         raise Conflict("its file is being processed", "processing")
     return file
 
 
-def _asked(file: ListFile, region: str | None, action: Action) -> ImportJob:
+def _job(file: ListFile, region: str | None, action: Action) -> ImportJob:
     if file.mappings is None:
         raise Conflict("map-fields comes first: its columns are not mapped", "not_mapped")
     return ImportJob(

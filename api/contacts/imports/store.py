@@ -1,4 +1,4 @@
-"""What became of a list's file, in the database: how far it is taken in, and what was rejected."""
+"""Imports in the database: their progress, and the rejected rows."""
 
 from collections.abc import AsyncIterator
 
@@ -14,11 +14,11 @@ from api.db.database import Database
 from api.jobs.store import LeaseLost
 from api.jobs.tables import State, jobs
 
-PAGE = 1_000
+PAGE_ROWS = 1_000
 
 
 class Import(Struct, frozen=True):
-    """A file taken in, as far as it is."""
+    """The import of a file, with the state of its job."""
 
     job_id: str
     list_id: int
@@ -36,7 +36,7 @@ class Import(Struct, frozen=True):
 
 
 class ImportProgress(Struct, frozen=True):
-    """What a batch has added to an import; `rows` are all so far, and before it `after`."""
+    """The result of a batch; the import has `after` rows before it and `rows` after it."""
 
     after: int
     rows: int
@@ -46,84 +46,84 @@ class ImportProgress(Struct, frozen=True):
     rejects: list[RejectedRow]
 
 
-_OF_JOB = (jobs.c.total, jobs.c.state, jobs.c.error, jobs.c.ended_ms)
+_JOB_COLUMNS = (jobs.c.total, jobs.c.state, jobs.c.error, jobs.c.ended_ms)
 
 
 class ImportStore:
-    """What is kept of imports."""
-
     def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
 
-    async def begin(
+    async def add(
         self, connection: AsyncConnection, job_id: str, list_id: int, action: Action
     ) -> None:
-        """Begin an import in the transaction that adds its job; the last one is forgotten."""
-        await self.forget(connection, list_id)
-        zero = dict.fromkeys(("rows", "added", "updated", "skipped", "rejected"), 0)
-        row = {"job_id": job_id, "list_id": list_id, "action": action, **zero}
+        """Add an import in the transaction that adds its job; it replaces the list's last one."""
+        await self.delete(connection, list_id)
+        counts = dict.fromkeys(("rows", "added", "updated", "skipped", "rejected"), 0)
+        row = {"job_id": job_id, "list_id": list_id, "action": action, **counts}
         await connection.execute(sa.insert(imports).values({**row, "started_ms": self._now_ms()}))
 
-    async def forget(self, connection: AsyncConnection, list_id: int) -> None:
-        """Forget what became of a list's file."""
+    async def delete(self, connection: AsyncConnection, list_id: int) -> None:
+        """Delete the import of a list."""
         await connection.execute(sa.delete(imports).where(imports.c.list_id == list_id))
 
     async def rows(self, job_id: str) -> int | None:
-        """Tell how many of the file's rows have been taken in; none once it is forgotten."""
+        """Return how many of the file's rows are imported; None if the import is deleted."""
         query = sa.select(imports.c.rows).where(imports.c.job_id == job_id)
         async with self._database.reading() as connection:
-            found: int | None = (await connection.execute(query)).scalar_one_or_none()
-        return found
+            rows: int | None = (await connection.execute(query)).scalar_one_or_none()
+        return rows
 
-    async def step(self, connection: AsyncConnection, job_id: str, step: ImportProgress) -> None:
-        """Note a batch within the transaction that writes it; LeaseLost if somebody else did."""
+    async def advance(
+        self, connection: AsyncConnection, job_id: str, progress: ImportProgress
+    ) -> None:
+        """Add a batch's result in the transaction that writes it; raises LeaseLost."""
         change = (
             sa.update(imports)
-            .where(imports.c.job_id == job_id, imports.c.rows == step.after)
+            .where(imports.c.job_id == job_id, imports.c.rows == progress.after)
             .values(
-                rows=step.rows,
-                added=imports.c.added + step.added,
-                updated=imports.c.updated + step.updated,
-                skipped=imports.c.skipped + step.skipped,
-                rejected=imports.c.rejected + len(step.rejects),
+                rows=progress.rows,
+                added=imports.c.added + progress.added,
+                updated=imports.c.updated + progress.updated,
+                skipped=imports.c.skipped + progress.skipped,
+                rejected=imports.c.rejected + len(progress.rejects),
             )
         )
         if not (await connection.execute(change)).rowcount:
             raise LeaseLost(job_id)
         if rows := [
             {"job_id": job_id, "line": each.line, "reason": each.reason, "cells": each.cells}
-            for each in step.rejects
+            for each in progress.rejects
         ]:
             await connection.execute(sa.insert(rejects), rows)
 
-    async def of_several(
+    async def get_several(
         self, connection: AsyncConnection, list_ids: list[int]
     ) -> dict[int, Import]:
-        """Read the imports of several lists."""
+        """Return the imports of several lists, by list id."""
         query = (
-            sa.select(*imports.c, *_OF_JOB)
+            sa.select(*imports.c, *_JOB_COLUMNS)
             .join(jobs, jobs.c.id == imports.c.job_id)
             .where(imports.c.list_id.in_(list_ids))
         )
         rows = (await connection.execute(query)).mappings()
         return {row["list_id"]: Import(**row) for row in rows}
 
-    async def rejected(self, job_id: str) -> AsyncIterator[list[RejectedRow]]:
-        """Read what was rejected, page by page; raises Conflict if it is forgotten meanwhile."""
+    async def rejected_rows(self, job_id: str) -> AsyncIterator[list[RejectedRow]]:
+        """Yield the rejected rows by page; raises Conflict if they are deleted meanwhile."""
         after = 0
         while True:
             query = (
                 sa.select(rejects.c.line, rejects.c.reason, rejects.c.cells)
                 .where(rejects.c.job_id == job_id, rejects.c.line > after)
                 .order_by(rejects.c.line)
-                .limit(PAGE)
+                .limit(PAGE_ROWS)
             )
             async with self._database.reading() as connection:
-                found = [RejectedRow(*row) for row in await connection.execute(query)]
-            if not found and await self.rows(job_id) is None:
+                page = [RejectedRow(*row) for row in await connection.execute(query)]
+            if not page and await self.rows(job_id) is None:
                 raise Conflict("its file is being processed again, or replaced", "processing")
-            if not found:
+            if not page:
                 return
-            yield found
-            after = found[-1].line
+            yield page
+            after = page[-1].line

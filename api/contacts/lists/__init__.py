@@ -1,1 +1,1 @@
-"""Contact lists."""
+"""Contact lists and their files, over REST."""

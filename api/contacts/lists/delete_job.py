@@ -1,4 +1,4 @@
-"""A deleted list taken out, a background job: its contacts bit by bit, at last the list itself."""
+"""The background job that deletes a list: its contacts in batches, finally the list itself."""
 
 from typing import Any
 
@@ -15,27 +15,25 @@ BATCH_ROWS = 5_000
 
 
 class ListDeleter:
-    """Takes deleted lists out."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
-        """Take out what is left of a list."""
-        list_id, gone = job.payload["list_id"], 0
-        while erased := await self._some(list_id):
-            gone += erased
-            await progress(gone, None)
-        return {"contacts": gone}
+        """Delete what is left of a list."""
+        list_id, deleted = job.payload["list_id"], 0
+        while count := await self._delete_batch(list_id):
+            deleted += count
+            await progress(deleted, None)
+        return {"contacts": deleted}
 
-    async def _some(self, list_id: int) -> int:
-        """Take some rows out, and the list after the last; returns how many."""
-        some = sa.select(contacts.c.id).where(contacts.c.list_id == list_id).limit(BATCH_ROWS)
+    async def _delete_batch(self, list_id: int) -> int:
+        """Delete some contacts, or the list if there are none; return how many contacts."""
+        batch = sa.select(contacts.c.id).where(contacts.c.list_id == list_id).limit(BATCH_ROWS)
         async with self._database.writing() as connection:
-            its = sa.delete(contacts).where(contacts.c.id.in_(some.scalar_subquery()))
-            erased = (await connection.execute(its)).rowcount
-            if not erased:
-                await delete_downloads(connection, list_id)  # asked for at the last moment
+            deletion = sa.delete(contacts).where(contacts.c.id.in_(batch.scalar_subquery()))
+            deleted = (await connection.execute(deletion)).rowcount
+            if not deleted:
+                await delete_downloads(connection, list_id)  # requested at the last moment
                 await connection.execute(sa.delete(files).where(files.c.list_id == list_id))
                 await connection.execute(sa.delete(lists).where(lists.c.id == list_id))
-        return erased
+        return deleted

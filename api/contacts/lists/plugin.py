@@ -1,4 +1,4 @@
-"""The slice put together: what its routes ask, and what runs in the background."""
+"""Builds the slice: the services that its routes use, and its background jobs."""
 
 from collections.abc import Mapping
 
@@ -16,32 +16,39 @@ from api.contacts.imports.uploads import UploadService
 from api.contacts.list_store import ListStore
 from api.contacts.lists import delete_job
 from api.contacts.lists.delete_job import ListDeleter
-from api.contacts.lists.service import ListService, ListStores
+from api.contacts.lists.service import ListService
 from api.db.database import Database
 from api.jobs.store import JobStore
 from api.jobs.worker import Handler
 
 
 class ListSlice(Struct, frozen=True):
-    """What routes ask, by what it is about."""
-
     lists: ListService
-    process: ImportService
+    imports: ImportService
     jobs: Mapping[str, Handler]
 
 
 def build(database: Database, accounts: AccountStore, jobs: JobStore, now_ms: Clock) -> ListSlice:
-    """Make the slice's parts."""
-    kept = ListStores(
-        database,
-        ListStore(database, now_ms),
-        FileStore(database, now_ms),
-        ImportStore(database, now_ms),
-        jobs,
-    )
-    importer = Importer(database, kept.lists, kept.files, kept.imports, now_ms)
+    lists, files = ListStore(database, now_ms), FileStore(database, now_ms)
+    imports = ImportStore(database, now_ms)
+    account_cache = AccountCache(accounts, now_ms)
+    importer = Importer(database, lists, files, imports, now_ms)
     return ListSlice(
-        lists=ListService(kept, UploadService(kept.files)),
-        process=ImportService(kept, AccountCache(accounts, now_ms)),
+        lists=ListService(
+            database=database,
+            lists=lists,
+            files=files,
+            imports=imports,
+            jobs=jobs,
+            uploads=UploadService(files),
+        ),
+        imports=ImportService(
+            database=database,
+            lists=lists,
+            files=files,
+            imports=imports,
+            jobs=jobs,
+            accounts=account_cache,
+        ),
         jobs={job.KIND: importer.run, delete_job.KIND: ListDeleter(database).run},
     )

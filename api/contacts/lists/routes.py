@@ -1,96 +1,73 @@
 """`/srmain/contacts_list…`: contact lists; each account sees its own."""
 
+import json
 from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Query
 
 from api.auth.dependencies import AuthenticatedUser
-from api.contacts.lists import examples
-from api.contacts.lists.dependencies import BASE, DATA, DONE, SHOWN, ListId, Lists, data_of
+from api.contacts.ids import BASE
+from api.contacts.lists.dependencies import DATA, ListId, Lists, decode_data
 from api.contacts.lists.schemas import ChangeData, InboundBody, ListQuery
 from api.contacts.lists.views import DeletedList, ListPage, ListView
-from api.http.idempotency import IdempotencyKey
-from api.http.msgspec_adapter import answer, described, reading
-from api.http.multipart import form_schema, read_form
-from api.http.responses import once, told
+from api.http.multipart import MultipartForm, form_schema
+from api.http.routes import Body, Routes
 
-router = APIRouter(tags=["Contact lists"])
+routes = Routes("Contact lists")
 CHANGE = f"{BASE}/updatecontactlist/"
-_CHANGE = msgspec.json.Decoder(ChangeData)
+CHANGE_EXAMPLE = {"data": json.dumps({"name": "Spring, again", "status": "MAPPING_DONE"})}
+INBOUND_EXAMPLE = {
+    "name": "Callers",
+    "description": "Who called us",
+    "assignedFields": ["city"],
+}
+_CHANGE_DATA = msgspec.json.Decoder(ChangeData)
 
 
-@router.delete(
-    f"{BASE}/delete-file/{{contactListId}}",
-    **described("Delete a list", answered=DeletedList, statuses=(*SHOWN, 429)),
-)
-async def delete_file(who: AuthenticatedUser, list_id: ListId, lists: Lists) -> Response:
+@routes.delete(f"{BASE}/delete-file/{{contactListId}}", errors=(404, 429))
+async def delete_list(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> DeletedList:
     """Delete a list, its file and all of its contacts."""
-    return answer(await lists.delete(who.account_id, list_id))
+    return await lists.delete(user.account_id, list_id)
 
 
-@router.get(
-    f"{BASE}/contactlists", **described("List contact lists", answered=ListPage, statuses=(401,))
-)
+@routes.get(f"{BASE}/contactlists")
 async def contact_lists(
-    who: AuthenticatedUser, asked: Annotated[ListQuery, Query()], lists: Lists
-) -> Response:
-    """Give a page of the lists, newest first."""
-    return answer(await lists.page(who.account_id, asked))
+    user: AuthenticatedUser, query: Annotated[ListQuery, Query()], lists: Lists
+) -> ListPage:
+    """List contact lists, newest first."""
+    return await lists.page(user.account_id, query)
 
 
-@router.get(
-    f"{BASE}/get-contactList-by-Id/{{contactListId}}",
-    **described("One contact list", answered=ListView, statuses=SHOWN),
-)
-@router.get(
-    f"{BASE}/contactlists/{{contactListId}}",
-    **described("One contact list", answered=ListView, statuses=SHOWN),
-)
-async def contact_list(who: AuthenticatedUser, list_id: ListId, lists: Lists) -> Response:
-    """Show a list, its file, and how far it is processed."""
-    return answer(await lists.get(who.account_id, list_id))
+@routes.get(f"{BASE}/get-contactList-by-Id/{{contactListId}}", errors=(404,))
+@routes.get(f"{BASE}/contactlists/{{contactListId}}", errors=(404,))
+async def contact_list(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> ListView:
+    """Show a list, its file, and the progress of its import."""
+    return await lists.get(user.account_id, list_id)
 
 
-@router.patch(
+@routes.patch(
     f"{CHANGE}{{contactListId}}",
-    **described(
-        "Change a list",
-        answered=ListView,
-        statuses=(*DONE, 413),
-        form=form_schema(DATA, (), examples.CHANGE),
-    ),
+    errors=(404, 409, 413),
+    form=form_schema(DATA, (), CHANGE_EXAMPLE),
 )
-async def change(
-    request: Request, who: AuthenticatedUser, list_id: ListId, lists: Lists
-) -> Response:
-    """Change what `data` names, and give the list another file if there is one."""
-    async with read_form(request) as form:
-        data = data_of(form.fields.get("data", "{}"), _CHANGE)
-        return answer(await lists.change(who.account_id, list_id, data, form.file))
+async def change_list(
+    user: AuthenticatedUser, list_id: ListId, lists: Lists, form: MultipartForm
+) -> ListView:
+    """Change the fields of a list that `data` names; a file replaces the list's file."""
+    data = decode_data(form.fields.get("data", "{}"), _CHANGE_DATA)
+    return await lists.change(user.account_id, list_id, data, form.file)
 
 
-@router.post(
+@routes.post(
     f"{BASE}/inbound-contact-list",
-    **described(
-        "Make a list without a file",
-        asked=InboundBody,
-        answered=ListView,
-        status=201,
-        statuses=(401, 409),
-        example=examples.INBOUND,
-    ),
+    status=201,
+    errors=(409,),
+    example=INBOUND_EXAMPLE,
+    idempotent=True,
 )
-async def inbound(
-    request: Request,
-    who: AuthenticatedUser,
-    body: Annotated[InboundBody, Depends(reading(InboundBody))],
-    lists: Lists,
-    key: IdempotencyKey = None,
-) -> Response:
-    """Make an empty list, as for those who call in."""
-
-    async def deed(_request_id: str) -> bytes:
-        return msgspec.json.encode(await lists.inbound(who.account_id, body))
-
-    return told(await once(request, who, key, deed), 201)
+async def create_inbound_list(
+    user: AuthenticatedUser, lists: Lists, body: Body[InboundBody]
+) -> ListView:
+    """Create a list without a file, for example for callers."""
+    return await lists.create_inbound(user.account_id, body)

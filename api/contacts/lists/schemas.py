@@ -1,11 +1,12 @@
-"""What is asked for about lists, each checked where it comes in."""
+"""Requests for contact lists."""
 
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.contacts.imports.reader.row_parser import OWN
+from api.contacts.imports.reader.row_parser import CONTACT_FIELDS
+from api.contacts.imports.schemas import CsvOptions
 from api.contacts.tags.schemas import Tags
 from wire import patterns
 from wire.errors import BadInput
@@ -22,20 +23,11 @@ Description = Annotated[
 ]
 FieldId = Annotated[str, Meta(min_length=1, max_length=64, pattern=LINE)]
 FieldIds = Annotated[tuple[FieldId, ...], Meta(max_length=100)]
-Encoding = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[A-Za-z0-9_.:\-]+$(?!\n)")]
 AnyStatus = Literal["", "CREATED", "UPLOADED", "MAPPING_DONE", "PROCESSING", "COMPLETED", "FAILED"]
-Delimiter = Literal[",", ";", "\t", "|"]
-
-
-class CsvOptions(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
-    """How a CSV file is to be read, where what is found out by looking at it is wrong."""
-
-    encoding: Encoding | None = None
-    delimiter: Delimiter | None = None
 
 
 class UploadData(CsvOptions, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
-    """The list that is made of a file."""
+    """A list to create from a file."""
 
     name: Name
     description: Description = ""
@@ -45,7 +37,7 @@ class UploadData(CsvOptions, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class ChangeData(CsvOptions, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
-    """What of a list is changed; what is left out stays."""
+    """The fields to change; omitted ones keep their values."""
 
     name: Name | UnsetType = UNSET
     description: Description | UnsetType = UNSET
@@ -56,26 +48,12 @@ class ChangeData(CsvOptions, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class InboundBody(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """A list that is made without a file."""
+    """A list to create without a file."""
 
     name: Name
     description: Description
     assigned_fields: FieldIds = ()
     additional_fields: FieldIds = ()
-
-
-class MapBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """Of a column's header, the field that it fills: phoneNumber, fName, lName, email, or own."""
-
-    mappings: Annotated[dict[str, str], Meta(min_length=1, max_length=500)]
-
-
-class ProcessQuery(BaseModel):
-    """What becomes of contacts whose number the list has."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    action: Literal["skip", "update"] = "skip"
 
 
 class ListQuery(BaseModel):
@@ -84,18 +62,18 @@ class ListQuery(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     limit: int = Field(10, ge=1, le=MAX_LIMIT, description="Rows of a page.")
-    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Rows to pass over.")
+    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Rows to skip.")
     name: Annotated[str, Field(max_length=256, pattern=r"^[^\x00-\x1f\x7f]*$")] = Field(
-        "", description="Part of it."
+        "", description="Part of the name."
     )
     status: AnyStatus = ""
     tags: Tags = ""
 
 
 def check_fields(fields: tuple[str, ...], path: str) -> None:
-    """Check ids of fields: each once, and none that all contacts have; raises BadInput."""
-    for number, name in enumerate(fields):
-        if name in OWN:
-            raise BadInput(f"{path}[{number}]", "all contacts have this field")
-        if name in fields[:number]:
-            raise BadInput(f"{path}[{number}]", "named before")
+    """Check that fields are distinct, and not those of every contact; raises BadInput."""
+    for index, name in enumerate(fields):
+        if name in CONTACT_FIELDS:
+            raise BadInput(f"{path}[{index}]", "all contacts have this field")
+        if name in fields[:index]:
+            raise BadInput(f"{path}[{index}]", "named before")

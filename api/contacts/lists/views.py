@@ -1,4 +1,4 @@
-"""Lists as they are shown."""
+"""Views of contact lists and their files."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ from api.jobs.tables import State
 
 
 class FileView(Struct, frozen=True, rename="camel"):
-    """A list's file; encoding and delimiter are of CSV."""
+    """The file of a list; only CSV has an encoding and a delimiter."""
 
     name: str
     bytes: int
@@ -25,7 +25,7 @@ class FileView(Struct, frozen=True, rename="camel"):
 
 
 class ProcessingView(Struct, frozen=True, rename="camel"):
-    """What became of a file's rows so far; `total` is at least as many as there are."""
+    """The progress and the results of an import; `total` is an upper bound until it is done."""
 
     action: Action
     state: State
@@ -42,7 +42,7 @@ class ProcessingView(Struct, frozen=True, rename="camel"):
 
 
 class ListView(Struct, frozen=True, rename="camel"):
-    """A list; `contacts` counts those in it."""
+    """A contact list; `contacts` is their number."""
 
     contact_list_id: str
     name: str
@@ -62,7 +62,7 @@ class ListView(Struct, frozen=True, rename="camel"):
 
 
 class ListPage(Struct, frozen=True):
-    """A page of lists, newest first, and how many there are in all."""
+    """A page of lists, newest first, and the total."""
 
     data: list[ListView]
     total: int
@@ -83,35 +83,33 @@ class Preview(Struct, frozen=True, rename="camel"):
 
 
 class DeletedList(Struct, frozen=True, rename="camel"):
-    """A list that is no more."""
+    """Confirms that a list is deleted."""
 
     contact_list_id: str
     deleted: Literal[True] = True
 
 
-def list_view(found: ContactList, file: ListFile | None, taken: Import | None) -> ListView:
-    """Show a list."""
+def list_view(contact_list: ContactList, file: ListFile | None, latest: Import | None) -> ListView:
     return ListView(
-        contact_list_id=str(found.id),
-        name=found.name,
-        description=found.description,
-        status=found.status,
-        is_default=found.is_default,
-        is_active=found.is_active,
-        assigned_fields=found.assigned_fields,
-        additional_fields=found.additional_fields,
-        tags=found.tags,
-        contacts=found.contacts,
+        contact_list_id=str(contact_list.id),
+        name=contact_list.name,
+        description=contact_list.description,
+        status=contact_list.status,
+        is_default=contact_list.is_default,
+        is_active=contact_list.is_active,
+        assigned_fields=contact_list.assigned_fields,
+        additional_fields=contact_list.additional_fields,
+        tags=contact_list.tags,
+        contacts=contact_list.contacts,
         file=_file(file) if file else None,
         mappings=file.mappings if file else None,
-        processing=_processing(taken) if taken else None,
-        created_time=format_ms(found.created_ms),
-        updated_time=format_ms(found.updated_ms),
+        processing=_processing(latest) if latest else None,
+        created_time=format_ms(contact_list.created_ms),
+        updated_time=format_ms(contact_list.updated_ms),
     )
 
 
 def preview_view(file: ListFile) -> Preview:
-    """Show a file's first rows."""
     return Preview(
         contact_list_id=str(file.list_id),
         kind=file.kind,
@@ -135,19 +133,19 @@ def _file(file: ListFile) -> FileView:
     )
 
 
-def _processing(taken: Import) -> ProcessingView:
-    path = f"/srmain/contacts_list/rejected-rows/{taken.list_id}"
+def _processing(latest: Import) -> ProcessingView:
+    path = f"/srmain/contacts_list/rejected-rows/{latest.list_id}"
     return ProcessingView(
-        action=taken.action,
-        state=taken.state,
-        rows=taken.rows,
-        total=taken.rows if taken.state == "done" else taken.total,
-        added=taken.added,
-        updated=taken.updated,
-        skipped=taken.skipped,
-        rejected=taken.rejected,
-        rejected_rows_path=path if taken.rejected else None,
-        started_time=format_ms(taken.started_ms),
-        ended_time=format_ms(taken.ended_ms) if taken.ended_ms else None,
-        error=taken.error,
+        action=latest.action,
+        state=latest.state,
+        rows=latest.rows,
+        total=latest.rows if latest.state == "done" else latest.total,
+        added=latest.added,
+        updated=latest.updated,
+        skipped=latest.skipped,
+        rejected=latest.rejected,
+        rejected_rows_path=path if latest.rejected else None,
+        started_time=format_ms(latest.started_ms),
+        ended_time=format_ms(latest.ended_ms) if latest.ended_ms else None,
+        error=latest.error,
     )

@@ -2,60 +2,44 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import Depends, Request
 
 from api.auth.dependencies import AuthenticatedUser
-from api.contacts.contacts.routes import BASE, SHOWN, slice_of
-from api.contacts.ids import ListIdPath
+from api.contacts.ids import BASE, ListIdPath
 from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
 from api.contacts.tags.service import ListTags, TagReplacement, TagService
-from api.http.msgspec_adapter import answer, described, reading
+from api.http.routes import Body, Routes
 
-router = APIRouter(tags=["Contacts"])
+routes = Routes("Contacts")
 
 
 async def _tags(request: Request) -> TagService:
-    return slice_of(request).tags
+    tags: TagService = request.app.state.services.contacts.tags
+    return tags
 
 
-Tagged = Annotated[TagService, Depends(_tags)]
+Tags = Annotated[TagService, Depends(_tags)]
 
 
-@router.patch(
+@routes.patch(
     f"{BASE}/{{contactListId}}/tags",
-    **described(
-        "Change a list's tags",
-        asked=ListTagsBody,
-        answered=ListTags,
-        statuses=SHOWN,
-        example={"tagsToAdd": ["spring"], "tagsToRemove": ["winter"]},
-    ),
+    errors=(404,),
+    example={"tagsToAdd": ["spring"], "tagsToRemove": ["winter"]},
 )
-async def change(
-    list_id: ListIdPath,
-    who: AuthenticatedUser,
-    body: Annotated[ListTagsBody, Depends(reading(ListTagsBody))],
-    tags: Tagged,
-) -> Response:
-    """Add tags to a list and take others from it; its contacts keep their own."""
-    return answer(await tags.change(who.account_id, list_id, body))
+async def change_list_tags(
+    list_id: ListIdPath, user: AuthenticatedUser, tags: Tags, body: Body[ListTagsBody]
+) -> ListTags:
+    """Add and remove tags of a list; the tags of its contacts stay."""
+    return await tags.change(user.account_id, list_id, body)
 
 
-@router.patch(
+@routes.patch(
     f"{BASE}/{{contactListId}}/manage-tags",
-    **described(
-        "Replace a tag on a list's contacts",
-        asked=ManageTagsBody,
-        answered=TagReplacement,
-        statuses=(*SHOWN, 429),
-        example={"removeTag": "new", "insertTag": "called"},
-    ),
+    errors=(404, 429),
+    example={"removeTag": "new", "insertTag": "called"},
 )
-async def replace(
-    list_id: ListIdPath,
-    who: AuthenticatedUser,
-    body: Annotated[ManageTagsBody, Depends(reading(ManageTagsBody))],
-    tags: Tagged,
-) -> Response:
-    """Give the contacts that have one tag another; with one of the two, only take or give it."""
-    return answer(await tags.replace(who.account_id, list_id, body))
+async def replace_contact_tags(
+    list_id: ListIdPath, user: AuthenticatedUser, tags: Tags, body: Body[ManageTagsBody]
+) -> TagReplacement:
+    """Replace a tag of a list's contacts by another; with one of the two, only remove or add it."""
+    return await tags.replace(user.account_id, list_id, body)

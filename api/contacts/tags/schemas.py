@@ -1,4 +1,4 @@
-"""Tags as they are asked for."""
+"""Requests for tags, and the tags of a query."""
 
 import re
 from typing import Annotated
@@ -13,7 +13,7 @@ MAX_TAGS = 20
 _TAG = re.compile(TAG)
 
 
-def _tags(text: str) -> str:
+def _validate_tags(text: str) -> str:
     tags = split_tags(text)
     if len(tags) > MAX_TAGS or not all(map(_TAG.search, tags)):
         raise ValueError(f"expected at most {MAX_TAGS} tag ids, separated by commas")
@@ -21,30 +21,30 @@ def _tags(text: str) -> str:
 
 
 def split_tags(text: str) -> tuple[str, ...]:
-    """Split tags at their commas."""
+    """Return the distinct tags of a comma-separated text."""
     return tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
 
 
 Tags = Annotated[
     str,
     Field(max_length=2_048, description="Any of several, separated by commas."),
-    AfterValidator(_tags),
+    AfterValidator(_validate_tags),
 ]
 Tag = Annotated[str, Meta(pattern=TAG)]
-Several = Annotated[tuple[Tag, ...], Meta(max_length=100)]
+TagIds = Annotated[tuple[Tag, ...], Meta(max_length=100)]
 
 
 class ListTagsBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which tags a list gets, and which it loses."""
+    """The tags to add to a list, and to remove."""
 
-    add: Several = field(name="tagsToAdd", default=())
-    remove: Several = field(name="tagsToRemove", default=())
+    add: TagIds = field(name="tagsToAdd", default=())
+    remove: TagIds = field(name="tagsToRemove", default=())
 
 
 class ManageTagsBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """The tag that contacts of a list lose, and the one that they get instead.
+    """The tag to remove from a list's contacts, and the one to add instead.
 
-    Without the first all of them get the second; without the second those that have the first
+    Without the first, all contacts get the second; without the second, those that have the first
     lose it.
     """
 

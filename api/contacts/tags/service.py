@@ -1,11 +1,11 @@
-"""Tags of lists and of their contacts, as customers change them."""
+"""Changes the tags of lists and of their contacts."""
 
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from api.contacts.ids import read_id
+from api.contacts.ids import parse_id
 from api.contacts.list_store import ListStore
 from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
 from api.contacts.tags.store import TagReplacementJob, TagStore
@@ -15,19 +15,19 @@ from api.jobs.worker import Progress
 from wire.errors import BadInput
 
 KIND = "contact-tags"
-BATCH_ROWS = 10_000  # contacts of a list: more are done in the background
+MAX_SYNCHRONOUS = 10_000  # contacts of a list; more are changed in the background
 MAX_TAGS = 100  # of a list
 
 
 class ListTags(Struct, frozen=True, rename="camel"):
-    """A list's tags as they are now."""
+    """The tags of a list."""
 
     contact_list_id: str
     tags: tuple[str, ...]
 
 
 class TagReplacement(Struct, frozen=True, rename="camel"):
-    """Whether it is done; `contacts` is how many were changed so far."""
+    """The state of a replacement; `contacts` counts those changed so far."""
 
     contact_list_id: str
     state: Literal["done", "waiting"]
@@ -35,58 +35,58 @@ class TagReplacement(Struct, frozen=True, rename="camel"):
 
 
 class TagService:
-    """One method a request, each about one account."""
-
     def __init__(
-        self, database: Database, lists: ListStore, tagging: TagStore, jobs: JobStore
+        self, database: Database, lists: ListStore, tags: TagStore, jobs: JobStore
     ) -> None:
         self._database = database
         self._lists = lists
-        self._tagging = tagging
+        self._tags = tags
         self._jobs = jobs
 
     async def change(self, account_id: str, list_id: str, body: ListTagsBody) -> ListTags:
-        """Change a list's tags."""
-        _check(body)
-        found = read_id(list_id, "contact list")
+        """Change a list's tags; raises NotFound or BadInput."""
+        _check_tags(body)
+        checked_id = parse_id(list_id, "contact list")
         async with self._database.writing() as connection:
-            await self._lists.read(connection, account_id, found)
-            await self._tagging.change(connection, found, body.add, body.remove)
-            tags = (await self._lists.read(connection, account_id, found)).tags
+            await self._lists.read(connection, account_id, checked_id)
+            await self._tags.change(connection, checked_id, body.add, body.remove)
+            tags = (await self._lists.read(connection, account_id, checked_id)).tags
             if len(tags) > MAX_TAGS:
                 raise BadInput("tagsToAdd", f"a list has at most {MAX_TAGS} tags")
         return ListTags(list_id, tags)
 
     async def replace(self, account_id: str, list_id: str, body: ManageTagsBody) -> TagReplacement:
-        """Replace a tag on a list's contacts: at once, or in the background if they are many."""
+        """Replace a tag of a list's contacts: at once, or in the background if they are many."""
         if not (body.remove or body.insert):
             raise BadInput("removeTag", "removeTag or insertTag must be given")
         if body.remove == body.insert:
             raise BadInput("insertTag", "the same as removeTag")
-        found = await self._lists.get(account_id, read_id(list_id, "contact list"))
-        wanted = TagReplacementJob(found.id, body.remove, body.insert)
-        if found.contacts > BATCH_ROWS:
+        contact_list = await self._lists.get(account_id, parse_id(list_id, "contact list"))
+        replacement = TagReplacementJob(contact_list.id, body.remove, body.insert)
+        if contact_list.contacts > MAX_SYNCHRONOUS:
             async with self._database.writing() as connection:
-                payload = msgspec.to_builtins(wanted)
+                payload = msgspec.to_builtins(replacement)
                 await self._jobs.add(connection, KIND, account_id, payload)
             return TagReplacement(list_id, "waiting", 0)
-        return TagReplacement(list_id, "done", await self._all(wanted))
+        return TagReplacement(list_id, "done", await self._replace(replacement))
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
-        """Replace a tag in the background; begun again, it finds those that are left."""
-        done = await self._all(msgspec.convert(job.payload, TagReplacementJob), progress)
+        """Replace a tag in the background; a retry continues with the contacts that are left."""
+        done = await self._replace(msgspec.convert(job.payload, TagReplacementJob), progress)
         return {"contacts": done}
 
-    async def _all(self, wanted: TagReplacementJob, progress: Progress | None = None) -> int:
+    async def _replace(
+        self, replacement: TagReplacementJob, progress: Progress | None = None
+    ) -> int:
         done = after = 0
-        while ids := await self._tagging.next_batch(wanted, after):
+        while ids := await self._tags.replace_batch(replacement, after):
             done, after = done + len(ids), ids[-1]
             if progress:
                 await progress(done, None)
         return done
 
 
-def _check(body: ListTagsBody) -> None:
+def _check_tags(body: ListTagsBody) -> None:
     if not (body.add or body.remove):
         raise BadInput("tagsToAdd", "tagsToAdd or tagsToRemove must be given")
     if set(body.add) & set(body.remove):

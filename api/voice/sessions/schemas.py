@@ -1,4 +1,4 @@
-"""What is sent about transfers and conferences (spec, "Voice")."""
+"""Request bodies for transfers and conferences (spec, "Voice")."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ SessionId = Annotated[str, Meta(min_length=1, max_length=160)]
 
 
 class CallTransferBody(RequestBody, frozen=True, kw_only=True):
-    """Who hands which customer to whom."""
+    """The source agent, the customer and the target of a transfer."""
 
     transfer_mode: Literal["blind", "attended"]
     source_agent_id: Name
@@ -23,34 +23,32 @@ class CallTransferBody(RequestBody, frozen=True, kw_only=True):
 
 
 class TransferInitBody(CallTransferBody, frozen=True, kw_only=True):
-    """A transfer to be begun in a call."""
+    """A transfer to start in a call."""
 
     call_id: CallId
 
 
 class TransferBody(RequestBody, frozen=True, kw_only=True):
-    """A transfer session."""
-
     call_id: CallId
     transfer_session_id: SessionId
 
 
 class TransferCompleteBody(TransferBody, frozen=True, kw_only=True):
-    """The source is to be left out."""
+    """A transfer that the source leaves."""
 
     completed_by_agent_id: Name
     reason: Literal["source_hangup_intentional", "manual_complete"]
 
 
 class TransferCancelBody(TransferBody, frozen=True, kw_only=True):
-    """The customer is to be brought back."""
+    """A transfer whose customer returns to the source."""
 
     cancelled_by_agent_id: Name
     reason: Literal["target_no_answer", "source_cancel", "target_reject"]
 
 
 class AddMembersBody(RequestBody, frozen=True, kw_only=True):
-    """An agent, or an outside number, to be called in; without a session one is made."""
+    """An agent or external number to call in; without a session id, a conference is created."""
 
     call_id: CallId
     requested_by_agent_id: Name
@@ -65,7 +63,7 @@ class AddMembersBody(RequestBody, frozen=True, kw_only=True):
 
 
 class KickBody(RequestBody, frozen=True, kw_only=True):
-    """A member to be put out, named by agent or by channel."""
+    """A member to remove, named by agent or by channel."""
 
     call_id: CallId
     conference_session_id: SessionId
@@ -75,7 +73,7 @@ class KickBody(RequestBody, frozen=True, kw_only=True):
 
 
 class LeaveBody(RequestBody, frozen=True, kw_only=True):
-    """A member who leaves; the call's id says its node, so `pbxIp` need not."""
+    """A member that leaves; `pbxIp` is ignored, as the call id contains the node."""
 
     call_id: CallId
     conference_session_id: SessionId

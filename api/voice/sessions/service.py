@@ -1,4 +1,4 @@
-"""Transfers and conferences for an account: put as the engine wants them."""
+"""Transfers and conferences of an account, mapped to the engine's requests."""
 
 from typing import Any
 
@@ -21,100 +21,98 @@ from wire import control
 
 
 class SessionService(Struct, frozen=True):
-    """What can be done with sessions."""
+    """Operations on sessions."""
 
     voice: VoiceService
 
-    async def begin(self, who: Principal, call_id: str, asked: CallTransferBody) -> bytes:
-        """Begin a transfer."""
-        if asked.target.number is not None:
-            rights = await self.voice.permissions(who)
-            rights.check_party(asked.target.number, "target.number")
-        body = control.InitTransfer(
-            transfer_mode=asked.transfer_mode,
-            customer_channel_id=asked.customer_channel_id,
-            source_channel_id=asked.source_channel_id,
-            target=asked.target,
-            source_agent_id=asked.source_agent_id,
-            moh_audio_url=asked.moh_audio_url,
-            account=who.account_id,
+    async def start_transfer(self, user: Principal, call_id: str, body: CallTransferBody) -> bytes:
+        if body.target.number is not None:
+            permissions = await self.voice.permissions(user)
+            permissions.check_party(body.target.number, "target.number")
+        request = control.InitTransfer(
+            transfer_mode=body.transfer_mode,
+            customer_channel_id=body.customer_channel_id,
+            source_channel_id=body.source_channel_id,
+            target=body.target,
+            source_agent_id=body.source_agent_id,
+            moh_audio_url=body.moh_audio_url,
+            account=user.account_id,
         )
-        return await self._posted(call_id, "/transfers", body)
+        return await self._post(call_id, "/transfers", request)
 
-    async def complete(self, who: Principal, asked: TransferCompleteBody) -> bytes:
-        """Leave the source out."""
-        body = control.CompleteTransfer(
-            asked.completed_by_agent_id, asked.reason, account=who.account_id
+    async def complete_transfer(self, user: Principal, body: TransferCompleteBody) -> bytes:
+        """Complete a transfer: the source leaves."""
+        request = control.CompleteTransfer(
+            body.completed_by_agent_id, body.reason, account=user.account_id
         )
-        return await self._posted(asked.call_id, f"{_transfer(asked)}/complete", body)
+        return await self._post(body.call_id, f"{_transfer_path(body)}/complete", request)
 
-    async def cancel(self, who: Principal, asked: TransferCancelBody) -> bytes:
-        """Bring the customer back."""
-        body = control.CancelTransfer(
-            asked.cancelled_by_agent_id, asked.reason, account=who.account_id
+    async def cancel_transfer(self, user: Principal, body: TransferCancelBody) -> bytes:
+        """Cancel a transfer: the customer returns to the source."""
+        request = control.CancelTransfer(
+            body.cancelled_by_agent_id, body.reason, account=user.account_id
         )
-        return await self._posted(asked.call_id, f"{_transfer(asked)}/cancel", body)
+        return await self._post(body.call_id, f"{_transfer_path(body)}/cancel", request)
 
-    async def status(self, who: Principal, asked: TransferBody) -> bytes:
+    async def show_transfer(self, user: Principal, body: TransferBody) -> bytes:
         """Show a transfer, live or ended."""
-        path = call_path(asked.call_id, _transfer(asked))
-        return await self.voice.engine.request_raw("GET", path, query={"account": who.account_id})
+        path = call_path(body.call_id, _transfer_path(body))
+        return await self.voice.engine.request_raw("GET", path, query={"account": user.account_id})
 
-    async def add(self, who: Principal, asked: AddMembersBody) -> bytes:
-        """Call a member in."""
-        if asked.target_external_number is not None:
-            rights = await self.voice.permissions(who)
-            rights.check_party(asked.target_external_number, "targetExternalNumber")
-        body = control.AddMember(
-            requested_by_agent_id=asked.requested_by_agent_id,
-            customer_channel_id=asked.customer_channel_id,
-            source_channel_id=asked.source_channel_id,
-            source_agent_id=asked.source_agent_id,
-            conference_session_id=asked.conference_session_id,
-            target_agent_ids=asked.target_agent_ids or (),
-            target_agent_names=asked.target_agent_names,
-            target_external_number=asked.target_external_number,
-            moh_audio_url=asked.moh_audio_url,
-            account=who.account_id,
+    async def add_members(self, user: Principal, body: AddMembersBody) -> bytes:
+        """Call a member into a conference."""
+        if body.target_external_number is not None:
+            permissions = await self.voice.permissions(user)
+            permissions.check_party(body.target_external_number, "targetExternalNumber")
+        request = control.AddMember(
+            requested_by_agent_id=body.requested_by_agent_id,
+            customer_channel_id=body.customer_channel_id,
+            source_channel_id=body.source_channel_id,
+            source_agent_id=body.source_agent_id,
+            conference_session_id=body.conference_session_id,
+            target_agent_ids=body.target_agent_ids or (),
+            target_agent_names=body.target_agent_names,
+            target_external_number=body.target_external_number,
+            moh_audio_url=body.moh_audio_url,
+            account=user.account_id,
         )
-        return await self._posted(asked.call_id, "/conference/members", body)
+        return await self._post(body.call_id, "/conference/members", request)
 
-    async def kick(self, who: Principal, asked: KickBody) -> bytes:
-        """Put a member out."""
-        body = control.KickMember(
-            conference_session_id=asked.conference_session_id,
-            requester_agent_id=asked.requester_agent_id,
-            target_agent_id=asked.target_agent_id,
-            target_channel_id=asked.target_channel_id,
-            account=who.account_id,
+    async def kick(self, user: Principal, body: KickBody) -> bytes:
+        """Remove a member."""
+        request = control.KickMember(
+            conference_session_id=body.conference_session_id,
+            requester_agent_id=body.requester_agent_id,
+            target_agent_id=body.target_agent_id,
+            target_channel_id=body.target_channel_id,
+            account=user.account_id,
         )
-        return await self._posted(asked.call_id, "/conference/kick", body)
+        return await self._post(body.call_id, "/conference/kick", request)
 
-    async def leave(self, who: Principal, asked: LeaveBody) -> bytes:
-        """Let a member leave."""
-        body = control.LeaveConference(
-            conference_session_id=asked.conference_session_id,
-            agent_id=asked.agent_id,
-            channel_id=asked.channel_id,
-            account=who.account_id,
+    async def leave(self, user: Principal, body: LeaveBody) -> bytes:
+        request = control.LeaveConference(
+            conference_session_id=body.conference_session_id,
+            agent_id=body.agent_id,
+            channel_id=body.channel_id,
+            account=user.account_id,
         )
-        return await self._posted(asked.call_id, "/conference/leave", body)
+        return await self._post(body.call_id, "/conference/leave", request)
 
-    async def members(self, who: Principal, call_id: str) -> bytes:
+    async def members(self, user: Principal, call_id: str) -> bytes:
         """Show the conference of a call, the live one or the last."""
         path = call_path(call_id, "/conference/members")
-        return await self.voice.engine.request_raw("GET", path, query={"account": who.account_id})
+        return await self.voice.engine.request_raw("GET", path, query={"account": user.account_id})
 
-    async def my(self, who: Principal) -> bytes:
+    async def my_conference(self, user: Principal) -> bytes:
         """Show the live conference that the token's agent is in."""
-        if who.agent_id is None:
-            raise InvalidRequest("this token is no agent's", "no_agent")
-        path = f"/agents/{who.account_id}/{id_in_path(who.agent_id)}/conference"
+        if user.agent_id is None:
+            raise InvalidRequest("this token is not an agent's", "no_agent")
+        path = f"/agents/{user.account_id}/{id_in_path(user.agent_id)}/conference"
         return await self.voice.engine.request_raw("GET", path)
 
-    async def _posted(self, call_id: str, deed: str, body: Any) -> bytes:
-        return await self.voice.engine.request_raw("POST", call_path(call_id, deed), body)
+    async def _post(self, call_id: str, path: str, request: Any) -> bytes:
+        return await self.voice.engine.request_raw("POST", call_path(call_id, path), request)
 
 
-def _transfer(asked: TransferBody) -> str:
-    return f"/transfers/{id_in_path(asked.transfer_session_id)}"
+def _transfer_path(body: TransferBody) -> str:
+    return f"/transfers/{id_in_path(body.transfer_session_id)}"

@@ -1,1 +1,1 @@
-"""Files of contacts, read: CSV in any usual encoding, and spreadsheets. Runs in a process apart."""
+"""Reads files of contacts, CSV in any common encoding and spreadsheets; runs in a subprocess."""

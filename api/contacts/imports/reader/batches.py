@@ -1,4 +1,4 @@
-"""Contacts of a file, some thousand at a time, each number once in a batch."""
+"""Reads the contacts of a file in batches, each number once in a batch."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -17,56 +17,57 @@ from api.contacts.imports.reader.row_parser import InvalidRow, ParsedContact, Ro
 from api.contacts.search_keys import normalize
 
 
-def batches(wanted: ReadRequest, most: int = BATCH_ROWS) -> Iterator[Batch]:
-    """Read what has not been read yet; raises Unreadable."""
-    persons = RowParser(wanted.headers, wanted.mappings, wanted.region)
-    with open_rows(wanted.path, wanted.format) as (rows, _):
-        next(islice(rows, wanted.skip, wanted.skip), None)
+def batches(request: ReadRequest, max_rows: int = BATCH_ROWS) -> Iterator[Batch]:
+    """Yield the batches after the rows to skip; raises UnreadableFile."""
+    parser = RowParser(request.headers, request.mappings, request.region)
+    with open_rows(request.path, request.format) as (rows, _):
+        next(islice(rows, request.skip, request.skip), None)
         next(rows, None)  # the header
-        done = wanted.skip
+        done = request.skip
         while True:
-            batch = _batch(persons, islice(rows, most), done, updates=wanted.action == "update")
+            batch = _batch(parser, islice(rows, max_rows), done, merge=request.action == "update")
             if batch.rows == done:
                 return
             done = batch.rows
             yield batch
 
 
-def _batch(persons: RowParser, rows: Iterator[FileRow], done: int, *, updates: bool) -> Batch:
-    found: dict[str, ParsedContact] = {}
+def _batch(parser: RowParser, rows: Iterator[FileRow], done: int, *, merge: bool) -> Batch:
+    contacts: dict[str, ParsedContact] = {}
     rejects: list[RejectedRow] = []
-    doubles = 0
+    duplicates = 0
     for row in rows:
         done += 1
         try:
-            person = persons.person(row)
+            contact = parser.parse(row)
         except InvalidRow as error:
             rejects.append(RejectedRow(row.line, str(error)[:256], cells_json(row)))
             continue
-        earlier = found.setdefault(person.number, person)
-        if earlier is not person:
-            doubles += 1
-            if updates:
-                found[person.number] = earlier.updated(person)
-    # In one order by everybody: two transactions could wait for each other for ever.
-    return _columns([found[number] for number in sorted(found)], rejects, done, doubles)
+        earlier = contacts.setdefault(contact.number, contact)
+        if earlier is not contact:
+            duplicates += 1
+            if merge:
+                contacts[contact.number] = earlier.merged_with(contact)
+    # Sorted, so that two transactions lock rows in the same order and can't deadlock.
+    ordered = [contacts[number] for number in sorted(contacts)]
+    return _columns(ordered, rejects, done, duplicates)
 
 
 def _columns(
-    found: list[ParsedContact], rejects: list[RejectedRow], done: int, doubles: int
+    contacts: list[ParsedContact], rejects: list[RejectedRow], done: int, duplicates: int
 ) -> Batch:
     return Batch(
         rows=done,
-        doubles=doubles,
+        duplicates=duplicates,
         rejects=rejects,
-        phone_number=[each.number for each in found],
-        f_name=[each.f_name for each in found],
-        l_name=[each.l_name for each in found],
-        email=[each.email for each in found],
-        f_name_key=[_key(each.f_name) for each in found],
-        l_name_key=[_key(each.l_name) for each in found],
-        email_key=[_key(each.email) for each in found],
-        fields=[_json(each.fields) for each in found],
+        phone_number=[each.number for each in contacts],
+        f_name=[each.f_name for each in contacts],
+        l_name=[each.l_name for each in contacts],
+        email=[each.email for each in contacts],
+        f_name_key=[_key(each.f_name) for each in contacts],
+        l_name_key=[_key(each.l_name) for each in contacts],
+        email_key=[_key(each.email) for each in contacts],
+        fields=[_json(each.fields) for each in contacts],
     )
 
 

@@ -1,7 +1,7 @@
-"""Rows of CSV (RFC 4180, and what else there is under that name).
+"""Parses rows of CSV (RFC 4180 and its usual variants).
 
-A quote that is never closed would swallow all that follows. So a row may have only so many lines;
-if it has not ended by then, its first line is at fault, and reading goes on with the second.
+A quote that is never closed would consume the rest of the file. So a row has at most `MAX_LINES`
+lines; if it does not end by then, its first line is rejected, and parsing resumes at the second.
 """
 
 import csv
@@ -16,33 +16,33 @@ from api.contacts.imports.reader.messages import MAX_ROW_CHARS, FileRow
 
 DELIMITERS = ",;\t|"
 MAX_LINES = 100  # of one row
-LOOKED_AT = 50  # rows, to find the delimiter
+SAMPLE_ROWS = 50  # to detect the delimiter
 TOO_LONG = f"longer than {MAX_ROW_CHARS} letters"
 BROKEN = "broken quoting"
-_SAID = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # as Excel writes it
+_SEP_LINE = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # as Excel writes it
 
 
 def csv_rows(text: TextIO, delimiter: str) -> Iterator[FileRow]:
-    """Read rows; blank ones are passed over."""
+    """Yield the rows, without blank ones."""
     lines = Lines(text)
     while line := lines.next():
         number = lines.number
-        if number == 1 and _SAID.fullmatch(line):
+        if number == 1 and _SEP_LINE.fullmatch(line):
             continue
         row = _row(lines, line, delimiter, number)
-        if row.fault or any(map(str.strip, row.cells)):
+        if row.error or any(map(str.strip, row.cells)):
             yield row
 
 
-def delimiter_of(head: str) -> str:
-    """Find the delimiter that gives the rows of a file's head the same number of cells."""
-    if said := _SAID.fullmatch(head.partition("\n")[0]):
-        return said[1]
-    return max(DELIMITERS, key=lambda each: _share(head, each))
+def detect_delimiter(head: str) -> str:
+    """Return the delimiter with which most rows have the same number of cells."""
+    if declared := _SEP_LINE.fullmatch(head.partition("\n")[0]):
+        return declared[1]
+    return max(DELIMITERS, key=lambda each: _regularity(head, each))
 
 
-def _share(head: str, delimiter: str) -> tuple[float, int]:
-    rows = list(islice(csv_rows(io.StringIO(head), delimiter), LOOKED_AT))
+def _regularity(head: str, delimiter: str) -> tuple[float, int]:
+    rows = list(islice(csv_rows(io.StringIO(head), delimiter), SAMPLE_ROWS))
     columns = len(rows[0].cells) if rows else 0
     if columns <= 1:
         return 0.0, 0
@@ -58,23 +58,23 @@ def _row(lines: Lines, line: str, delimiter: str, number: int) -> FileRow:
 
 
 def _quoted(lines: Lines, first: str, delimiter: str, number: int) -> FileRow:
-    taken = [first]
+    parts = [first]
     while True:
         try:
-            return FileRow(number, next(csv.reader(taken, delimiter=delimiter, strict=True)))
+            return FileRow(number, next(csv.reader(parts, delimiter=delimiter, strict=True)))
         except csv.Error as error:
-            if "unexpected end" not in str(error) or not _goes_on(lines, taken):
-                lines.back(taken[1:])
+            if "unexpected end" not in str(error) or not _append_lines(lines, parts):
+                lines.push_back(parts[1:])
                 return FileRow(number, [first.rstrip("\n")], BROKEN)
 
 
-def _goes_on(lines: Lines, taken: list[str]) -> bool:
-    """Take more lines, up to one with a quote; False if the row should have ended by then."""
-    while len(taken) < MAX_LINES and sum(map(len, taken)) <= MAX_ROW_CHARS:
+def _append_lines(lines: Lines, parts: list[str]) -> bool:
+    """Append lines up to one with a quote; False if the row is too long by then."""
+    while len(parts) < MAX_LINES and sum(map(len, parts)) <= MAX_ROW_CHARS:
         if not (line := lines.next()):
-            lines.back([line])
+            lines.push_back([line])
             return False
-        taken.append(line)
+        parts.append(line)
         if is_too_long(line):
             return False
         if '"' in line:

@@ -1,7 +1,8 @@
-"""In which encoding a text file is.
+"""Detects the encoding of a text file.
 
-A byte order mark says it. UTF-8 hardly ever is anything else. Then Western letters, the most usual
-by far and often mistaken for others of their kind; the rest is guessed by charset-normalizer.
+A byte order mark is decisive. Text that is valid UTF-8 is hardly ever anything else. Western
+encodings come next, as the most common and often mistaken for related ones; charset-normalizer
+decides the rest.
 """
 
 import codecs
@@ -16,14 +17,14 @@ from api.contacts.imports.reader.messages import UnreadableFile
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # which begins as UTF-16 does
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins like that of UTF-16
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-SAMPLE = 65_536
-CHUNK = 1 << 20
-MAX_CONTROLS = 0.01  # of the bytes: more are in no text
+SAMPLE_BYTES = 65_536
+CHUNK_BYTES = 1 << 20
+MAX_CONTROL_SHARE = 0.01  # of the bytes of a text
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1a"))
 _ABOVE = re.compile(r"[^\x00-\x7f]+")
 _MARKS = "".join(map(chr, (0x2018, 0x2019, 0x201C, 0x201D, 0x201E, 0x2013, 0x2014, 0x2026)))
@@ -31,31 +32,31 @@ _WESTERN = re.compile(f"[À-ÖØ-öø-ÿŠšŽžŒœŸ{_MARKS}€«»°§ªº]{{
 _WESTERN_SHARE = 0.9
 
 
-def encoding_of(path: str) -> str:
-    """Tell a file's encoding; raises Unreadable for what is no text."""
+def detect_encoding(path: str) -> str:
+    """Return a file's encoding; raises UnreadableFile if it is not a text file."""
     with Path(path).open("rb") as file:
-        head = file.read(SAMPLE)
+        head = file.read(SAMPLE_BYTES)
     for mark, encoding in MARKS:
         if head.startswith(mark):
             return encoding
-    if wide := _wide(head):
-        return wide
-    if sum(map(head.count, (bytes([each]) for each in _CONTROLS))) > MAX_CONTROLS * len(head):
+    if utf16 := _utf16_without_mark(head):
+        return utf16
+    if sum(map(head.count, (bytes([each]) for each in _CONTROLS))) > MAX_CONTROL_SHARE * len(head):
         raise UnreadableFile("neither text nor a spreadsheet: CSV, xlsx, xls or ods is expected")
-    return "utf-8" if _is_utf8(path) else _other(path)
+    return "utf-8" if _is_utf8(path) else _guess(path)
 
 
 def check_encoding(encoding: str) -> str:
-    """Check the encoding that somebody says a file has; raises Unreadable."""
+    """Check the encoding that a customer states; raises UnreadableFile."""
     try:
-        "".encode(encoding)  # refuses codecs that are not of text, such as base64
+        "".encode(encoding)  # rejects codecs that are not for text, such as base64
     except (LookupError, ValueError):
         raise UnreadableFile(f"no text encoding is called {encoding[:32]!r}") from None
     return encoding
 
 
-def _wide(head: bytes) -> str | None:
-    """Recognise UTF-16 without a mark: every other byte of Western text is 0."""
+def _utf16_without_mark(head: bytes) -> str | None:
+    """Detect UTF-16 without a byte order mark: every other byte of Western text is 0."""
     half = len(head) // 2
     even, odd = head[0::2].count(0), head[1::2].count(0)
     if odd > half // 2 and not even:
@@ -67,29 +68,29 @@ def _is_utf8(path: str) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         with Path(path).open("rb") as file:
-            while chunk := file.read(CHUNK):
+            while chunk := file.read(CHUNK_BYTES):
                 decoder.decode(chunk)
     except UnicodeDecodeError:
         return False
     return True
 
 
-def _other(path: str) -> str:
-    """Decide by the lines that are not ASCII; where most are UTF-8, the others are damaged."""
-    lines = list(islice(_telling(path), 1_000))
-    damaged = [line for line in lines if not _decodes(line)]
-    if len(damaged) * 2 <= len(lines):
+def _guess(path: str) -> str:
+    """Decide by the non-ASCII lines; if most are UTF-8, the others are corrupt."""
+    lines = list(islice(_non_ascii_lines(path), 1_000))
+    not_utf8 = [line for line in lines if not _decodes(line)]
+    if len(not_utf8) * 2 <= len(lines):
         return "utf-8"
-    sample = b"".join(damaged)[:SAMPLE]
+    sample = b"".join(not_utf8)[:SAMPLE_BYTES]
     if _is_western(sample):
         return "cp1252"
     best = from_bytes(sample).best()
     return best.encoding if best else "cp1252"
 
 
-def _telling(path: str) -> Iterator[bytes]:
+def _non_ascii_lines(path: str) -> Iterator[bytes]:
     with Path(path).open("rb") as file:
-        while line := file.readline(SAMPLE):
+        while line := file.readline(SAMPLE_BYTES):
             if not line.isascii():
                 yield line
 
@@ -103,7 +104,7 @@ def _decodes(line: bytes) -> bool:
 
 
 def _is_western(sample: bytes) -> bool:
-    """Look whether accents stand alone or in pairs, as in Western words."""
-    found = _ABOVE.findall(sample.decode("cp1252", "replace"))
-    western = sum(1 for each in found if _WESTERN.fullmatch(each))
-    return western >= _WESTERN_SHARE * len(found)
+    """Return whether accented letters occur singly or in pairs, as in Western words."""
+    runs = _ABOVE.findall(sample.decode("cp1252", "replace"))
+    western = sum(1 for each in runs if _WESTERN.fullmatch(each))
+    return western >= _WESTERN_SHARE * len(runs)

@@ -1,4 +1,4 @@
-"""Lines of a text, which may be given back; one that is too long is cut, however long it is."""
+"""Reads lines of a text with push-back; lines that are too long are cut."""
 
 from collections import deque
 from typing import TextIO
@@ -7,18 +7,16 @@ from api.contacts.imports.reader.messages import MAX_ROW_CHARS
 
 
 class Lines:
-    """See above."""
-
     def __init__(self, text: TextIO) -> None:
         self._text = text
-        self._back: deque[str] = deque()
-        self.number = 0  # of the line that was given last, from 1
+        self._pushed_back: deque[str] = deque()
+        self.number = 0  # of the last line returned, from 1
 
     def next(self) -> str:
-        """Give the next line, or nothing at the end."""
+        """Return the next line, or an empty string at the end."""
         self.number += 1
-        if self._back:
-            return self._back.popleft()
+        if self._pushed_back:
+            return self._pushed_back.popleft()
         line = self._text.readline(MAX_ROW_CHARS + 1)
         if len(line) > MAX_ROW_CHARS:
             rest = line
@@ -26,12 +24,12 @@ class Lines:
                 rest = self._text.readline(MAX_ROW_CHARS + 1)
         return line
 
-    def back(self, lines: list[str]) -> None:
-        """Take lines back, to give them again."""
-        self._back.extendleft(reversed(lines))
+    def push_back(self, lines: list[str]) -> None:
+        """Return lines to the reader, to be read again."""
+        self._pushed_back.extendleft(reversed(lines))
         self.number -= len(lines)
 
 
 def is_too_long(line: str) -> bool:
-    """Tell a line that was cut."""
+    """Return whether a line was cut."""
     return len(line) > MAX_ROW_CHARS

@@ -1,4 +1,4 @@
-"""What a file has, and what is asked of the process that reads it."""
+"""The messages between the reader process and its client."""
 
 from typing import Literal
 
@@ -6,36 +6,36 @@ from msgspec import Struct
 
 Kind = Literal["csv", "xlsx", "xls", "ods"]
 Action = Literal["skip", "update"]
-Fields = dict[str, str]  # of a header, the field that its column fills
+Fields = dict[str, str]  # field by column header
 
 MAX_COLUMNS = 500
-MAX_ROW_CHARS = 65_536  # letters
+MAX_ROW_CHARS = 65_536
 MAX_SAMPLE_ROWS = 10
-BATCH_ROWS = 20_000  # numbers come in any order: each batch touches most pages of the indexes
+BATCH_ROWS = 20_000  # numbers are in random order: each batch touches most pages of the indexes
 
 
 class UnreadableFile(ValueError):
-    """A file that can't be taken in at all; its text is shown to the customer."""
+    """The file can't be imported; the message is shown to the customer."""
 
 
 class FileRow(Struct, frozen=True):
-    """A row of a file: its cells, or what is wrong with it."""
+    """A row of a file: its cells, or why it can't be parsed."""
 
     line: int
     cells: list[str]
-    fault: str = ""
+    error: str = ""
 
 
 class FileFormat(Struct, frozen=True):
-    """How a file is read; encoding and delimiter are of CSV."""
+    """The format of a file; only CSV has an encoding and a delimiter."""
 
     kind: Kind
     encoding: str | None = None
     delimiter: str | None = None
 
 
-class FileSummary(Struct, frozen=True, tag="found", array_like=True):
-    """What a look at a file has found; rows: at most so many."""
+class FileSummary(Struct, frozen=True, tag="summary", array_like=True):
+    """The result of an inspection; `rows` is an upper bound."""
 
     format: FileFormat
     headers: list[str]
@@ -44,7 +44,7 @@ class FileSummary(Struct, frozen=True, tag="found", array_like=True):
 
 
 class FileHints(Struct, frozen=True):
-    """What is known of a file before it is looked at: what its sender says, or nothing."""
+    """The file to inspect, and the customer's hints, if any."""
 
     path: str
     encoding: str | None = None
@@ -52,7 +52,7 @@ class FileHints(Struct, frozen=True):
 
 
 class ReadRequest(Struct, frozen=True):
-    """How a file's rows become contacts, and how many of them have been taken in already."""
+    """How to convert a file's rows to contacts; the first `skip` rows are imported already."""
 
     path: str
     format: FileFormat
@@ -64,7 +64,7 @@ class ReadRequest(Struct, frozen=True):
 
 
 class RejectedRow(Struct, frozen=True, array_like=True):
-    """A row that is no contact."""
+    """A row that is not imported."""
 
     line: int
     reason: str
@@ -72,13 +72,14 @@ class RejectedRow(Struct, frozen=True, array_like=True):
 
 
 class Batch(Struct, frozen=True, tag="batch", array_like=True):
-    """Contacts by column, each number once; and what became of other rows.
+    """Contacts by column, each number once, and the rejected rows.
 
-    `rows` are the file's so far, in all; `doubles` those whose number another row here has.
+    `rows` counts all rows of the file so far; `duplicates` those with the number of another row in
+    the batch.
     """
 
     rows: int
-    doubles: int
+    duplicates: int
     rejects: list[RejectedRow]
     phone_number: list[str]
     f_name: list[str | None]

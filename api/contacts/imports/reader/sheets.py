@@ -1,4 +1,4 @@
-"""Rows of a spreadsheet's first visible sheet; cells as their text."""
+"""Reads the rows of a spreadsheet's first visible sheet, cells as text."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from api.contacts.imports.reader.messages import MAX_ROW_CHARS, FileRow, Unreada
 
 
 class Sheet:
-    """A sheet, read: its size and its rows."""
+    """The first visible sheet of a spreadsheet."""
 
     def __init__(self, path: str) -> None:
         try:
@@ -30,9 +30,9 @@ class Sheet:
         self.height = self._sheet.height
 
     def rows(self) -> Iterator[FileRow]:
-        """Read rows; blank ones are passed over."""
-        for line, found in enumerate(self._sheet.iter_rows(), (self._sheet.start or (0, 0))[0] + 1):
-            cells = [_text(each) for each in found]
+        """Yield the rows, without blank ones."""
+        for line, row in enumerate(self._sheet.iter_rows(), (self._sheet.start or (0, 0))[0] + 1):
+            cells = [_text(each) for each in row]
             if sum(map(len, cells)) > MAX_ROW_CHARS:
                 yield FileRow(line, [cells[0][:80]], TOO_LONG)
             elif any(map(str.strip, cells)):
@@ -52,7 +52,7 @@ def _text(cell: Any) -> str:
     if isinstance(cell, bool):
         return str(cell).lower()
     if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))  # numbers are floats there: 4790000001.0
+        return str(int(cell))  # numbers are floats: 4790000001.0
     if isinstance(cell, dt.date | dt.time):
         return cell.isoformat()
     return str(cell)

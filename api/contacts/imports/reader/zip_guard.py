@@ -1,4 +1,4 @@
-"""Zip files that are not what they seem: looked through before anything believes them."""
+"""Checks zip files for zip bombs before a spreadsheet library opens them."""
 
 import zlib
 from pathlib import Path
@@ -10,14 +10,14 @@ from api.contacts.imports.reader.messages import Kind, UnreadableFile
 MAX_MEMBERS = 2_000
 MAX_INFLATED_BYTES = 1 << 30
 _ODS = b"application/vnd.oasis.opendocument.spreadsheet"
-_HEADER = 30  # bytes, then name and extra field (APPNOTE.TXT, section 4.3.7)
-_CHUNK = 1 << 16
+_HEADER_BYTES = 30  # then name and extra field (APPNOTE.TXT, section 4.3.7)
+_CHUNK_BYTES = 1 << 16
 NO_SHEET = "a zip file, but no spreadsheet: xlsx or ods is expected"
 BROKEN = "a broken zip file"
 
 
 def kind_of_zip(path: str) -> Kind:
-    """Tell which spreadsheet a zip file is; raises Unreadable for none, and for zip bombs."""
+    """Return the kind of a zipped spreadsheet; raises UnreadableFile, also for a zip bomb."""
     try:
         with Path(path).open("rb") as file, ZipFile(file) as archive:
             members = archive.infolist()
@@ -25,7 +25,7 @@ def kind_of_zip(path: str) -> Kind:
                 raise UnreadableFile(f"a spreadsheet of more than {MAX_MEMBERS} members")
             _check_sizes(file, members)
             return _kind(archive)
-    # zipfile raises a RuntimeError for a password, or a method of packing that it does not know.
+    # zipfile raises a RuntimeError for a password, or an unknown compression method.
     except (BadZipFile, OSError, EOFError, RuntimeError, ValueError) as error:
         raise error if isinstance(error, UnreadableFile) else UnreadableFile(BROKEN) from None
 
@@ -40,37 +40,37 @@ def _kind(archive: ZipFile) -> Kind:
 
 
 def _check_sizes(file: BinaryIO, members: list[ZipInfo]) -> None:
-    """Count what really comes out: what a zip file says of itself may be a lie."""
+    """Check the inflated sizes by inflating: the sizes in the headers may be false."""
     left = MAX_INFLATED_BYTES
     for member in members:
-        left -= _inflated(file, member, left)
+        left -= _inflated_size(file, member, left)
         if left <= 0:
             raise UnreadableFile(f"a zip bomb: it inflates to more than {MAX_INFLATED_BYTES} bytes")
 
 
-def _inflated(file: BinaryIO, member: ZipInfo, most: int) -> int:
+def _inflated_size(file: BinaryIO, member: ZipInfo, max_bytes: int) -> int:
     file.seek(member.header_offset)
-    header = file.read(_HEADER)
-    if len(header) < _HEADER:
+    header = file.read(_HEADER_BYTES)
+    if len(header) < _HEADER_BYTES:
         raise BadZipFile
     name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
     file.seek(name + extra, 1)
     if not member.compress_type:
         return member.compress_size
     inflate, size, left = zlib.decompressobj(-zlib.MAX_WBITS), 0, member.compress_size
-    while left > 0 and size <= most and not inflate.eof:
-        chunk = file.read(min(_CHUNK, left))
+    while left > 0 and size <= max_bytes and not inflate.eof:
+        chunk = file.read(min(_CHUNK_BYTES, left))
         if not chunk:
             raise BadZipFile
         left -= len(chunk)
-        size += _size(inflate, chunk, most - size)
+        size += _chunk_size(inflate, chunk, max_bytes - size)
     return size
 
 
-def _size(inflate: "zlib._Decompress", chunk: bytes, most: int) -> int:
-    """Count what a chunk inflates to, a little at a time."""
+def _chunk_size(inflate: "zlib._Decompress", chunk: bytes, max_bytes: int) -> int:
+    """Return the inflated size of a chunk, inflated in small steps."""
     size = 0
-    while chunk and size <= most:
+    while chunk and size <= max_bytes:
         try:
             size += len(inflate.decompress(chunk, 1 << 20))
         except zlib.error:

@@ -13,17 +13,17 @@ from api.voice.limits import CallLimits
 from api.voice.live_calls import COUNT_TTL_MS, PENDING_TTL_MS, LiveCalls
 from api.voice.rate_limits import RateLimits
 from api.voice.schemas import OriginateBody
-from tests.contract.api.manual_clock import Hand
+from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 from tests.contract.rpc.harness.bench import created
 
 LIMITED = Account("acme", "acme", max_calls=1)
 
 
-def process(kept: Rest, clock: Hand) -> CallLimits:
+def process(kept: Rest, clock: ManualClock) -> CallLimits:
     """Return the limits of another process."""
-    database = kept.parts.database
-    return CallLimits(kept.parts.engine, RateLimits(database, clock), LiveCalls(database, clock))
+    database = kept.services.database
+    return CallLimits(kept.services.engine, RateLimits(database, clock), LiveCalls(database, clock))
 
 
 async def is_full(limits: CallLimits) -> bool:
@@ -37,8 +37,8 @@ async def is_full(limits: CallLimits) -> bool:
 
 async def test_several_processes_share_one_limit(kept: Rest) -> None:
     """All at the same time, before a process sees the calls of another."""
-    await kept.parts.accounts.change(Account("acme", "acme", max_calls=5))
-    parts = kept.parts
+    await kept.services.accounts.change(Account("acme", "acme", max_calls=5))
+    parts = kept.services
     several = [
         voice.build(
             parts.database, parts.engine, parts.accounts, parts.settings.limits, parts.now_ms
@@ -55,7 +55,7 @@ async def test_several_processes_share_one_limit(kept: Rest) -> None:
 
 async def test_a_pending_call_counts(kept: Rest) -> None:
     """Until an engine has responded; a second later the count is refreshed, and shows none."""
-    clock = Hand()
+    clock = ManualClock()
     ours, other = process(kept, clock), process(kept, clock)
     async with ours.admit(LIMITED):
         assert await is_full(other)
@@ -67,8 +67,8 @@ async def test_a_pending_call_counts(kept: Rest) -> None:
 
 async def test_reservations_of_dead_processes_expire(kept: Rest) -> None:
     """Its call is counted by the engine, and its reservation expires after half a minute."""
-    clock = Hand()
-    limits, dead = process(kept, clock), LiveCalls(kept.parts.database, clock)
+    clock = ManualClock()
+    limits, dead = process(kept, clock), LiveCalls(kept.services.database, clock)
     await dead.set_count("acme", 0)
     assert await dead.reserve("acme", 1)
     clock.now += COUNT_TTL_MS
@@ -87,8 +87,10 @@ class Forgetful(LiveCalls):
 
 async def test_a_database_failure_hides_no_response(kept: Rest) -> None:
     """A started call is returned, although its reservation stays for a while."""
-    clock, database = Hand(), kept.parts.database
-    limits = CallLimits(kept.parts.engine, RateLimits(database, clock), Forgetful(database, clock))
+    clock, database = ManualClock(), kept.services.database
+    limits = CallLimits(
+        kept.services.engine, RateLimits(database, clock), Forgetful(database, clock)
+    )
     async with limits.admit(LIMITED):
         pass
     clock.now += COUNT_TTL_MS
@@ -97,7 +99,7 @@ async def test_a_database_failure_hides_no_response(kept: Rest) -> None:
 
 async def test_a_rate_limited_call_leaves_no_reservation(kept: Rest) -> None:
     """A request that is rejected for another reason leaves no reservation."""
-    clock = Hand()
+    clock = ManualClock()
     account = Account("acme", "acme", max_calls=9, max_calls_per_s=0.5)
     limits = process(kept, clock)
     async with limits.admit(account):
@@ -105,4 +107,4 @@ async def test_a_rate_limited_call_leaves_no_reservation(kept: Rest) -> None:
     with pytest.raises(TooManyRequests, match="a second"):
         async with limits.admit(account):
             pass
-    assert await LiveCalls(kept.parts.database, clock).pending("acme") == 0
+    assert await LiveCalls(kept.services.database, clock).pending("acme") == 0

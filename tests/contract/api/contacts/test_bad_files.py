@@ -9,7 +9,7 @@ import pytest
 from tests.contract.api.contacts.sheets import bomb, far_apart, sheet, zipped
 from tests.contract.api.contacts.uploads import BASE, refused, sent
 from tests.contract.api.databases import sqlite_url
-from tests.contract.api.serving import Served, serving
+from tests.contract.api.serving import Served, serve_rest
 
 BAD = {
     "empty": (b"", "empty"),
@@ -35,7 +35,7 @@ BAD = {
 @pytest.fixture
 async def rest(tmp_path: Path) -> AsyncIterator[Served]:
     """Serve; what a file is does not depend on the database."""
-    async with serving(sqlite_url(tmp_path)) as found:
+    async with serve_rest(sqlite_url(tmp_path)) as found:
         yield found
 
 
@@ -44,7 +44,7 @@ async def test_bad_files_are_refused(rest: Served, name: str) -> None:
     """When they are sent, with a word of why; no list is made of them."""
     content, why = BAD[name]
     assert why in await refused(rest, content)
-    assert (await rest.ask("GET", f"{BASE}/contactlists"))[1]["total"] == 0
+    assert (await rest.request("GET", f"{BASE}/contactlists"))[1]["total"] == 0
 
 
 async def test_a_zip_bomb_is_refused(rest: Served) -> None:

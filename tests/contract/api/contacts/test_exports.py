@@ -24,7 +24,7 @@ REQUESTS = f"{BASE}/download-requests"
 
 async def asked(rest: Rest, list_id: str, kind: str) -> Any:
     """Ask for a file."""
-    answer = await rest.ask("POST", REQUESTS, {"contactListId": list_id, "format": kind})
+    answer = await rest.request("POST", REQUESTS, {"contactListId": list_id, "format": kind})
     assert answer.status_code == 201, answer.text
     assert answer.json()["state"] == "waiting"
     return answer.json()
@@ -33,11 +33,11 @@ async def asked(rest: Rest, list_id: str, kind: str) -> Any:
 async def made(rest: Rest, list_id: str, kind: str) -> bytes:
     """Have a file made, and fetch it."""
     path = f"{REQUESTS}/{(await asked(rest, list_id, kind))['id']}"
-    assert (await rest.refused("GET", f"{path}/download"))[:2] == (409, "download_not_done")
-    await Worker(rest.parts.jobs, rest.parts.contacts.jobs, rest.parts.metrics).once()
-    done = (await rest.ask("GET", path)).json()
+    assert (await rest.rejected("GET", f"{path}/download"))[:2] == (409, "download_not_done")
+    await Worker(rest.services.jobs, rest.services.contacts.jobs, rest.services.metrics).once()
+    done = (await rest.request("GET", path)).json()
     assert (done["state"], done["rows"]) == ("done", done["total"]), done
-    answer = await rest.ask("GET", done["downloadPath"])
+    answer = await rest.request("GET", done["downloadPath"])
     assert answer.status_code == 200
     assert answer.headers["content-disposition"].endswith(f'.{kind}"')
     return answer.content
@@ -45,10 +45,12 @@ async def made(rest: Rest, list_id: str, kind: str) -> bytes:
 
 async def test_csv(kept: Rest) -> None:
     """Has all of a list's contacts, with tags and the list's own fields; no formulas."""
-    list_id = await a_list(kept.parts, assigned_fields=["city"])
+    list_id = await a_list(kept.services, assigned_fields=["city"])
     evil = {"phone_number": "+4790999999", "f_name": "=1+1", "l_name": "@x", "email": "a@b.no"}
-    await contacts_in(kept.parts, list_id, {**evil, "fields": '{"city":"-2+3"}'}, tags=("a", "b"))
-    await contacts_in(kept.parts, list_id, *some(PART_ROWS))
+    await contacts_in(
+        kept.services, list_id, {**evil, "fields": '{"city":"-2+3"}'}, tags=("a", "b")
+    )
+    await contacts_in(kept.services, list_id, *some(PART_ROWS))
     lines = list(csv.DictReader(io.StringIO((await made(kept, list_id, "csv")).decode())))
     assert len(lines) == PART_ROWS + 1
     first = lines[0]
@@ -61,9 +63,9 @@ async def test_csv(kept: Rest) -> None:
 
 async def test_xlsx(kept: Rest) -> None:
     """Has the same as texts, which nothing evaluates."""
-    list_id = await a_list(kept.parts)
+    list_id = await a_list(kept.services)
     evil = {"phone_number": "+4790999999", "f_name": "=1+1", "l_name": "http://x", "email": None}
-    await contacts_in(kept.parts, list_id, evil, *some(20))
+    await contacts_in(kept.services, list_id, evil, *some(20))
     (sheet,) = sheets_of(await made(kept, list_id, "xlsx"))
     assert sheet[0][:4] == ["contactId", "phoneNumber", "fName", "lName"]
     assert sheet[1][1:4] == ["+4790999999", "=1+1", "http://x"]
@@ -72,7 +74,7 @@ async def test_xlsx(kept: Rest) -> None:
 
 async def test_an_empty_list_is_a_head(kept: Rest) -> None:
     """In both forms."""
-    list_id = await a_list(kept.parts)
+    list_id = await a_list(kept.services)
     assert (await made(kept, list_id, "csv")).startswith(b"contactId,phoneNumber,")
     assert [len(sheet) for sheet in sheets_of(await made(kept, list_id, "xlsx"))] == [1]
 
@@ -80,7 +82,7 @@ async def test_an_empty_list_is_a_head(kept: Rest) -> None:
 def test_a_full_sheet_is_followed_by_another(tmp_path: Path) -> None:
     """Each begins with the names of the columns."""
     path = tmp_path / "book.xlsx"
-    book = Workbook(path, ["a"], most_rows=3)
+    book = Workbook(path, ["a"], max_rows=3)
     book.add([[str(each)] for each in range(4)])
     book.close()
     assert sheets_of(path.read_bytes()) == [[["a"], ["0"], ["1"]], [["a"], ["2"], ["3"]]]
@@ -92,11 +94,11 @@ async def test_another_process_goes_on(kept: Rest) -> None:
     class Died(BaseException):
         """As if the process were killed."""
 
-    list_id = await a_list(kept.parts)
-    await contacts_in(kept.parts, list_id, *some(PART_ROWS + 5))
+    list_id = await a_list(kept.services)
+    await contacts_in(kept.services, list_id, *some(PART_ROWS + 5))
     download = await asked(kept, list_id, "csv")
-    run = kept.parts.contacts.jobs["contact-download"]
-    job = await kept.parts.jobs.claim("one", ["contact-download"])
+    run = kept.services.contacts.jobs["contact-download"]
+    job = await kept.services.jobs.claim("one", ["contact-download"])
     assert isinstance(job, Job)
 
     async def dies(done: int, _total: int | None) -> None:
@@ -112,38 +114,38 @@ async def test_another_process_goes_on(kept: Rest) -> None:
 
     result = await run(job, tells)
     assert (result, done) == ({"rows": PART_ROWS + 5}, [PART_ROWS, PART_ROWS + 5])
-    await kept.parts.jobs.finish(job, result)
-    text = (await kept.ask("GET", f"{REQUESTS}/{download['id']}/download")).text
+    await kept.services.jobs.finish(job, result)
+    text = (await kept.request("GET", f"{REQUESTS}/{download['id']}/download")).text
     assert len(text.splitlines()) == PART_ROWS + 6
 
 
 async def test_downloads_are_listed(kept: Rest) -> None:
     """The newest first; no more than ten at once."""
-    list_id = await a_list(kept.parts)
+    list_id = await a_list(kept.services)
     ids = [(await asked(kept, list_id, "csv"))["id"] for _ in range(10)]
     body = {"contactListId": list_id}
-    assert (await kept.refused("POST", REQUESTS, body))[:2] == (429, "too_many")
-    page = (await kept.ask("GET", REQUESTS, params={"limit": "3"})).json()
+    assert (await kept.rejected("POST", REQUESTS, body))[:2] == (429, "too_many")
+    page = (await kept.request("GET", REQUESTS, params={"limit": "3"})).json()
     assert (page["total"], len(page["data"])) == (10, 3)
     assert {each["id"] for each in page["data"]} <= set(ids)
-    assert (await kept.refused("GET", REQUESTS, params={"limit": "0"}))[0] == 400
+    assert (await kept.rejected("GET", REQUESTS, params={"limit": "0"}))[0] == 400
 
 
 async def test_a_deleted_list_leaves_no_files(kept: Rest) -> None:
     """What was made of it is gone at once, with the jobs that made it; then all the rest."""
-    list_id = await a_list(kept.parts)
-    await contacts_in(kept.parts, list_id, *some(3), tags=("a",))
+    list_id = await a_list(kept.services)
+    await contacts_in(kept.services, list_id, *some(3), tags=("a",))
     new = {"phoneNumber": "+4790111111", "contactListId": list_id, "addToRunningCampaign": True}
-    await kept.ask("POST", f"{BASE}/contactNumber", new)
+    await kept.request("POST", f"{BASE}/contactNumber", new)
     await made(kept, list_id, "csv")
-    job_id = (await kept.ask("GET", REQUESTS)).json()["data"][0]["id"]
-    assert (await kept.ask("DELETE", f"{BASE}/delete-file/{list_id}")).status_code == 200
-    assert (await kept.ask("GET", REQUESTS)).json()["total"] == 0
-    parts = ArtifactStore(kept.parts.database, kept.parts.now_ms)
+    job_id = (await kept.request("GET", REQUESTS)).json()["data"][0]["id"]
+    assert (await kept.request("DELETE", f"{BASE}/delete-file/{list_id}")).status_code == 200
+    assert (await kept.request("GET", REQUESTS)).json()["total"] == 0
+    parts = ArtifactStore(kept.services.database, kept.services.now_ms)
     assert [body async for body in parts.bodies(job_id)] == []
-    assert await kept.parts.jobs.get("acme", "contact-download", job_id) is None
-    await Worker(kept.parts.jobs, kept.parts.lists.jobs, kept.parts.metrics).once()
-    async with kept.parts.database.reading() as connection:
+    assert await kept.services.jobs.get("acme", "contact-download", job_id) is None
+    await Worker(kept.services.jobs, kept.services.lists.jobs, kept.services.metrics).once()
+    async with kept.services.database.reading() as connection:
         for table in (lists, contacts, contact_tags, events, downloads, job_parts):
             assert (await connection.execute(table.select())).all() == [], table.name
 
@@ -159,28 +161,28 @@ async def test_a_deleted_list_leaves_no_files(kept: Rest) -> None:
 )
 async def test_what_is_wrong_is_named(rest: Rest, body: dict[str, Any], fault: str) -> None:
     """Each fault by its path."""
-    told = await rest.refused("POST", REQUESTS, body or b"{}")
+    told = await rest.rejected("POST", REQUESTS, body or b"{}")
     assert (told[0], told[2]) == (400, [fault])
 
 
 async def test_half_a_file_does_not_pass_for_the_whole(kept: Rest) -> None:
     """One whose list is deleted while it is fetched ends in a fault, not as if it were all."""
-    list_id = await a_list(kept.parts)
-    await contacts_in(kept.parts, list_id, *some(PART_ROWS + 5))
+    list_id = await a_list(kept.services)
+    await contacts_in(kept.services, list_id, *some(PART_ROWS + 5))
     download = await asked(kept, list_id, "csv")
-    await Worker(kept.parts.jobs, kept.parts.contacts.jobs, kept.parts.metrics).once()
-    _, content = await kept.parts.contacts.downloads.content("acme", download["id"])
+    await Worker(kept.services.jobs, kept.services.contacts.jobs, kept.services.metrics).once()
+    _, content = await kept.services.contacts.downloads.content("acme", download["id"])
     assert await anext(content)
     assert await anext(content)
-    await kept.parts.lists.lists.delete("acme", int(list_id))
+    await kept.services.lists.lists.delete("acme", int(list_id))
     with pytest.raises(ArtifactDeleted):
         await anext(content)
 
 
 async def test_of_two_who_make_a_file_one_goes_on(kept: Rest) -> None:
     """The other's part may end elsewhere: whoever comes second leaves it."""
-    download = await asked(kept, await a_list(kept.parts), "csv")
-    parts = ArtifactStore(kept.parts.database, kept.parts.now_ms)
+    download = await asked(kept, await a_list(kept.services), "csv")
+    parts = ArtifactStore(kept.services.database, kept.services.now_ms)
     await parts.add(download["id"], ArtifactProgress(), 2, (1, 2), b"two")
     with pytest.raises(LeaseLost):
         await parts.add(download["id"], ArtifactProgress(), 3, (1, 3), b"three")

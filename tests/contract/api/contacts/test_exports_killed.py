@@ -13,8 +13,8 @@ from api.accounts.store import AccountStore
 from api.common.clock import now_ms
 from api.contacts.exports.job import PART_ROWS
 from tests.contract.api.contacts.uploads import BASE, PHONES, sent_to
-from tests.contract.api.databases import migrated
-from tests.contract.api.successors import Heirs, heirs
+from tests.contract.api.databases import migrated_database
+from tests.contract.api.successors import Successors, run_successors
 from tests.harness.servers.api_process import ACCOUNT
 from tests.harness.servers.records_api import RecordsApi
 from tests.harness.servers.smtp import Mailbox
@@ -34,7 +34,7 @@ async def mailbox() -> AsyncIterator[Mailbox]:
 
 
 @pytest.fixture
-async def apis(database_url: str, tmp_path: Path, mailbox: Mailbox) -> AsyncIterator[Heirs]:
+async def apis(database_url: str, tmp_path: Path, mailbox: Mailbox) -> AsyncIterator[Successors]:
     """Give processes over one database, before one mail server; the first one runs."""
     settings = {
         "SWITCHROOM_SMTP_HOST": "127.0.0.1",
@@ -42,7 +42,10 @@ async def apis(database_url: str, tmp_path: Path, mailbox: Mailbox) -> AsyncIter
         "SWITCHROOM_SMTP_SECURITY": "none",
         "SWITCHROOM_SMTP_FROM": "switchroom@example.com",
     }
-    async with migrated(database_url) as database, heirs(tmp_path, database_url, settings) as found:
+    async with (
+        migrated_database(database_url) as database,
+        run_successors(tmp_path, database_url, settings) as found,
+    ):
         await found.start()
         accounts = AccountStore(database, now_ms)
         account = await accounts.get(ACCOUNT)
@@ -76,7 +79,7 @@ async def settled(api: RecordsApi, path: str, **wanted: str) -> dict[str, Any]:
     return found
 
 
-async def test_a_killed_download_is_made_whole(apis: Heirs) -> None:
+async def test_a_killed_download_is_made_whole(apis: Successors) -> None:
     """Another process takes it up after its last part: nobody twice, nobody left out."""
     (api,) = apis.started
     list_id = await a_list(api, ROWS)
@@ -97,7 +100,7 @@ async def test_a_killed_download_is_made_whole(apis: Heirs) -> None:
     assert done["rows"] == ROWS
 
 
-async def test_a_killed_letter_is_sent(apis: Heirs, mailbox: Mailbox) -> None:
+async def test_a_killed_letter_is_sent(apis: Successors, mailbox: Mailbox) -> None:
     """One that was not taken yet when its process died arrives once, from another one."""
     (api,) = apis.started
     list_id = await a_list(api, 3)

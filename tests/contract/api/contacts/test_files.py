@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.contract.api.contacts.sheets import a_sheet
 from tests.contract.api.contacts.uploads import contacts, refused, rejected, sent, taken
 from tests.contract.api.databases import sqlite_url
-from tests.contract.api.serving import Served, serving
+from tests.contract.api.serving import Served, serve_rest
 
 NAMES = {"Phone": "phoneNumber", "Name": "fName"}
 
@@ -18,7 +18,7 @@ NAMES = {"Phone": "phoneNumber", "Name": "fName"}
 @pytest.fixture
 async def rest(tmp_path: Path) -> AsyncIterator[Served]:
     """Serve; what a file is does not depend on the database."""
-    async with serving(sqlite_url(tmp_path)) as found:
+    async with serve_rest(sqlite_url(tmp_path)) as found:
         yield found
 
 
@@ -104,8 +104,8 @@ async def test_rows_of_ten_megabytes_are_rejected(rest: Served) -> None:
 @pytest.mark.parametrize("kind", ["xlsx", "xls", "ods"])
 async def test_spreadsheets_are_read(rest: Served, kind: str) -> None:
     """Numbers as numbers or text, dates, a hidden sheet before, empty rows between."""
-    account = await rest.parts.accounts.get("acme")
-    await rest.parts.accounts.change(replace(account, region="NO"))
+    account = await rest.services.accounts.get("acme")
+    await rest.services.accounts.change(replace(account, region="NO"))
     mappings = {**NAMES, "Born": "born"}
     list_id, told = await taken(rest, a_sheet(kind), mappings, assignedFields=["born"])
     found = [(each["phoneNumber"], each["fName"]) for each in await contacts(rest, list_id)]

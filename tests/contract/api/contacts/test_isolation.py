@@ -47,13 +47,13 @@ class Own:
 
 async def own(rest: Rest, account: str, token: str) -> Own:
     """Give an account a list, contacts, of which running campaigns are told, and a file."""
-    list_id = await a_list(rest.parts, account)
-    contacts = await contacts_in(rest.parts, list_id, *some(3), account=account, tags=("vip",))
+    list_id = await a_list(rest.services, account)
+    contacts = await contacts_in(rest.services, list_id, *some(3), account=account, tags=("vip",))
     new = {"phoneNumber": "+4790111111", "contactListId": list_id, "addToRunningCampaign": True}
-    made = await rest.ask("POST", f"{BASE}/contactNumber", new, token=token)
+    made = await rest.request("POST", f"{BASE}/contactNumber", new, token=token)
     body = {"contactListId": list_id}
-    download = await rest.ask("POST", f"{BASE}/download-requests", body, token=token)
-    await Worker(rest.parts.jobs, rest.parts.contacts.jobs, rest.parts.metrics).once()
+    download = await rest.request("POST", f"{BASE}/download-requests", body, token=token)
+    await Worker(rest.services.jobs, rest.services.contacts.jobs, rest.services.metrics).once()
     ids = [*contacts, made.json()["contactId"]]
     return Own(account, list_id, ids, download.json()["id"])
 
@@ -68,7 +68,7 @@ async def everything(rest: Rest, mine: Own, token: str) -> list[Any]:
         "download-requests",
         "contact-events",
     )
-    return [(await rest.ask("GET", f"{BASE}/{each}", token=token)).json() for each in paths]
+    return [(await rest.request("GET", f"{BASE}/{each}", token=token)).json() for each in paths]
 
 
 async def test_accounts_see_nothing_of_each_other(kept: Rest) -> None:
@@ -78,7 +78,7 @@ async def test_accounts_see_nothing_of_each_other(kept: Rest) -> None:
     before = {who: await everything(kept, have[who], tokens[who]) for who in OURS}
     for me, them in (OURS, OURS[::-1]):
         for method, path, body in have[them].attempts():
-            answer = await kept.ask(method, f"{BASE}/{path}", body, token=tokens[me])
+            answer = await kept.request(method, f"{BASE}/{path}", body, token=tokens[me])
             assert answer.status_code == 404, (method, path, answer.text)
         shown = str(before[me])
         assert not [each for each in have[them].contacts if f"'contactId': '{each}'" in shown]
@@ -96,13 +96,13 @@ async def test_a_strangers_ids_in_bodies_are_of_nobody(kept: Rest) -> None:
         ("PATCH", f"contactNumber/{mine.contacts[0]}", into),
         ("POST", "download-requests", {"contactListId": theirs.list_id}),
     ):
-        told = await kept.refused(method, f"{BASE}/{path}", body)
+        told = await kept.rejected(method, f"{BASE}/{path}", body)
         assert told == (400, "invalid", ["contactListId"])
-        told = await kept.refused(method, f"{BASE}/{path}", {**body, "contactListId": "999999"})
+        told = await kept.rejected(method, f"{BASE}/{path}", {**body, "contactListId": "999999"})
         assert told == (400, "invalid", ["contactListId"])
     path = f"{BASE}/contactNumber/{mine.contacts[0]}"
-    told = await kept.refused("DELETE", path, params={"contactPoolId": theirs.list_id})
+    told = await kept.rejected("DELETE", path, params={"contactPoolId": theirs.list_id})
     assert told[0] == 404
     words = {"contactId": theirs.contacts[0]}
-    page = await kept.ask("GET", f"{BASE}/viewContacts/{mine.list_id}", params=words)
+    page = await kept.request("GET", f"{BASE}/viewContacts/{mine.list_id}", params=words)
     assert page.json()["data"] == []

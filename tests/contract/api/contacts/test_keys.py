@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.api.contacts.lists import BASE, a_list, some
-from tests.contract.api.rest import Rest, resting, settings_for
+from tests.contract.api.rest import Rest, run_rest, settings_for
 from tests.contract.rpc.harness.bench import Bench
 from tests.harness.servers.smtp import Mailbox
 
@@ -23,8 +23,8 @@ def form(content: bytes = FILE, name: str = "Spring") -> dict[str, Any]:
 
 async def twice(rest: Rest, method: str, path: str, body: object = None, **more: Any) -> Any:
     """Ask two times, with one key; give the answer, which is the same."""
-    first = await rest.ask(method, path, body, headers=KEY, **more)
-    again = await rest.ask(method, path, body, headers=KEY, **more)
+    first = await rest.request(method, path, body, headers=KEY, **more)
+    again = await rest.request(method, path, body, headers=KEY, **more)
     assert first.is_success, first.text
     assert (again.status_code, again.text) == (first.status_code, first.text)
     return first.json()
@@ -32,7 +32,7 @@ async def twice(rest: Rest, method: str, path: str, body: object = None, **more:
 
 async def total(rest: Rest, path: str) -> int:
     """Count what there is."""
-    return int((await rest.ask("GET", f"{BASE}/{path}")).json()["total"])
+    return int((await rest.request("GET", f"{BASE}/{path}")).json()["total"])
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,11 @@ async def total(rest: Rest, path: str) -> int:
 )
 async def test_of_a_list(kept: Rest, path: str, body: dict[str, str], counted: str) -> None:
     """A contact, a file of it: one, and the same answer; another body is refused."""
-    asked = {**body, "contactListId": await a_list(kept.parts)}
+    asked = {**body, "contactListId": await a_list(kept.services)}
     await twice(kept, "POST", f"{BASE}/{path}", asked)
     assert await total(kept, counted) == 1
-    other = {**asked, "contactListId": await a_list(kept.parts)}
-    refused = await kept.refused("POST", f"{BASE}/{path}", other, headers=KEY)
+    other = {**asked, "contactListId": await a_list(kept.services)}
+    refused = await kept.rejected("POST", f"{BASE}/{path}", other, headers=KEY)
     assert refused == (400, "idempotency_key_reused", ["Idempotency-Key"])
 
 
@@ -63,28 +63,28 @@ async def test_a_file(kept: Rest) -> None:
     made = await twice(kept, "POST", f"{BASE}/upload", **form())
     assert await total(kept, "contactlists") == 1
     for other in (form(FILE * 2), form(name="Autumn")):
-        refused = await kept.refused("POST", f"{BASE}/upload", headers=KEY, **other)
+        refused = await kept.rejected("POST", f"{BASE}/upload", headers=KEY, **other)
         assert refused == (400, "idempotency_key_reused", ["Idempotency-Key"])
-    preview = (await kept.ask("GET", f"{BASE}/preview/{made['contactListId']}")).json()
+    preview = (await kept.request("GET", f"{BASE}/preview/{made['contactListId']}")).json()
     assert preview["rows"] == [["+4790000001"]]
 
 
 async def test_a_file_taken_in(kept: Rest) -> None:
     """Is taken in once; asked again it is no conflict."""
-    made = (await kept.ask("POST", f"{BASE}/upload", **form())).json()
+    made = (await kept.request("POST", f"{BASE}/upload", **form())).json()
     path = f"{BASE}/map-fields/{made['contactListId']}"
     await kept.post(path, mappings={"Phone": "phoneNumber"})
     path = f"{BASE}/process-file/{made['contactListId']}"
     assert (await twice(kept, "POST", path))["status"] == "PROCESSING"
-    assert (await kept.refused("POST", path))[:2] == (409, "processing")
+    assert (await kept.rejected("POST", path))[:2] == (409, "processing")
 
 
 async def test_a_letter(database_url: str, bench: Bench) -> None:
     """Is sent once."""
     async with Mailbox() as mailbox:
         mail: dict[str, Any] = {"smtp_host": "127.0.0.1", "smtp_port": mailbox.port}
-        async with resting(settings_for(database_url, bench.url, **mail), bench) as rest:
-            account = await rest.parts.accounts.get("acme")
-            await rest.parts.accounts.change(replace(account, email="crm@example.com"))
-            await twice(rest, "GET", f"{BASE}/{await a_list(rest.parts)}/export")
+        async with run_rest(settings_for(database_url, bench.url, **mail), bench) as rest:
+            account = await rest.services.accounts.get("acme")
+            await rest.services.accounts.change(replace(account, email="crm@example.com"))
+            await twice(rest, "GET", f"{BASE}/{await a_list(rest.services)}/export")
             assert await total(rest, "download-requests") == 1

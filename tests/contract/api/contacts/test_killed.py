@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from api.contacts.tables import contacts, rejects
 from tests.contract.api.contacts.uploads import BASE, PHONES, sent_to
-from tests.contract.api.databases import migrated
-from tests.contract.api.successors import Heirs, heirs
+from tests.contract.api.databases import migrated_database
+from tests.contract.api.successors import Successors, run_successors
 from tests.harness.until import until
 
 ROWS = 60_000
@@ -19,9 +19,9 @@ BAD = 1_000  # one in so many
 
 
 @pytest.fixture
-async def apis(database_url: str, tmp_path: Path) -> AsyncIterator[Heirs]:
+async def apis(database_url: str, tmp_path: Path) -> AsyncIterator[Successors]:
     """Give processes over one database, which a test starts."""
-    async with heirs(tmp_path, database_url) as found:
+    async with run_successors(tmp_path, database_url) as found:
         yield found
 
 
@@ -31,9 +31,9 @@ def file() -> io.BytesIO:
     return io.BytesIO("\n".join(["Phone", *numbers]).encode())
 
 
-async def test_a_killed_import_is_made_whole(apis: Heirs, database_url: str) -> None:
+async def test_a_killed_import_is_made_whole(apis: Successors, database_url: str) -> None:
     """Another process takes it up after its last batch: nobody twice, nothing left out."""
-    async with migrated(database_url) as database:
+    async with migrated_database(database_url) as database:
         api = await apis.start()
         list_id = await sent_to(api, file(), PHONES, name="Spring")
         path, found = f"{BASE}/contactlists/{list_id}", dict[str, Any]()

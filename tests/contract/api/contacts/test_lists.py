@@ -40,7 +40,7 @@ async def test_from_a_file_to_contacts(served: Served) -> None:
     """Uploaded, looked at, mapped, processed: every state is shown on the way."""
     data = {"description": "Who asked", "isDefault": True, "assignedFields": ["city"]}
     list_id = await uploaded(served, FILE, **data)
-    _, look = await served.ask("GET", f"{BASE}/preview/{list_id}")
+    _, look = await served.request("GET", f"{BASE}/preview/{list_id}")
     assert look["headers"] == list(MAPPINGS)
     assert look["rows"][1] == ["+4790000002", "Ola", "Ødegaard", "", "Bergen"]
     assert (look["kind"], look["encoding"], look["delimiter"]) == ("csv", "utf-8", ",")
@@ -52,7 +52,7 @@ async def test_from_a_file_to_contacts(served: Served) -> None:
     nina, ola = map(words, await contacts(served, list_id))
     assert nina == ("+4790000001", "Nina", "Berg", "nina@example.com", {"city": "Oslo"})
     assert ola == ("+4790000002", "Ola", "Ødegaard", None, {"city": "Bergen"})
-    _, same = await served.ask("GET", f"{BASE}/get-contactList-by-Id/{list_id}")
+    _, same = await served.request("GET", f"{BASE}/get-contactList-by-Id/{list_id}")
     assert same == found
 
 
@@ -78,8 +78,8 @@ async def test_numbers_are_in_a_list_once(served: Served) -> None:
 
 async def test_numbers_are_of_the_accounts_region(served: Served) -> None:
     """Those without a + are."""
-    account = await served.parts.accounts.get("acme")
-    await served.parts.accounts.change(replace(account, region="NO"))
+    account = await served.services.accounts.get("acme")
+    await served.services.accounts.change(replace(account, region="NO"))
     list_id, told = await taken(served, b"Phone\n90000001\n0047 90 00 00 02\n+46701234567\n")
     assert told["rejected"] == 0
     numbers = [each["phoneNumber"] for each in await contacts(served, list_id)]
@@ -96,7 +96,7 @@ async def test_mappings_are_checked(served: Served) -> None:
     assert await served.faults("POST", path, body) == {"mappings.First name", "mappings"}
     assert await served.faults("POST", path, {"mappings": {}}) == {"mappings"}
     assert await served.faults("POST", path, {}) == {"mappings"}
-    assert (await served.ask("POST", f"{BASE}/process-file/{list_id}"))[0] == 409
+    assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 409
     await mapped(served, list_id, PHONES)
     assert await served.faults("POST", f"{BASE}/process-file/{list_id}", action="all") == {"action"}
 
@@ -105,10 +105,10 @@ async def test_what_is_processed_is_left_alone(served: Served) -> None:
     """Neither mapped, nor changed, nor begun again until it is done."""
     list_id = await uploaded(served, FILE)
     await mapped(served, list_id, PHONES)
-    assert (await served.ask("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
-    again = await served.ask("POST", f"{BASE}/process-file/{list_id}")
+    assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
+    again = await served.request("POST", f"{BASE}/process-file/{list_id}")
     assert (again[0], again[1]["code"]) == (409, "processing")
     body = {"mappings": PHONES}
-    assert (await served.ask("POST", f"{BASE}/map-fields/{list_id}", "acme", body))[0] == 409
+    assert (await served.request("POST", f"{BASE}/map-fields/{list_id}", "acme", body))[0] == 409
     path = f"/updatecontactlist/{list_id}"
     assert (await sent(served, FILE, path=path, method="PATCH"))[0] == 409

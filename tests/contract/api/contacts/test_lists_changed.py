@@ -25,11 +25,11 @@ async def test_lists_are_listed(served: Served) -> None:
     spring = await uploaded(served, FILE, name="Spring 2026", isDefault=True)
     autumn = await uploaded(served, FILE, name="HØST 2026", isDefault=True, isActive=False)
     body = {"name": "Callers", "description": "", "assignedFields": ["city"]}
-    status, callers = await served.ask("POST", f"{BASE}/inbound-contact-list", "acme", body)
+    status, callers = await served.request("POST", f"{BASE}/inbound-contact-list", "acme", body)
     assert (status, callers["status"], callers["file"]) == (201, "CREATED", None)
 
     async def found(**query: Any) -> list[str]:
-        status, page = await served.ask("GET", f"{BASE}/contactlists", **query)
+        status, page = await served.request("GET", f"{BASE}/contactlists", **query)
         assert status == 200, page
         return [each["contactListId"] for each in page["data"]]
 
@@ -39,9 +39,9 @@ async def test_lists_are_listed(served: Served) -> None:
     assert await found(status="CREATED") == [callers["contactListId"]]
     assert await found(limit=1, offset=1) == [autumn]
     assert await found(tags="gold") == []
-    _, page = await served.ask("GET", f"{BASE}/contactlists", limit=1)
+    _, page = await served.request("GET", f"{BASE}/contactlists", limit=1)
     assert page["total"] == 3
-    _, page = await served.ask("GET", f"{BASE}/contactlists")
+    _, page = await served.request("GET", f"{BASE}/contactlists")
     assert [each["isDefault"] for each in page["data"]] == [False, True, False]
     for name, value in {"limit": 0, "offset": -1, "status": "DONE", "tags": "a b"}.items():
         assert await served.faults("GET", f"{BASE}/contactlists", None, **{name: value}) == {name}
@@ -72,13 +72,13 @@ async def test_a_deleted_list_leaves_nothing(served: Served) -> None:
     """Out of sight at once; its contacts, file and rejected rows go in the background."""
     file = b"Phone\n+4790000001\nnobody\n"
     list_id, _ = await taken(served, file, isDefault=True)
-    status, gone = await served.ask("DELETE", f"{BASE}/delete-file/{list_id}")
+    status, gone = await served.request("DELETE", f"{BASE}/delete-file/{list_id}")
     assert (status, gone) == (200, {"contactListId": list_id, "deleted": True})
-    assert (await served.ask("DELETE", f"{BASE}/delete-file/{list_id}"))[0] == 404
-    assert (await served.ask("GET", f"{BASE}/contactlists"))[1]["total"] == 0
-    assert (await served.ask("GET", f"{BASE}/all-contacts"))[1]["data"] == []
+    assert (await served.request("DELETE", f"{BASE}/delete-file/{list_id}"))[0] == 404
+    assert (await served.request("GET", f"{BASE}/contactlists"))[1]["total"] == 0
+    assert (await served.request("GET", f"{BASE}/all-contacts"))[1]["data"] == []
     assert await worked(served)
-    async with served.parts.database.reading() as connection:
+    async with served.services.database.reading() as connection:
         for table in (contacts, lists, files, file_parts, imports, rejects):
             rows = await connection.execute(sa.select(sa.func.count()).select_from(table))
             assert rows.scalar_one() == 0, table.name
@@ -88,11 +88,11 @@ async def test_a_list_that_is_deleted_while_it_is_processed(served: Served) -> N
     """Its job ends; nothing of it comes back."""
     list_id = await uploaded(served, FILE)
     await mapped(served, list_id, PHONES)
-    assert (await served.ask("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
-    assert (await served.ask("DELETE", f"{BASE}/delete-file/{list_id}"))[0] == 200
+    assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
+    assert (await served.request("DELETE", f"{BASE}/delete-file/{list_id}"))[0] == 200
     while await worked(served):
         pass
-    async with served.parts.database.reading() as connection:
+    async with served.services.database.reading() as connection:
         rows = await connection.execute(sa.select(sa.func.count()).select_from(lists))
         assert rows.scalar_one() == 0
 
@@ -110,10 +110,10 @@ async def test_another_accounts_list_is_not_there(served: Served) -> None:
         ("DELETE", "delete-file", None),
     ):
         for each in (list_id, "0", "x", "9" * 30, "%00"):
-            status, _ = await served.ask(method, f"{BASE}/{path}/{each}", "other", body)
+            status, _ = await served.request(method, f"{BASE}/{path}/{each}", "other", body)
             assert status == 404, (path, each)
-        assert (await served.ask(method, f"{BASE}/{path}/{list_id}", "", body))[0] == 401
+        assert (await served.request(method, f"{BASE}/{path}/{list_id}", "", body))[0] == 401
     path = f"/updatecontactlist/{list_id}"
     assert (await sent(served, FILE, who="other", path=path, method="PATCH"))[0] == 404
     assert (await sent(served, FILE, who="", path=path, method="PATCH"))[0] == 401
-    assert (await served.ask("GET", f"{BASE}/contactlists", "other"))[1]["total"] == 0
+    assert (await served.request("GET", f"{BASE}/contactlists", "other"))[1]["total"] == 0

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from api.common.mail import MailServer, MailUnavailable
 from api.jobs.worker import Worker
 from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
-from tests.contract.api.manual_clock import Hand
-from tests.contract.api.rest import Rest, resting, settings_for
+from tests.contract.api.manual_clock import ManualClock
+from tests.contract.api.rest import Rest, run_rest, settings_for
 from tests.contract.rpc.harness.bench import Bench
 from tests.harness.servers.smtp import Mailbox
 
@@ -25,24 +25,24 @@ ADDRESS = "crm@example.com"
 @asynccontextmanager
 async def mailing(
     database_url: str, bench: Bench, mailbox: Mailbox, **more: Any
-) -> AsyncIterator[tuple[Rest, Hand]]:
+) -> AsyncIterator[tuple[Rest, ManualClock]]:
     """Run the layer before a mail server, with a clock that is moved by hand."""
     words = {"smtp_security": "none", "smtp_from": "switchroom@example.com", **more}
     settings = settings_for(
         database_url, bench.url, smtp_host="127.0.0.1", smtp_port=mailbox.port, **words
     )
-    clock = Hand()
-    async with resting(settings, bench, clock) as rest:
-        account = await rest.parts.accounts.get("acme")
-        await rest.parts.accounts.change(replace(account, email=ADDRESS))
+    clock = ManualClock()
+    async with run_rest(settings, bench, clock) as rest:
+        account = await rest.services.accounts.get("acme")
+        await rest.services.accounts.change(replace(account, email=ADDRESS))
         yield rest, clock
 
 
 async def sent(rest: Rest, count: int) -> Any:
     """Have a list of so many contacts sent; give how that went."""
-    list_id = await a_list(rest.parts, name="Sp\u00f8rsm\u00e5l")
-    await contacts_in(rest.parts, list_id, *some(count))
-    answer = await rest.ask("GET", f"{BASE}/{list_id}/export")
+    list_id = await a_list(rest.services, name="Sp\u00f8rsm\u00e5l")
+    await contacts_in(rest.services, list_id, *some(count))
+    answer = await rest.request("GET", f"{BASE}/{list_id}/export")
     assert answer.status_code == 200, answer.text
     assert (answer.json()["state"], answer.json()["email"]) == ("waiting", ADDRESS)
     await work(rest)
@@ -51,12 +51,12 @@ async def sent(rest: Rest, count: int) -> Any:
 
 async def work(rest: Rest) -> None:
     """Do the next job."""
-    await Worker(rest.parts.jobs, rest.parts.contacts.jobs, rest.parts.metrics).once()
+    await Worker(rest.services.jobs, rest.services.contacts.jobs, rest.services.metrics).once()
 
 
 async def how(rest: Rest, download_id: str) -> Any:
     """Tell how far it is."""
-    return (await rest.ask("GET", f"{BASE}/download-requests/{download_id}")).json()
+    return (await rest.request("GET", f"{BASE}/download-requests/{download_id}")).json()
 
 
 async def test_contacts_are_sent(database_url: str, bench: Bench) -> None:
@@ -145,19 +145,19 @@ async def test_who_may_use_the_server(
 
 async def test_without_a_server_nothing_is_begun(kept: Rest) -> None:
     """503, which says what is missing."""
-    list_id = await a_list(kept.parts)
-    assert (await kept.refused("GET", f"{BASE}/{list_id}/export"))[:2] == (503, "no_mail_server")
+    list_id = await a_list(kept.services)
+    assert (await kept.rejected("GET", f"{BASE}/{list_id}/export"))[:2] == (503, "no_mail_server")
 
 
 async def test_without_an_address_nothing_is_begun(database_url: str, bench: Bench) -> None:
     """409, which says what is missing."""
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
-        account = await rest.parts.accounts.get("acme")
-        await rest.parts.accounts.change(replace(account, email=None))
-        list_id = await a_list(rest.parts)
-        told = await rest.refused("GET", f"{BASE}/{list_id}/export")
+        account = await rest.services.accounts.get("acme")
+        await rest.services.accounts.change(replace(account, email=None))
+        list_id = await a_list(rest.services)
+        told = await rest.rejected("GET", f"{BASE}/{list_id}/export")
         assert told[:2] == (409, "no_email")
-        assert (await rest.refused("GET", f"{BASE}/999/export"))[0] == 404
+        assert (await rest.rejected("GET", f"{BASE}/999/export"))[0] == 404
 
 
 async def test_a_server_that_never_ends_what_it_says_is_left() -> None:

@@ -111,7 +111,7 @@ async def test_every_plan_finds_the_same(database: Database, limits: Limits) -> 
         looked = [each for list_id, part in rows.items() for each in part
                   if filters.list_id in (None, list_id)]  # fmt: skip
         wanted = sorted(each["phone_number"] for each in looked if fits(filters, each))
-        found = [await pages.listed(filters, 90, offset) for offset in (0, 90, 180)]
+        found = [await pages.read(filters, 90, offset) for offset in (0, 90, 180)]
         shown = [each.phone_number for page in found for each in page.contacts]
         assert sorted(shown) == wanted, filters
         assert (found[0].total, found[0].total_is_exact) == (len(wanted), True), filters
@@ -124,9 +124,9 @@ async def test_totals_have_a_limit(database: Database) -> None:
     rows = [{"phone_number": f"+47{each:08}", "f_name": "Anna"} for each in range(100)]
     list_id = await filled(database, "list", rows)
     named = Filters("acme", f_name="ann")
-    page = await pages.listed(named, 10, 0)
+    page = await pages.read(named, 10, 0)
     assert (page.total, page.total_is_exact) == (40, False)
-    page = await pages.listed(named, 10, 50)
+    page = await pages.read(named, 10, 50)
     assert (page.total, page.total_is_exact) == (61, False)
-    page = await pages.listed(replace(named, list_id=list_id), 10, 90)
+    page = await pages.read(replace(named, list_id=list_id), 10, 90)
     assert (page.total, page.total_is_exact) == (100, True)

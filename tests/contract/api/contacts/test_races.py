@@ -27,12 +27,12 @@ TIMES = 8
 
 async def a_mapped_list(rest: Rest) -> int:
     """Make a list with a file whose columns are mapped."""
-    parts = rest.parts
+    parts = rest.services
     list_id, files = int(await a_list(parts)), FileStore(parts.database, parts.now_ms)
     file_id = await files.store("acme", "contacts.csv", LOOKED_AT, io.BytesIO(FILE))
     async with parts.database.writing() as connection:
-        await files.give(connection, file_id, list_id)
-    await parts.lists.process.map("acme", list_id, {"Phone": "phoneNumber"})
+        await files.assign(connection, file_id, list_id)
+    await parts.lists.imports.map_columns("acme", list_id, {"Phone": "phoneNumber"})
     return list_id
 
 
@@ -40,63 +40,63 @@ async def test_a_file_is_processed_once(kept: Rest) -> None:
     """Of several who ask for it at once, one is let in; the others hear that it is under way."""
     for _ in range(TIMES):
         list_id = await a_mapped_list(kept)
-        asked = (kept.parts.lists.process.start("acme", list_id, "skip") for _ in range(4))
+        asked = (kept.services.lists.imports.start("acme", list_id, "skip") for _ in range(4))
         answers = Counter(map(type, await asyncio.gather(*asked, return_exceptions=True)))
         assert answers == {type(None): 1, Conflict: 3}
         query = sa.select(sa.func.count()).where(imports.c.list_id == list_id)
-        async with kept.parts.database.reading() as connection:
+        async with kept.services.database.reading() as connection:
             assert (await connection.execute(query)).scalar_one() == 1
 
 
 async def test_a_contact_that_is_moved_and_removed_counts_once(kept: Rest) -> None:
     """Whoever comes first: lists say as many contacts as they have."""
-    lists = [await a_list(kept.parts), await a_list(kept.parts, name="Autumn")]
-    ids = await contacts_in(kept.parts, lists[0], *some(TIMES))
+    lists = [await a_list(kept.services), await a_list(kept.services, name="Autumn")]
+    ids = await contacts_in(kept.services, lists[0], *some(TIMES))
     for place, contact_id in enumerate(ids):
         path, number = f"{BASE}/contactNumber/{contact_id}", some(TIMES)[place]["phone_number"]
         move = {"phoneNumber": number, "contactListId": lists[1]}
-        asked: list[Any] = [kept.ask("PATCH", path, move) for _ in range(3)]
-        asked.append(kept.ask("DELETE", path, params={"contactPoolId": lists[0]}))
+        asked: list[Any] = [kept.request("PATCH", path, move) for _ in range(3)]
+        asked.append(kept.request("DELETE", path, params={"contactPoolId": lists[0]}))
         await asyncio.gather(*asked)
     for list_id in lists:
-        found = (await kept.ask("GET", f"{BASE}/get-contact/{list_id}?limit=100")).json()
+        found = (await kept.request("GET", f"{BASE}/get-contact/{list_id}?limit=100")).json()
         assert found["total"] == len(found["data"])
 
 
 async def test_contacts_that_change_places_wait_for_nobody(kept: Rest) -> None:
     """Each goes to the other's list at once: all answers are 200."""
-    lists = [await a_list(kept.parts), await a_list(kept.parts, name="Autumn")]
+    lists = [await a_list(kept.services), await a_list(kept.services, name="Autumn")]
     asked = []
     for place, list_id in enumerate(lists):
         numbers = some(TIMES, place * TIMES)
         for contact_id, row in zip(
-            await contacts_in(kept.parts, list_id, *numbers), numbers, strict=True
+            await contacts_in(kept.services, list_id, *numbers), numbers, strict=True
         ):
             move = {"phoneNumber": row["phone_number"], "contactListId": lists[1 - place]}
-            asked.append(kept.ask("PATCH", f"{BASE}/contactNumber/{contact_id}", move))
+            asked.append(kept.request("PATCH", f"{BASE}/contactNumber/{contact_id}", move))
     answers = await asyncio.gather(*asked)
     assert [each.status_code for each in answers] == [200] * 2 * TIMES
 
 
 async def test_of_lists_made_default_at_once_one_is(kept: Rest) -> None:
     """The last one to come; nobody hears of a fault of ours."""
-    lists = [await a_list(kept.parts, name=str(number)) for number in range(TIMES)]
+    lists = [await a_list(kept.services, name=str(number)) for number in range(TIMES)]
     form = {"data": (None, '{"isDefault": true}')}
     paths = [f"{BASE}/updatecontactlist/{each}" for each in lists]
-    answers = await asyncio.gather(*(kept.ask("PATCH", path, files=form) for path in paths))
+    answers = await asyncio.gather(*(kept.request("PATCH", path, files=form) for path in paths))
     assert [each.status_code for each in answers] == [200] * TIMES
-    shown = (await kept.ask("GET", f"{BASE}/contactlists?limit=100")).json()["data"]
+    shown = (await kept.request("GET", f"{BASE}/contactlists?limit=100")).json()["data"]
     assert [each["isDefault"] for each in shown].count(True) == 1
 
 
 async def test_a_file_that_is_processed_anew_is_left_by_its_last_job(kept: Rest) -> None:
     """One whose process died after its end is taken up once more: and ends, instead of for ever."""
-    parts, list_id = kept.parts, await a_mapped_list(kept)
-    await parts.lists.process.start("acme", list_id, "skip")
+    parts, list_id = kept.services, await a_mapped_list(kept)
+    await parts.lists.imports.start("acme", list_id, "skip")
     old = await parts.jobs.claim("dead", [job.KIND])
     assert old is not None
     await parts.lists.jobs[job.KIND](old, partial(parts.jobs.progress, old))
-    await parts.lists.process.start("acme", list_id, "skip")
+    await parts.lists.imports.start("acme", list_id, "skip")
     with pytest.raises(PermanentFailure):
         await parts.lists.jobs[job.KIND](old, partial(parts.jobs.progress, old))
     assert (await parts.lists.lists.get("acme", list_id)).status == "PROCESSING"
@@ -104,14 +104,14 @@ async def test_a_file_that_is_processed_anew_is_left_by_its_last_job(kept: Rest)
 
 async def test_a_tag_is_of_the_list_in_which_its_contact_is(kept: Rest) -> None:
     """One that is put elsewhere while all get a tag is not found where it was."""
-    parts = kept.parts
+    parts = kept.services
     lists = [await a_list(parts), await a_list(parts, name="Autumn")]
     (contact_id,) = await contacts_in(parts, lists[0], *some(1))
     wanted = TagReplacementJob(int(lists[0]), None, "vip")
     async with parts.database.writing() as connection:
         moved = {"list_id": int(lists[1])}
         await ContactStore(parts.database, parts.now_ms).change(connection, int(contact_id), moved)
-        tagging = asyncio.create_task(TagStore(parts.database).next_batch(wanted, 0))
+        tagging = asyncio.create_task(TagStore(parts.database).replace_batch(wanted, 0))
         done, _ = await asyncio.wait({tagging}, timeout=0.5)
         assert not done
     await tagging

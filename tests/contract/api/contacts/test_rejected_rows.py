@@ -3,7 +3,7 @@
 import pytest
 
 from api.common.errors import Conflict
-from api.contacts.imports.store import PAGE, ImportStore
+from api.contacts.imports.store import PAGE_ROWS, ImportStore
 from tests.contract.api.contacts.uploads import (
     BASE,
     PHONES,
@@ -16,7 +16,7 @@ from tests.contract.api.contacts.uploads import (
 )
 from tests.contract.api.serving import Served
 
-BAD = PAGE + 5
+BAD = PAGE_ROWS + 5
 FILE = b"Phone\n" + b"nobody\n" * BAD
 
 
@@ -40,7 +40,7 @@ async def test_a_rejected_row_stops_nothing(served: Served) -> None:
         (9, "3 cells, but there are 2 columns"),
     ]
     assert rows[0][2:] == ["12", "'=1+1"]
-    _, found = await served.ask("GET", f"{BASE}/contactlists/{list_id}")
+    _, found = await served.request("GET", f"{BASE}/contactlists/{list_id}")
     assert found["processing"]["rejectedRowsPath"] == f"{BASE}/rejected-rows/{list_id}"
 
 
@@ -48,8 +48,8 @@ async def test_until_all_are_known_there_are_none(served: Served) -> None:
     """While the file is processed again it is 409; then they are those of the last time."""
     list_id, _ = await taken(served, FILE)
     path = f"{BASE}/rejected-rows/{list_id}"
-    assert (await served.ask("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
-    status, told = await served.ask("GET", path)
+    assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
+    status, told = await served.request("GET", path)
     assert (status, told["code"]) == (409, "processing")
     assert await worked(served)
     assert len(await rejected(served, list_id)) == BAD
@@ -58,7 +58,7 @@ async def test_until_all_are_known_there_are_none(served: Served) -> None:
 async def test_who_fetches_them_slowly_gets_them_all(served: Served) -> None:
     """Also those that are forgotten before he has read them."""
     list_id, _ = await taken(served, FILE)
-    content = await served.parts.lists.lists.rejected("acme", int(list_id))
+    content = await served.services.lists.lists.rejected_rows("acme", int(list_id))
     await mapped(served, list_id, PHONES)
     await processed(served, list_id)
     text = b"".join([chunk async for chunk in content])
@@ -69,13 +69,13 @@ async def test_who_fetches_them_slowly_gets_them_all(served: Served) -> None:
 async def test_half_of_them_is_a_conflict(served: Served, anew: str) -> None:
     """Where they are forgotten while they are written down."""
     list_id, _ = await taken(served, FILE)
-    imports = ImportStore(served.parts.database, served.parts.now_ms)
-    async with served.parts.database.reading() as connection:
-        found = (await imports.of_several(connection, [int(list_id)]))[int(list_id)]
-    pages = imports.rejected(found.job_id)
-    assert len(await anext(pages)) == PAGE
+    imports = ImportStore(served.services.database, served.services.now_ms)
+    async with served.services.database.reading() as connection:
+        found = (await imports.get_several(connection, [int(list_id)]))[int(list_id)]
+    pages = imports.rejected_rows(found.job_id)
+    assert len(await anext(pages)) == PAGE_ROWS
     if anew == "process":
-        assert (await served.ask("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
+        assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
     else:
         path = f"/updatecontactlist/{list_id}"
         assert (await sent(served, FILE, path=path, method="PATCH"))[0] == 200

@@ -11,7 +11,7 @@ from tests.contract.api.rest import Rest
 
 async def found(rest: Rest, path: str, **words: Any) -> Any:
     """Ask for a page."""
-    answer = await rest.ask("GET", f"{BASE}/{path}", params=words)
+    answer = await rest.request("GET", f"{BASE}/{path}", params=words)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -23,10 +23,10 @@ def names(page: Any) -> list[tuple[str, str]]:
 
 async def test_pages_and_totals(kept: Rest) -> None:
     """A list's contacts in the order in which they came, ten unless asked for more."""
-    list_id = await a_list(kept.parts)
-    ids = await contacts_in(kept.parts, list_id, *some(25))
-    other = await a_list(kept.parts, name="Autumn")
-    others = await contacts_in(kept.parts, other, *some(5))
+    list_id = await a_list(kept.services)
+    ids = await contacts_in(kept.services, list_id, *some(25))
+    other = await a_list(kept.services, name="Autumn")
+    others = await contacts_in(kept.services, other, *some(5))
     page = await found(kept, f"get-contact/{list_id}")
     assert [each["contactId"] for each in page["data"]] == ids[:10]
     assert (page["total"], page["totalIsExact"], page["limit"], page["offset"]) == (25, True, 10, 0)
@@ -63,12 +63,12 @@ async def test_pages_and_totals(kept: Rest) -> None:
 )
 async def test_beginnings(rest: Rest, words: dict[str, str], wanted: list[tuple[str, str]]) -> None:
     """By names, number and e-mail, all that are given; nothing of others or of deleted lists."""
-    await rest.parts.accounts.change(Account("acme", "acme", region="NO"))
-    list_id = await a_list(rest.parts)
-    await contacts_in(rest.parts, list_id, *some(4))
-    await contacts_in(rest.parts, await a_list(rest.parts, is_deleted=True), *some(4))
-    others = await a_list(rest.parts, "other")
-    await contacts_in(rest.parts, others, *some(4), account="other")
+    await rest.services.accounts.change(Account("acme", "acme", region="NO"))
+    list_id = await a_list(rest.services)
+    await contacts_in(rest.services, list_id, *some(4))
+    await contacts_in(rest.services, await a_list(rest.services, is_deleted=True), *some(4))
+    others = await a_list(rest.services, "other")
+    await contacts_in(rest.services, others, *some(4), account="other")
     page = await found(rest, "all-contacts", **words)
     assert sorted(names(page)) == sorted(wanted)
     assert (page["total"], page["totalIsExact"]) == (len(wanted), True)
@@ -82,10 +82,10 @@ async def test_beginnings(rest: Rest, words: dict[str, str], wanted: list[tuple[
 
 async def test_tags_find_contacts(kept: Rest) -> None:
     """Any of several, each contact once, in the order in which they came."""
-    list_id = await a_list(kept.parts)
-    both = await contacts_in(kept.parts, list_id, *some(2), tags=("a", "b"))
-    only = await contacts_in(kept.parts, list_id, *some(2, first=2), tags=("b",))
-    await contacts_in(kept.parts, list_id, *some(2, first=4))
+    list_id = await a_list(kept.services)
+    both = await contacts_in(kept.services, list_id, *some(2), tags=("a", "b"))
+    only = await contacts_in(kept.services, list_id, *some(2, first=2), tags=("b",))
+    await contacts_in(kept.services, list_id, *some(2, first=4))
     for words, wanted in (
         ({"tags": "a"}, both),
         ({"tags": "a,b"}, [*both, *only]),
@@ -121,6 +121,6 @@ async def test_tags_find_contacts(kept: Rest) -> None:
 )
 async def test_odd_questions_are_refused(rest: Rest, words: dict[str, str], path: str) -> None:
     """Each fault is named."""
-    list_id = await a_list(rest.parts)
-    told = await rest.refused("GET", f"{BASE}/viewContacts/{list_id}", params=words)
+    list_id = await a_list(rest.services)
+    told = await rest.rejected("GET", f"{BASE}/viewContacts/{list_id}", params=words)
     assert (told[0], told[2]) == (400, [path])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.contacts.tags.service import BATCH_ROWS
+from api.contacts.tags.service import MAX_SYNCHRONOUS
 from api.jobs.worker import Worker
 from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.contract.api.rest import Rest
@@ -13,34 +13,34 @@ from tests.contract.api.rest import Rest
 async def tagged(rest: Rest, list_id: str, tag: str) -> list[str]:
     """Name the contacts that have a tag."""
     words = {"tags": tag, "limit": "1000"}
-    answer = await rest.ask("GET", f"{BASE}/get-contact/{list_id}", params=words)
+    answer = await rest.request("GET", f"{BASE}/get-contact/{list_id}", params=words)
     return [each["contactId"] for each in answer.json()["data"]]
 
 
 async def replaced(rest: Rest, list_id: str, **body: str) -> Any:
     """Replace a tag."""
-    answer = await rest.ask("PATCH", f"{BASE}/{list_id}/manage-tags", body)
+    answer = await rest.request("PATCH", f"{BASE}/{list_id}/manage-tags", body)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
 async def test_a_lists_tags(kept: Rest) -> None:
     """Added once each, and taken out; what is not there is not missed."""
-    list_id = await a_list(kept.parts)
+    list_id = await a_list(kept.services)
     path = f"{BASE}/{list_id}/tags"
-    answer = await kept.ask("PATCH", path, {"tagsToAdd": ["b", "a", "b"]})
+    answer = await kept.request("PATCH", path, {"tagsToAdd": ["b", "a", "b"]})
     assert answer.json() == {"contactListId": list_id, "tags": ["a", "b"]}
-    answer = await kept.ask("PATCH", path, {"tagsToAdd": ["a"], "tagsToRemove": ["b", "c"]})
+    answer = await kept.request("PATCH", path, {"tagsToAdd": ["a"], "tagsToRemove": ["b", "c"]})
     assert (answer.status_code, answer.json()["tags"]) == (200, ["a"])
 
 
 async def test_a_tag_is_replaced_on_contacts(kept: Rest) -> None:
     """Who has the one gets the other, also if he has it already; nobody else does."""
-    list_id, other = await a_list(kept.parts), await a_list(kept.parts, name="Autumn")
-    old = await contacts_in(kept.parts, list_id, *some(3), tags=("new",))
-    both = await contacts_in(kept.parts, list_id, *some(1, first=3), tags=("new", "called"))
-    none = await contacts_in(kept.parts, list_id, *some(1, first=4))
-    elsewhere = await contacts_in(kept.parts, other, *some(1), tags=("new",))
+    list_id, other = await a_list(kept.services), await a_list(kept.services, name="Autumn")
+    old = await contacts_in(kept.services, list_id, *some(3), tags=("new",))
+    both = await contacts_in(kept.services, list_id, *some(1, first=3), tags=("new", "called"))
+    none = await contacts_in(kept.services, list_id, *some(1, first=4))
+    elsewhere = await contacts_in(kept.services, other, *some(1), tags=("new",))
     done = await replaced(kept, list_id, removeTag="new", insertTag="called")
     assert done == {"contactListId": list_id, "state": "done", "contacts": 4}
     assert await tagged(kept, list_id, "called") == [*old, *both]
@@ -54,14 +54,14 @@ async def test_a_tag_is_replaced_on_contacts(kept: Rest) -> None:
 
 async def test_many_contacts_are_tagged_in_the_background(kept: Rest) -> None:
     """By the same deed, as a job."""
-    list_id = await a_list(kept.parts)
-    await contacts_in(kept.parts, list_id, *some(BATCH_ROWS + 1))
+    list_id = await a_list(kept.services)
+    await contacts_in(kept.services, list_id, *some(MAX_SYNCHRONOUS + 1))
     assert (await replaced(kept, list_id, insertTag="all"))["state"] == "waiting"
     assert await tagged(kept, list_id, "all") == []
-    await Worker(kept.parts.jobs, kept.parts.contacts.jobs, kept.parts.metrics).once()
-    words = {"tags": "all", "offset": str(BATCH_ROWS)}
-    page = (await kept.ask("GET", f"{BASE}/get-contact/{list_id}", params=words)).json()
-    assert (len(page["data"]), page["total"]) == (1, BATCH_ROWS + 1)
+    await Worker(kept.services.jobs, kept.services.contacts.jobs, kept.services.metrics).once()
+    words = {"tags": "all", "offset": str(MAX_SYNCHRONOUS)}
+    page = (await kept.request("GET", f"{BASE}/get-contact/{list_id}", params=words)).json()
+    assert (len(page["data"]), page["total"]) == (1, MAX_SYNCHRONOUS + 1)
 
 
 @pytest.mark.parametrize(
@@ -81,14 +81,14 @@ async def test_what_is_wrong_is_named(
     rest: Rest, path: str, body: dict[str, Any], fault: str
 ) -> None:
     """Each fault by its path."""
-    told = await rest.refused("PATCH", f"{BASE}/{await a_list(rest.parts)}/{path}", body)
+    told = await rest.rejected("PATCH", f"{BASE}/{await a_list(rest.services)}/{path}", body)
     assert (told[0], told[2]) == (400, [fault])
 
 
 async def test_a_list_has_so_many_tags(kept: Rest) -> None:
     """One more is refused, and none is added."""
-    path = f"{BASE}/{await a_list(kept.parts)}/tags"
-    await kept.ask("PATCH", path, {"tagsToAdd": [f"t{each}" for each in range(100)]})
-    assert (await kept.refused("PATCH", path, {"tagsToAdd": ["more"]}))[0] == 400
-    answer = await kept.ask("PATCH", path, {"tagsToRemove": ["none"]})
+    path = f"{BASE}/{await a_list(kept.services)}/tags"
+    await kept.request("PATCH", path, {"tagsToAdd": [f"t{each}" for each in range(100)]})
+    assert (await kept.rejected("PATCH", path, {"tagsToAdd": ["more"]}))[0] == 400
+    answer = await kept.request("PATCH", path, {"tagsToRemove": ["none"]})
     assert len(answer.json()["tags"]) == 100

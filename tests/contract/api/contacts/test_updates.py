@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.contract.api.contacts.uploads import BASE, contacts, mapped, processed, sent, taken
-from tests.contract.api.manual_clock import Hand
-from tests.contract.api.serving import Served, serving
+from tests.contract.api.manual_clock import ManualClock
+from tests.contract.api.serving import Served, serve_rest
 
 MAPPINGS = {"Phone": "phoneNumber", "Last": "lName", "Mail": "email", "City": "city", "Zip": "zip"}
 HEAD = ",".join(MAPPINGS)
@@ -14,13 +14,13 @@ FIRST = f"{HEAD}\n+4790000001,Berg,n@example.com,Oslo,\n+4790000002,Dahl,,,\n+47
 
 
 @pytest.fixture
-async def rest(database_url: str, clock: Hand) -> AsyncIterator[Served]:
+async def rest(database_url: str, clock: ManualClock) -> AsyncIterator[Served]:
     """Serve, with a clock that is moved by hand."""
-    async with serving(database_url, clock=clock) as found:
+    async with serve_rest(database_url, clock=clock) as found:
         yield found
 
 
-async def changed(rest: Served, clock: Hand, list_id: str, *rows: str) -> list[str]:
+async def changed(rest: Served, clock: ManualClock, list_id: str, *rows: str) -> list[str]:
     """Update a list by a file, a minute later; tell which numbers were written."""
     before = {each["phoneNumber"]: each["updatedTime"] for each in await contacts(rest, list_id)}
     clock.now += 60_000
@@ -39,11 +39,11 @@ async def changed(rest: Served, clock: Hand, list_id: str, *rows: str) -> list[s
 
 async def names(rest: Served, **words: str) -> list[str]:
     """Look for contacts by what they begin with."""
-    _, page = await rest.ask("GET", f"{BASE}/all-contacts", **words)
+    _, page = await rest.request("GET", f"{BASE}/all-contacts", **words)
     return [str(each["phoneNumber"]) for each in page["data"]]
 
 
-async def test_only_what_is_new_is_written(rest: Served, clock: Hand) -> None:
+async def test_only_what_is_new_is_written(rest: Served, clock: ManualClock) -> None:
     """A file that says nothing new leaves every contact as it was, and so does an empty cell."""
     list_id, _ = await taken(rest, FIRST.encode(), MAPPINGS, assignedFields=["city", "zip"])
     assert await changed(rest, clock, list_id, *FIRST.splitlines()[1:]) == []
@@ -58,7 +58,7 @@ async def test_only_what_is_new_is_written(rest: Served, clock: Hand) -> None:
     ]  # fmt: skip
 
 
-async def test_what_is_changed_is_found(rest: Served, clock: Hand) -> None:
+async def test_what_is_changed_is_found(rest: Served, clock: ManualClock) -> None:
     """By its new name and e-mail, and not by its old ones; what was left out still is."""
     list_id, _ = await taken(rest, FIRST.encode(), MAPPINGS, assignedFields=["city", "zip"])
     await changed(rest, clock, list_id, "+4790000001,Bø,,,", "+4790000002,,d@example.com,,")

@@ -95,22 +95,22 @@ async def refused(rest: Served, content: bytes, **data: Any) -> str:
 async def mapped(rest: Served, list_id: str, mappings: dict[str, str]) -> None:
     """Map a list's columns."""
     body = {"mappings": mappings}
-    status, found = await rest.ask("POST", f"{BASE}/map-fields/{list_id}", "acme", body)
+    status, found = await rest.request("POST", f"{BASE}/map-fields/{list_id}", "acme", body)
     assert (status, found.get("status")) == (200, "MAPPING_DONE"), found
 
 
 async def worked(rest: Served) -> bool:
     """Do the next job, if there is one."""
-    parts = rest.parts
+    parts = rest.services
     return await Worker(parts.jobs, parts.lists.jobs, parts.metrics).once()
 
 
 async def processed(rest: Served, list_id: str, **query: object) -> dict[str, Any]:
     """Take a list's file in; gives what became of it."""
-    status, found = await rest.ask("POST", f"{BASE}/process-file/{list_id}", "acme", **query)
+    status, found = await rest.request("POST", f"{BASE}/process-file/{list_id}", "acme", **query)
     assert (status, found.get("status")) == (200, "PROCESSING"), found
     assert await worked(rest)
-    _, found = await rest.ask("GET", f"{BASE}/contactlists/{list_id}")
+    _, found = await rest.request("GET", f"{BASE}/contactlists/{list_id}")
     return dict(found)
 
 
@@ -127,7 +127,7 @@ async def taken(
 
 async def contacts(rest: Served, list_id: str) -> list[dict[str, Any]]:
     """Read a list's contacts, by number."""
-    status, found = await rest.ask("GET", f"{BASE}/get-contact/{list_id}", limit=1_000)
+    status, found = await rest.request("GET", f"{BASE}/get-contact/{list_id}", limit=1_000)
     assert status == 200, found
     return sorted(found["data"], key=lambda each: str(each["phoneNumber"]))
 

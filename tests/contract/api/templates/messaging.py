@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from api.common.clock import Clock, now_ms
-from tests.contract.api.rest import Rest, resting, settings_for
+from tests.contract.api.rest import Rest, run_rest, settings_for
 from tests.contract.rpc.harness.bench import Bench
 from tests.harness.customers.msgapp import SimulatedMsgapp
 from tests.harness.customers.msgapp_names import phone_id
@@ -42,7 +42,7 @@ class Messaging:
 
     async def create(self, **more: Any) -> Any:
         """Make a template; give it."""
-        answer = await self.rest.ask("POST", BASE, {**HELLO, **more})
+        answer = await self.rest.request("POST", BASE, {**HELLO, **more})
         assert answer.status_code == 201, answer.text
         return answer.json()
 
@@ -54,7 +54,7 @@ class Messaging:
 
     async def get(self, template_id: str) -> Any:
         """Show a template."""
-        answer = await self.rest.ask("GET", f"{BASE}/{template_id}")
+        answer = await self.rest.request("GET", f"{BASE}/{template_id}")
         assert answer.status_code == 200, answer.text
         return answer.json()
 
@@ -67,7 +67,7 @@ class Messaging:
     ) -> tuple[int, str, list[str]]:
         """Ask for what is refused: `hello`, unless it is said otherwise."""
         asked = HELLO if body is None and path == BASE else body
-        return await self.rest.refused(method, path, asked, **more)
+        return await self.rest.rejected(method, path, asked, **more)
 
 
 @asynccontextmanager
@@ -78,7 +78,7 @@ async def messaging(
     async with SimulatedMsgapp() as platform:
         settings = platform.settings("acme", "other", **more)
         known = settings_for(database_url, bench.url, msgapp=settings)
-        async with resting(known, bench, clock) as rest:
+        async with run_rest(known, bench, clock) as rest:
             for account in ("acme", "other"):
                 number = {
                     "businessName": account,
@@ -86,6 +86,6 @@ async def messaging(
                     "businessMsgappNumber": "+4721930000",
                 }
                 token = await rest.token_of(account, account)
-                answer = await rest.ask("POST", "/srmain/msgapp-numbers", number, token=token)
+                answer = await rest.request("POST", "/srmain/msgapp-numbers", number, token=token)
                 assert answer.status_code == 201, answer.text
             yield Messaging(rest, platform)

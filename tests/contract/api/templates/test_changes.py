@@ -1,6 +1,6 @@
 """Templates changed and taken away, here and there; and what becomes of answers that are lost."""
 
-from tests.contract.api.manual_clock import Hand
+from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.templates.messaging import BASE, HELLO, LISTED, Messaging
 from tests.contract.rpc.harness.bench import Bench
 from tests.harness.customers.msgapp_faults import done_but, fails
@@ -9,40 +9,40 @@ from tests.harness.customers.msgapp_names import phone_id
 CHANGED = "Hello {{1}}, {{2}} has come."
 
 
-async def test_a_template_is_changed(house: Messaging) -> None:
+async def test_a_template_is_changed(stack: Messaging) -> None:
     """There and here; what is not named stays, and the status is the platform's again."""
-    made = await house.create(footerText="Bye")
-    house.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
+    made = await stack.create(footerText="Bye")
+    stack.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
     path = f"{BASE}/{made['id']}"
     change = {"bodyText": CHANGED, "name": "hello", "language": "en_US"}
-    changed = (await house.rest.ask("PATCH", path, change)).json()
+    changed = (await stack.rest.request("PATCH", path, change)).json()
     texts = (changed["bodyText"], changed["footerText"], changed["status"])
     assert texts == (CHANGED, "Bye", "PENDING")
-    there = house.there.all[made["platformTemplateId"]]
+    there = stack.there.all[made["platformTemplateId"]]
     assert (
-        there["components"] == changed["components"] == (await house.get(made["id"]))["components"]
+        there["components"] == changed["components"] == (await stack.get(made["id"]))["components"]
     )
-    (asked,) = house.platform.of("POST", f"/{made['platformTemplateId']}")
+    (asked,) = stack.platform.of("POST", f"/{made['platformTemplateId']}")
     assert asked.body.keys() == {"components"}
-    changed = (await house.rest.ask("PATCH", path, {"footerText": None})).json()
+    changed = (await stack.rest.request("PATCH", path, {"footerText": None})).json()
     assert changed["footerText"] is None
     change = {"category": "MARKETING", "components": HELLO["components"], "headerText": "Hi"}
-    changed = (await house.rest.ask("PATCH", path, change)).json()
+    changed = (await stack.rest.request("PATCH", path, change)).json()
     assert (changed["category"], changed["headerText"]) == ("MARKETING", "Hi")
     assert changed["components"][1:] == HELLO["components"]
 
 
-async def test_changes_that_the_platform_need_not_know(house: Messaging) -> None:
+async def test_changes_that_the_platform_need_not_know(stack: Messaging) -> None:
     """Nothing new, or another number of the account: it is not asked."""
-    made = await house.create()
+    made = await stack.create()
     path = f"{BASE}/{made['id']}"
     number = {"businessName": "x", "phoneNumberId": "2", "businessMsgappNumber": "+4721930001"}
-    await house.rest.post("/srmain/msgapp-numbers", **number)
-    before = len(house.platform.seen)
+    await stack.rest.post("/srmain/msgapp-numbers", **number)
+    before = len(stack.platform.seen)
     change = {"phoneNumberId": "2", "category": "UTILITY", "components": HELLO["components"]}
-    changed = (await house.rest.ask("PATCH", path, change)).json()
+    changed = (await stack.rest.request("PATCH", path, change)).json()
     assert changed["phoneNumberId"] == "2"
-    assert len(house.platform.seen) == before
+    assert len(stack.platform.seen) == before
     for bad, name in (
         ({"name": "other"}, "name"),
         ({"language": "nb"}, "language"),
@@ -52,97 +52,97 @@ async def test_changes_that_the_platform_need_not_know(house: Messaging) -> None
         ({"parameter_format": "NAMED"}, "components[0].text"),
         ({"status": "APPROVED"}, "status"),
     ):
-        refused = await house.refused("PATCH", path, bad)
+        refused = await stack.refused("PATCH", path, bad)
         assert (refused[0], refused[2]) == (400, [name])
-    assert len(house.platform.seen) == before
+    assert len(stack.platform.seen) == before
 
 
-async def test_a_template_is_taken_away(house: Messaging) -> None:
+async def test_a_template_is_taken_away(stack: Messaging) -> None:
     """There in its language only; one that is gone there already goes here, too."""
-    first, second = await house.create(), await house.create(language="nb")
+    first, second = await stack.create(), await stack.create(language="nb")
     path = f"{BASE}/{first['id']}"
-    assert (await house.rest.ask("DELETE", path)).json() == {"id": first["id"], "deleted": True}
-    assert list(house.there.all) == [second["platformTemplateId"]]
-    assert (await house.refused("GET", path))[0] == 404
-    house.there.all.clear()
-    assert (await house.rest.ask("DELETE", f"{BASE}/{second['id']}")).status_code == 200
-    assert (await house.rest.ask("GET", LISTED)).json()["total"] == 0
+    assert (await stack.rest.request("DELETE", path)).json() == {"id": first["id"], "deleted": True}
+    assert list(stack.there.all) == [second["platformTemplateId"]]
+    assert (await stack.refused("GET", path))[0] == 404
+    stack.there.all.clear()
+    assert (await stack.rest.request("DELETE", f"{BASE}/{second['id']}")).status_code == 200
+    assert (await stack.rest.request("GET", LISTED)).json()["total"] == 0
 
 
-async def test_one_that_is_there_already_is_known(house: Messaging) -> None:
+async def test_one_that_is_there_already_is_known(stack: Messaging) -> None:
     """With its platform id it is not made anew: its content is what it is there."""
-    house.there.put("77", name="hello", components=[{"type": "BODY", "text": "There."}])
-    made = await house.create(platformTemplateId="77", components=[])
+    stack.there.put("77", name="hello", components=[{"type": "BODY", "text": "There."}])
+    made = await stack.create(platformTemplateId="77", components=[])
     shown = (made["platformTemplateId"], made["status"], made["statusReason"], made["bodyText"])
     assert shown == ("77", "APPROVED", "NONE", "There.")
     for change in ({"name": "no_such"}, {"language": "nb"}, {"platformTemplateId": "78"}):
         asked = {**HELLO, "platformTemplateId": "77", **change}
-        refused = await house.refused(body=asked)
+        refused = await stack.refused(body=asked)
         assert refused == (400, "unknown_template", ["platformTemplateId"])
-    assert house.platform.of("POST", "/message_templates") == []
+    assert stack.platform.of("POST", "/message_templates") == []
 
 
-async def test_what_the_platform_refuses_is_not_kept(house: Messaging) -> None:
+async def test_what_the_platform_refuses_is_not_kept(stack: Messaging) -> None:
     """Its own words and numbers are passed on, and the name is free again."""
     text = "This text is not fit to be sent."
-    house.platform.next_answers(fails(400, 100, error_subcode=2388299, error_user_msg=text))
-    answer = await house.rest.ask("POST", BASE, HELLO)
+    stack.platform.next_answers(fails(400, 100, error_subcode=2388299, error_user_msg=text))
+    answer = await stack.rest.request("POST", BASE, HELLO)
     assert (answer.status_code, answer.json()["code"]) == (400, "platform_100")
     assert answer.json()["detail"] == (
         f"{text} (the messaging platform's code 100, subcode 2388299, trace AbCdEf123)"
     )
-    assert (await house.rest.ask("GET", LISTED)).json()["total"] == 0
-    await house.create()
+    assert (await stack.rest.request("GET", LISTED)).json()["total"] == 0
+    await stack.create()
 
 
-async def test_an_answer_that_is_lost_loses_nothing(house: Messaging, clock: Hand) -> None:
+async def test_an_answer_that_is_lost_loses_nothing(stack: Messaging, clock: ManualClock) -> None:
     """Made there, told as a 500: it is kept without a status, and the next try finds it."""
-    house.platform.next_answers(done_but(fails(500)))
-    assert (await house.refused())[:2] == (503, "platform_down")
-    (kept,) = (await house.rest.ask("GET", LISTED)).json()["data"]
+    stack.platform.next_answers(done_but(fails(500)))
+    assert (await stack.refused())[:2] == (503, "platform_down")
+    (kept,) = (await stack.rest.request("GET", LISTED)).json()["data"]
     assert (kept["status"], kept["platformTemplateId"]) == (None, None)
-    assert await house.refused() == (400, "taken", ["name"])  # somebody may be at it still
+    assert await stack.refused() == (400, "taken", ["name"])  # somebody may be at it still
     path = f"{BASE}/{kept['id']}"
-    assert (await house.refused("PATCH", path, {"footerText": "x"}))[:2] == (409, "not_on_platform")
+    assert (await stack.refused("PATCH", path, {"footerText": "x"}))[:2] == (409, "not_on_platform")
     clock.now += 120_000
-    made = await house.create(bodyText="Other", components=[])
+    made = await stack.create(bodyText="Other", components=[])
     assert (made["id"], made["status"], made["components"]) == (
         kept["id"],
         "PENDING",
         HELLO["components"],
     )
-    assert len(house.there.all) == 1
+    assert len(stack.there.all) == 1
 
 
-async def test_a_lost_answer_may_also_be_synced_or_taken_away(house: Messaging) -> None:
+async def test_a_lost_answer_may_also_be_synced_or_taken_away(stack: Messaging) -> None:
     """What was made there without our knowing is found by its name."""
-    house.platform.next_answers(done_but(fails(500)), done_but(fails(502)))
-    await house.refused()
-    await house.refused(body={**HELLO, "name": "second"})
-    listed = (await house.rest.ask("GET", LISTED)).json()["data"]
+    stack.platform.next_answers(done_but(fails(500)), done_but(fails(502)))
+    await stack.refused()
+    await stack.refused(body={**HELLO, "name": "second"})
+    listed = (await stack.rest.request("GET", LISTED)).json()["data"]
     second = next(each for each in listed if each["name"] == "second")
-    assert (await house.rest.ask("DELETE", f"{BASE}/{second['id']}")).status_code == 200
-    assert [each["name"] for each in house.there.all.values()] == ["hello"]
-    assert await house.sync() == {"checked": 1, "updated": 1, "missing": [], "unknown": 0}
-    (kept,) = (await house.rest.ask("GET", LISTED)).json()["data"]
-    assert (kept["status"], [kept["platformTemplateId"]]) == ("PENDING", list(house.there.all))
+    assert (await stack.rest.request("DELETE", f"{BASE}/{second['id']}")).status_code == 200
+    assert [each["name"] for each in stack.there.all.values()] == ["hello"]
+    assert await stack.sync() == {"checked": 1, "updated": 1, "missing": [], "unknown": 0}
+    (kept,) = (await stack.rest.request("GET", LISTED)).json()["data"]
+    assert (kept["status"], [kept["platformTemplateId"]]) == ("PENDING", list(stack.there.all))
 
 
-async def test_without_a_business_account(house: Messaging, bench: Bench) -> None:
+async def test_without_a_business_account(stack: Messaging, bench: Bench) -> None:
     """An account that the settings do not name can't have the platform asked."""
-    theirs = await house.rest.token_of("other", "other")
-    assert house.rest.parts.settings.msgapp.accounts.pop("other")
+    theirs = await stack.rest.token_of("other", "other")
+    assert stack.rest.services.settings.msgapp.accounts.pop("other")
     asked = {**HELLO, "phoneNumberId": phone_id("other")}
-    refused = await house.rest.refused("POST", BASE, asked, token=theirs)
+    refused = await stack.rest.rejected("POST", BASE, asked, token=theirs)
     assert refused[:2] == (400, "no_business_account")
-    refused = await house.rest.refused("POST", f"{BASE}/sync-status", token=theirs)
+    refused = await stack.rest.rejected("POST", f"{BASE}/sync-status", token=theirs)
     assert refused[:2] == (400, "no_business_account")
 
 
-async def test_sent_again_it_is_made_once(house: Messaging) -> None:
+async def test_sent_again_it_is_made_once(stack: Messaging) -> None:
     """With an idempotency key the answer is the same."""
     headers = {"Idempotency-Key": "k-1"}
-    first = await house.rest.ask("POST", BASE, HELLO, headers=headers)
-    again = await house.rest.ask("POST", BASE, HELLO, headers=headers)
+    first = await stack.rest.request("POST", BASE, HELLO, headers=headers)
+    again = await stack.rest.request("POST", BASE, HELLO, headers=headers)
     assert (first.status_code, again.json()) == (201, first.json())
-    assert len(house.there.all) == 1
+    assert len(stack.there.all) == 1

@@ -23,7 +23,7 @@ MIB = 1_048_576
 
 async def upload(one: Messaging, content: bytes, kind: str, name: str = "file") -> Any:
     """Upload a file."""
-    return await one.rest.ask(
+    return await one.rest.request(
         "POST", UPLOAD, files={"file": (name, content)}, data={"mediaKind": kind}
     )
 
@@ -64,7 +64,7 @@ async def test_an_uploaded_header_is_used(one: Messaging) -> None:
     header = {"type": "HEADER", "format": "IMAGE", "example": {"header_handle": [handle]}}
     made = await one.approved(components=[header, *HELLO["components"]])
     asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
-    refused = await one.rest.refused("POST", SEND, asked)
+    refused = await one.rest.rejected("POST", SEND, asked)
     assert refused == (400, "value_missing", ["variableValues.header"])
     link = "https://example.com/a.png"
     await one.rest.post(SEND, **{**asked, "variableValues": {**VALUES, "header": link}})
@@ -91,7 +91,7 @@ async def test_a_file_that_can_not_be(
     one: Messaging, content: bytes, kind: str, code: str, path: str
 ) -> None:
     """Known by its content, whatever it is called; nothing is sent on."""
-    refused = await one.rest.refused(
+    refused = await one.rest.rejected(
         "POST", UPLOAD, files={"file": ("a.png", content)}, data={"mediaKind": kind}
     )
     assert refused == (400, code, [path])
@@ -102,22 +102,22 @@ async def test_forms_that_are_none(one: Messaging) -> None:
     """A part that is missing is named; no form, two files or a broken one is 400."""
     single = {"file": ("a.png", PNG)}
     kind = {"mediaKind": "image"}
-    assert (await one.rest.refused("POST", UPLOAD, files=single))[2] == ["mediaKind"]
-    assert (await one.rest.refused("POST", UPLOAD, data=kind))[2] == ["file"]
-    assert (await one.rest.refused("POST", UPLOAD, {"file": "x"}))[2] == ["file"]
+    assert (await one.rest.rejected("POST", UPLOAD, files=single))[2] == ["mediaKind"]
+    assert (await one.rest.rejected("POST", UPLOAD, data=kind))[2] == ["file"]
+    assert (await one.rest.rejected("POST", UPLOAD, {"file": "x"}))[2] == ["file"]
     two = [("file", ("a", PNG)), ("more", ("b", PNG))]
-    assert (await one.rest.refused("POST", UPLOAD, files=two, data=kind))[0] == 400
+    assert (await one.rest.rejected("POST", UPLOAD, files=two, data=kind))[0] == 400
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     for body in (b"--y\r\n", b"--x\r\nnonsense", b"x" * 1_000):
-        assert (await one.rest.refused("POST", UPLOAD, body, headers=headers))[0] == 400
+        assert (await one.rest.rejected("POST", UPLOAD, body, headers=headers))[0] == 400
     whole = b'--x\r\nContent-Disposition: form-data; name="mediaKind"\r\n\r\n+2AA-\r\n--x--\r\n'
     for charset in ("undefined", "utf-7", "punycode"):
         headers = {"Content-Type": f"multipart/form-data; boundary=x; charset={charset}"}
-        assert (await one.rest.refused("POST", UPLOAD, whole, headers=headers))[0] == 400
+        assert (await one.rest.rejected("POST", UPLOAD, whole, headers=headers))[0] == 400
     headers = {"Content-Type": "multipart/form-data"}
-    assert (await one.rest.refused("POST", UPLOAD, b"--x", headers=headers))[0] == 400
+    assert (await one.rest.rejected("POST", UPLOAD, b"--x", headers=headers))[0] == 400
     headers = {"Content-Type": "multipart/form-data; boundary=x", "Content-Length": "2000000000"}
-    assert (await one.rest.refused("POST", UPLOAD, b"", headers=headers))[0] == 413
+    assert (await one.rest.rejected("POST", UPLOAD, b"", headers=headers))[0] == 413
     assert one.platform.seen == []
 
 
@@ -142,6 +142,6 @@ async def test_an_upload_that_fails(
 
 async def test_without_an_app_nothing_is_uploaded(tmp_path: Path, bench: Bench) -> None:
     """The operator has to name one."""
-    async with messaging(sqlite_url(tmp_path), bench, app_id=None) as house:
-        answer = await upload(house, PNG, "image")
+    async with messaging(sqlite_url(tmp_path), bench, app_id=None) as stack:
+        answer = await upload(stack, PNG, "image")
         assert (answer.status_code, answer.json()["code"]) == (503, "no_app")

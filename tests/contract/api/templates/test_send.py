@@ -50,12 +50,12 @@ async def test_the_sender_may_be_another(one: Messaging) -> None:
     number = {"businessName": "x", "phoneNumberId": "p2", "businessMsgappNumber": "+4721930001"}
     kept = await one.rest.post("/srmain/msgapp-numbers", **number)
     one.platform.next_answers(faults.fails(400, 131009, "Parameter value is not valid"))
-    refused = await one.rest.refused("POST", SEND, {**asked, "senderPhoneNumberId": "p2"})
+    refused = await one.rest.rejected("POST", SEND, {**asked, "senderPhoneNumberId": "p2"})
     assert refused[:2] == (400, "platform_131009")
-    await one.rest.ask("PATCH", f"/srmain/msgapp-numbers/{kept['id']}", {"isActive": False})
+    await one.rest.request("PATCH", f"/srmain/msgapp-numbers/{kept['id']}", {"isActive": False})
     for sender in ("p2", phone_id("other"), "none"):
         wish = {**asked, "senderPhoneNumberId": sender}
-        status, _code, paths = await one.rest.refused("POST", SEND, wish)
+        status, _code, paths = await one.rest.rejected("POST", SEND, wish)
         assert (status, paths) == (400, ["senderPhoneNumberId"])
 
 
@@ -85,7 +85,7 @@ async def test_bad_input_names_its_field(one: Messaging, change: dict[str, Any],
     made = await one.approved()
     asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES, **change}
     asked = {name: each for name, each in asked.items() if each is not None}
-    status, _code, paths = await one.rest.refused("POST", SEND, asked)
+    status, _code, paths = await one.rest.rejected("POST", SEND, asked)
     assert (status, paths) == (400, [path])
     assert one.platform.of("POST", "/messages") == []
 
@@ -94,11 +94,11 @@ async def test_what_the_platform_says_of_a_message(one: Messaging) -> None:
     """A template that is not approved, or not there any more: its words, and our status."""
     made = await one.create()
     asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
-    assert (await one.rest.refused("POST", SEND, asked))[:2] == (400, "platform_132015")
+    assert (await one.rest.rejected("POST", SEND, asked))[:2] == (400, "platform_132015")
     one.there.all.clear()
-    assert (await one.rest.refused("POST", SEND, asked))[:2] == (400, "platform_132001")
+    assert (await one.rest.rejected("POST", SEND, asked))[:2] == (400, "platform_132001")
     theirs = await one.rest.token_of("other", "other")
-    refused = await one.rest.refused("POST", SEND, asked, token=theirs)
+    refused = await one.rest.rejected("POST", SEND, asked, token=theirs)
     assert refused == (400, "unknown_template", ["templateId"])
 
 
@@ -108,7 +108,7 @@ async def test_a_token_that_is_told_back_is_kept_secret(one: Messaging) -> None:
     asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     text = f"Malformed access token {token('acme')}"
     one.platform.next_answers(faults.fails(401, 190, text))
-    answer = await one.rest.ask("POST", SEND, asked)
+    answer = await one.rest.request("POST", SEND, asked)
     assert (answer.status_code, answer.json()["code"]) == (503, "platform_denied")
     assert "Malformed access token" in answer.text
     assert token("acme") not in answer.text
@@ -120,7 +120,7 @@ async def test_a_message_is_not_sent_twice(one: Messaging, fault: faults.Fault) 
     made = await one.approved()
     asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     one.platform.next_answers(faults.done_but(fault))
-    assert (await one.rest.refused("POST", SEND, asked))[:2] == (503, "platform_down")
+    assert (await one.rest.rejected("POST", SEND, asked))[:2] == (503, "platform_down")
     assert len(one.platform.messages) == 1
 
 
@@ -129,7 +129,7 @@ async def test_asked_again_by_key_it_is_sent_once(one: Messaging) -> None:
     made = await one.approved()
     asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     headers = {"Idempotency-Key": "k-1"}
-    first = await one.rest.ask("POST", SEND, asked, headers=headers)
-    again = await one.rest.ask("POST", SEND, asked, headers=headers)
+    first = await one.rest.request("POST", SEND, asked, headers=headers)
+    again = await one.rest.request("POST", SEND, asked, headers=headers)
     assert (first.status_code, again.json()) == (200, first.json())
     assert len(one.platform.messages) == 1

@@ -11,58 +11,58 @@ from tests.harness.customers import msgapp_faults as faults
 SYNC = f"{BASE}/sync-status"
 
 
-async def test_statuses_are_brought_up_to_date(house: Messaging) -> None:
+async def test_statuses_are_brought_up_to_date(stack: Messaging) -> None:
     """Word for word, also one that nobody has heard of; what is not there is named."""
-    first, second, gone = [await house.create(name=name) for name in ("a", "b", "c")]
-    house.there.all[first["platformTemplateId"]]["status"] = "IN_A_NEW_STATE"
-    house.there.all[second["platformTemplateId"]] |= {
+    first, second, gone = [await stack.create(name=name) for name in ("a", "b", "c")]
+    stack.there.all[first["platformTemplateId"]]["status"] = "IN_A_NEW_STATE"
+    stack.there.all[second["platformTemplateId"]] |= {
         "status": "REJECTED",
         "rejected_reason": "INVALID_FORMAT",
     }
-    del house.there.all[gone["platformTemplateId"]]
-    house.there.put("9", name="theirs_alone")
+    del stack.there.all[gone["platformTemplateId"]]
+    stack.there.put("9", name="theirs_alone")
     wanted = {"checked": 3, "updated": 2, "missing": [gone["id"]], "unknown": 1}
-    assert await house.sync() == wanted
-    shown = [await house.get(each["id"]) for each in (first, second, gone)]
+    assert await stack.sync() == wanted
+    shown = [await stack.get(each["id"]) for each in (first, second, gone)]
     assert [(each["status"], each["statusReason"]) for each in shown] == [
         ("IN_A_NEW_STATE", "NONE"),
         ("REJECTED", "INVALID_FORMAT"),
         ("PENDING", None),
     ]
-    assert await house.sync() == {**wanted, "updated": 0}
+    assert await stack.sync() == {**wanted, "updated": 0}
 
 
-async def test_all_pages_are_read(house: Messaging) -> None:
+async def test_all_pages_are_read(stack: Messaging) -> None:
     """By the cursor of each, to the last; on which of them a template is does not matter."""
-    made = await house.create()
-    mine = house.there.all.pop(made["platformTemplateId"])
+    made = await stack.create()
+    mine = stack.there.all.pop(made["platformTemplateId"])
     for number in range(2 * PAGE_ROWS + 1):
-        house.there.put(str(number), name=f"t{number}")
-    house.there.all[made["platformTemplateId"]] = {**mine, "status": "APPROVED"}
-    assert await house.sync() == {
+        stack.there.put(str(number), name=f"t{number}")
+    stack.there.all[made["platformTemplateId"]] = {**mine, "status": "APPROVED"}
+    assert await stack.sync() == {
         "checked": 1,
         "updated": 1,
         "missing": [],
         "unknown": 2 * PAGE_ROWS + 1,
     }
-    asked = [each.query.get("after") for each in house.platform.of("GET", "/message_templates")]
+    asked = [each.query.get("after") for each in stack.platform.of("GET", "/message_templates")]
     assert asked == [None, f"cursor{PAGE_ROWS}", f"cursor{2 * PAGE_ROWS}"]
 
 
-async def test_a_fault_on_the_way_takes_nothing_back(house: Messaging) -> None:
+async def test_a_fault_on_the_way_takes_nothing_back(stack: Messaging) -> None:
     """The first page is noted when the second is refused; the next try does the rest."""
-    first = await house.create(name="a")
+    first = await stack.create(name="a")
     for number in range(PAGE_ROWS):
-        house.there.put(str(number), name=f"t{number}")
-    last = await house.create(name="z")
+        stack.there.put(str(number), name=f"t{number}")
+    last = await stack.create(name="z")
     for each in (first, last):
-        house.there.all[each["platformTemplateId"]]["status"] = "APPROVED"
-    house.platform.next_answers(faults.passed(), faults.limited({"Retry-After": "17"}))
-    answer = await house.rest.ask("POST", SYNC)
+        stack.there.all[each["platformTemplateId"]]["status"] = "APPROVED"
+    stack.platform.next_answers(faults.passed(), faults.limited({"Retry-After": "17"}))
+    answer = await stack.rest.request("POST", SYNC)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "17")
-    statuses = [(await house.get(each["id"]))["status"] for each in (first, last)]
+    statuses = [(await stack.get(each["id"]))["status"] for each in (first, last)]
     assert statuses == ["APPROVED", "PENDING"]
-    assert (await house.sync())["updated"] == 1
+    assert (await stack.sync())["updated"] == 1
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ async def test_its_faults_are_told_as_ours(
 ) -> None:
     """Each as a problem, with how long to wait where that helps; never a 500, never a hang."""
     one.platform.next_answers(fault)
-    answer = await one.rest.ask("POST", SYNC)
+    answer = await one.rest.request("POST", SYNC)
     told = answer.json()
     assert (answer.status_code, told["code"], answer.headers.get("retry-after")) == (
         status,
@@ -111,18 +111,18 @@ async def test_its_faults_are_told_as_ours(
     )
     assert told["detail"]
     assert "token-of" not in answer.text
-    assert (await one.rest.ask("POST", SYNC)).status_code == 200
+    assert (await one.rest.request("POST", SYNC)).status_code == 200
 
 
 async def test_pages_that_never_end(one: Messaging) -> None:
     """A cursor that comes again, and one page after another for ever: both are given up."""
     again = faults.answers(b'{"data": [], "paging": {"cursors": {"after": "x"}, "next": "y"}}')
     one.platform.next_answers(again, again)
-    assert (await one.rest.refused("POST", SYNC))[:2] == (503, "platform_down")
+    assert (await one.rest.rejected("POST", SYNC))[:2] == (503, "platform_down")
     for number in range(MAX_PAGES + 1):
         body = f'{{"data": [], "paging": {{"cursors": {{"after": "{number}"}}, "next": "y"}}}}'
         one.platform.next_answers(faults.answers(body.encode()))
-    assert (await one.rest.refused("POST", SYNC))[:2] == (503, "platform_down")
+    assert (await one.rest.rejected("POST", SYNC))[:2] == (503, "platform_down")
 
 
 async def test_pages_that_take_too_long_together(one: Messaging) -> None:
@@ -132,7 +132,7 @@ async def test_pages_that_take_too_long_together(one: Messaging) -> None:
     for number in range(PAGE_ROWS):
         one.there.put(str(number), name=f"t{number}")
     one.platform.next_answers(faults.passed(), faults.silent())
-    sync = structs.replace(one.rest.parts.templates.sync, longest_s=0.5)
+    sync = structs.replace(one.rest.services.templates.sync, longest_s=0.5)
     with pytest.raises(PlatformUnavailable, match="longer than"):
         await sync.sync("acme")
     assert (await one.get(made["id"]))["status"] == "APPROVED"
@@ -141,7 +141,7 @@ async def test_pages_that_take_too_long_together(one: Messaging) -> None:
 async def test_nobody_is_there(one: Messaging) -> None:
     """A platform that can't be reached is told as such; it was not asked, so nothing is kept."""
     await one.platform.stop()
-    assert (await one.rest.refused("POST", SYNC))[:2] == (503, "platform_down")
+    assert (await one.rest.rejected("POST", SYNC))[:2] == (503, "platform_down")
     assert (await one.refused())[:2] == (503, "platform_down")
-    assert (await one.rest.ask("GET", LISTED)).json()["total"] == 0
+    assert (await one.rest.request("GET", LISTED)).json()["total"] == 0
     await one.platform.start()

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.manual_clock import Hand
+from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.templates.messaging import BASE, HELLO, LISTED, Messaging
 from tests.harness.customers.msgapp_names import phone_id
 
 CHANGED = "Hello {{1}}, {{2}} has come."
 
 
-async def test_a_template_is_made(house: Messaging) -> None:
+async def test_a_template_is_made(stack: Messaging) -> None:
     """There with what was asked for, here with the platform's id and status, word for word."""
-    made = await house.create()
-    (there,) = house.there.all.values()
+    made = await stack.create()
+    (there,) = stack.there.all.values()
     assert (there["name"], there["language"]) == ("hello", "en_US")
     assert (there["components"], there["parameter_format"]) == (HELLO["components"], "POSITIONAL")
     assert made == {
@@ -33,16 +33,16 @@ async def test_a_template_is_made(house: Messaging) -> None:
         "createdAt": made["createdAt"],
         "updatedAt": made["createdAt"],
     }
-    assert await house.get(made["id"]) == made
+    assert await stack.get(made["id"]) == made
 
 
-async def test_all_fields_reach_the_platform(house: Messaging) -> None:
+async def test_all_fields_reach_the_platform(stack: Messaging) -> None:
     """Named placeholders, sub-category, delivery; a component as a text that holds its JSON."""
     text = "{{first}} {{second}}"
     named = [{"param_name": name, "example": name} for name in ("first", "second")]
     body = {"type": "body", "text": text, "example": {"body_text_named_params": named}}
     buttons = {"type": "BUTTONS", "buttons": [{"type": "quick_reply", "text": "Stop"}]}
-    made = await house.create(
+    made = await stack.create(
         parameter_format="NAMED",
         category="MARKETING",
         sub_category="ORDER_STATUS",
@@ -51,7 +51,7 @@ async def test_all_fields_reach_the_platform(house: Messaging) -> None:
         headerText="News",
         footerText="Bye",
     )
-    (asked,) = [each.body for each in house.platform.of("POST", "/message_templates")]
+    (asked,) = [each.body for each in stack.platform.of("POST", "/message_templates")]
     assert asked == {
         "name": "hello",
         "language": "en_US",
@@ -70,9 +70,9 @@ async def test_all_fields_reach_the_platform(house: Messaging) -> None:
     assert (made["components"], texts) == (asked["components"], ("News", text, "Bye"))
 
 
-async def test_a_text_alone_is_enough(house: Messaging) -> None:
+async def test_a_text_alone_is_enough(stack: Messaging) -> None:
     """The platform wants examples of placeholders: they are their own."""
-    made = await house.create(components=[], bodyText="Hi {{1}}, {{2}}!")
+    made = await stack.create(components=[], bodyText="Hi {{1}}, {{2}}!")
     example = {"body_text": [["1", "2"]]}
     assert made["components"] == [{"type": "BODY", "text": "Hi {{1}}, {{2}}!", "example": example}]
 
@@ -104,36 +104,36 @@ async def test_a_text_alone_is_enough(house: Messaging) -> None:
     ],
 )
 async def test_bad_input_names_its_field(
-    house: Messaging, change: dict[str, Any], path: str
+    stack: Messaging, change: dict[str, Any], path: str
 ) -> None:
     """Before anything is sent, and nothing is kept."""
-    status, _code, paths = await house.refused(body={**HELLO, **change})
+    status, _code, paths = await stack.refused(body={**HELLO, **change})
     assert (status, paths) == (400, [path])
-    assert house.platform.seen == []
-    assert (await house.rest.ask("GET", LISTED)).json()["total"] == 0
+    assert stack.platform.seen == []
+    assert (await stack.rest.request("GET", LISTED)).json()["total"] == 0
 
 
-async def test_what_is_required(house: Messaging) -> None:
+async def test_what_is_required(stack: Messaging) -> None:
     """Four fields, and a number that is active."""
     for name in ("name", "language", "category", "phoneNumberId"):
         asked = {key: value for key, value in HELLO.items() if key != name}
-        assert await house.refused(body=asked) == (400, "invalid", [name])
-    numbers = (await house.rest.ask("GET", "/srmain/msgapp-numbers")).json()["data"]
+        assert await stack.refused(body=asked) == (400, "invalid", [name])
+    numbers = (await stack.rest.request("GET", "/srmain/msgapp-numbers")).json()["data"]
     path = f"/srmain/msgapp-numbers/{numbers[0]['id']}"
-    await house.rest.ask("PATCH", path, {"isActive": False})
-    assert await house.refused() == (400, "inactive", ["phoneNumberId"])
-    assert house.platform.seen == []
+    await stack.rest.request("PATCH", path, {"isActive": False})
+    assert await stack.refused() == (400, "inactive", ["phoneNumberId"])
+    assert stack.platform.seen == []
 
 
-async def test_lists(house: Messaging, clock: Hand) -> None:
+async def test_lists(stack: Messaging, clock: ManualClock) -> None:
     """By part of the name, category, status, number; an empty filter must be there, and is any."""
     for name, category in (("a_one", "UTILITY"), ("b_one", "MARKETING"), ("axone", "UTILITY")):
         clock.now += 1
-        await house.create(name=name, category=category)
+        await stack.create(name=name, category=category)
 
     async def names(**wanted: str) -> list[str]:
         query = {"name": "", "category": "", "status": "", **wanted}
-        answer = await house.rest.ask("GET", BASE, params=query)
+        answer = await stack.rest.request("GET", BASE, params=query)
         assert answer.status_code == 200, answer.text
         return [each["name"] for each in answer.json()["data"]]
 
@@ -144,7 +144,7 @@ async def test_lists(house: Messaging, clock: Hand) -> None:
     assert await names(status="APPROVED") == []
     assert await names(phoneNumberId=phone_id("acme"), limit="1", offset="1") == ["b_one"]
     assert await names(phoneNumberId="another") == []
-    page = (await house.rest.ask("GET", f"{LISTED}&limit=2")).json()
+    page = (await stack.rest.request("GET", f"{LISTED}&limit=2")).json()
     assert (len(page["data"]), page["total"], page["limit"], page["offset"]) == (2, 3, 2, 0)
     for query, path in (
         ("category=&status=", "name"),
@@ -156,31 +156,31 @@ async def test_lists(house: Messaging, clock: Hand) -> None:
         ("name=&category=&status=&offset=-1", "offset"),
         ("name=&category=&status=&order=up", "order"),
     ):
-        assert await house.refused("GET", f"{BASE}?{query}") == (400, "invalid", [path])
+        assert await stack.refused("GET", f"{BASE}?{query}") == (400, "invalid", [path])
 
 
-async def test_a_name_is_had_once_in_a_language(house: Messaging) -> None:
+async def test_a_name_is_had_once_in_a_language(stack: Messaging) -> None:
     """The platform is not even asked; in another language it may be had."""
-    await house.create()
-    assert await house.refused() == (400, "taken", ["name"])
-    assert len(house.platform.of("POST", "/message_templates")) == 1
-    await house.create(language="nb")
+    await stack.create()
+    assert await stack.refused() == (400, "taken", ["name"])
+    assert len(stack.platform.of("POST", "/message_templates")) == 1
+    await stack.create(language="nb")
 
 
-async def test_each_account_sees_its_own(house: Messaging) -> None:
+async def test_each_account_sees_its_own(stack: Messaging) -> None:
     """Another's template is 404, and its business account is asked with its token alone."""
-    made = await house.create()
-    theirs = await house.rest.token_of("other", "other")
+    made = await stack.create()
+    theirs = await stack.rest.token_of("other", "other")
     path = f"{BASE}/{made['id']}"
-    listed = await house.rest.ask("GET", LISTED, token=theirs)
+    listed = await stack.rest.request("GET", LISTED, token=theirs)
     assert listed.json()["total"] == 0
     for method, body in (("GET", None), ("PATCH", {"footerText": "x"}), ("DELETE", None)):
-        assert (await house.refused(method, path, body, token=theirs))[0] == 404
+        assert (await stack.refused(method, path, body, token=theirs))[0] == 404
     own = {**HELLO, "phoneNumberId": phone_id("other")}
-    assert (await house.rest.ask("POST", BASE, own, token=theirs)).status_code == 201
-    assert len(house.platform.business("other").all) == len(house.there.all) == 1
+    assert (await stack.rest.request("POST", BASE, own, token=theirs)).status_code == 201
+    assert len(stack.platform.business("other").all) == len(stack.there.all) == 1
     for odd in ("x", "%00", "a" * 3_000):
-        assert (await house.refused("GET", f"{BASE}/{odd}"))[0] == 404
+        assert (await stack.refused("GET", f"{BASE}/{odd}"))[0] == 404
     for method, asked in (
         ("POST", BASE),
         ("GET", LISTED),
@@ -191,4 +191,4 @@ async def test_each_account_sees_its_own(house: Messaging) -> None:
         ("POST", f"{BASE}/test-send"),
         ("POST", f"{BASE}/upload-header-media"),
     ):
-        assert (await house.refused(method, asked, token=""))[:2] == (401, "unauthenticated")
+        assert (await stack.refused(method, asked, token=""))[:2] == (401, "unauthenticated")

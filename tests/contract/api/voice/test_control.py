@@ -42,14 +42,14 @@ async def test_legs_are_steered(rest: Rest, talk: Conversation, form: str) -> No
 @pytest.mark.parametrize("base", [BASE, "/voice"])
 async def test_a_call_is_ended_by_its_path(rest: Rest, talk: Conversation, base: str) -> None:
     """An account's token that names nobody ends all of it; an empty body will do."""
-    answer = await rest.ask("POST", f"{base}/call/{talk.call}/hangup", {})
+    answer = await rest.request("POST", f"{base}/call/{talk.call}/hangup", {})
     assert (answer.status_code, answer.json()["state"]) == (200, "ending")
 
 
 async def test_an_agents_token_ends_the_agents_leg(rest: Rest, talk: Conversation) -> None:
     """It need not say which; an account's token may name the agent, or the channel."""
     agents = await rest.token_of("1001")
-    answer = await rest.ask("POST", f"{BASE}/hangup", {"callId": talk.call}, token=agents)
+    answer = await rest.request("POST", f"{BASE}/hangup", {"callId": talk.call}, token=agents)
     assert answer.status_code == 200, answer.text
     await talk.does(f"DELETE channels/{talk.agent}")
     ended = [line for line in _sent(talk) if line.startswith("DELETE channels/")]
@@ -58,7 +58,9 @@ async def test_an_agents_token_ends_the_agents_leg(rest: Rest, talk: Conversatio
 
 async def test_who_is_to_end_is_named(rest: Rest, talk: Conversation) -> None:
     """By agent or by channel; who is not there is not found."""
-    refused = await rest.refused("POST", f"{BASE}/hangup", {"callId": talk.call, "agentId": "1009"})
+    refused = await rest.rejected(
+        "POST", f"{BASE}/hangup", {"callId": talk.call, "agentId": "1009"}
+    )
     assert refused[:2] == (404, "no_such_leg")
     await rest.post(f"{BASE}/hangup", callId=talk.call, channelId=talk.customer)
     await talk.does(f"DELETE channels/{talk.customer}")
@@ -69,7 +71,7 @@ async def test_a_party_is_called_in(rest: Rest, talk: Conversation) -> None:
     dialled = await rest.post(f"{BASE}/dial", callId=talk.call, target="+4733333333")
     assert dialled["callId"] == talk.call
     assert await rest.post(f"{BASE}/dial", callId=talk.call, target="+4733333333") == dialled
-    answer = await rest.refused("POST", f"{BASE}/dial", {"callId": talk.call, "target": "nobody!"})
+    answer = await rest.rejected("POST", f"{BASE}/dial", {"callId": talk.call, "target": "nobody!"})
     assert (answer[0], answer[2]) == (400, ["target"])
 
 
@@ -77,20 +79,20 @@ async def test_a_call_is_shown(rest: Rest, talk: Conversation) -> None:
     """Live by GET with a body, with a query, or by POST; ended only by its details."""
     active = f"{BASE}/active-call-details"
     shown = [
-        await rest.ask("GET", active, {"callId": talk.call}),
-        await rest.ask("GET", f"{active}?callId={talk.call}"),
-        await rest.ask("POST", active, {"callId": talk.call}),
-        await rest.ask("GET", f"{BASE}/call-details/{talk.call}"),
+        await rest.request("GET", active, {"callId": talk.call}),
+        await rest.request("GET", f"{active}?callId={talk.call}"),
+        await rest.request("POST", active, {"callId": talk.call}),
+        await rest.request("GET", f"{BASE}/call-details/{talk.call}"),
     ]
     assert {each.status_code for each in shown} == {200}
     assert {each.json()["callId"] for each in shown} == {talk.call}
     assert {len(each.json()["legs"]) for each in shown} == {2}
     await talk.ends()
-    assert (await rest.refused("GET", active, {"callId": talk.call}))[:2] == (404, "call_ended")
-    ended = await rest.ask("GET", f"{BASE}/call-details/{talk.call}")
+    assert (await rest.rejected("GET", active, {"callId": talk.call}))[:2] == (404, "call_ended")
+    ended = await rest.request("GET", f"{BASE}/call-details/{talk.call}")
     assert ended.json()["endedMs"]
     mute = {"callId": talk.call, "channelId": talk.agent}
-    assert (await rest.refused("POST", f"{BASE}/mute", mute))[:2] == (409, "call_ended")
+    assert (await rest.rejected("POST", f"{BASE}/mute", mute))[:2] == (409, "call_ended")
 
 
 REQUIRED = {
@@ -125,10 +127,10 @@ async def test_what_is_required_is_asked_for(rest: Rest, path: str) -> None:
     whole |= {"reason": "manual_complete"} if path.endswith("complete") else {}
     whole |= {"reason": "source_cancel"} if path.endswith("cancel") else {}
     whole |= {"target": "+4733333333"} if path == "dial" else {}
-    assert (await rest.refused("POST", f"{BASE}/{path}", whole))[0] in {400, 404}
+    assert (await rest.rejected("POST", f"{BASE}/{path}", whole))[0] in {400, 404}
     for missing in fields:
         body = {name: value for name, value in whole.items() if name != missing}
-        status, _code, paths = await rest.refused("POST", f"{BASE}/{path}", body)
+        status, _code, paths = await rest.rejected("POST", f"{BASE}/{path}", body)
         assert (status, paths) == (400, [missing])
 
 
@@ -136,7 +138,7 @@ async def test_without_an_engine_nothing_can_be_done_now(rest: Rest, talk: Conve
     """503 with Retry-After when the engine's store is away."""
     rest.bench.store.down = True
     asked = {"from": OURS, "to": "+4722222222"}
-    answer = await rest.ask("POST", f"{BASE}/call", asked)
+    answer = await rest.request("POST", f"{BASE}/call", asked)
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     rest.bench.store.down = False
 

@@ -21,8 +21,8 @@ KEY = {"Idempotency-Key": "order-4711"}
 
 async def limit(rest: Rest, **limits: object) -> None:
     """Limit the account."""
-    account = await rest.parts.accounts.get("acme")
-    await rest.parts.accounts.change(msgspec.structs.replace(account, **limits))
+    account = await rest.services.accounts.get("acme")
+    await rest.services.accounts.change(msgspec.structs.replace(account, **limits))
 
 
 async def test_only_allowed_destinations_are_called(rest: Rest) -> None:
@@ -55,7 +55,7 @@ async def test_only_allowed_destinations_are_called(rest: Rest) -> None:
         ("transfer/init", transfer, "target.number"),
         ("conference/add-members", member, "targetExternalNumber"),
     ):
-        refused = await rest.refused("POST", f"/srmain/voice/{path}", body)
+        refused = await rest.rejected("POST", f"/srmain/voice/{path}", body)
         assert refused == (400, "not_allowed", [field])
     await rest.post(CALL, **ASKED)
     await rest.post(CALL, **{**ASKED, "to": "agent:1001"})
@@ -66,24 +66,24 @@ async def test_calls_at_once_are_limited(rest: Rest) -> None:
     await limit(rest, max_calls=2)
     for _ in range(2):
         await rest.post(CALL, **ASKED)
-    answer = await rest.ask("POST", CALL, ASKED)
+    answer = await rest.request("POST", CALL, ASKED)
     assert (answer.status_code, answer.json()["code"]) == (429, "live_calls")
     assert answer.headers["retry-after"]
     theirs = await rest.token_of("other", "other")
-    assert (await rest.ask("POST", CALL, ASKED, token=theirs)).status_code == 201
+    assert (await rest.request("POST", CALL, ASKED, token=theirs)).status_code == 201
 
 
 async def test_calls_a_second_are_limited(kept: Rest) -> None:
     """A second's worth may come at once, by whichever process, then 429."""
     await limit(kept, max_calls_per_s=3)
-    statuses = [(await kept.ask("POST", CALL, ASKED)).status_code for _ in range(5)]
+    statuses = [(await kept.request("POST", CALL, ASKED)).status_code for _ in range(5)]
     assert statuses == [201, 201, 201, 429, 429]
 
 
 async def test_paces_are_exact(kept: Rest) -> None:
     """Over ten seconds, asked by two processes at once: ten times the rate, and the first burst."""
     now = [1_000_000]
-    several = [RateLimits(kept.parts.database, lambda: now[0]) for _ in range(2)]
+    several = [RateLimits(kept.services.database, lambda: now[0]) for _ in range(2)]
     taken = 0
     for _ in range(200):
         taken += sum(await asyncio.gather(*(each.take("acme", 2.0) for each in several)))
@@ -93,27 +93,27 @@ async def test_paces_are_exact(kept: Rest) -> None:
 
 async def test_a_post_with_a_key_is_done_once(kept: Rest) -> None:
     """The same answer again, and one call."""
-    responses = [await kept.ask("POST", CALL, ASKED, headers=KEY) for _ in range(3)]
+    responses = [await kept.request("POST", CALL, ASKED, headers=KEY) for _ in range(3)]
     assert {(each.status_code, each.text) for each in responses} == {(201, responses[0].text)}
     assert len(created(kept.bench)) == 1
     theirs = await kept.token_of("other", "other")
-    other = await kept.ask("POST", CALL, ASKED, headers=KEY, token=theirs)
+    other = await kept.request("POST", CALL, ASKED, headers=KEY, token=theirs)
     assert (other.status_code, other.text != responses[0].text) == (201, True)
 
 
 async def test_a_key_is_for_one_request(kept: Rest) -> None:
     """Another body with the same key: 400."""
-    await kept.ask("POST", CALL, ASKED, headers=KEY)
-    refused = await kept.refused("POST", CALL, {**ASKED, "timeout": 9}, headers=KEY)
+    await kept.request("POST", CALL, ASKED, headers=KEY)
+    refused = await kept.rejected("POST", CALL, {**ASKED, "timeout": 9}, headers=KEY)
     assert refused == (400, "idempotency_key_reused", ["Idempotency-Key"])
     long = {"Idempotency-Key": "x" * 129}
-    assert (await kept.refused("POST", CALL, ASKED, headers=long))[0] == 400
+    assert (await kept.rejected("POST", CALL, ASKED, headers=long))[0] == 400
 
 
 async def test_what_is_being_done_is_a_conflict(kept: Rest) -> None:
     """409 while it is in work; a process that died is followed by the next, as the same request."""
     now = [1_000_000]
-    kept_by = Idempotency(kept.parts.database, lambda: now[0])
+    kept_by = Idempotency(kept.services.database, lambda: now[0])
     asked = IdempotentRequest("acme", "k", "/x", b"{}")
     begun, names = asyncio.Event(), []
 
@@ -143,7 +143,7 @@ async def test_what_is_being_done_is_a_conflict(kept: Rest) -> None:
 async def test_what_takes_long_is_done_once(kept: Rest) -> None:
     """A key is held for as long as somebody works on it: a large file takes more than a minute."""
     now, goes_on = [1_000_000], asyncio.Event()
-    database = kept.parts.database
+    database = kept.services.database
     kept_by = Idempotency(database, lambda: now[0], renew_interval_s=0.01)
     asked = IdempotentRequest("acme", "k", "/x", b"{}")
     done: list[str] = []
@@ -172,13 +172,13 @@ async def test_what_takes_long_is_done_once(kept: Rest) -> None:
 async def test_what_was_refused_may_be_tried_again(kept: Rest) -> None:
     """Nothing was done, so nothing is kept; responses are forgotten after a day."""
     kept.bench.store.down = True
-    assert (await kept.ask("POST", CALL, ASKED, headers=KEY)).status_code == 503
+    assert (await kept.request("POST", CALL, ASKED, headers=KEY)).status_code == 503
     kept.bench.store.down = False
-    assert (await kept.ask("POST", CALL, ASKED, headers=KEY)).status_code == 201
+    assert (await kept.request("POST", CALL, ASKED, headers=KEY)).status_code == 201
     await Idempotency(
-        kept.parts.database, lambda: kept.parts.now_ms() + 86_400_000
+        kept.services.database, lambda: kept.services.now_ms() + 86_400_000
     ).delete_expired()
-    assert (await kept.ask("POST", CALL, {**ASKED, "timeout": 9}, headers=KEY)).status_code in {
+    assert (await kept.request("POST", CALL, {**ASKED, "timeout": 9}, headers=KEY)).status_code in {
         201,
         409,
     }

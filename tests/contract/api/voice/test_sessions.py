@@ -76,7 +76,7 @@ async def test_a_conference(rest: Rest, talk: Conversation) -> None:
     session = {"callId": talk.call, "conferenceSessionId": added["conferenceSessionId"]}
     shown = await rest.post(f"{BASE}/conference/members", callId=talk.call)
     assert [each["state"] for each in shown["members"]] == ["connected"] * 3
-    mine = await rest.ask("GET", f"{BASE}/conference/my", token=await rest.token_of("1001"))
+    mine = await rest.request("GET", f"{BASE}/conference/my", token=await rest.token_of("1001"))
     assert mine.json() == shown
     left = await rest.post(
         f"{BASE}/conference/leave",
@@ -100,11 +100,11 @@ async def test_a_conference(rest: Rest, talk: Conversation) -> None:
 async def test_my_conference_needs_an_agent(rest: Rest, talk: Conversation) -> None:
     """An account's token is nobody's; an agent in none is told so, another account's sees none."""
     path = f"{BASE}/conference/my"
-    assert (await rest.refused("GET", path))[:2] == (400, "no_agent")
-    assert (await rest.refused("GET", path, token=await rest.token_of("1001")))[0] == 404
+    assert (await rest.rejected("GET", path))[:2] == (400, "no_agent")
+    assert (await rest.rejected("GET", path, token=await rest.token_of("1001")))[0] == 404
     theirs = await rest.token_of("other", "other", agentId=AGENT)
     await rest.post(f"{BASE}/conference/add-members", **member_body(talk, targetAgentIds=["1002"]))
-    assert (await rest.refused("GET", path, token=theirs))[0] == 404
+    assert (await rest.rejected("GET", path, token=theirs))[0] == 404
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ async def test_bad_sessions_name_the_fault(
     """What the engine refuses is told as the layer itself would."""
     whole = {"callId": talk.call, **transfer_body(talk)}
     body = {**(whole if path.startswith("transfer") else member_body(talk)), **change}
-    status, _code, paths = await rest.refused("POST", f"{BASE}/{path}", body)
+    status, _code, paths = await rest.rejected("POST", f"{BASE}/{path}", body)
     assert (status, paths) == (400, [fault])
 
 
@@ -142,5 +142,5 @@ async def test_reasons_are_those_of_the_specification(rest: Rest) -> None:
     ids = {"callId": "x", "transferSessionId": "x"}
     for path, agent in (("complete", "completedByAgentId"), ("cancel", "cancelledByAgentId")):
         body = {**ids, agent: "1001", "reason": "tired"}
-        refused = await rest.refused("POST", f"{BASE}/transfer/{path}", body)
+        refused = await rest.rejected("POST", f"{BASE}/transfer/{path}", body)
         assert (refused[0], refused[2]) == (400, ["reason"])

@@ -46,7 +46,7 @@ async def test_a_call_from_a_party_calls_it_first(rest: Rest, party: str) -> Non
 async def test_record_call_has_two_forms(rest: Rest, wish: object) -> None:
     """Both are taken: this engine has no archive, and says so."""
     asked = {**ASKED, "recordCall": wish}
-    assert (await rest.refused("POST", CALL, asked))[:2] == (503, "no_archive")
+    assert (await rest.rejected("POST", CALL, asked))[:2] == (503, "no_archive")
 
 
 async def test_everything_reaches_the_engine(rest: Rest) -> None:
@@ -100,7 +100,7 @@ async def test_everything_reaches_the_engine(rest: Rest) -> None:
 async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], path: str) -> None:
     """400, never 422, with the path of the fault; nobody is called."""
     asked = {name: value for name, value in {**ASKED, **change}.items() if value is not None}
-    status, _code, paths = await rest.refused("POST", CALL, asked)
+    status, _code, paths = await rest.rejected("POST", CALL, asked)
     assert (status, paths) == (400, [path])
     assert created(rest.bench) == []
 
@@ -108,14 +108,14 @@ async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], pat
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b'"x"', b"null", b"[" * 100_000])
 async def test_what_is_no_json_object_is_refused(rest: Rest, body: bytes) -> None:
     """400, whatever it is."""
-    assert (await rest.refused("POST", CALL, body))[0] == 400
+    assert (await rest.rejected("POST", CALL, body))[0] == 400
 
 
 async def test_too_much_is_refused(rest: Rest) -> None:
     """A tree of more than 64 KiB is a fault of the tree; a huge body is not even read."""
     long = {"type": "say", "data": {"text": "x" * 70_000}}
-    assert (await rest.refused("POST", CALL, {**ASKED, "action": long}))[:2] == (400, "too_large")
-    assert (await rest.refused("POST", CALL, b"x" * 300_000))[:2] == (413, "too_large")
+    assert (await rest.rejected("POST", CALL, {**ASKED, "action": long}))[:2] == (400, "too_large")
+    assert (await rest.rejected("POST", CALL, b"x" * 300_000))[:2] == (413, "too_large")
 
 
 async def test_another_accounts_call_is_not_there(rest: Rest) -> None:
@@ -131,9 +131,9 @@ async def test_another_accounts_call_is_not_there(rest: Rest) -> None:
             ("POST", "conference/members"),
         ):
             asked = body if path == "mute" else {"callId": call_id}
-            refused = await rest.refused(method, f"/srmain/voice/{path}", asked, token=theirs)
+            refused = await rest.rejected(method, f"/srmain/voice/{path}", asked, token=theirs)
             assert refused[0] == 404
-    refused = await rest.refused("GET", f"/srmain/voice/call-details/{call.id}", token=theirs)
+    refused = await rest.rejected("GET", f"/srmain/voice/call-details/{call.id}", token=theirs)
     assert refused[0] == 404
     assert len((await rest.post("/srmain/voice/active-call-details", callId=call.id))["legs"]) == 1
 
@@ -148,7 +148,7 @@ async def test_an_id_that_is_too_long_is_nobodys(rest: Rest, letters: int) -> No
         ("POST", f"{base}/call/{call_id}/mute", leg),
         ("POST", f"{base}/call/{call_id}/hangup", None),
     ):
-        assert (await rest.refused(method, path, body))[:2] == (404, "not_found")
+        assert (await rest.rejected(method, path, body))[:2] == (404, "not_found")
 
 
 async def test_a_call_has_labels_for_its_record(rest: Rest) -> None:

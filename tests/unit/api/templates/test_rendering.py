@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.templates.component_parser import component_of
+from api.templates.component_parser import parse_component
 from api.templates.rendering import render
 from wire.errors import BadInput
 
@@ -28,7 +28,7 @@ def text(value: str, **more: str) -> dict[str, Any]:
 def filled(components: list[Any], style: Any = "POSITIONAL", **given: str) -> Any:
     """Fill in; underlines in names stand for dots."""
     values = {name.strip("_").replace("_", "."): each for name, each in given.items()}
-    return render([component_of(each, "") for each in components], style, values)
+    return render([parse_component(each, "") for each in components], style, values)
 
 
 def test_each_place_has_its_value() -> None:

@@ -11,7 +11,7 @@ from api.contacts.imports.reader.csv_rows import (
     MAX_LINES,
     TOO_LONG,
     csv_rows,
-    delimiter_of,
+    detect_delimiter,
 )
 from api.contacts.imports.reader.messages import MAX_ROW_CHARS
 
@@ -19,7 +19,7 @@ from api.contacts.imports.reader.messages import MAX_ROW_CHARS
 def read(text: str, delimiter: str = ",") -> list[tuple[int, list[str] | str]]:
     """Give each row's line with its cells, or its fault."""
     rows = csv_rows(io.StringIO(text), delimiter)
-    return [(row.line, row.fault or row.cells) for row in rows]
+    return [(row.line, row.error or row.cells) for row in rows]
 
 
 def test_cells_may_be_quoted() -> None:
@@ -47,9 +47,9 @@ def test_a_row_has_an_end() -> None:
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_delimiters_are_found(delimiter: str) -> None:
     """By rows that then have the same number of cells; a comma where nothing tells."""
-    assert delimiter_of(f"a{delimiter}b\n1,5{delimiter}2;5\n") == delimiter
-    assert delimiter_of(f"sep={delimiter}\na,b;c\n") == delimiter
-    assert delimiter_of("Phone\n+4790000001\n") == ","
+    assert detect_delimiter(f"a{delimiter}b\n1,5{delimiter}2;5\n") == delimiter
+    assert detect_delimiter(f"sep={delimiter}\na,b;c\n") == delimiter
+    assert detect_delimiter("Phone\n+4790000001\n") == ","
 
 
 @given(st.text(alphabet='ab",\n', max_size=60))

@@ -16,7 +16,7 @@ def persons() -> RowParser:
 
 def test_a_row_is_a_contact() -> None:
     """Its cells without what stands around them; short rows have empty cells at their end."""
-    person = persons().person(
+    person = persons().parse(
         FileRow(2, [" 90000001 ", " Nina\nBerg", "n@example.com", "Oslo", " "])
     )
     assert (person.number, person.f_name, person.fields) == (
@@ -24,14 +24,14 @@ def test_a_row_is_a_contact() -> None:
         "Nina Berg",
         {"city": "Oslo"},
     )
-    assert persons().person(FileRow(2, ["90000001"])).email is None
+    assert persons().parse(FileRow(2, ["90000001"])).email is None
 
 
 def test_a_later_row_says_what_it_says() -> None:
     """An empty cell takes nothing away."""
-    first = persons().person(FileRow(2, ["90000001", "Nina", "", "Oslo"]))
-    later = persons().person(FileRow(3, ["90000001", "", "n@example.com", ""]))
-    both = first.updated(later)
+    first = persons().parse(FileRow(2, ["90000001", "Nina", "", "Oslo"]))
+    later = persons().parse(FileRow(3, ["90000001", "", "n@example.com", ""]))
+    both = first.merged_with(later)
     assert (both.f_name, both.email, both.fields) == ("Nina", "n@example.com", {"city": "Oslo"})
 
 
@@ -51,7 +51,7 @@ def test_a_later_row_says_what_it_says() -> None:
 def test_what_is_no_contact_is_told(cells: list[str], why: str) -> None:
     """The field, and what is wrong with it."""
     with pytest.raises(InvalidRow, match=why):
-        persons().person(FileRow(2, cells))
+        persons().parse(FileRow(2, cells))
 
 
 def test_a_rejected_row_can_be_kept() -> None:

@@ -1,0 +1,48 @@
+"""Rejected rows as CSV, to be corrected and uploaded again.
+
+All rows are written to a temporary file before the first is sent: a slow download must not end
+early without notice when the list's file is imported again meanwhile.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from typing import BinaryIO, cast
+
+import msgspec
+
+from api.common.csv_injection import encode_escaped_csv
+from api.contacts.imports.reader.messages import RejectedRow
+
+MAX_MEMORY_BYTES = 1 << 20  # a larger file is on disk
+CHUNK_BYTES = 1 << 16
+
+
+async def rejected_csv(
+    pages: AsyncIterator[list[RejectedRow]], headers: list[str]
+) -> AsyncIterator[bytes]:
+    """Return the CSV of rejected rows: line number, reason, and the cells of each."""
+    file = cast("BinaryIO", tempfile.SpooledTemporaryFile(MAX_MEMORY_BYTES))  # noqa: SIM115 - _chunks closes it
+    try:
+        file.write(encode_escaped_csv([["line", "reason", *headers]]))
+        async for page in pages:
+            await asyncio.to_thread(_write, file, page)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return _chunks(file)
+
+
+async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
+    with file:
+        while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
+            yield chunk
+
+
+def _write(file: BinaryIO, rejects: list[RejectedRow]) -> None:
+    file.write(encode_escaped_csv([str(each.line), each.reason, *_cells(each)] for each in rejects))
+
+
+def _cells(reject: RejectedRow) -> list[str]:
+    return msgspec.json.decode(reject.cells, type=list[str])

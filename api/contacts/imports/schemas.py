@@ -1,0 +1,30 @@
+"""Requests for the import of a list's file."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+from pydantic import BaseModel, ConfigDict
+
+Encoding = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[A-Za-z0-9_.:\-]+$(?!\n)")]
+Delimiter = Literal[",", ";", "\t", "|"]
+
+
+class CsvOptions(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
+    """The encoding and the delimiter of a CSV file, if detection fails."""
+
+    encoding: Encoding | None = None
+    delimiter: Delimiter | None = None
+
+
+class MapBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """The field for each column's header: phoneNumber, fName, lName, email, or an assigned one."""
+
+    mappings: Annotated[dict[str, str], Meta(min_length=1, max_length=500)]
+
+
+class ProcessQuery(BaseModel):
+    """What happens to contacts whose number is in the list already."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    action: Literal["skip", "update"] = "skip"

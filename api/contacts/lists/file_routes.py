@@ -1,0 +1,92 @@
+"""Files of contact lists over REST: uploaded, previewed, mapped, imported."""
+
+import json
+from typing import Annotated
+
+import msgspec
+from fastapi import Query
+from fastapi.responses import StreamingResponse
+
+from api.auth.dependencies import AuthenticatedUser
+from api.contacts.ids import BASE
+from api.contacts.imports.schemas import MapBody, ProcessQuery
+from api.contacts.lists.dependencies import DATA, Imports, ListId, Lists, decode_data
+from api.contacts.lists.schemas import UploadData
+from api.contacts.lists.views import ListView, Preview
+from api.http.multipart import MultipartForm, form_schema
+from api.http.routes import Body, Routes
+
+routes = Routes("Contact lists")
+UPLOAD = f"{BASE}/upload"
+UPLOAD_EXAMPLE = {
+    "file": "Phone,First name,City\r\n+4722222222,Nina,Oslo\r\n",
+    "data": json.dumps({"name": "Spring", "description": "Who asked for a call", "isActive": True}),
+}
+_UPLOAD_DATA = msgspec.json.Decoder(UploadData)
+
+
+@routes.post(
+    UPLOAD,
+    status=201,
+    errors=(409, 413),
+    form=form_schema(DATA, ("file", "data"), UPLOAD_EXAMPLE),
+    idempotent=True,
+)
+async def upload(user: AuthenticatedUser, lists: Lists, form: MultipartForm) -> ListView:
+    """Create a list from a CSV file or a spreadsheet.
+
+    `data` is JSON: name, description, isDefault, isActive; beyond the specification assignedFields,
+    encoding and delimiter.
+    """
+    data = decode_data(form.field("data"), _UPLOAD_DATA)
+    return await lists.upload(user.account_id, data, form.required_file())
+
+
+@routes.get(f"{BASE}/preview/{{contactListId}}", errors=(404,))
+async def preview(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> Preview:
+    """Show the columns of a list's file and its first rows."""
+    return await lists.preview(user.account_id, list_id)
+
+
+@routes.post(
+    f"{BASE}/map-fields/{{contactListId}}",
+    errors=(404, 409),
+    example={"mappings": {"Phone": "phoneNumber", "First name": "fName"}},
+)
+async def map_fields(
+    user: AuthenticatedUser,
+    list_id: ListId,
+    imports: Imports,
+    lists: Lists,
+    body: Body[MapBody],
+) -> ListView:
+    """Map the columns of a list's file to the fields of its contacts."""
+    await imports.map_columns(user.account_id, list_id, body.mappings)
+    return await lists.get(user.account_id, list_id)
+
+
+@routes.post(f"{BASE}/process-file/{{contactListId}}", errors=(404, 409, 429), idempotent=True)
+async def process_file(
+    user: AuthenticatedUser,
+    list_id: ListId,
+    query: Annotated[ProcessQuery, Query()],
+    imports: Imports,
+    lists: Lists,
+) -> ListView:
+    """Import the contacts of a list's file, in the background; the list shows the progress."""
+    await imports.start(user.account_id, list_id, query.action)
+    return await lists.get(user.account_id, list_id)
+
+
+@routes.get(f"{BASE}/rejected-rows/{{contactListId}}", errors=(404, 409))
+async def rejected_rows(
+    user: AuthenticatedUser, list_id: ListId, lists: Lists
+) -> StreamingResponse:
+    """Download the rejected rows as CSV, each with its line number and the reason."""
+    content = await lists.rejected_rows(user.account_id, list_id)
+    name = f'attachment; filename="rejected-{list_id}.csv"'
+    return StreamingResponse(
+        content,
+        media_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": name},
+    )

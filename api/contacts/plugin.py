@@ -1,0 +1,67 @@
+"""Builds the slice: the services for contacts, tags and exports, and their background jobs."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from api.accounts.cache import AccountCache
+from api.accounts.store import AccountStore
+from api.common.clock import Clock
+from api.common.mail import MailServer
+from api.contacts.contacts.contact_events import ContactEvents
+from api.contacts.contacts.crm import Crm
+from api.contacts.contacts.pages import Pages
+from api.contacts.contacts.search import ContactSearch
+from api.contacts.contacts.service import ContactService
+from api.contacts.contacts.store import ContactStore
+from api.contacts.exports import job
+from api.contacts.exports.job import ContactExporter
+from api.contacts.exports.service import DownloadService
+from api.contacts.list_store import ListStore
+from api.contacts.tags import service as tags_service
+from api.contacts.tags.service import TagService
+from api.contacts.tags.store import TagStore
+from api.db.database import Database
+from api.jobs.artifacts import ArtifactStore
+from api.jobs.store import JobStore
+from api.jobs.worker import Handler
+
+
+class ContactSlice(Struct, frozen=True):
+    search: ContactSearch
+    contacts: ContactService
+    events: ContactEvents
+    tags: TagService
+    downloads: DownloadService
+    jobs: Mapping[str, Handler]
+
+
+def build(
+    database: Database,
+    accounts: AccountStore,
+    jobs: JobStore,
+    mail: MailServer | None,
+    now_ms: Clock,
+) -> ContactSlice:
+    """Build the slice; without a mail server, no e-mail is sent."""
+    contacts, lists = ContactStore(database, now_ms), ListStore(database, now_ms)
+    account_cache, events = AccountCache(accounts, now_ms), ContactEvents(database, now_ms)
+    tags = TagService(database, lists, TagStore(database), jobs)
+    artifacts = ArtifactStore(database, now_ms)
+    exporter = ContactExporter(contacts, lists, artifacts, mail)
+    return ContactSlice(
+        search=ContactSearch(Pages(database), contacts, lists, Crm(database), account_cache),
+        contacts=ContactService(database, contacts, lists, events, account_cache),
+        events=events,
+        tags=tags,
+        downloads=DownloadService(
+            database=database,
+            lists=lists,
+            jobs=jobs,
+            artifacts=artifacts,
+            exporter=exporter,
+            accounts=account_cache,
+            can_mail=mail is not None,
+        ),
+        jobs={tags_service.KIND: tags.run, job.KIND: exporter.run},
+    )
