@@ -5,7 +5,7 @@ One recording runs at a time, on the main leg; when the main leg changes, the re
 
 from msgspec.structs import replace
 
-from engine.calls.model.call import Call, Step, allocate_id
+from engine.calls.model.call import Call, IdKind, Step, allocate_id
 from engine.calls.model.commands import (
     ArchiveRecordings,
     Command,
@@ -19,7 +19,7 @@ from engine.calls.model.requests import RecordingAction
 from engine.calls.reporting.call_events import emit
 from wire.events import Kind
 
-_ID_KINDS: dict[Purpose, str] = {"call": "k", "voicemail": "v"}
+_ID_KINDS: dict[Purpose, IdKind] = {"call": "k", "voicemail": "v"}
 _EVENT_KINDS: dict[RecordingAction, Kind] = {
     "start": "recording-started",
     "pause": "recording-paused",

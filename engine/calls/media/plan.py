@@ -4,6 +4,8 @@ Verbs and sessions only change the call; none of them sends bridge, mute or musi
 compares the media before and after an event (`media.diff`) and commands the differences.
 """
 
+from typing import Literal
+
 from msgspec import Struct
 
 from engine.calls.model.call import Call
@@ -19,7 +21,7 @@ from engine.calls.model.state import (
 )
 from wire.verbs import Dial
 
-Sound = str | HoldMusic  # "music", "ringing", custom music, or "" for none
+Sound = Literal["", "music", "ringing"] | HoldMusic  # none, default music, ringing, custom music
 
 
 class LegMedia(Struct, frozen=True):
@@ -60,7 +62,7 @@ def _with_hold_and_mute(leg: Leg, media: LegMedia) -> LegMedia:
     muted = combine_mutes(media.muted, leg.muted)
     if not leg.held:
         return LegMedia(media.bridge, media.sound, muted)
-    sound = media.sound if isinstance(media.sound, HoldMusic) else "music"
+    sound: Sound = media.sound if isinstance(media.sound, HoldMusic) else "music"
     return LegMedia(sound=sound, muted=muted)
 
 

@@ -133,6 +133,9 @@ class Call(Struct, frozen=True, array_like=True):
 
 Step = tuple[Call, tuple[Command, ...]]
 
+# leg, playback, bridge, request, snoop, transfer, conference, recording of the call, voicemail
+IdKind = Literal["l", "p", "b", "r", "s", "t", "f", "k", "v"]
+
 
 def is_expected(call: Call, leg_id: str) -> bool:
     """Return whether a leg has a role in the call's state; a leg without one is hung up."""
@@ -177,8 +180,8 @@ def ring_deadline_ms(call: Call, leg_id: str, now: int, otherwise: int) -> int:
     return now + leg.ring_timeout_ms if leg is not None and leg.state == "created" else otherwise
 
 
-def allocate_id(call: Call, kind: str) -> tuple[Call, str]:
-    """Allocate an id. `kind`: `l` leg, `p` playback, `b` bridge, `r` request, `s` snoop, …."""
+def allocate_id(call: Call, kind: IdKind) -> tuple[Call, str]:
+    """Allocate the id of a part of the call."""
     return replace(call, id_seq=call.id_seq + 1), f"{call.id}.{kind}{call.id_seq}"
 
 
