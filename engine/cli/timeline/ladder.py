@@ -27,7 +27,7 @@ class _Lanes(Struct):
 
     columns: dict[str, int]
     alive: set[str]
-    talking: tuple[str, ...] = ()
+    bridged: tuple[str, ...] = ()
 
 
 def draw(diagram: Diagram, width: int) -> list[Text]:
@@ -37,13 +37,13 @@ def draw(diagram: Diagram, width: int) -> list[Text]:
         min(MAX_LANE_WIDTH, (width - TIME_WIDTH - MIN_TEXT_WIDTH) // len(diagram.lanes)),
     )
     columns = {lane.id: TIME_WIDTH + 2 + index * step for index, lane in enumerate(diagram.lanes)}
-    lines = _Lanes(columns, {ENGINE})
+    lanes = _Lanes(columns, {ENGINE})
     drawn = [*_legend(diagram, width), _headings(diagram, columns)]
     text_column = TIME_WIDTH + 2 + len(diagram.lanes) * step
     before_ms = -1
     for row in diagram.rows:
         time = f"{row.at_ms / 1000:>8.3f}" if row.at_ms != before_ms else ""
-        drawn += _row(row, lines, time, text_column, width)
+        drawn += _row(row, lanes, time, text_column, width)
         before_ms = row.at_ms
     return drawn
 
@@ -66,11 +66,11 @@ def _headings(diagram: Diagram, columns: dict[str, int]) -> Text:
     return Text("".join(cells).rstrip(), style="bold")
 
 
-def _row(row: Row, lines: _Lanes, time: str, text_column: int, width: int) -> list[Text]:
-    drawings = [_drawing(row, lines)]
-    _update(row, lines)
+def _row(row: Row, lanes: _Lanes, time: str, text_column: int, width: int) -> list[Text]:
+    drawings = [_drawing(row, lanes)]
+    _update(row, lanes)
     texts = _wrap(row.text, width - text_column)
-    drawings += [_idle(lines)] * (len(texts) - 1)
+    drawings += [_idle(lanes)] * (len(texts) - 1)
     times = [time, *[""] * (len(texts) - 1)]
     return [
         Text.assemble(
@@ -82,31 +82,31 @@ def _row(row: Row, lines: _Lanes, time: str, text_column: int, width: int) -> li
     ]
 
 
-def _drawing(row: Row, lines: _Lanes) -> str:
-    cells = list(_idle(lines))
+def _drawing(row: Row, lanes: _Lanes) -> str:
+    cells = list(_idle(lanes))
     match row.shape:
         case "arrow":
-            _arrow(cells, row, lines)
+            _arrow(cells, row, lanes)
         case "join" if row.joined:
-            _join(cells, row, lines)
+            _join(cells, row, lanes)
         case "break":
-            first, last = min(lines.columns.values()), max(lines.columns.values())
+            first, last = min(lanes.columns.values()), max(lanes.columns.values())
             cells[first : last + 1] = "╌" * (last + 1 - first)
             cells[first] = "●"
         case _:
-            cells[lines.columns[row.source]] = "●"
+            cells[lanes.columns[row.source]] = "●"
     return "".join(cells)
 
 
-def _idle(lines: _Lanes) -> str:
-    cells = [" "] * (max(lines.columns.values()) + 1)
-    for lane in lines.alive:
-        cells[lines.columns[lane]] = "║" if lane in lines.talking else "│"
+def _idle(lanes: _Lanes) -> str:
+    cells = [" "] * (max(lanes.columns.values()) + 1)
+    for lane in lanes.alive:
+        cells[lanes.columns[lane]] = "║" if lane in lanes.bridged else "│"
     return "".join(cells)
 
 
-def _arrow(cells: list[str], row: Row, lines: _Lanes) -> None:
-    start, end = lines.columns[row.source], lines.columns[row.target]
+def _arrow(cells: list[str], row: Row, lanes: _Lanes) -> None:
+    start, end = lanes.columns[row.source], lanes.columns[row.target]
     low, high = min(start, end), max(start, end)
     for column in range(low + 1, high):
         cells[column] = {"│": "┼", "║": "╫"}.get(cells[column], "─")
@@ -122,8 +122,8 @@ def _corner(row: Row, default: str) -> str:
     return "┐" if row.opens else default
 
 
-def _join(cells: list[str], row: Row, lines: _Lanes) -> None:
-    columns = sorted(lines.columns[leg] for leg in row.joined)
+def _join(cells: list[str], row: Row, lanes: _Lanes) -> None:
+    columns = sorted(lanes.columns[leg] for leg in row.joined)
     for low, high in pairwise(columns):
         for column in range(low + 1, high):
             cells[column] = "╪" if cells[column] in "│║" else "═"
@@ -132,9 +132,9 @@ def _join(cells: list[str], row: Row, lines: _Lanes) -> None:
     cells[columns[0]], cells[columns[-1]] = "╠", "╣"
 
 
-def _update(row: Row, lines: _Lanes) -> None:
-    lines.alive = (lines.alive | {row.opens} if row.opens else lines.alive) - {row.closes}
-    lines.talking = row.bridged
+def _update(row: Row, lanes: _Lanes) -> None:
+    lanes.alive = (lanes.alive | {row.opens} if row.opens else lanes.alive) - {row.closes}
+    lanes.bridged = row.bridged
 
 
 def _wrap(text: str, width: int) -> list[str]:

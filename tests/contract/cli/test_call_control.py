@@ -116,7 +116,7 @@ CASES: list[tuple[str, str, type, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("line", "path", "shape", "body"), CASES, ids=[e[0] for e in CASES])
-async def test_each_command_asks_what_it_says(
+async def test_each_command_requests_what_it_says(
     engine: FakeEngine, line: str, path: str, shape: type, body: dict[str, Any]
 ) -> None:
     """Short names become ids, flags become fields that the RPC knows."""
@@ -139,7 +139,7 @@ async def test_each_command_asks_what_it_says(
         ("conference kick {} bob", "no member of the conference matches “bob”"),
     ],
 )
-async def test_what_can_not_be_asked_is_not_asked(
+async def test_what_can_not_be_requested_is_not_requested(
     engine: FakeEngine, capsys: pytest.CaptureFixture[str], line: str, expected: str
 ) -> None:
     """The fault says what is missing; the call is left alone."""
@@ -149,7 +149,7 @@ async def test_what_can_not_be_asked_is_not_asked(
     assert all(method == "GET" for method, _path, _body in engine.requests)
 
 
-async def test_what_the_engine_refuses_is_told(tmp_path: Path, engine: FakeEngine) -> None:
+async def test_what_the_engine_refuses_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
     """In its own words, without a trace."""
     engine.problem = Problem("Wrong state", 409, "call_ended", f"call {ID} has ended")
     result = await switchroom(tmp_path, engine.url(), "hangup", ID)

@@ -34,7 +34,7 @@ async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
     assert members.splitlines() == out.splitlines()[8:13]
 
 
-async def test_a_recording_to_come_is_told(
+async def test_a_recording_to_come_is_shown(
     engine: FakeEngine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Before the answer there is none to show."""

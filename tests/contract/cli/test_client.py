@@ -24,7 +24,7 @@ def event(number: int) -> CallEvent:
     return CallEvent(id=f"e{number}", call_status="ringing", direction="outbound", **facts, **who)
 
 
-async def test_asks_and_understands() -> None:
+async def test_requests_and_understands() -> None:
     """A request carries the token and a JSON body; the answer comes as its shape."""
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         call_id = await client.originate({"to": "+15550100"})
@@ -33,7 +33,7 @@ async def test_asks_and_understands() -> None:
         assert [node.connected for node in await client.nodes()] == [True, False]
 
 
-async def test_a_refusal_tells_path_and_message() -> None:
+async def test_a_refusal_shows_path_and_message() -> None:
     """Bad input is told by the path of the fault, as the engine says it."""
     faults = (FieldError("action.type", "unknown verb pley"), FieldError("to", "expected a number"))
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
@@ -46,7 +46,7 @@ async def test_a_refusal_tells_path_and_message() -> None:
     ]
 
 
-async def test_a_wrong_token_tells_what_to_set() -> None:
+async def test_a_wrong_token_shows_what_to_set() -> None:
     """Who is not let in reads which setting decides that."""
     async with FakeEngine() as engine, open_client(engine.url(), "wrong") as client:
         with pytest.raises(RpcError) as refusal:
@@ -54,7 +54,7 @@ async def test_a_wrong_token_tells_what_to_set() -> None:
     assert "SWITCHROOM_RPC_TOKEN" in explain(refusal.value)
 
 
-async def test_nobody_there_tells_what_to_do() -> None:
+async def test_no_one_there_shows_what_to_do() -> None:
     """A refused connection is told as such, with how to start an engine."""
     async with open_client(f"http://127.0.0.1:{free_port()}", TOKEN) as client:
         with pytest.raises(Unreachable, match="connection refused") as fault:

@@ -88,7 +88,7 @@ async def test_a_nodes_fault_is_named(properties: dict[str, Any], expected: str)
 @pytest.mark.parametrize(
     ("status", "expected"), [(401, "wrong user or password"), (503, "not booted yet")]
 )
-async def test_a_closed_node_tells_why(status: int, expected: str) -> None:
+async def test_a_closed_node_shows_why(status: int, expected: str) -> None:
     """Wrong credentials and an Asterisk that is still booting are told apart."""
     async with asterisk(info=status) as node:
         (finding,) = await check_node(node, "doctor", 10)

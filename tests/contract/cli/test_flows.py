@@ -32,7 +32,7 @@ ME = ("--account", "acme")
     ],
     ids=lambda each: " ".join(each[:2]) if isinstance(each, list) else "",
 )  # fmt: skip
-async def test_each_asks_one_thing(
+async def test_each_requests_one_thing(
     tmp_path: Path, typed: list[str], said: str, body: tuple[str, str]
 ) -> None:
     """Every command asks the engine once, and says what it answered."""
@@ -52,7 +52,7 @@ async def test_a_request_without_an_id_gets_one(tmp_path: Path) -> None:
     assert engine.requests == [("PUT", f"requests/acme/{made}", json.loads(ASKED))]
 
 
-async def test_every_fault_of_a_flow_is_told(tmp_path: Path) -> None:
+async def test_every_fault_of_a_flow_is_shown(tmp_path: Path) -> None:
     """All that the engine names is printed, each with its place and its code."""
     faults = (
         FieldError("nodes.a.next", "no node b", "unknown_node"),

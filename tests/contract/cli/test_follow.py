@@ -64,7 +64,7 @@ async def test_it_goes_on_at_another_engine() -> None:
     assert ("GET", "calls", None) not in other.requests
 
 
-async def test_what_was_cut_off_is_listed_anew() -> None:
+async def test_what_was_cut_off_is_listed_again() -> None:
     """Where events are missing, only a list is right."""
     board = CallTable()
     async with FakeEngine() as engine:
@@ -76,7 +76,7 @@ async def test_what_was_cut_off_is_listed_anew() -> None:
             await until(lambda: list(board.calls) == ["b"])
 
 
-async def test_no_engine_at_all_is_told() -> None:
+async def test_no_engine_at_all_is_shown() -> None:
     """Whoever starts to watch where nobody answers is told so at once."""
     url = f"http://127.0.0.1:{free_port()}"
     async with open_client(url, TOKEN) as client:

@@ -52,7 +52,7 @@ async def test_draws_on_a_terminal() -> None:
     assert "╠═══════╣" in text(console)
 
 
-async def test_the_exit_status_tells_how_it_ended() -> None:
+async def test_the_exit_status_shows_how_it_ended() -> None:
     """Scripts can tell busy from no answer, from failure, from cancellation."""
     statuses = {"failed": 1, "busy": 3, "no-answer": 4, "canceled": 5}
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:

@@ -75,7 +75,7 @@ async def test_what_is_no_agent_is_refused(bench: Bench, body: object) -> None:
     assert (await bench.problem("PUT", "/agents/acme/a%2Fb", AGENT))[0] == 400
 
 
-async def test_presence_is_told_over_all_nodes(bench: Bench) -> None:
+async def test_presence_is_shown_over_all_nodes(bench: Bench) -> None:
     """Online where any node has it; while a node is away, an agent not seen may be there."""
     await bench.request("PUT", SALES7, AGENT)
     async with watched(bench, "pbx1", a1002="offline"):

@@ -53,7 +53,7 @@ FAULTS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("body", "path"), FAULTS, ids=range(len(FAULTS)))
-async def test_bad_input_is_told_with_its_path(bench: Bench, body: object, path: str) -> None:
+async def test_bad_input_is_shown_with_its_path(bench: Bench, body: object, path: str) -> None:
     """400 for invalid input, never 422; errors[] names the path and what is wrong."""
     status, answer = await bench.request("POST", "/calls", body)
     assert status == 400

@@ -48,7 +48,7 @@ async def test_a_call_is_hung_up_once(bench: Bench) -> None:
     assert (view["state"], view["endedBy"]) == ("ended", "api")
 
 
-async def test_a_story_is_told(bench: Bench) -> None:
+async def test_a_story_is_shown(bench: Bench) -> None:
     """The timeline is the log run through the core again: events, commands, states."""
     call_id = await bench.start_call(action=SAY)
     bench.pbx.settle()
@@ -80,7 +80,7 @@ async def test_the_same_request_id_is_the_same_call(bench: Bench) -> None:
     assert await bench.start_call(requestId="order_1235") != first
 
 
-async def test_a_request_id_asked_many_times_at_once(bench: Bench) -> None:
+async def test_a_request_id_requested_many_times_at_once(bench: Bench) -> None:
     """Concurrent identical requests make one call and dial once."""
     made = await asyncio.gather(*(bench.start_call(requestId="order_1234") for _ in range(20)))
     assert len(set(made)) == 1

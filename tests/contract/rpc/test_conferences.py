@@ -44,7 +44,7 @@ async def test_a_member_is_called_in(bench: Bench) -> None:
         assert await bench.request("GET", f"/agents/acme/{agent}/conference") == (200, live)
 
 
-async def test_a_member_asked_again_is_not_called_again(bench: Bench) -> None:
+async def test_a_member_requested_again_is_not_called_again(bench: Bench) -> None:
     """Whoever is there or on the way stays the one member, named by agent or by number."""
     conversation = await talking(bench)
     outside = {"requestedByAgentId": AGENT, "targetExternalNumber": "+4733333333"}

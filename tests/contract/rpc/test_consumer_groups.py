@@ -12,7 +12,7 @@ import pytest
 from engine.store.stream import Consumer, StreamLimits
 from tests.contract.rpc.harness.bench import Bench, end
 from tests.contract.rpc.test_events import listening
-from tests.contract.store.unreliable_memory import MoodyStore
+from tests.contract.store.unreliable_memory import UnreliableStore
 from wire.events import VERSION, CallEvent
 from wire.schemas import event_schema
 
@@ -107,7 +107,7 @@ async def test_a_bad_id_is_refused(bench: Bench, bad: str) -> None:
     assert problem["errors"][0]["path"] == "ids[1]"
 
 
-async def test_without_the_store_a_group_is_told_so(bench: Bench) -> None:
+async def test_without_the_store_a_group_is_shown_so(bench: Bench) -> None:
     """To be asked again."""
     bench.store.down = True
     assert await bench.problem("GET", CDR) == (503, "store_down")
@@ -117,7 +117,7 @@ async def test_without_the_store_a_group_is_told_so(bench: Bench) -> None:
 async def short(tmp_path: Path) -> AsyncIterator[Bench]:
     """Give a bench whose streams are short."""
     async with AsyncExitStack() as stack:
-        bench = Bench(MoodyStore(stream_limits=StreamLimits(10, 20)))
+        bench = Bench(UnreliableStore(stream_limits=StreamLimits(10, 20)))
         await bench.open(stack, tmp_path)
         yield bench
 
@@ -128,7 +128,7 @@ def overrun(bench: Bench) -> None:
         bench.store.stream.append(slot, [NEWER] * 300)
 
 
-async def test_a_group_is_told_what_it_has_lost(short: Bench) -> None:
+async def test_a_group_is_shown_what_it_has_lost(short: Bench) -> None:
     """Until it has acknowledged that."""
     await taken(short)
     overrun(short)
@@ -141,7 +141,7 @@ async def test_a_group_is_told_what_it_has_lost(short: Bench) -> None:
     assert await acknowledged(short, *ids) == 2
 
 
-async def test_a_listener_who_was_away_for_too_long_is_told(short: Bench) -> None:
+async def test_a_listener_who_was_away_for_too_long_is_shown(short: Bench) -> None:
     """Of each slot where what it has not seen was cut off."""
     await short.start_call()
     async with listening(short) as stream:

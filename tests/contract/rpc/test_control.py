@@ -42,7 +42,7 @@ async def test_a_leg_is_muted_and_unmuted(bench: Bench, direction: str) -> None:
     assert bench.pbx.lines.count(f"POST channels/{conversation.agent}/mute") == 1
 
 
-async def test_mute_silences_what_a_leg_says_unless_told_otherwise(bench: Bench) -> None:
+async def test_mute_silences_what_a_leg_says_by_default(bench: Bench) -> None:
     """Without a direction it is `in`."""
     conversation = await talking(bench)
     assert (await conversation.posted("mute", channelId=conversation.agent))["legs"][1][
@@ -128,7 +128,7 @@ async def test_a_node_that_is_being_looked_at_is_waited_for(bench: Bench) -> Non
     assert len((await conversation.shown())["legs"]) == 3
 
 
-async def test_while_the_node_is_away_nothing_is_promised(bench: Bench) -> None:
+async def test_while_the_node_is_away_nothing_is_acknowledged(bench: Bench) -> None:
     """503 with the reason, and the call stays as it was; hangup alone is taken for later."""
     conversation = await talking(bench)
     for shard in bench.service.nodes["pbx1"].shards.values():

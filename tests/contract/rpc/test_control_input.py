@@ -1,4 +1,4 @@
-"""What is asked of a live call is checked first; then the call must be there, live, one's own."""
+"""Control requests: validation first, then the call must exist, be live and be the account's."""
 
 from typing import Any
 
@@ -115,7 +115,7 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
 async def test_bad_requests_name_their_fault(
     bench: Bench, path: str, body: dict[str, Any], fault: str
 ) -> None:
-    """400 with the path of the fault, and nothing happens to the call."""
+    """400 with the path of the invalid field; the call does not change."""
     call = await bench.start_call()
     asked = list(bench.pbx.lines)
     status, answer = await bench.request("POST", f"/calls/{call}/{path}", body)

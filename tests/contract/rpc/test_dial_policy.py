@@ -1,4 +1,4 @@
-"""Terms over the RPC: put, listed, and asked before anybody is called."""
+"""Dial policies over the RPC: stored, listed, and enforced before a dial."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ async def fault(bench: Bench, path: str, body: object) -> tuple[int, str, str]:
 
 
 async def test_terms_are_put_and_listed(bench: Bench) -> None:
-    """As a whole, with the version by which they are known again; the list has one, too."""
+    """The policy and the do-not-call list each have a version."""
     assert await bench.problem("GET", "/terms/acme") == (404, "not_found")
     assert await bench.request("GET", "/terms") == (200, {"accounts": []})
     shown = {"account": "acme", "version": "v1"}
@@ -67,13 +67,13 @@ async def test_terms_are_put_and_listed(bench: Bench) -> None:
     ],
 )
 async def test_bad_terms(bench: Bench, method: str, path: str, body: object, field: str) -> None:
-    """Each is refused by the name of its field."""
+    """Each invalid field is named."""
     status, problem = await bench.request(method, path, body)
     assert (status, problem["errors"][0]["path"]) == (400, field)
 
 
 async def test_a_call_is_refused_by_its_field(bench: Bench) -> None:
-    """Whoever would be called, first or then; other accounts are free."""
+    """For every party to be dialed; other accounts are not affected."""
     await listed(bench, AT_HOME)
     asked: dict[str, object] = {**CALL, "to": ABROAD}
     assert await fault(bench, "/calls", asked) == (400, "not_allowed", "to")
@@ -86,14 +86,14 @@ async def test_a_call_is_refused_by_its_field(bench: Bench) -> None:
     assert (await bench.request("POST", "/calls", {**CALL, "account": "other"}))[0] == 201
 
 
-async def test_nobody_is_called_by_a_list_that_is_lost(bench: Bench) -> None:
-    """It is known that there is one: 503, to be asked again."""
+async def test_no_one_is_called_by_a_list_that_is_lost(bench: Bench) -> None:
+    """The list exists but is lost: 503 with Retry-After."""
     await put(bench, doNotCall=True)
     assert await bench.problem("POST", "/calls", CALL) == (503, "terms_unknown")
 
 
 async def test_who_is_called_into_a_call_is_refused_by_field(bench: Bench) -> None:
-    """A dial, a transfer and an invitation to a conference; agents may be called."""
+    """For dial, transfer and conference; agents are always allowed."""
     conversation = await talking(bench)
     await listed(bench, AT_HOME)
     base = f"/calls/{conversation.call}"

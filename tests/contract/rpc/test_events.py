@@ -1,4 +1,4 @@
-"""The stream of call events over the RPC: followed, taken up again, ended."""
+"""The event stream over the RPC: follow, resume, end."""
 
 import asyncio
 import json
@@ -51,7 +51,7 @@ async def listening(bench: Bench, query: str = "", last: str = "") -> AsyncItera
 
 
 async def test_events_are_followed(bench: Bench) -> None:
-    """From now on, in order, each with an id; `callId` and `account` narrow it."""
+    """From now on, in order, each with an id; `callId` and `account` filter."""
     old = await bench.start_call()
     async with listening(bench) as all_, listening(bench, "?account=other") as other:
         new = await bench.start_call(account="other")
@@ -69,12 +69,12 @@ async def test_events_are_followed(bench: Bench) -> None:
 
 
 async def test_a_filter_that_is_none(bench: Bench) -> None:
-    """Who misspells one is told so, instead of being sent everything."""
+    """An unknown filter is an error, not an unfiltered stream."""
     assert await bench.problem("GET", "/events?calId=x") == (400, "invalid")
 
 
 async def test_the_stream_is_taken_up_again(bench: Bench) -> None:
-    """With Last-Event-ID nothing is lost and nothing is told twice."""
+    """With Last-Event-ID nothing is lost or repeated."""
     async with listening(bench) as stream:
         calls = [await bench.start_call() for _ in range(6)]
         seen = [await stream.next() for _ in range(2)]
@@ -105,7 +105,7 @@ async def test_a_place_that_is_none(bench: Bench, last: str) -> None:
 
 
 async def test_a_stream_ends_with_the_store(bench: Bench) -> None:
-    """A listener whose store goes away is let go; it comes back by itself."""
+    """Without the store the stream ends, and the client reconnects."""
     async with listening(bench) as stream:
         bench.store.down = True
         await stream.ended()

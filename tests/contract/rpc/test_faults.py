@@ -1,4 +1,4 @@
-"""What the RPC answers while nodes or the store are away."""
+"""The RPC while nodes or the store are unavailable."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench, inject
 from tests.harness.until import until
 
 
-async def test_without_a_node_nothing_begins(bench: Bench) -> None:
+async def test_without_a_node_nothing_starts(bench: Bench) -> None:
     """503 with Retry-After when no node can serve; /readyz says so; nothing is stored."""
     for shard in bench.service.nodes["pbx1"].shards.values():
         shard.pause()
@@ -23,7 +23,7 @@ async def test_without_a_node_nothing_begins(bench: Bench) -> None:
 
 
 async def test_an_address_that_another_has(bench: Bench) -> None:
-    """A second engine with the same port is told so, and the first one is not disturbed."""
+    """A second engine on the same port fails; the first one is not disturbed."""
     with pytest.raises(BindFailed, match=f"can't listen at 127.0.0.1:{bench.port}"):
         async with serving(bench.dependencies, TOKEN, "127.0.0.1", bench.port):
             raise AssertionError
@@ -45,7 +45,7 @@ async def test_an_unheard_slot_gets_no_call(bench: Bench) -> None:
 
 
 async def test_while_the_store_is_away(bench: Bench) -> None:
-    """Redis gone: reads are refused with 503, and so are new calls once it is known."""
+    """Without Redis, reads and new calls get 503."""
     call_id = await bench.start_call()
     bench.store.down = True
     assert (await bench.problem("GET", "/calls/0-pbx1-abcdefgh")) == (503, "store_down")
@@ -67,8 +67,8 @@ async def test_while_the_store_is_away(bench: Bench) -> None:
     bench.store.down = False
 
 
-async def test_a_hangup_is_stored_before_it_is_promised(bench: Bench) -> None:
-    """While the store is away a hangup has no answer: its engine may lose the call with it."""
+async def test_a_hangup_is_stored_before_it_is_acknowledged(bench: Bench) -> None:
+    """Without the store a hangup is not acknowledged."""
     call_id = await bench.start_call()
     bench.store.down = True
     asking = asyncio.create_task(bench.request("POST", f"/calls/{call_id}/hangup", {}))
@@ -79,5 +79,5 @@ async def test_a_hangup_is_stored_before_it_is_promised(bench: Bench) -> None:
 
 
 def shards_with_calls(bench: Bench) -> list[CallShard]:
-    """List the desks that have a call."""
+    """List the shards that have a call."""
     return [shard for shard in bench.service.nodes["pbx1"].shards.values() if shard.actors]

@@ -1,4 +1,4 @@
-"""Flows and API requests over the RPC: versions, every fault at once, secrets that stay inside."""
+"""Flows and API requests over the RPC: versions, all errors at once, write-only secrets."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ REQUEST: dict[str, Any] = {
 
 
 async def test_a_flow_has_versions(bench: Bench) -> None:
-    """Each put is a new version, which stays as it is; the newest is shown unless one is named."""
+    """Each put stores a new version; the newest is shown by default."""
     assert await bench.request("PUT", "/flows/acme/menu", GRAPH) == (
         200,
         {"flowId": "menu", "version": 1},
@@ -45,7 +45,7 @@ async def test_a_flow_has_versions(bench: Bench) -> None:
 
 
 async def test_a_flow_is_taken_away(bench: Bench) -> None:
-    """A deleted flow is not found; put again, it goes on with the next version."""
+    """A deleted flow is not found; stored again, it continues with the next version."""
     await bench.request("PUT", "/flows/acme/menu", GRAPH)
     assert (await bench.request("DELETE", "/flows/acme/menu"))[0] == 200
     for method, path in (("GET", ""), ("GET", "/versions"), ("DELETE", "")):
@@ -55,7 +55,7 @@ async def test_a_flow_is_taken_away(bench: Bench) -> None:
 
 
 async def test_a_call_names_a_flow_that_is_there(bench: Bench) -> None:
-    """And that is for calls: a typing error is told before anybody's phone rings."""
+    """The flow must exist and be a call flow before a phone rings."""
     body = {"account": "acme", "from": "+4721930000", "to": "+4722222222", "flowId": "menu"}
     assert await bench.problem("POST", "/calls", body) == (400, "unknown_flow")
     await bench.request("PUT", "/flows/acme/menu", {**GRAPH, "kind": "message"})
@@ -78,8 +78,8 @@ async def test_accounts_do_not_see_each_others_flows(bench: Bench) -> None:
     assert (await bench.request("PUT", "/flows/acme/asking", ASKING))[0] == 200
 
 
-async def test_every_fault_is_told_at_once(bench: Bench) -> None:
-    """A flow that can't run is not stored; each fault has its place, its words and its code."""
+async def test_every_fault_is_shown_at_once(bench: Bench) -> None:
+    """An invalid flow is not stored; each error has path, message and code."""
     broken = {"start": "b", "nodes": {"a": {"type": "say", "data": {}, "next": "c"}, "d": LOOKUP}}
     for method, path in (("PUT", "/flows/acme/menu"), ("POST", "/flows/acme/menu/check")):
         status, problem = await bench.request(method, path, broken)
@@ -95,7 +95,7 @@ async def test_every_fault_is_told_at_once(bench: Bench) -> None:
 
 
 async def test_a_check_stores_nothing(bench: Bench) -> None:
-    """A good flow that is only checked is not there afterwards."""
+    """A valid flow that is only checked is not stored."""
     assert await bench.request("POST", "/flows/acme/menu/check", GRAPH) == (200, {})
     assert await bench.problem("GET", "/flows/acme/menu") == (404, "not_found")
 

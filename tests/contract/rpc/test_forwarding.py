@@ -1,4 +1,4 @@
-"""Any engine answers: what is another's is handed on once, and lists are everybody's."""
+"""Any engine answers: requests are forwarded once, lists cover all engines."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ async def pair(tmp_path: Path) -> AsyncIterator[EnginePair]:
 
 
 async def test_what_is_the_others_is_done_there(pair: EnginePair) -> None:
-    """A call of the other's is steered and hung up; each answer is the owner's, refusals too."""
+    """Control requests are forwarded; each response is the owner's, errors too."""
     conversation = await talking(pair.two)
     here = f"/calls/{conversation.call}"
     status, view = await pair.one.request(
@@ -51,7 +51,7 @@ async def test_a_request_has_its_slot(pair: EnginePair) -> None:
 
 
 async def test_an_engine_without_slots(pair: EnginePair) -> None:
-    """It has calls begun by another."""
+    """It has calls that another engine started."""
     pair.one.service.nodes["pbx1"].remove_shard(0)
     pair.directories[pair.one].mine = set()
     status, _ = await pair.one.request("POST", "/calls", CALL)
@@ -72,7 +72,7 @@ async def test_reading(pair: EnginePair) -> None:
 
 
 async def test_what_the_store_has_lost(pair: EnginePair) -> None:
-    """Its owner knows the call all the same: nobody else says that there is none."""
+    """The owner still knows the call; other engines do not answer 404."""
     conversation = await talking(pair.two)
     pair.two.store.lose_all()
     assert (await pair.one.request("GET", f"/calls/{conversation.call}"))[1][
@@ -83,7 +83,7 @@ async def test_what_the_store_has_lost(pair: EnginePair) -> None:
 
 
 async def test_agents_are_seen_by_all(pair: EnginePair) -> None:
-    """Who is busy in the other's call is busy, alone and in the list."""
+    """An agent in another engine's call is busy, alone and in the list."""
     await pair.one.request("PUT", "/agents/acme/1001", {"endpoint": "PJSIP/1001"})
     conversation = await talking(pair.two)
     for bench in (pair.one, pair.two):
@@ -95,7 +95,7 @@ async def test_agents_are_seen_by_all(pair: EnginePair) -> None:
 
 
 async def test_an_agents_conference_is_found(pair: EnginePair) -> None:
-    """Wherever it is; an agent in none is not found."""
+    """On any engine; an agent without a conference is not found."""
     conversation = await talking(pair.two)
     shown = await conversation.posted("conference/members", **ADA)
     for bench in (pair.one, pair.two):
@@ -108,7 +108,7 @@ async def test_an_agents_conference_is_found(pair: EnginePair) -> None:
 
 
 async def test_a_request_is_handed_on_once(pair: EnginePair) -> None:
-    """Two engines that take each other for the owner do not pass a request to and fro."""
+    """Two engines that believe the other is the owner do not loop."""
     call = await pair.two.start_call()
     pair.two.service.nodes["pbx1"].remove_shard(1)
     headers = {"Authorization": f"Bearer {TOKEN}", FORWARDED: "1"}
@@ -119,7 +119,7 @@ async def test_a_request_is_handed_on_once(pair: EnginePair) -> None:
 
 
 async def test_a_slot_between_two_owners(pair: EnginePair) -> None:
-    """What is about it waits, and is done by the next owner."""
+    """Requests wait and are executed by the next owner."""
     body = {**CALL, "requestId": request_of(1)}
     where = pair.directories[pair.one].where.pop(1)
     asking = asyncio.create_task(pair.one.request("POST", "/calls", body))
@@ -135,7 +135,7 @@ async def test_a_slot_between_two_owners(pair: EnginePair) -> None:
 
 
 async def test_a_slot_that_stays_nobodys(pair: EnginePair) -> None:
-    """After a while that is a 503 with Retry-After, for lists too: half the truth is none."""
+    """After the wait, 503 with Retry-After, for lists too: no partial results."""
     pair.directories[pair.one].where.clear()
     loop = asyncio.get_running_loop()
     began_s = loop.time()
@@ -148,7 +148,7 @@ async def test_a_slot_that_stays_nobodys(pair: EnginePair) -> None:
 
 
 async def test_what_may_have_been_done_is_not_done_again(pair: EnginePair) -> None:
-    """The owner breaks off: a POST is told as lost, a GET is asked of the next owner."""
+    """The owner disconnects: a POST gets 503, a GET is retried with the next owner."""
     async with BrokenEngine().running() as deaf:
         pair.directories[pair.one].where[1] = deaf.url
         body = {**CALL, "requestId": request_of(1)}
@@ -162,7 +162,7 @@ async def test_what_may_have_been_done_is_not_done_again(pair: EnginePair) -> No
 
 
 async def test_an_owner_that_is_gone(pair: EnginePair) -> None:
-    """Nobody listens there: the request was never sent, and is done by the next owner."""
+    """A refused connection: the request was not sent, and the next owner executes it."""
     gone = BrokenEngine()
     pair.directories[pair.one].where[1] = gone.url
     asking = asyncio.create_task(
@@ -176,7 +176,7 @@ async def test_an_owner_that_is_gone(pair: EnginePair) -> None:
 
 
 async def test_an_engine_that_leaves(pair: EnginePair) -> None:
-    """What it is asked meanwhile goes to the next owner, or is told soon to be asked again."""
+    """Requests go to the next owner, or soon get a 503 with Retry-After."""
     conversation = await talking(pair.one)
     here = f"/calls/{conversation.call}"
     pair.one.service.releasing.add(0)

@@ -1,4 +1,4 @@
-"""What /metrics tells after a call."""
+"""The /metrics page after a call."""
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -30,7 +30,7 @@ async def test_a_call_is_counted_from_begin_to_end(bench: Bench) -> None:
 
 
 async def test_requests_are_counted_by_operation(bench: Bench) -> None:
-    """An operation's name has no ids in it, and a stranger's address makes no series."""
+    """Operation labels contain no ids, and unknown paths create no series."""
     await bench.request("GET", "/calls/0-pbx1-00000000")
     await bench.request("GET", "/what/ever")
     async with bench.session.get(f"{bench.url}/rpc/v1/calls") as refused:
@@ -47,7 +47,7 @@ async def test_requests_are_counted_by_operation(bench: Bench) -> None:
 
 
 async def test_a_refused_call_is_counted(bench: Bench) -> None:
-    """Of a call that is not let in, the reason is counted."""
+    """Rejected calls are counted by reason."""
     bench.service.placement.rate_limiter.max_calls = 0
     body = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
     assert (await bench.problem("POST", "/calls", body)) == (503, "overloaded")
@@ -56,7 +56,7 @@ async def test_a_refused_call_is_counted(bench: Bench) -> None:
 
 
 async def test_limits_stand_beside_what_comes_near_them(bench: Bench) -> None:
-    """What is limited can be compared with its limit."""
+    """Each limit has a gauge."""
     seen = await _seen(bench)
     assert seen["switchroom_calls_limit"] == [({}, 10_000)]
     assert seen["switchroom_calls_headroom"][0][1] == 10_000

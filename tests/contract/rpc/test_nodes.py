@@ -1,4 +1,4 @@
-"""Nodes over the RPC: how they are, drained and given calls again."""
+"""Nodes over the RPC: status, drain and undrain."""
 
 from engine.runtime.admission.limits import CapacityLimits
 from tests.contract.rpc.harness.bench import CALL, Bench
@@ -10,7 +10,7 @@ async def shown(bench: Bench) -> dict[str, object]:
 
 
 async def test_a_drained_node_gets_no_call(bench: Bench) -> None:
-    """New ones are refused by name, with when to ask again; live ones go on."""
+    """New calls are rejected with Retry-After; live calls continue."""
     call = await bench.start_call()
     status, view = await bench.request("POST", "/nodes/pbx1/drain")
     assert (status, view["drained"], view["unavailableReason"], view["calls"]) == (
@@ -39,7 +39,7 @@ async def test_a_node_that_is_away_can_be_drained(bench: Bench) -> None:
 
 
 async def test_no_such_node(bench: Bench) -> None:
-    """Nothing is noted of a node that there is not."""
+    """Unknown nodes: 404, and nothing is stored."""
     assert await bench.problem("POST", "/nodes/pbx9/drain") == (404, "not_found")
     assert await bench.problem("POST", "/nodes/pbx9/undrain") == (404, "not_found")
 
@@ -54,8 +54,8 @@ async def test_a_refusal_names_the_limit(bench: Bench) -> None:
     assert (view["weight"], view["maxCalls"], view["unavailableReason"]) == (2.0, 1, "node_full")
 
 
-async def test_what_a_node_tells_is_shown(bench: Bench) -> None:
-    """What its manager interface told."""
+async def test_node_health_is_shown(bench: Bench) -> None:
+    """From the manager interface."""
     health = bench.service.placement.status("pbx1").health
     health.on_booted()
     health.on_call_count(5)

@@ -9,7 +9,7 @@ ACTIONS = ("start", "pause", "resume", "stop")
 
 @pytest.mark.parametrize("action", ACTIONS)
 async def test_without_an_archive_nothing_is_recorded(bench: Bench, action: str) -> None:
-    """A conflict, that says which settings are missing."""
+    """A conflict that names the missing settings."""
     call = await bench.start_call()
     path = f"/calls/{call}/recording/{action}"
     assert await bench.problem("POST", path) == (409, "no_archive")
@@ -18,7 +18,7 @@ async def test_without_an_archive_nothing_is_recorded(bench: Bench, action: str)
 
 
 async def test_a_call_that_could_not_be_recorded_is_not_made(bench: Bench) -> None:
-    """Who asked for a recording is not to find out afterwards that there is none."""
+    """A requested recording must not be silently missing."""
     asked = {"account": "acme", "from": "+4799", "to": "+4711", "recordCall": True}
     assert await bench.problem("POST", "/calls", asked) == (503, "no_archive")
     assert (await bench.request("GET", "/calls"))[1] == {"calls": []}

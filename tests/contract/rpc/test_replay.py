@@ -14,9 +14,9 @@ from engine.store.change import Change
 from engine.store.stream import StreamLimits
 from tests.contract.rpc.harness.bench import Bench, end
 from tests.contract.rpc.harness.conversation import talking as really_talking
-from tests.contract.store.stores import claimed
-from tests.contract.store.unreliable_memory import MoodyStore
-from tests.harness.recorded_call import Recorded, recorded
+from tests.contract.store.stores import claim_slot
+from tests.contract.store.unreliable_memory import UnreliableStore
+from tests.harness.recorded_call import RecordedCall, record_call
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import ID, MAIN, bridged_call, outbound
 from tests.unit.calls.harness.control import BOB, PEER
@@ -31,24 +31,24 @@ async def audit(bench: Bench, call_id: str, query: str = "") -> dict[str, Any]:
     return dict(found)
 
 
-def talked() -> Recorded:
+def talked() -> RecordedCall:
     """Record a conversation with a hold, to its end."""
     story = bridged_call(BOB)
     story.take(HoldRequested(PEER, held=True), 1_000)
     story.take(LegEnded(PEER, 16), 2_000)
     story.take(LegEnded(MAIN, 16), 10)
     assert story.call.is_ended
-    return recorded(outbound(DIAL), story.events)
+    return record_call(outbound(DIAL), story.events)
 
 
 async def stored(bench: Bench, change: Change) -> None:
     """Store a call as an engine would; its slot is no longer the bench's."""
-    token = await claimed(bench.store, 0, "test")
+    token = await claim_slot(bench.store, 0, "test")
     await bench.store.commit(0, token, [change])
 
 
 async def test_a_live_call_replays_the_same(bench: Bench) -> None:
-    """What is still to come is not missed."""
+    """Events that are still to come are not reported as missing."""
     conversation = await really_talking(bench)
     await conversation.posted("hold", channelId=conversation.customer)
     found = await audit(bench, conversation.call)
@@ -59,7 +59,7 @@ async def test_a_live_call_replays_the_same(bench: Bench) -> None:
 
 
 async def test_a_call_that_has_ended_replays_the_same(bench: Bench) -> None:
-    """With all that it told; and it is listed among those that ended last."""
+    """With all its events; it is listed among the latest ended calls."""
     calls = [await bench.start_call(account=account) for account in ("acme", "other")]
     for call in calls:
         end(bench, call)
@@ -79,7 +79,7 @@ async def test_a_call_that_has_ended_replays_the_same(bench: Bench) -> None:
 
 
 async def test_another_decision_is_shown(bench: Bench) -> None:
-    """At its line, upon its event, with what is decided now."""
+    """With line, event and the current commands."""
     change = talked().change()
     entry = decode_log_entry(change.log[3])
     forged = encode(replace(entry, digest=entry.digest ^ 1))
@@ -107,7 +107,7 @@ async def test_another_record_is_shown(bench: Bench) -> None:
     assert found["differences"][0]["detail"].endswith(": status")
 
 
-async def test_what_was_not_told_is_shown(bench: Bench) -> None:
+async def test_a_missing_event_is_reported(bench: Bench) -> None:
     """An event that should be on the stream, after one that is."""
     change = talked().change()
     await stored(bench, replace(change, events=(change.events[0], *change.events[2:])))
@@ -116,15 +116,15 @@ async def test_what_was_not_told_is_shown(bench: Bench) -> None:
     assert (difference["about"], difference["line"]) == ("events", 3)
 
 
-async def test_a_log_with_a_hole_is_told_honestly(bench: Bench) -> None:
-    """What came before it replays; that the rest can't is said."""
+async def test_a_gap_in_the_log_is_reported(bench: Bench) -> None:
+    """What came before is replayed; the gap is reported."""
     change = talked().change()
     await stored(bench, replace(change, log=(*change.log[:4], b"", *change.log[5:])))
     found = await audit(bench, ID)
     assert (found["isSame"], found["gap"], found["compared"]) == (True, 4, 3)
 
 
-async def test_a_log_that_the_core_breaks_upon(bench: Bench) -> None:
+async def test_a_log_that_the_core_breaks_on(bench: Bench) -> None:
     """A line that this version can't read is a difference, not an error."""
     change = talked().change()
     await stored(bench, replace(change, log=(*change.log[:4], b"\xc1", *change.log[5:])))
@@ -142,7 +142,7 @@ async def test_a_call_that_can_not_be_read_is_refused(bench: Bench) -> None:
 async def test_events_that_are_gone_from_the_stream_are_counted(tmp_path: Path) -> None:
     """The stream keeps less than the log: that is no difference."""
     async with AsyncExitStack() as stack:
-        bench = Bench(MoodyStore(stream_limits=StreamLimits(1, 1)))
+        bench = Bench(UnreliableStore(stream_limits=StreamLimits(1, 1)))
         await bench.open(stack, tmp_path)
         change = talked().change()
         await stored(bench, change)

@@ -1,4 +1,4 @@
-"""The story of a steered call over the RPC: the states of its sessions among what it did."""
+"""The timeline over the RPC: commands and session states."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ from tests.contract.rpc.harness.bench import Bench
 from tests.contract.rpc.harness.conversation import talking
 
 
-async def test_sessions_tell_their_states(bench: Bench) -> None:
-    """Of what is told to the outside, the timeline has the states of sessions alone."""
+async def test_sessions_show_their_states(bench: Bench) -> None:
+    """Of the emitted events, the timeline has session states only."""
     conversation = await talking(bench)
     await conversation.posted("hold", channelId=conversation.customer)
     await conversation.posted(

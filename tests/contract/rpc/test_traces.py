@@ -15,7 +15,7 @@ HEADERS = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
 
 
 async def test_a_request_is_a_span_of_its_callers_trace(tmp_path: Path) -> None:
-    """It carries the call that it began, and what was answered."""
+    """The span has the call id and the status."""
     spans = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))

@@ -1,4 +1,4 @@
-"""Transfers over the RPC: begun, completed, canceled, looked at while they last and after."""
+"""Transfers over the RPC: start, complete, cancel, show."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ TARGET = {"kind": "agent", "agentId": "1002", "agentName": "Ada"}
 
 
 def wanted(conversation: Conversation, **more: Any) -> dict[str, Any]:
-    """Ask for the customer to be handed from agent 1001 to agent 1002."""
+    """Request a transfer of the customer from agent 1001 to agent 1002."""
     body = {
         "transferMode": "attended",
         "sourceAgentId": "1001",
@@ -22,8 +22,8 @@ def wanted(conversation: Conversation, **more: Any) -> dict[str, Any]:
     return {**body, **more}
 
 
-async def test_a_transfer_begins(bench: Bench) -> None:
-    """It is answered with a session that shows who is handed to whom, and the call shows it."""
+async def test_a_transfer_starts(bench: Bench) -> None:
+    """The response is the session with source, customer and target; the call shows it too."""
     conversation = await talking(bench)
     view = await conversation.posted("transfers", **wanted(conversation))
     assert view["startedMs"] > 0
@@ -45,7 +45,7 @@ async def test_a_transfer_begins(bench: Bench) -> None:
 
 
 async def test_a_target_may_be_a_number(bench: Bench) -> None:
-    """Kind number calls a number."""
+    """Kind `number` dials a number."""
     conversation = await talking(bench)
     target = {"kind": "number", "number": "+4733333333"}
     view = await conversation.posted(
@@ -55,8 +55,8 @@ async def test_a_target_may_be_a_number(bench: Bench) -> None:
     await conversation.does(f"DELETE channels/{conversation.agent}")
 
 
-async def test_a_transfer_asked_again_is_the_same(bench: Bench) -> None:
-    """While it goes on the same request gives the same session; another one is refused."""
+async def test_a_transfer_requested_again_is_the_same(bench: Bench) -> None:
+    """The same request returns the active session; a different one is rejected."""
     conversation = await talking(bench)
     first = await conversation.posted("transfers", **wanted(conversation))
     assert await conversation.posted("transfers", **wanted(conversation)) == first
@@ -66,7 +66,7 @@ async def test_a_transfer_asked_again_is_the_same(bench: Bench) -> None:
 
 
 async def test_a_transfer_is_completed(bench: Bench) -> None:
-    """Completed once the target has answered: the session says by whom and why, ever after."""
+    """After the target has answered; the session keeps who completed it and why."""
     conversation = await talking(bench)
     started = await conversation.posted("transfers", **wanted(conversation))
     conversation.answers(started["targetChannelId"])
@@ -86,7 +86,7 @@ async def test_a_transfer_is_completed(bench: Bench) -> None:
 
 
 async def test_a_transfer_is_canceled(bench: Bench) -> None:
-    """Canceled while the target rings: the target is let go, and customer and agent talk on."""
+    """Canceled while the target rings: the target is hung up, customer and agent are bridged."""
     conversation = await talking(bench)
     started = await conversation.posted("transfers", **wanted(conversation))
     conversation.rings(started["targetChannelId"])
@@ -101,7 +101,7 @@ async def test_a_transfer_is_canceled(bench: Bench) -> None:
 
 
 async def test_a_transfer_of_an_ended_call_can_be_looked_at(bench: Bench) -> None:
-    """Its last state stays readable with the call's record; nothing can be asked of it any more."""
+    """The last state stays readable; control requests are rejected."""
     conversation = await talking(bench)
     started = await conversation.posted("transfers", **wanted(conversation))
     path = f"transfers/{started['transferSessionId']}"
@@ -113,14 +113,14 @@ async def test_a_transfer_of_an_ended_call_can_be_looked_at(bench: Bench) -> Non
 
 @pytest.mark.parametrize("leg", ["customerChannelId", "sourceChannelId"])
 async def test_unknown_legs_are_not_transferred(bench: Bench, leg: str) -> None:
-    """Who is handed over, and by whom, must be there."""
+    """Source and customer must be legs of the call."""
     conversation = await talking(bench)
     body = wanted(conversation, **{leg: "no.such"})
     assert await conversation.refused("transfers", **body) == (404, "no_such_leg")
 
 
 async def test_an_unknown_session_is_not_found(bench: Bench) -> None:
-    """Asking, completing and canceling a session that is none: 404."""
+    """Showing, completing and canceling an unknown session: 404."""
     conversation = await talking(bench)
     lost = f"/calls/{conversation.call}/transfers/x"
     complete = {"completedByAgentId": "1001", "reason": "manual_complete"}

@@ -1,4 +1,4 @@
-"""A call that people steer, as an engine shows it."""
+"""A controlled call as an engine shows it."""
 
 from wire.control import ConferenceView, MemberView, TransferView
 from wire.views import CallView, LegView, RecordingView

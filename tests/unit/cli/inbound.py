@@ -1,4 +1,4 @@
-"""The timeline of a call as the demo left it, and the ladder that it is drawn as."""
+"""The timeline of a recorded demo call and its ladder diagram."""
 
 from pathlib import Path
 

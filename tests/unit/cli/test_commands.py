@@ -38,7 +38,7 @@ def test_an_action_is_json_a_file_or_an_address(tmp_path: Path) -> None:
         ("@/nowhere/x.json", "/nowhere/x.json: No such file or directory"),
     ],
 )
-def test_what_can_not_be_read_tells_its_place(typed: str, expected: str) -> None:
+def test_what_can_not_be_read_shows_its_place(typed: str, expected: str) -> None:
     """Faults in what was typed name the flag or the file, and the place in it."""
     with pytest.raises(UsageError) as fault:
         mapping(typed, "--contact")

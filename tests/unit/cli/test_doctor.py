@@ -1,4 +1,4 @@
-"""What the doctor finds: on nodes that are not what an engine needs, and on stores."""
+"""`switchroom doctor`: checks of nodes and stores."""
 
 from pathlib import Path
 from typing import Any

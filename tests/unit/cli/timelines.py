@@ -1,4 +1,4 @@
-"""Stories of calls that a test makes up, moment by moment."""
+"""Builders of timelines for tests."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ OPENED: Told = ({"type": "call-opened"}, [CALLS], "starting")
 
 
 def story(*moments: Told) -> Diagram:
-    """Tell a call that is still going on, from events, commands and what it then does."""
+    """Build the diagram of a live call from events, commands and states."""
     call = replace(timeline().call, ended_ms=0, created_ms=1000)
     result = tuple(
         TimelineEntry(1000 + place, event, tuple(commands), doing)
@@ -24,7 +24,7 @@ def story(*moments: Told) -> Diagram:
 
 
 def words(expected: Diagram) -> list[str]:
-    """Give the rows' words."""
+    """Return the texts of the rows."""
     return [row.text for row in expected.rows]
 
 

@@ -31,8 +31,8 @@ from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
 from engine.webhooks.signatures import Signer
-from tests.contract.store.stores import claimed
-from tests.contract.store.unreliable_memory import MoodyStore
+from tests.contract.store.stores import claim_slot
+from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.ports import free_port
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from tests.unit.runtime.harness.shard_bench import ManualIoRunner
@@ -66,9 +66,11 @@ SINGLE_ENGINE = SingleEngine()
 class Bench:
     """An engine's RPC with a recording PBX behind it."""
 
-    def __init__(self, store: MoodyStore | None = None, telemetry: Telemetry | None = None) -> None:
+    def __init__(
+        self, store: UnreliableStore | None = None, telemetry: Telemetry | None = None
+    ) -> None:
         self.telemetry = telemetry or Telemetry()
-        self.store = store or MoodyStore()
+        self.store = store or UnreliableStore()
         self.pbx = RecordingPbx()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -104,7 +106,7 @@ class Bench:
             "pbx1", self.pbx, clock, self.service.handle_incoming, self.agent_status.party_of
         )
         for slot in slots:
-            token = await claimed(self.store, slot, "me")
+            token = await claim_slot(self.store, slot, "me")
             writer = Writer(self.store, slot, token, lambda: 0.0, metrics=meter)
             task = asyncio.create_task(writer.run())
             stack.callback(task.cancel)

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from engine.calls.model.ids import slot_of
 from tests.contract.rpc.harness.bench import SLOTS, Bench
-from tests.contract.store.unreliable_memory import MoodyStore
+from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.ports import free_port
 
 
@@ -44,7 +44,7 @@ class EnginePair:
     """Engine `one` with slot 0 and `two` with slot 1."""
 
     def __init__(self) -> None:
-        store = MoodyStore()
+        store = UnreliableStore()
         self.one, self.two = Bench(store), Bench(store)
         self.directories = {self.one: StaticSlotDirectory(), self.two: StaticSlotDirectory()}
 

@@ -1,4 +1,4 @@
-"""`switchroom replay`: its verdict, its exit status, and what differs."""
+"""`switchroom replay`: result, exit status and differences."""
 
 from engine.cli.commands.replay import lines, status, summary
 from wire.views import Difference, Replay
@@ -26,7 +26,7 @@ DIFFERENT = Replay(
 )  # fmt: skip
 
 
-def test_a_verdict_is_told_in_lines() -> None:
+def test_a_verdict_is_shown_in_lines() -> None:
     """What was compared, and of a difference the line, the event and what is decided now."""
     assert list(lines(SAME)) == [
         "call 3-pbx1-same: replays the same",
@@ -45,13 +45,13 @@ def test_a_verdict_is_told_in_lines() -> None:
     ]
 
 
-def test_a_hole_is_told() -> None:
+def test_a_hole_is_shown() -> None:
     """It is not passed over."""
     assert any(line.startswith("  GAP at line 5") for line in lines(HOLE))
 
 
-def test_the_exit_status_tells_the_worst() -> None:
-    """1 for a difference, 3 for a hole, 0 when all is the same."""
+def test_the_exit_status_shows_the_worst() -> None:
+    """1 for a difference, 3 for a gap, 0 if everything is the same."""
     assert [status([SAME]), status([SAME, HOLE]), status([HOLE, DIFFERENT])] == [0, 3, 1]
     assert summary([SAME, HOLE, DIFFERENT]) == (
         "2 of 3 calls replay the same, 26 decisions compared, 1 with a gap in the log"

@@ -1,4 +1,4 @@
-"""`switchroom calls --watch`: a board that the event stream keeps, whichever engine tells it."""
+"""`switchroom calls --watch`: a table that the event stream of any engine updates."""
 
 import io
 from typing import Any
@@ -13,7 +13,7 @@ from wire.views import CallView
 
 
 def event(call: str, kind: Kind, status: str, **more: Any) -> CallEvent:
-    """Tell something of a call."""
+    """Return an event of a call."""
     facts: dict[str, Any] = {
         "id": f"{call}.e0", "event": kind, "sequence_number": 0, "timestamp": 1_000,
         "call_id": call, "account_id": "acme", "call_status": status, "direction": "inbound",
@@ -23,7 +23,7 @@ def event(call: str, kind: Kind, status: str, **more: Any) -> CallEvent:
 
 
 def view(call: str, status: str) -> CallView:
-    """Give a call as an engine lists it."""
+    """Return a call view."""
     return replace(timeline().call, call_id=call, status=status, created_ms=500, ended_ms=0)
 
 
@@ -43,7 +43,7 @@ def test_a_board_follows_a_call_from_its_beginning_to_its_end() -> None:
 
 
 def test_a_list_that_was_ahead_is_not_taken_back() -> None:
-    """Events of before the list was made come after it: nothing goes back to ringing."""
+    """Events older than the list do not set a status back."""
     board = CallTable()
     board.fill([view("a", "in-progress")])
     board.apply(event("a", "ringing", "ringing"))

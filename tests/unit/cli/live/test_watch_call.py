@@ -6,7 +6,7 @@ from engine.cli.timeline.outcome import outcome_text
 from tests.unit.cli.inbound import timeline
 
 
-def test_a_verdict_tells_why() -> None:
+def test_a_verdict_shows_why() -> None:
     """Who ended it, with which cause, and the reason if the engine gave one."""
     call = replace(timeline().call, status="failed", answered_ms=0, ended_by="callee",
                    hangup_cause=21, reason="rejected")  # fmt: skip

@@ -31,7 +31,7 @@ def test_a_channel_has_short_names(named: str, channel: str) -> None:
 
 
 @pytest.mark.parametrize("named", ["bob", ""])
-def test_what_is_no_channel_tells_which_there_are(named: str) -> None:
+def test_what_is_no_channel_shows_which_there_are(named: str) -> None:
     """The fault lists each channel with its names."""
     with pytest.raises(UsageError) as fault:
         leg_of(CALL, named)

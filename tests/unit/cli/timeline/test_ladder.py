@@ -1,4 +1,4 @@
-"""A call's story, drawn."""
+"""Ladder diagrams."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def test_draws_a_whole_call() -> None:
 
 
 @pytest.mark.parametrize("name", ["legs", "transfers", "conference"])
-def test_draws_steered_calls(name: str) -> None:
+def test_draws_controlled_calls(name: str) -> None:
     """Mutes, holds, dials, recordings; transfers, REFER; members, a coach and its snoop."""
     file = STORIES / f"{name}.json"
     result = msgspec.json.decode(file.read_bytes(), type=Timeline)

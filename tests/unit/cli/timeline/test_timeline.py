@@ -1,4 +1,4 @@
-"""What a timeline's moments are told as."""
+"""Rows of timeline entries."""
 
 from engine.cli.timeline.timeline import build_diagram
 from tests.unit.cli.inbound import timeline
@@ -12,13 +12,13 @@ def test_legs_are_lettered_in_the_order_of_their_calls() -> None:
     assert [who for _, who in lanes[:3]] == ["pbx1", "+15550001", "+4733333333"]
 
 
-def test_an_unanswered_leg_tells_its_cause_and_sip_status() -> None:
-    """A busy phone is told as such, in words and in numbers."""
+def test_an_unanswered_leg_shows_its_cause_and_sip_status() -> None:
+    """Busy is shown with cause and SIP status."""
     ended: Told = ({"type": "leg-ended", "leg": "l0", "cause": 17, "sip_code": 486}, [], "ended")
     assert words(story(OPENED, ended))[-1] == "not answered: user busy (17, SIP 486)"
 
 
-def test_who_may_not_be_called_is_told_with_the_reason() -> None:
+def test_who_may_not_be_called_is_shown_with_the_reason() -> None:
     """In words, and by the name that events and records have for it."""
     ended: Told = (
         {"type": "leg-ended", "leg": "l0", "cause": 21, "reason": "do_not_call"}, [], "ended",
@@ -28,14 +28,14 @@ def test_who_may_not_be_called_is_told_with_the_reason() -> None:
     )
 
 
-def test_a_recovery_is_told_across_all_lanes() -> None:
-    """Another life of the engine taking the call up is a break in the picture."""
+def test_a_recovery_is_shown_across_all_lanes() -> None:
+    """A recovery is a break across all lanes."""
     row = story(OPENED, ({"type": "recovered", "bridged": []}, [], "playing")).rows[-1]
     assert (row.shape, row.text) == ("break", "call recovered by an engine")
 
 
-def test_a_gather_without_prompt_is_told() -> None:
-    """No command says that digits are awaited, so what the call does says it, once."""
+def test_a_gather_without_prompt_is_shown() -> None:
+    """A gather without a prompt has no command; the state change shows it once."""
     again: Told = (
         {"type": "digit-pressed", "leg": "l0", "digit": "1", "pressed_ms": 1},
         [],
@@ -50,13 +50,13 @@ def test_a_gather_without_prompt_is_told() -> None:
     ]
 
 
-def test_a_key_of_an_outage_is_told_as_such() -> None:
-    """It was taken later than it was pressed, for no engine listened."""
+def test_a_key_of_an_outage_is_shown_as_such() -> None:
+    """The digit was recovered after an outage."""
     pressed = {"type": "digit-pressed", "leg": "l0", "digit": "1", "missed": True}
     assert words(story(OPENED, (pressed, [], "")))[-1] == "presses 1, while no engine was connected"
 
 
-def test_a_webhooks_tries_are_told() -> None:
+def test_a_webhooks_tries_are_shown() -> None:
     """Every try is shown with its time and status when the first was not enough."""
     tries = [[12, 503], [8, 200]]
     replied = {"type": "action-received", "request": "r1", "action": None, "tries": tries}
@@ -65,7 +65,7 @@ def test_a_webhooks_tries_are_told() -> None:
     )
 
 
-def test_a_failed_webhook_tells_why() -> None:
+def test_a_failed_webhook_shows_why() -> None:
     """A webhook that gave nothing usable is told with its reason."""
     failed = {"type": "action-failed", "request": "r1", "reason": "http_404", "tries": [[3, 404]]}
     assert words(story(OPENED, (failed, [], "ending")))[-1] == "no usable response: http_404"
@@ -81,7 +81,7 @@ def test_a_flow_is_no_webhook() -> None:
     assert [lane.heading for lane in result.lanes] == ["engine", "A"]
 
 
-def test_a_flow_is_told_node_by_node() -> None:
+def test_a_flow_is_shown_node_by_node() -> None:
     """Its nodes by name and in words; an API is a lane like a webhook, with what it answered."""
     nodes = {
         "hi": {"type": "say", "data": {"text": "Hello"}},
@@ -137,7 +137,7 @@ def test_a_flow_is_told_node_by_node() -> None:
     assert [lane.heading for lane in result.lanes] == ["engine", "A", "web"]
 
 
-def test_what_could_not_be_heard_is_told() -> None:
+def test_what_could_not_be_heard_is_shown() -> None:
     """Audio that can't be had and playbacks that fail are rows of their own."""
     fetched: Told = (
         {"type": "media-fetched", "request": "p", "clips": [], "faults": ["404"]},
@@ -151,8 +151,8 @@ def test_what_could_not_be_heard_is_told() -> None:
     ]
 
 
-def test_who_answered_is_told() -> None:
-    """That it is listened, what is heard, and what it is taken for."""
+def test_who_answered_is_shown() -> None:
+    """Start of detection, sounds, and the result."""
     listens: Told = (
         {"type": "leg-answered", "leg": "l0"},
         [{"type": "start-talk-detection", "leg": "l0", "silence_ms": 200}],
@@ -173,7 +173,7 @@ def test_who_answered_is_told() -> None:
 
 
 def test_unknown_moments_are_passed_over() -> None:
-    """An engine that is newer than this client does not break its story."""
+    """Events of a newer engine are skipped."""
     assert words(story(OPENED, ({"type": "new-event"}, [{"type": "new-command"}], "new"))) == [
         "calls +1555"
     ]

@@ -1,4 +1,4 @@
-"""What is told of a call that people steer."""
+"""Rows of control requests and sessions."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ QUIET: dict[str, Any] = {"type": "Novelty"}
 
 
 def then(*commands: dict[str, Any], event: dict[str, Any] = QUIET) -> Told:
-    """Make a moment of a conversation."""
+    """Return an entry of a bridged call."""
     return event, list(commands), "bridged"
 
 
@@ -53,13 +53,13 @@ TALK: Told = then(joins("l0", "l1"))
         ),
     ],
 )
-def test_what_is_asked_is_told(event: dict[str, Any], expected: str) -> None:
-    """Each request is a row, with who asked if that is known, and legs by their letters."""
+def test_what_is_requested_is_shown(event: dict[str, Any], expected: str) -> None:
+    """Each request is a row with the requesting agent, if known, and the legs' letters."""
     assert words(story(OPENED, then(event=event)))[-1] == expected
 
 
-def test_who_is_where_is_told() -> None:
-    """Who joins whom, who is taken out, and who is left with whom then."""
+def test_who_is_where_is_shown() -> None:
+    """Who joins, who is removed, and who remains."""
     out = {"type": "remove-from-bridge", "bridge": "b1"}
     result = story(
         OPENED, TALK, then(joins("l2")), then(out | {"leg": "l0"}), then(out | {"leg": "l1"})
@@ -78,7 +78,7 @@ def test_who_is_where_is_told() -> None:
     ]
 
 
-def test_a_recovery_tells_who_is_where() -> None:
+def test_a_recovery_shows_who_is_where() -> None:
     """After it, lanes are as the engine found the legs."""
     found = {"type": "recovered", "bridged": [["l0", "b1"], ["l1", "b1"]]}
     assert story(OPENED, then(event=found)).rows[-1].bridged == ("l0", "l1")
@@ -101,7 +101,7 @@ def test_a_coach_is_heard_by_one() -> None:
     assert words(story(OPENED, TALK, then(SNOOPS), then(event=gone)))[-1] == "snoop ended"
 
 
-def test_a_transfer_tells_its_way() -> None:
+def test_a_transfer_shows_its_way() -> None:
     """State after state, with the reason; its mode at first and when it becomes another."""
     result = story(
         OPENED,
@@ -119,7 +119,7 @@ def test_a_transfer_tells_its_way() -> None:
     assert result.rows[-1].kind == "failure"
 
 
-def test_other_tellings_are_passed_over() -> None:
+def test_other_events_are_passed_over() -> None:
     """What is told of legs is told by what was done."""
     assert words(story(OPENED, then({"type": "emit-event", "event": {"event": "leg-held"}}))) == [
         "calls +1555"
@@ -145,8 +145,8 @@ def test_legs_that_nothing_introduced_have_lanes() -> None:
     ]
 
 
-def test_what_comes_after_the_end_is_told_after_it() -> None:
-    """A recording is filed when its call is over."""
+def test_what_comes_after_the_end_is_shown_after_it() -> None:
+    """A recording is archived after its call ended."""
     whole = timeline()
     filed = {"type": "recordings-archived", "request": "r9", "duration_ms": 6300}
     late = TimelineEntry(whole.call.ended_ms + 15, filed, (), "ended")
@@ -165,8 +165,8 @@ def test_what_comes_after_the_end_is_told_after_it() -> None:
         ("bridged", False, "timeout"),
     ],
 )
-def test_a_deadline_is_told_where_it_is_certain(state: str, answered: bool, expected: str) -> None:
-    """Who rings may be what was waited for, or who is greeted."""
+def test_a_deadline_is_shown_where_it_is_certain(state: str, answered: bool, expected: str) -> None:
+    """The timeout may belong to a ringing or a screened leg."""
     rang = {"type": "leg-answered" if answered else "leg-ringing", "leg": "l0"}
     assert (
         words(story(OPENED, (rang, [], state), then(event={"type": "deadline-passed"})))[-1]
