@@ -16,7 +16,7 @@ from tests.bench.figure import keep
 from tests.chaos.faults import FAULTS
 from tests.chaos.outcome import Limits, Outcome
 from tests.chaos.run import run
-from tests.chaos.scene import Setting
+from tests.chaos.scenario import Setting
 from tests.chaos.table import figures, show
 
 OUT = Path(__file__).parents[2] / "bench-out"

@@ -8,14 +8,14 @@ from msgspec import Struct
 from tests.bench.ivr.load import DIGITS, Outcome, load
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
 from tests.harness.pbx.asterisk import Pbx
+from tests.harness.testbed import TestBed
 
-ENDS_WITHIN_MS = 12_000  # with a lost digit, and a handover or two
+MAX_CALL_MS = 12_000  # with a lost digit, and a handover or two
 FIRST_MS, SECOND_MS = 1_000, 500
 
 
-class Came(Struct, frozen=True):
+class ArrivalCounts(Struct, frozen=True):
     """How many came, failed, were told to the webhook twice, or lost digits on the way."""
 
     calls: int = 0
@@ -28,14 +28,14 @@ class Arrivals:
     """Standard calls at an even rate, half of them to each node."""
 
     def __init__(self, per_s: int, seconds: float, folder: Path) -> None:
-        self.came = Came()
+        self.came = ArrivalCounts()
         self._per_s = per_s
         self._seconds = seconds
         self._folder = folder
         self._number = ""
         self._hooks: WebhookServer | None = None
 
-    async def route(self, lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
+    async def route(self, lab: TestBed, hooks: WebhookServer, sounds: MediaServer) -> None:
         """Have a number for them."""
         self._hooks = hooks
         hangup: dict[str, object] = {"type": "hangup", "data": {}}
@@ -49,11 +49,11 @@ class Arrivals:
         rate = self._per_s // len(nodes)
         outcomes = await asyncio.gather(*(self._at(node, rate) for node in nodes))
         failed = sum(each.failed + each.refused for each in outcomes)
-        self.came = Came(sum(each.calls for each in outcomes), failed, *self._told())
+        self.came = ArrivalCounts(sum(each.calls for each in outcomes), failed, *self._told())
 
     async def _at(self, node: Pbx, rate: int) -> Outcome:
         return await load(
-            node.sip_port, self._number, rate, self._seconds, self._folder, ENDS_WITHIN_MS
+            node.sip_port, self._number, rate, self._seconds, self._folder, MAX_CALL_MS
         )
 
     def _told(self) -> tuple[int, int]:

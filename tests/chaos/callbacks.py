@@ -23,25 +23,25 @@ from tests.bench.engine.simulated import SimulatedPbxProcess
 from tests.bench.engine.simulated_call import Script
 from tests.bench.engine.simulated_calls import Load
 from tests.bench.figure import Figure, figure, keep, show
-from tests.bench.ivr.prompts import served, write_prompts
+from tests.bench.ivr.prompts import serve_folder, write_prompts
 from tests.bench.ivr.stack import standard_tree
-from tests.harness.customers.callback_server import Answer, Customer
-from tests.harness.customers.receipts import Receipt, receipts
+from tests.harness.customers.callback_receipts import Receipt, receipts_by_call
+from tests.harness.customers.callback_server import Answer, CallbackServer
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
 
 OUT = Path(__file__).parents[2] / "bench-out"
 TARGETS, FAILING = 10, 3
-FAILS = 0.5  # of what a failing target is asked
+FAILURE_SHARE = 0.5  # of what a failing target is asked
 PER_S = 60
 SETTINGS = {
     "SWITCHROOM_CALLBACK_RETRIES_S": str([0, 0.2, 0.5, 1, *[2] * 30]),
     "SWITCHROOM_CALLBACK_CIRCUIT_S": "1",
     "SWITCHROOM_MAX_CALLS": "20000",
 }
-PART_S = 30.0
-LATEST_S = 180  # after the last call
+MAX_BATCH_S = 30.0
+END_TIMEOUT_S = 180  # after the last call
 
 
 class Outcome(Struct, frozen=True):
@@ -58,10 +58,10 @@ class Outcome(Struct, frozen=True):
     unended: int
 
 
-class Fire:
+class Testbed:
     """Two engines, a simulated PBX, and the customers."""
 
-    def __init__(self, folder: Path, customer: Customer) -> None:
+    def __init__(self, folder: Path, customer: CallbackServer) -> None:
         self.pbx = SimulatedPbxProcess(folder / "pbx1")
         self.valkey = Valkey(folder / "valkey")
         self.customer = customer
@@ -76,15 +76,15 @@ class Fire:
         )
         self.engines = (first, second)
 
-    async def open(self, house: AsyncExitStack, audio: str) -> None:
+    async def open(self, stack: AsyncExitStack, audio: str) -> None:
         """Start everything, and say where each account's calls are told."""
         for server in (self.pbx, self.valkey, *self.engines):
-            await house.enter_async_context(server)
+            await stack.enter_async_context(server)
         dice = random.Random(4711)
         for number in range(TARGETS):
             path = f"/{number}"
             if number < FAILING:
-                self.customer.answers[path] = _fails(dice)
+                self.customer.answers[path] = _flaky(dice)
             target = {"target": self.customer.url(path)}
             await self.engines[0].rpc("PUT", f"/callbacks/c{number}", target)
             route = {"account": f"c{number}", "action": standard_tree(audio)}
@@ -100,44 +100,44 @@ class Fire:
 async def callbacks(folder: Path, calls: int, per_s: float) -> Outcome:
     """Let calls come in, kill each engine once meanwhile, and wait for all that was to come."""
     write_prompts(folder / "prompts")
-    async with AsyncExitStack() as house:
-        customer = await house.enter_async_context(Customer())
-        audio = await house.enter_async_context(served(folder / "prompts"))
-        fire = Fire(folder, customer)
-        await fire.open(house, audio)
+    async with AsyncExitStack() as stack:
+        customer = await stack.enter_async_context(CallbackServer())
+        audio = await stack.enter_async_context(serve_folder(folder / "prompts"))
+        fire = Testbed(folder, customer)
+        await fire.open(stack, audio)
         scripts = tuple(Script(_number(each)) for each in range(TARGETS))
-        running = asyncio.create_task(_called(fire, scripts, calls, per_s))
+        running = asyncio.create_task(_run_calls(fire, scripts, calls, per_s))
         for engine in fire.engines:
             await asyncio.sleep(calls / per_s / 4)
             await fire.kill(engine)
         asked, answered = await running
-        await _all_ended(customer, answered)
-        found = receipts(customer.accepted)
+        await _wait_for_ends(customer, answered)
+        found = receipts_by_call(customer.accepted)
         again = len(customer.got) - sum(len(one.numbers) for one in found.values())
         return _outcome(asked, answered, found, again)
 
 
-async def _called(
-    fire: Fire, scripts: tuple[Script, ...], calls: int, per_s: float
+async def _run_calls(
+    fire: Testbed, scripts: tuple[Script, ...], calls: int, per_s: float
 ) -> tuple[int, set[str]]:
     """Let calls come in, one part after another; gives how many, and the channels answered."""
     asked, answered = 0, set[str]()
     while asked < calls:
-        seconds = min(PART_S, 1 + (calls - asked) / per_s)
+        seconds = min(MAX_BATCH_S, 1 + (calls - asked) / per_s)
         result = await fire.pbx.run(Load(scripts, seconds, per_s))
         asked += result.calls
         answered.update(result.answered)
     return asked, answered
 
 
-async def _all_ended(customer: Customer, answered: set[str]) -> None:
+async def _wait_for_ends(customer: CallbackServer, answered: set[str]) -> None:
     def are_ended() -> bool:
-        told = receipts(customer.accepted).values()
+        told = receipts_by_call(customer.accepted).values()
         is_all = answered <= {each.channel for each in told}
         return is_all and all(each.is_ended for each in told)
 
     try:
-        await until(are_ended, timeout_s=LATEST_S, every_s=1, what="all ends to be told")
+        await until(are_ended, timeout_s=END_TIMEOUT_S, every_s=1, what="all ends to be told")
     except TimeoutError as error:
         Console(stderr=True).print(f"[red]{error}[/red]")  # the figures say what is missing
 
@@ -157,12 +157,12 @@ def _outcome(asked: int, answered: set[str], found: Mapping[str, Receipt], again
     )
 
 
-def _fails(dice: random.Random) -> Answer:
+def _flaky(dice: random.Random) -> Answer:
     async def serve(request: web.Request) -> web.StreamResponse:
         chance = dice.random()
-        if chance < FAILS / 2 and request.transport is not None:
+        if chance < FAILURE_SHARE / 2 and request.transport is not None:
             request.transport.close()  # it may have arrived, and nobody knows
-        return web.Response(status=500 if chance < FAILS else 204)
+        return web.Response(status=500 if chance < FAILURE_SHARE else 204)
 
     return serve
 

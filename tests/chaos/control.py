@@ -10,29 +10,32 @@ from http import HTTPStatus
 import aiohttp
 from msgspec import Struct
 
-from tests.harness.now import now_ms
-from tests.harness.servers.engine import Engine, Refused
+from tests.harness.monotonic import now_ms
+from tests.harness.servers.engine import Engine, RequestError
 from tests.harness.until import until
 
-EVERY_S = 0.1
-AGAIN_S = 0.05
-DEEDS: tuple[tuple[str, Mapping[str, str]], ...] = (("mute", {"direction": "in"}), ("unmute", {}))
+INTERVAL_S = 0.1
+RETRY_DELAY_S = 0.05
+OPERATIONS: tuple[tuple[str, Mapping[str, str]], ...] = (
+    ("mute", {"direction": "in"}),
+    ("unmute", {}),
+)
 
 
-class Steered(Struct, frozen=True):
+class ControlledCall(Struct, frozen=True):
     """A call, and the leg of it that is muted."""
 
     call: str
     leg: str
 
 
-class Steering:
+class ControlLoad:
     """Steers calls through one engine, and through the next when that can't be reached.
 
     What is refused for now is asked again until it is done.
     """
 
-    def __init__(self, engines: Sequence[Engine], calls: Sequence[Steered]) -> None:
+    def __init__(self, engines: Sequence[Engine], calls: Sequence[ControlledCall]) -> None:
         self.refused: dict[str, str] = {}  # for good: what should not be
         self._engines = deque(engines)
         self._calls = calls
@@ -67,18 +70,18 @@ class Steering:
 
         await until(is_so, timeout_s=timeout_s, what="all calls to be steered")
 
-    async def _steer(self, steered: Steered) -> None:
-        deeds = itertools.cycle(DEEDS)
+    async def _steer(self, steered: ControlledCall) -> None:
+        deeds = itertools.cycle(OPERATIONS)
         asked_ms, (deed, more) = now_ms(), next(deeds)
         while steered.call not in self.refused.keys() | self._spared:
             if await self._is_done(steered, deed, more):
                 self._done.append((steered.call, asked_ms, now_ms()))
-                await asyncio.sleep(EVERY_S)
+                await asyncio.sleep(INTERVAL_S)
                 asked_ms, (deed, more) = now_ms(), next(deeds)
             else:
-                await asyncio.sleep(AGAIN_S)
+                await asyncio.sleep(RETRY_DELAY_S)
 
-    async def _is_done(self, steered: Steered, deed: str, more: Mapping[str, str]) -> bool:
+    async def _is_done(self, steered: ControlledCall, deed: str, more: Mapping[str, str]) -> bool:
         asked, body = self._engines[0], {"channelId": steered.leg, **more}
         try:
             await asked.rpc("POST", f"/calls/{steered.call}/{deed}", body)
@@ -86,7 +89,7 @@ class Steering:
             if asked is self._engines[0]:
                 self._engines.rotate()
             return False
-        except Refused as refused:
+        except RequestError as refused:
             if refused.status != HTTPStatus.SERVICE_UNAVAILABLE:
                 self.refused[steered.call] = str(refused)
             return False

@@ -7,16 +7,16 @@ from typing import Any
 
 import aiohttp
 
-from tests.harness.live import Lab
-from tests.harness.now import now_ms
-from tests.harness.servers.engine import Refused
+from tests.harness.monotonic import now_ms
+from tests.harness.servers.engine import RequestError
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
-WITHIN_S = 40
-AGAIN_S = 0.05
+TIMEOUT_S = 40
+RETRY_DELAY_S = 0.05
 
 
-async def felt_ms(lab: Callable[[], Lab], node: Lab, view: dict[str, Any]) -> float:
+async def hangup_ms(lab: Callable[[], TestBed], node: TestBed, view: dict[str, Any]) -> float:
     """Hang a call up through whichever engine answers; tells how long it was on its node."""
     began_ms = now_ms()
     channel = view["legs"][0]["channelId"]
@@ -26,7 +26,7 @@ async def felt_ms(lab: Callable[[], Lab], node: Lab, view: dict[str, Any]) -> fl
             await lab().engine.rpc("POST", f"/calls/{view['callId']}/hangup", {})
         except aiohttp.ClientError:
             return False
-        except Refused as refused:
+        except RequestError as refused:
             return refused.status != HTTPStatus.SERVICE_UNAVAILABLE
         return True
 
@@ -34,9 +34,9 @@ async def felt_ms(lab: Callable[[], Lab], node: Lab, view: dict[str, Any]) -> fl
         return "id" not in await node.ari(f"channels/{channel}")
 
     try:
-        async with asyncio.timeout(WITHIN_S):
-            await until(is_taken, timeout_s=WITHIN_S, every_s=AGAIN_S)
-            await until(is_gone, timeout_s=WITHIN_S, every_s=AGAIN_S)
+        async with asyncio.timeout(TIMEOUT_S):
+            await until(is_taken, timeout_s=TIMEOUT_S, every_s=RETRY_DELAY_S)
+            await until(is_gone, timeout_s=TIMEOUT_S, every_s=RETRY_DELAY_S)
     except TimeoutError:
-        return WITHIN_S * 1000
+        return TIMEOUT_S * 1000
     return now_ms() - began_ms

@@ -8,14 +8,14 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from tests.harness.now import now_ms
-from tests.harness.servers.cluster import SLOTS, owners_in
+from tests.harness.monotonic import now_ms
+from tests.harness.servers.cluster import SLOTS, read_owners
 
-LOOK_S = 0.01
-ANSWER_S = 0.25
+POLL_INTERVAL_S = 0.01
+TIMEOUT_S = 0.25
 
 
-class Owners:
+class OwnerWatch:
     """Watches who has the slots; an engine in `gone` counts as nobody, though its leases run."""
 
     def __init__(self, url: str, gone: AbstractSet[int]) -> None:
@@ -27,18 +27,18 @@ class Owners:
     async def run(self) -> None:
         """Look until cancelled; what the store does not tell is not counted."""
         client = Redis.from_url(
-            self._url, socket_timeout=ANSWER_S, retry=Retry(NoBackoff(), 0), protocol=2
+            self._url, socket_timeout=TIMEOUT_S, retry=Retry(NoBackoff(), 0), protocol=2
         )
         try:
             while True:
                 await self._look(client)
-                await asyncio.sleep(LOOK_S)
+                await asyncio.sleep(POLL_INTERVAL_S)
         finally:
             await client.aclose()
 
     async def _look(self, client: Redis) -> None:
         try:
-            owners = await owners_in(client)
+            owners = await read_owners(client)
         except (RedisError, OSError):
             self._owned_ms = dict.fromkeys(range(SLOTS), now_ms())
             return

@@ -10,7 +10,7 @@ from tests.harness.servers.process import Process
 from tests.harness.until import until
 
 SCENARIOS = Path(__file__).with_name("sipp")
-TRIES = 3
+MAX_ATTEMPTS = 3
 PER_S = 20  # so many calls are begun
 
 
@@ -35,8 +35,8 @@ def callees(folder: Path, port: int) -> AbstractAsyncContextManager[Process]:
 async def _sipp(
     folder: Path, scenario: str, port: int | None, *more: str
 ) -> AsyncIterator[Process]:
-    for _ in range(TRIES):
-        sipp, bound = _started(folder, scenario, port or free_port(), more)
+    for _ in range(MAX_ATTEMPTS):
+        sipp, bound = _start(folder, scenario, port or free_port(), more)
         await until(lambda: bound() or not sipp.alive(), what="SIPp to listen")  # noqa: B023 - now
         if sipp.alive():
             break  # else another took its port meanwhile
@@ -46,7 +46,7 @@ async def _sipp(
         await sipp.kill()
 
 
-def _started(
+def _start(
     folder: Path, scenario: str, port: int, more: Sequence[str]
 ) -> tuple[Process, Callable[[], bool]]:
     argv = (

@@ -6,38 +6,38 @@ from math import inf
 
 from msgspec import Struct
 
-from tests.chaos.ending import hung_up, lost, orphans
+from tests.chaos.cleanup import find_orphans, hang_up, lost_calls
 from tests.chaos.outcome import Limits, Outcome
-from tests.chaos.scene import Scene, Setting, scene
+from tests.chaos.scenario import Scenario, Setting, open_scenario
 
-WITHIN_S = 100
+TIMEOUT_S = 100
 
 
 class Fault(Struct, frozen=True):
     """What is done to a scene, within which limits; `is_cut` where a network must be."""
 
-    happens: Callable[[Scene], Awaitable[None]]
+    happens: Callable[[Scenario], Awaitable[None]]
     limits: Limits
     is_cut: bool = False
 
 
 async def run(name: str, fault: Fault, setting: Setting) -> Outcome:
     """Let a fault happen and measure it."""
-    async with asyncio.timeout(WITHIN_S), scene(setting, is_cut=fault.is_cut) as made:
+    async with asyncio.timeout(TIMEOUT_S), open_scenario(setting, is_cut=fault.is_cut) as made:
         notes: tuple[str, ...] = ()
         try:
             await fault.happens(made)
         except TimeoutError as error:
             notes = (str(error),)
-        return await _measured(name, made, notes)
+        return await _measure(name, made, notes)
 
 
-async def _measured(name: str, made: Scene, notes: tuple[str, ...]) -> Outcome:
+async def _measure(name: str, made: Scenario, notes: tuple[str, ...]) -> Outcome:
     felt_ms = inf if made.felt is None else await made.felt
-    gone = await lost(made) | made.steering.refused.keys()
+    gone = await lost_calls(made) | made.steering.refused.keys()
     control_ms, unowned_ms = made.steering.longest_ms(made.since_ms), made.owners.longest_ms
-    refused = await hung_up(made, made.views.keys() - gone - made.doomed - made.planned)
-    left = await orphans(made)
+    refused = await hang_up(made, made.views.keys() - gone - made.doomed - made.planned)
+    left = await find_orphans(made)
     await made.told.note()
     told, came = made.told.counts(), made.arrivals.came
     return Outcome(

@@ -11,9 +11,9 @@ from engine.cli.client import open_client
 from engine.cli.errors import RpcError, Unreachable, explain
 from engine.cli.live.watch_call import open_notifier
 from tests.demo import click_to_call, ivr
+from tests.demo.context import DemoContext
 from tests.demo.measure import Check
-from tests.demo.rest import customer
-from tests.demo.stage import Stage
+from tests.demo.rest import open_rest
 from tests.harness.lab import lab
 from tests.harness.lab.env import read_env
 from tests.harness.ports import taken_ports
@@ -31,18 +31,18 @@ async def main(console: Console) -> int:
     async with (
         open_client(url, settings["SWITCHROOM_RPC_TOKEN"]) as client,
         open_notifier(client) as news,
-        customer(rest_url, settings) as rest,
+        open_rest(rest_url, settings) as rest,
     ):
         pbxs = {name: lab.lab_pbx(name, ports, settings) for name, ports in lab.PORTS.items()}
-        stage = Stage(client, rest, news, pbxs, _trunk_port(settings), OUT, console)
+        stage = DemoContext(client, rest, news, pbxs, _trunk_port(settings), OUT, console)
         console.rule("1  click-to-call over REST: a number, then a second one, joined")
         first = await click_to_call.play(stage)
         console.rule("2  an inbound call: prompt, digits, webhook, dial, goodbye")
         second = await ivr.play(stage)
-    return _verdict({"click-to-call": first, "inbound": second}, console)
+    return _print_verdict({"click-to-call": first, "inbound": second}, console)
 
 
-def _verdict(acts: Mapping[str, list[Check]], console: Console) -> int:
+def _print_verdict(acts: Mapping[str, list[Check]], console: Console) -> int:
     console.rule("verdict")
     for act, checks in acts.items():
         console.print(act, style="bold")

@@ -2,8 +2,16 @@
 
 import asyncio
 
-from tests.demo.measure import Check, completed, crossed, music, muted, nothing_left, recorded
-from tests.demo.stage import Stage
+from tests.demo.context import DemoContext
+from tests.demo.measure import (
+    Check,
+    has_record,
+    hears_tone,
+    is_completed,
+    is_muted,
+    music_heard,
+    nothing_left,
+)
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 
@@ -12,7 +20,7 @@ RINGS_MS = 2_500
 TALK_S = 1.5
 
 
-async def play(stage: Stage) -> list[Check]:
+async def play(stage: DemoContext) -> list[Check]:
     """Play it, keep what came of it, and check that."""
     async with (
         Phone.answering(stage.trunk_port, tone_hz=CUSTOMER_HZ, after_ms=800) as customer,
@@ -30,17 +38,17 @@ async def play(stage: Stage) -> list[Check]:
     record = await stage.rest.record(call_id)
     stage.keep("click-to-call", timeline, {"customer": customer, "shop": shop})
     return [
-        completed(timeline),
-        music(customer, timeline),
-        crossed("customer", customer, SHOP_HZ, "shop"),
-        crossed("shop", shop, CUSTOMER_HZ, "customer"),
-        muted(customer, SHOP_HZ, "shop"),
-        recorded(record),
+        is_completed(timeline),
+        music_heard(customer, timeline),
+        hears_tone("customer", customer, SHOP_HZ, "shop"),
+        hears_tone("shop", shop, CUSTOMER_HZ, "customer"),
+        is_muted(customer, SHOP_HZ, "shop"),
+        has_record(record),
         nothing_left(await stage.channels_left(call_id)),
     ]
 
 
-async def _talk(stage: Stage, call_id: str, customer: Phone, shop: Phone) -> None:
+async def _talk(stage: DemoContext, call_id: str, customer: Phone, shop: Phone) -> None:
     await customer.until_hears(SHOP_HZ, timeout_s=20)
     await shop.until_hears(CUSTOMER_HZ)
     await asyncio.sleep(TALK_S)

@@ -2,8 +2,15 @@
 
 import asyncio
 
-from tests.demo.measure import Check, completed, crossed, music, nothing_left, spoken
-from tests.demo.stage import Stage
+from tests.demo.context import DemoContext
+from tests.demo.measure import (
+    Check,
+    hears_tone,
+    is_completed,
+    music_heard,
+    nothing_left,
+    prompt_heard,
+)
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.phones.phone import Phone
 
@@ -20,19 +27,19 @@ ANSWER = {
 }
 
 
-async def play(stage: Stage) -> list[Check]:
+async def play(stage: DemoContext) -> list[Check]:
     """Play it, keep what came of it, and check that."""
     async with WebhookServer() as hooks:
         await stage.client.put_route(
             NUMBER, {"account": stage.rest.account, "action": _tree(hooks.answers("/menu", ANSWER))}
         )
         try:
-            return await _called(stage, hooks)
+            return await _run(stage, hooks)
         finally:
             await stage.client.delete_route(NUMBER)
 
 
-async def _called(stage: Stage, hooks: WebhookServer) -> list[Check]:
+async def _run(stage: DemoContext, hooks: WebhookServer) -> list[Check]:
     known = {each.call_id for each in await stage.client.calls()}
     async with (
         Phone.answering(stage.trunk_port, tone_hz=SALES_HZ, after_ms=RINGS_MS) as sales,
@@ -43,18 +50,20 @@ async def _called(stage: Stage, hooks: WebhookServer) -> list[Check]:
     stage.keep("ivr", timeline, {"customer": customer, "sales": sales})
     media = f"{stage.client.url}/media"
     return [
-        completed(timeline),
-        await spoken(customer, timeline, 0, "the spoken prompt", media),
-        *_asked(hooks),
-        music(customer, timeline),
-        crossed("customer", customer, SALES_HZ, "sales phone"),
-        crossed("sales phone", sales, CUSTOMER_HZ, "customer"),
-        await spoken(customer, timeline, 1, "the goodbye (the action nested in the dial)", media),
+        is_completed(timeline),
+        await prompt_heard(customer, timeline, 0, "the spoken prompt", media),
+        *_webhook_checks(hooks),
+        music_heard(customer, timeline),
+        hears_tone("customer", customer, SALES_HZ, "sales phone"),
+        hears_tone("sales phone", sales, CUSTOMER_HZ, "customer"),
+        await prompt_heard(
+            customer, timeline, 1, "the goodbye (the action nested in the dial)", media
+        ),
         nothing_left(await stage.channels_left(call_id)),
     ]
 
 
-async def _talk(stage: Stage, call_id: str, customer: Phone, sales: Phone) -> None:
+async def _talk(stage: DemoContext, call_id: str, customer: Phone, sales: Phone) -> None:
     await stage.doing(call_id, "gathering")
     await customer.press(CODE)
     await customer.until_hears(SALES_HZ, timeout_s=20)
@@ -64,7 +73,7 @@ async def _talk(stage: Stage, call_id: str, customer: Phone, sales: Phone) -> No
     await customer.ended(timeout_s=20)
 
 
-def _asked(hooks: WebhookServer) -> list[Check]:
+def _webhook_checks(hooks: WebhookServer) -> list[Check]:
     digits = hooks.requests[0].body.get("dtmf", "") if hooks.requests else ""
     times = len(hooks.requests)
     return [

@@ -10,15 +10,15 @@ import aiohttp
 import numpy as np
 from msgspec import Struct
 
-from tests.demo.stage import phone_ms
+from tests.demo.context import phone_ms
 from tests.harness.phones.audio import FRAME_MS, FRAME_SAMPLES, is_sound
 from tests.harness.phones.phone import Phone
 from wire.views import Timeline
 
-SPEECH = 0.9  # of what sounds in the prompt itself: the rest of it is pauses
-MUSIC = 0.8
+MIN_SPEECH_SHARE = 0.9  # of what sounds in the prompt itself: the rest of it is pauses
+MIN_MUSIC_SHARE = 0.8
 EDGE_MS = 60  # frames on their way
-TALK_MS = 1_000
+MIN_TALK_MS = 1_000
 
 
 class Check(Struct, frozen=True):
@@ -29,35 +29,37 @@ class Check(Struct, frozen=True):
     measured: str
 
 
-def crossed(name: str, phone: Phone, hz: int, other: str) -> Check:
+def hears_tone(name: str, phone: Phone, hz: int, other: str) -> Check:
     """Check that a phone heard the other's tone for a second at least."""
     heard_ms = sum(each.length_ms for each in phone.heard(hz))
     claim = f"the {name} hears the {other}'s tone ({hz} Hz)"
-    return Check(claim, heard_ms >= TALK_MS, f"for {heard_ms / 1000:.1f} s")
+    return Check(claim, heard_ms >= MIN_TALK_MS, f"for {heard_ms / 1000:.1f} s")
 
 
-def muted(phone: Phone, hz: int, other: str) -> Check:
+def is_muted(phone: Phone, hz: int, other: str) -> Check:
     """Check that a tone was gone for a second, and came back."""
     heard = phone.heard(hz)
     gaps = [after.start_ms - before.end_ms for before, after in pairwise(heard)]
     longest_ms = max(gaps, default=0)
     claim = f"while the {other} is muted, it is not heard"
-    return Check(claim, longest_ms >= TALK_MS, f"for {longest_ms / 1000:.1f} s")
+    return Check(claim, longest_ms >= MIN_TALK_MS, f"for {longest_ms / 1000:.1f} s")
 
 
-def recorded(record: Mapping[str, Any]) -> Check:
+def has_record(record: Mapping[str, Any]) -> Check:
     """Check what is kept of a call."""
     kept = f"{record['status']}, {record['talkMs'] / 1000:.1f} s of talk"
     return Check("its record is kept", record["status"] == "completed", kept)
 
 
-async def spoken(phone: Phone, timeline: Timeline, place: int, what: str, media: str) -> Check:
+async def prompt_heard(
+    phone: Phone, timeline: Timeline, place: int, what: str, media: str
+) -> Check:
     """Check that a phone heard a prompt, the `place`th played, as long as it is in itself.
 
     `media` is the address that the engine serves its audio at.
     """
     claim = f"{what} is heard"
-    began = [(at_ms, each) for at_ms, each in _deeds(timeline) if each["type"] == "play"]
+    began = [(at_ms, each) for at_ms, each in _commands(timeline) if each["type"] == "play"]
     if len(began) <= place:
         return Check(claim, False, "it was never played")
     at_ms, play = began[place]
@@ -67,7 +69,7 @@ async def spoken(phone: Phone, timeline: Timeline, place: int, what: str, media:
     spoken_ms = sum([await _clip_ms(f"{media}/{key}.wav") for key, _length in play["clips"]])
     heard_ms = sounding_ms(phone, at_ms, ended_ms)
     measured = f"{heard_ms / 1000:.1f} s of the {spoken_ms / 1000:.1f} s that it sounds"
-    return Check(claim, heard_ms >= SPEECH * spoken_ms, measured)
+    return Check(claim, heard_ms >= MIN_SPEECH_SHARE * spoken_ms, measured)
 
 
 async def _clip_ms(url: str) -> int:
@@ -80,17 +82,17 @@ async def _clip_ms(url: str) -> int:
     return sum(FRAME_MS for at in starts if is_sound(samples[at : at + FRAME_SAMPLES]))
 
 
-def music(phone: Phone, timeline: Timeline) -> Check:
+def music_heard(phone: Phone, timeline: Timeline) -> Check:
     """Check that music filled the wait for the second leg."""
     claim = "music on hold is heard while the second leg rings"
-    began_ms = _when(timeline, "start-hold-music")
-    ended_ms = _when(timeline, "stop-hold-music")
+    began_ms = _command_ms(timeline, "start-hold-music")
+    ended_ms = _command_ms(timeline, "stop-hold-music")
     if not began_ms or not ended_ms:
         return Check(claim, False, "there was none")
     wait_ms = ended_ms - began_ms
     heard_ms = sounding_ms(phone, began_ms, ended_ms)
     measured = f"for {heard_ms / 1000:.1f} s of {wait_ms / 1000:.1f} s"
-    return Check(claim, heard_ms >= MUSIC * wait_ms, measured)
+    return Check(claim, heard_ms >= MIN_MUSIC_SHARE * wait_ms, measured)
 
 
 def sounding_ms(phone: Phone, from_ms: float, to_ms: float) -> int:
@@ -105,17 +107,17 @@ def nothing_left(left: list[str]) -> Check:
     return Check("no channel and no bridge is left", not left, ", ".join(left) or "none")
 
 
-def completed(timeline: Timeline) -> Check:
+def is_completed(timeline: Timeline) -> Check:
     """Check how the call ended."""
     status = timeline.call.status
     return Check("the call is completed", status == "completed", status)
 
 
-def _when(timeline: Timeline, command: str) -> int:
-    return next((at_ms for at_ms, each in _deeds(timeline) if each["type"] == command), 0)
+def _command_ms(timeline: Timeline, command: str) -> int:
+    return next((at_ms for at_ms, each in _commands(timeline) if each["type"] == command), 0)
 
 
-def _deeds(timeline: Timeline) -> Iterator[tuple[int, dict[str, Any]]]:
+def _commands(timeline: Timeline) -> Iterator[tuple[int, dict[str, Any]]]:
     for moment in timeline.moments:
         for command in moment.commands:
             yield moment.at_ms, command

@@ -26,12 +26,12 @@ class Rest:
     async def post(self, path: str, **body: Any) -> dict[str, Any]:
         """Ask something of a call."""
         async with self._http.post(f"{BASE}/{path}", json=body) as reply:
-            return await _told(reply)
+            return await _decode(reply)
 
     async def leg(self, call_id: str, party: str) -> str:
         """Name a party's channel."""
         async with self._http.get(f"{BASE}/call-details/{call_id}") as reply:
-            legs = (await _told(reply))["legs"]
+            legs = (await _decode(reply))["legs"]
         return next(str(each["channelId"]) for each in legs if each["party"] == party)
 
     async def record(self, call_id: str) -> dict[str, Any]:
@@ -41,7 +41,7 @@ class Rest:
         async def is_there() -> bool:
             async with self._http.get(f"/srmain/cdr/{call_id}") as reply:
                 if reply.status != NOT_FOUND:
-                    found.update(await _told(reply))
+                    found.update(await _decode(reply))
                 return bool(found)
 
         await until(is_there, what="the call's record")
@@ -49,7 +49,7 @@ class Rest:
 
 
 @asynccontextmanager
-async def customer(url: str, settings: Mapping[str, str]) -> AsyncIterator[Rest]:
+async def open_rest(url: str, settings: Mapping[str, str]) -> AsyncIterator[Rest]:
     """Get a token for the lab's account."""
     account = settings["SWITCHROOM_ACCOUNT"]
     body = {
@@ -60,12 +60,12 @@ async def customer(url: str, settings: Mapping[str, str]) -> AsyncIterator[Rest]
         aiohttp.ClientSession(url) as http,
         http.post(f"/auth/get-access-token/{account}", json=body) as reply,
     ):
-        token = (await _told(reply))["accessToken"]
+        token = (await _decode(reply))["accessToken"]
     async with aiohttp.ClientSession(url, headers={"Authorization": token}) as http:
         yield Rest(http, account)
 
 
-async def _told(reply: aiohttp.ClientResponse) -> dict[str, Any]:
+async def _decode(reply: aiohttp.ClientResponse) -> dict[str, Any]:
     answer: dict[str, Any] = await reply.json(content_type=None)
     if not reply.ok:
         raise RuntimeError(f"REST refused: {answer}")

@@ -14,7 +14,7 @@ from engine.store.change import Change
 from wire.events import CallEvent
 
 
-class Recorded(Struct, frozen=True):
+class RecordedCall(Struct, frozen=True):
     """What an engine leaves behind of a call."""
 
     call: Call
@@ -33,16 +33,16 @@ class Recorded(Struct, frozen=True):
         return Change(self.call.id, "pbx1", state, 0, self.log, told, live)
 
 
-def recorded(opened: Call, events: Iterable[tuple[int, Event]]) -> Recorded:
+def record_call(opened: Call, events: Iterable[tuple[int, Event]]) -> RecordedCall:
     """Let events happen to a call, each at its time."""
     call, log, told = opened, [encode(opened)], list[CallEvent]()
     for now, event in events:
         call, commands = step(call, event, now)
         log.append(encode_log_entry(now, event, commands))
         told += [each.event for each in commands if isinstance(each, EmitEvent)]
-    return Recorded(call, tuple(log), tuple(told))
+    return RecordedCall(call, tuple(log), tuple(told))
 
 
-def with_line(whole: Recorded, place: int, line: bytes) -> Sequence[bytes]:
+def replace_line(whole: RecordedCall, place: int, line: bytes) -> Sequence[bytes]:
     """Give a log in which a line is another."""
     return (*whole.log[:place], line, *whole.log[place + 1 :])

@@ -9,14 +9,14 @@ import pytest_asyncio
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.pbx.two_nodes import TwoNodes
 from tests.harness.phones.answerer import answering_all
-from tests.harness.phones.parties import Crowd
+from tests.harness.phones.parties import Parties
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.valkey import Valkey
+from tests.harness.testbed import TestBed
 
 
 @pytest.hookimpl(trylast=True)
@@ -29,7 +29,7 @@ def pytest_collection_finish() -> None:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab]:
+async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TestBed]:
     """Start the servers once; `lab` mends them between tests."""
     folder: Path = tmp_path_factory.mktemp("lab")
     trunk_port = free_port()
@@ -37,7 +37,7 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab
     # Phones of these tests are reached over the trunk, and some transfer.
     pbx = Pbx(folder / "pbx1", trunk=f"sip:127.0.0.1:{trunk_port}", trunk_refers=True)
     engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx])
-    lab = Lab(valkey, pbx, engine, trunk_port)
+    lab = TestBed(valkey, pbx, engine, trunk_port)
     try:
         await lab.mended()
         yield lab
@@ -46,7 +46,7 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab
 
 
 @pytest.fixture
-async def lab(servers: Lab) -> AsyncIterator[Lab]:
+async def lab(servers: TestBed) -> AsyncIterator[TestBed]:
     """Give the servers, all running; afterwards no channel and no bridge may be left."""
     await servers.mended()
     yield servers
@@ -73,9 +73,9 @@ async def sounds() -> AsyncIterator[MediaServer]:
 
 
 @pytest.fixture
-async def crowd(lab: Lab) -> AsyncIterator[Crowd]:
+async def crowd(lab: TestBed) -> AsyncIterator[Parties]:
     """Give a call's parties, none of them there yet; the call is ended afterwards."""
-    async with Crowd(lab) as crowd:
+    async with Parties(lab) as crowd:
         yield crowd
         await lab.mended()
         await crowd.part()

@@ -53,7 +53,7 @@ class Strikes:
         """Tell whether all that an engine needs is there."""
         life = self.life
         is_there = life.is_ready and life.line.is_up and life.store.is_up
-        is_heard = is_there and self._pbx.is_listened_to and not life.desk.is_paused
+        is_heard = is_there and self._pbx.is_listened_to and not life.shard.is_paused
         return is_heard and life.writer.is_healthy
 
     def _crash(self, boundary: str) -> None:

@@ -11,7 +11,7 @@ from tests.bench.engine.simulated_calls import Load
 from tests.bench.figure import Figure, figure, percentile
 from tests.bench.ivr.stack import standard_tree
 from tests.bench.setting import Setting
-from tests.harness.customers.callback_server import Customer, hangs
+from tests.harness.customers.callback_server import CallbackServer, never_answer
 from tests.harness.until import until
 
 RATE = 50  # calls a second
@@ -22,10 +22,14 @@ EVENTS = 4  # of a standard call: initiated, answered, gathered, completed
 async def callbacks(setting: Setting) -> list[Figure]:
     """Measure 50 calls/s told to a healthy target; then the same while 50 more hang with theirs."""
     seconds = 4 if setting.quick else 20
-    async with simulated(setting.folder) as running, Customer() as well, Customer() as ill:
-        ill.answers["/"] = hangs
-        await _told(running, HEALTHY, "well", well)
-        await _told(running, HANGING, "ill", ill)
+    async with (
+        simulated(setting.folder) as running,
+        CallbackServer() as well,
+        CallbackServer() as ill,
+    ):
+        ill.answers["/"] = never_answer
+        await _configure(running, HEALTHY, "well", well)
+        await _configure(running, HANGING, "ill", ill)
         await _run(running, (HEALTHY,), 2, well)
         alone = await _run(running, (HEALTHY,), seconds, well)
         beside = await _run(running, (HEALTHY, HANGING), seconds, well)
@@ -50,14 +54,16 @@ async def callbacks(setting: Setting) -> list[Figure]:
     ]
 
 
-async def _told(running: Simulated, number: str, account: str, customer: Customer) -> None:
+async def _configure(
+    running: Simulated, number: str, account: str, customer: CallbackServer
+) -> None:
     await running.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
     route = {"account": account, "action": standard_tree(running.audio)}
     await running.engine.rpc("PUT", f"/routes/{number}", route)
 
 
 async def _run(
-    running: Simulated, numbers: Sequence[str], seconds: float, customer: Customer
+    running: Simulated, numbers: Sequence[str], seconds: float, customer: CallbackServer
 ) -> list[float]:
     """Let calls come in; gives how many ms each event of the healthy ones took, all of them."""
     customer.got.clear()

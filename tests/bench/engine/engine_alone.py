@@ -14,7 +14,7 @@ from tests.bench.setting import Setting
 
 RATES = (500, 1_000, 1_500, 2_000, 2_500, 3_000)
 STANDARD = (Script(),)
-WELL = 0.999  # of the calls were whole
+MIN_WHOLE_SHARE = 0.999  # of the calls were whole
 
 
 class Climb(Struct, frozen=True):
@@ -53,7 +53,7 @@ async def _climb(running: Simulated, seconds: float) -> Climb:
     for rate in RATES:
         meter = Meter(running.pids, idle)
         result = await running.pbx.run(Load(STANDARD, seconds=seconds, rate=rate))
-        went_well = result.whole >= result.calls * WELL
+        went_well = result.whole >= result.calls * MIN_WHOLE_SHARE
         if went_well or not best.cpu_ms:
             best = Climb(rate if went_well else 0, _per_call(meter, result))
         if not went_well:

@@ -8,7 +8,7 @@ from tests.bench.figure import Figure, figure
 from tests.bench.setting import Setting
 
 CALLS = 10_000
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 async def sim(setting: Setting) -> list[Figure]:
@@ -18,11 +18,11 @@ async def sim(setting: Setting) -> list[Figure]:
         *(sys.executable, "-m", "tests.sim", "--calls", str(calls)), stdout=asyncio.subprocess.PIPE
     )
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             printed, _ = await process.communicate()
     except TimeoutError:
         process.kill()
-        raise RuntimeError(f"{calls} simulated calls took over {PATIENCE_S} s") from None
+        raise RuntimeError(f"{calls} simulated calls took over {TIMEOUT_S} s") from None
     found = re.search(r"(\d+) calls/s", printed.decode())
     if found is None:
         raise RuntimeError(f"the simulator says no pace: {printed.decode()[-500:]}")

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from tests.bench.engine.simulated_calls import Load, Result
-from tests.bench.ivr.prompts import served, write_prompts
+from tests.bench.ivr.prompts import serve_folder, write_prompts
 from tests.bench.ivr.stack import BY_ENGINE, standard_tree
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.servers.engine import Engine
@@ -18,7 +18,7 @@ from tests.harness.servers.server import Server
 from tests.harness.servers.valkey import Valkey
 
 HERE = Path(__file__).parents[3]
-AT_MOST = {"SWITCHROOM_MAX_CALLS": "20000", "SWITCHROOM_MAX_CALLS_PER_S": "20000"}
+LIMITS = {"SWITCHROOM_MAX_CALLS": "20000", "SWITCHROOM_MAX_CALLS_PER_S": "20000"}
 ENGINE_CPU, OTHERS_CPU = "0", "1"
 
 
@@ -112,8 +112,8 @@ async def simulated(
     pbx = SimulatedPbxProcess(folder / "pbx1")
     prompts = folder / "prompts"
     write_prompts(prompts)
-    async with pbx, PinnedValkey(folder / "valkey") as valkey, served(prompts) as audio:
-        engine = kind(folder / "engine", valkey=valkey, nodes=[pbx], settings=AT_MOST)
+    async with pbx, PinnedValkey(folder / "valkey") as valkey, serve_folder(prompts) as audio:
+        engine = kind(folder / "engine", valkey=valkey, nodes=[pbx], settings=LIMITS)
         async with engine:
             running = Simulated(pbx, valkey, engine, audio)
             await running.route(BY_ENGINE, standard_tree(audio))

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.json import encode
 
-Tell = Callable[[bytes], None]
+Send = Callable[[bytes], None]
 
 
 class Script(Struct, frozen=True):
@@ -29,7 +29,7 @@ class Script(Struct, frozen=True):
     digit_s: float = 0.02
 
 
-class Ended(Struct, frozen=True):
+class CallEnd(Struct, frozen=True):
     """How a call went: whether all was heard, and how long from there to the hangup.
 
     `answered`: its channel, if the engine did that.
@@ -46,7 +46,7 @@ class SimulatedCall:
     """One channel in a Stasis app."""
 
     def __init__(
-        self, app: str, channel: str, script: Script, tell: Tell, ended: Callable[[Ended], None]
+        self, app: str, channel: str, script: Script, tell: Send, ended: Callable[[CallEnd], None]
     ) -> None:
         self._script = script
         self._tell = tell
@@ -80,7 +80,7 @@ class SimulatedCall:
         is_whole = self._prompts == self._script.prompts
         silence_ms = (time.monotonic() - self._heard_s) * 1000
         answered = str(self.channel["id"]) if self.channel["state"] == "Up" else ""
-        self._ended(Ended(is_whole, silence_ms, self._webhook_ms, answered))
+        self._ended(CallEnd(is_whole, silence_ms, self._webhook_ms, answered))
 
     def asked_about(self, at_s: float) -> None:
         """Note when the webhook came that is about its digits; monotonic seconds."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from tests.bench.engine.simulated_call import Ended, Script, SimulatedCall, Tell
+from tests.bench.engine.simulated_call import CallEnd, Script, Send, SimulatedCall
 from tests.harness.until import until
 
 TICK_S = 0.002
-PATIENCE_S = 60
-UNHEARD = Ended(is_whole=False, silence_ms=0)  # as the dialplan ends whom no app takes
+TIMEOUT_S = 60
+NOT_TAKEN = CallEnd(is_whole=False, silence_ms=0)  # as the dialplan ends whom no app takes
 
 
 class Load(Struct, frozen=True):
@@ -46,10 +46,10 @@ class SimulatedCalls:
         self.live: dict[str, SimulatedCall] = {}
         self._numbers = itertools.count()
 
-    async def run(self, load: Load, heard: Callable[[], Sequence[tuple[str, Tell]]]) -> Result:
+    async def run(self, load: Load, heard: Callable[[], Sequence[tuple[str, Send]]]) -> Result:
         """Make a load's calls, at apps that are heard, and wait for their ends."""
         loop = asyncio.get_running_loop()
-        began_s, ended = loop.time(), list[tuple[str, Ended]]()
+        began_s, ended = loop.time(), list[tuple[str, CallEnd]]()
         started = 0
         while (passed_s := loop.time() - began_s) < load.seconds:
             for _ in range(int(load.rate * passed_s) - started):
@@ -57,7 +57,7 @@ class SimulatedCalls:
                 started += 1
             await asyncio.sleep(TICK_S)
         if not load.hold:
-            await until(lambda: len(ended) >= started, timeout_s=PATIENCE_S, what="the last call")
+            await until(lambda: len(ended) >= started, timeout_s=TIMEOUT_S, what="the last call")
         silences = tuple((number, round(end.silence_ms, 2)) for number, end in ended)
         webhooks = tuple(end.webhook_ms for _, end in ended if end.webhook_ms is not None)
         answered = tuple(end.answered for _, end in ended if end.answered)
@@ -72,17 +72,17 @@ class SimulatedCalls:
     def _start(
         self,
         script: Script,
-        heard: Sequence[tuple[str, Tell]],
-        ended: list[tuple[str, Ended]],
+        heard: Sequence[tuple[str, Send]],
+        ended: list[tuple[str, CallEnd]],
     ) -> None:
         if not heard:
-            ended.append((script.number, UNHEARD))
+            ended.append((script.number, NOT_TAKEN))
             return
         number = next(self._numbers)
         app, tell = heard[number % len(heard)]
         channel = f"pbx1-1795237552.{number}"
 
-        def end(how: Ended) -> None:
+        def end(how: CallEnd) -> None:
             del self.live[channel]
             ended.append((script.number, how))
 

@@ -14,7 +14,7 @@ import uvloop
 from aiohttp import web
 from msgspec import Struct
 
-from tests.bench.engine.simulated_call import Tell
+from tests.bench.engine.simulated_call import Send
 from tests.bench.engine.simulated_calls import Load, SimulatedCalls
 from tests.bench.engine.simulated_socket import Socket
 from wire.webhooks import GatherResult
@@ -118,7 +118,7 @@ class SimulatedPbx:
         result = await self._calls.run(load, self._heard)
         return web.Response(body=msgspec.json.encode(result), content_type="application/json")
 
-    def _heard(self) -> list[tuple[str, Tell]]:
+    def _heard(self) -> list[tuple[str, Send]]:
         """List the apps of calls that somebody listens to, with the way to whoever does then."""
         apps = [app for app in self._sockets if app[-1:].isdigit() and "-rest-" not in app]
         return [(app, partial(self._tell, app)) for app in apps]

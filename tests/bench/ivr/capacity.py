@@ -2,15 +2,15 @@
 
 from tests.bench.figure import Figure, figure, percentile
 from tests.bench.ivr.load import load
-from tests.bench.ivr.measurement import Round, idling, measured
+from tests.bench.ivr.measurement import Round, idle_load, measure_round
 from tests.bench.ivr.phone import standard_call
 from tests.bench.ivr.stack import BY_DIALPLAN, BY_ENGINE, Stack, stack
 from tests.bench.setting import Setting
 from tests.harness.until import until
 
 RATES = (100, 120, 140)
-HELD = 100  # calls/s let through beyond capacity
-BEYOND = 250
+MAX_CALLS_PER_S = 100  # calls/s let through beyond capacity
+OVERLOAD_RATE = 250
 PROBES_PER_S = 4
 
 
@@ -19,23 +19,23 @@ async def capacity(setting: Setting) -> list[Figure]:
     figures: list[Figure] = []
     seconds = 8 if setting.quick else 20
     async with stack(setting.folder / "within") as running:
-        idle = await idling(running)
+        idle = await idle_load(running)
         for rate in RATES:
             rounds = [
-                await measured(
+                await measure_round(
                     *(running, number, rate, seconds, setting.folder),
                     idle=idle,
                     probes_per_s=PROBES_PER_S,
                 )
                 for number in (BY_ENGINE, BY_DIALPLAN)
             ]
-            figures += _at(rate, *rounds)
-    limit = {"SWITCHROOM_MAX_CALLS_PER_S": str(HELD)}
+            figures += _figures_at(rate, *rounds)
+    limit = {"SWITCHROOM_MAX_CALLS_PER_S": str(MAX_CALLS_PER_S)}
     async with stack(setting.folder / "beyond", limit) as running:
-        return [*figures, *await _beyond(running, setting)]
+        return [*figures, *await _overload(running, setting)]
 
 
-def _at(rate: int, ours: Round, plan: Round) -> list[Figure]:
+def _figures_at(rate: int, ours: Round, plan: Round) -> list[Figure]:
     asterisk_ms, by_plan_ms = ours.cpu_ms["asterisk"], plan.cpu_ms["asterisk"]
     waits = [
         (percent, percentile(ours.digit_ms, percent), percentile(plan.digit_ms, percent))
@@ -53,11 +53,11 @@ def _at(rate: int, ours: Round, plan: Round) -> list[Figure]:
     ]
 
 
-async def _beyond(running: Stack, setting: Setting) -> list[Figure]:
+async def _overload(running: Stack, setting: Setting) -> list[Figure]:
     """Offer too much: what is over is refused with 503, what is taken is served, nothing stays."""
     await standard_call(running.pbx.sip_port, BY_ENGINE)
     seconds = 5 if setting.quick else 10
-    outcome = await load(running.pbx.sip_port, BY_ENGINE, BEYOND, seconds, setting.folder)
+    outcome = await load(running.pbx.sip_port, BY_ENGINE, OVERLOAD_RATE, seconds, setting.folder)
     try:
         await until(lambda: _is_empty(running), timeout_s=20, every_s=0.5)
         left = 0
@@ -65,7 +65,13 @@ async def _beyond(running: Stack, setting: Setting) -> list[Figure]:
         left = 1
     served = outcome.calls - outcome.failed - outcome.refused
     return [
-        figure("capacity", f"beyond_served_of_{BEYOND}", served / seconds, "calls/s", HELD),
+        figure(
+            "capacity",
+            f"beyond_served_of_{OVERLOAD_RATE}",
+            served / seconds,
+            "calls/s",
+            MAX_CALLS_PER_S,
+        ),
         figure("capacity", "beyond_refused", outcome.refused, "calls", outcome.calls),
         figure("capacity", "beyond_failures", outcome.failed, "calls"),
         figure("capacity", "beyond_left_behind", left, "0: none"),

@@ -10,10 +10,10 @@ from tests.bench.figure import Figure, figure, percentile
 from tests.bench.ivr.load import load
 from tests.bench.ivr.stack import BY_ENGINE, Stack, stack
 from tests.bench.setting import Setting
-from tests.harness.live import Lab
-from tests.harness.now import now_ms
-from tests.harness.phones.parties import Crowd
+from tests.harness.monotonic import now_ms
+from tests.harness.phones.parties import Parties
 from tests.harness.ports import free_port
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 RATE = 50
@@ -26,10 +26,10 @@ async def control(setting: Setting) -> list[Figure]:
     """Steer one conversation again and again, then transfer others, while the engine is loaded."""
     rounds = 5 if setting.quick else 50
     async with stack(setting.folder) as running:
-        lab = Lab(running.valkey, running.pbx, running.engine, free_port())
+        lab = TestBed(running.valkey, running.pbx, running.engine, free_port())
         loading = asyncio.create_task(_load(running, setting, rounds))
         try:
-            waits = await _steered(lab, rounds)
+            waits = await _control_waits(lab, rounds)
             waits["transfer_gap"] = [await _gap_ms(lab) for _ in range(rounds // 2)]
         finally:
             loading.cancel()
@@ -45,9 +45,9 @@ async def _load(running: Stack, setting: Setting, rounds: int) -> None:
     await load(running.pbx.sip_port, BY_ENGINE, RATE, 30 + rounds * 6, setting.folder)
 
 
-async def _steered(lab: Lab, rounds: int) -> Waits:
+async def _control_waits(lab: TestBed, rounds: int) -> Waits:
     waits: Waits = {}
-    async with Crowd(lab) as crowd:
+    async with Parties(lab) as crowd:
         await crowd.talk_by_source()
         leg = await crowd.leg("customer")
         for _ in range(rounds):
@@ -58,7 +58,7 @@ async def _steered(lab: Lab, rounds: int) -> Waits:
     return waits
 
 
-async def _until_silent_ms(crowd: Crowd, deed: str, leg: str) -> float:
+async def _until_silent_ms(crowd: Parties, deed: str, leg: str) -> float:
     """Tell when the source heard the customer last, after the request."""
     await crowd.hear(**TALKING)
     asked_ms = now_ms()
@@ -67,7 +67,7 @@ async def _until_silent_ms(crowd: Crowd, deed: str, leg: str) -> float:
     return max(0.0, crowd.ear("source").last_ms("customer") - asked_ms)
 
 
-async def _until_heard_ms(crowd: Crowd, deed: str, leg: str) -> float:
+async def _until_heard_ms(crowd: Parties, deed: str, leg: str) -> float:
     """Tell when the source heard the customer again, after the request."""
     asked_ms = now_ms()
     await crowd.steer(deed, channelId=leg)
@@ -75,9 +75,9 @@ async def _until_heard_ms(crowd: Crowd, deed: str, leg: str) -> float:
     return crowd.ear("source").first_ms("customer", asked_ms) - asked_ms
 
 
-async def _gap_ms(lab: Lab) -> float:
+async def _gap_ms(lab: TestBed) -> float:
     """Tell how long the customer and the target do not hear each other once it is completed."""
-    async with Crowd(lab) as crowd:
+    async with Parties(lab) as crowd:
         await crowd.talk_by_source()
         target = await crowd.phone("target")
         session = await crowd.steer(

@@ -3,7 +3,7 @@
 import asyncio
 
 from tests.bench.figure import Figure, figure, percentile
-from tests.bench.ivr.measurement import Round, idling, measured
+from tests.bench.ivr.measurement import Round, idle_load, measure_round
 from tests.bench.ivr.stack import BY_DIALPLAN, BY_ENGINE, Stack, stack
 from tests.bench.profile import profile
 from tests.bench.setting import Setting
@@ -15,15 +15,15 @@ async def ivr50(setting: Setting) -> list[Figure]:
     """Measure CPU per call, failures, and callers' waits."""
     seconds = 10 if setting.quick else 40
     async with stack(setting.folder) as running:
-        idle = await idling(running)
-        plan = await measured(running, BY_DIALPLAN, RATE, seconds, setting.folder, idle=idle)
-        sampling = asyncio.create_task(_profiled(setting, running, seconds))
-        ours = await measured(running, BY_ENGINE, RATE, seconds, setting.folder, idle=idle)
+        idle = await idle_load(running)
+        plan = await measure_round(running, BY_DIALPLAN, RATE, seconds, setting.folder, idle=idle)
+        sampling = asyncio.create_task(_sample_profile(setting, running, seconds))
+        ours = await measure_round(running, BY_ENGINE, RATE, seconds, setting.folder, idle=idle)
         await sampling
     return [*_costs(ours, plan), *_waits(ours, plan)]
 
 
-async def _profiled(setting: Setting, running: Stack, seconds: float) -> None:
+async def _sample_profile(setting: Setting, running: Stack, seconds: float) -> None:
     if setting.profile:
         await profile(running.engine.pid, seconds - 2, setting.out / "engine.prof")
 

@@ -14,9 +14,9 @@ from tests.harness.until import until
 
 SCENARIO = Path(__file__).with_name("ivr.xml")
 DIGITS = "1234"
-ENDS_WITHIN_MS = 3_500  # 2.4 s after the answer; two more when a digit was lost
+MAX_CALL_MS = 3_500  # 2.4 s after the answer; two more when a digit was lost
 DIGITS_AT_MS = 1_250  # the first prompt lasts a second
-PATIENCE_S = 30  # for the last calls to end
+DRAIN_S = 30  # for the last calls to end
 
 
 class Outcome(Struct, frozen=True):
@@ -33,7 +33,7 @@ async def load(  # noqa: PLR0913, PLR0917 - what a load is
     rate: int,
     seconds: float,
     folder: Path,
-    ends_within_ms: int = ENDS_WITHIN_MS,
+    ends_within_ms: int = MAX_CALL_MS,
 ) -> Outcome:
     """Call a number on 127.0.0.1 at an even rate and wait for the last call's end."""
     scratch = Path(tempfile.mkdtemp(prefix="load-", dir=folder))
@@ -49,7 +49,7 @@ async def load(  # noqa: PLR0913, PLR0917 - what a load is
     )
     sipp = Process.start(argv, log=scratch / "sipp.log", cwd=scratch)
     try:
-        await until(lambda: not sipp.alive(), timeout_s=seconds + PATIENCE_S, what="SIPp to end")
+        await until(lambda: not sipp.alive(), timeout_s=seconds + DRAIN_S, what="SIPp to end")
     except TimeoutError:
         await sipp.kill()
     return await asyncio.to_thread(_outcome, scratch / "stat.csv", calls)

@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from tests.bench.cpu import Meter, idle_shares
 from tests.bench.ivr.load import Outcome, load
-from tests.bench.ivr.phone import CallFailed, Heard, standard_call
+from tests.bench.ivr.phone import CallFailed, Waits, standard_call
 from tests.bench.ivr.stack import BY_DIALPLAN, BY_ENGINE, Stack
 
 WINDOW_S = 2.0
-MOST_WINDOWS = 10
+MAX_WINDOWS = 10
 SETTLED_SHARE = 0.01
 
 
@@ -21,7 +21,7 @@ class Round(Struct, frozen=True):
 
     outcome: Outcome
     cpu_ms: Mapping[str, float]
-    heard: tuple[Heard, ...]
+    heard: tuple[Waits, ...]
     faults: tuple[str, ...]
 
     @property
@@ -40,7 +40,7 @@ class Round(Struct, frozen=True):
         return [each.answer_to_prompt_ms for each in self.heard]
 
 
-async def measured(  # noqa: PLR0913 - what a round is
+async def measure_round(  # noqa: PLR0913 - what a round is
     stack: Stack,
     number: str,
     rate: int,
@@ -61,12 +61,12 @@ async def measured(  # noqa: PLR0913 - what a round is
     return Round(outcome, cpu_ms, heard, faults)
 
 
-async def idling(stack: Stack) -> Mapping[str, float]:
+async def idle_load(stack: Stack) -> Mapping[str, float]:
     """Learn what the processes take with no calls, once they have settled: shares of a core."""
     for number in (BY_DIALPLAN, BY_ENGINE):
         await standard_call(stack.pbx.sip_port, number)
     before = await idle_shares(stack.pids, WINDOW_S)
-    for _ in range(MOST_WINDOWS):
+    for _ in range(MAX_WINDOWS):
         idle = await idle_shares(stack.pids, WINDOW_S)
         if all(abs(idle[name] - before[name]) <= SETTLED_SHARE for name in idle):
             break
@@ -76,8 +76,8 @@ async def idling(stack: Stack) -> Mapping[str, float]:
 
 async def _probes(
     sip_port: int, number: str, seconds: float, per_s: float
-) -> tuple[tuple[Heard, ...], tuple[str, ...]]:
-    calls: list[asyncio.Task[Heard]] = []
+) -> tuple[tuple[Waits, ...], tuple[str, ...]]:
+    calls: list[asyncio.Task[Waits]] = []
     for _ in range(int(seconds * per_s)):
         calls.append(asyncio.create_task(standard_call(sip_port, number)))
         await asyncio.sleep(1 / per_s)
@@ -86,5 +86,5 @@ async def _probes(
     for each in unexpected:
         if not isinstance(each, CallFailed):
             raise each
-    heard = tuple(each for each in ended if isinstance(each, Heard))
+    heard = tuple(each for each in ended if isinstance(each, Waits))
     return heard, tuple(str(each) for each in unexpected)

@@ -17,8 +17,8 @@ from tests.bench.ivr.load import DIGITS, DIGITS_AT_MS
 from tests.bench.ivr.rtp import SDP, Packet, standard_caller
 
 SO_TIMESTAMPNS = 35  # asm-generic/socket.h; Python does not name it
-PATIENCE_S = 10.0
-GIVEN_UP_S = 1.5  # both sides wait two seconds or more for a missing digit
+TIMEOUT_S = 10.0
+MAX_WAIT_S = 1.5  # both sides wait two seconds or more for a missing digit
 QUIET_S = 0.05  # a prompt that plays sends every 20 ms
 INVITE = (
     "INVITE sip:{number}@127.0.0.1:{pbx} SIP/2.0\r\n"
@@ -36,7 +36,7 @@ ACK = (
 )
 
 
-class Heard(Struct, frozen=True):
+class Waits(Struct, frozen=True):
     """What a caller waited for, in milliseconds: both prompts' first packets."""
 
     answer_to_prompt_ms: float
@@ -47,12 +47,12 @@ class CallFailed(Exception):
     """The call did not go as the standard one does."""
 
 
-async def standard_call(sip_port: int, number: str) -> Heard:
+async def standard_call(sip_port: int, number: str) -> Waits:
     """Make one call; raises CallFailed."""
     with _port() as sip, _port() as media:
         sip.connect(("127.0.0.1", sip_port))
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 return await _Phone(sip, media, sip_port, number).call()
         except TimeoutError:
             raise CallFailed("no answer, no prompt or no hangup in time") from None
@@ -71,7 +71,7 @@ class _Phone:
             "call": secrets.token_hex(8),
         }
 
-    async def call(self) -> Heard:
+    async def call(self) -> Waits:
         answered_s, media_port = await self._answered()
         self._media.connect(("127.0.0.1", media_port))
         heard: list[float] = []
@@ -81,7 +81,7 @@ class _Phone:
             await self._hung_up()
         finally:
             listening.cancel()
-        return _judged(heard, answered_s, pressed_s)
+        return _waits(heard, answered_s, pressed_s)
 
     async def _answered(self) -> tuple[float, int]:
         sdp = SDP.format(port=self._media.getsockname()[1])
@@ -132,16 +132,16 @@ class _Phone:
         self._sip.send(text.encode())
 
 
-def _judged(heard: list[float], answered_s: float, pressed_s: float) -> Heard:
+def _waits(heard: list[float], answered_s: float, pressed_s: float) -> Waits:
     first = [at_s for at_s in heard if at_s < pressed_s]
     second = [at_s for at_s in heard if at_s >= pressed_s]
     if not first or not second:
         raise CallFailed(f"heard {len(first)} packets before the last digit, {len(second)} after")
     if pressed_s - first[-1] < QUIET_S:
         raise CallFailed("the first prompt had not ended when the last digit was pressed")
-    if second[0] - pressed_s > GIVEN_UP_S:
+    if second[0] - pressed_s > MAX_WAIT_S:
         raise CallFailed("a digit was lost: the prompt came when more were waited for in vain")
-    return Heard((first[0] - answered_s) * 1000, (second[0] - pressed_s) * 1000)
+    return Waits((first[0] - answered_s) * 1000, (second[0] - pressed_s) * 1000)
 
 
 async def _receive(port: socket.socket) -> tuple[float, bytes]:

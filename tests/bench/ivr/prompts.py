@@ -28,7 +28,7 @@ def write_prompts(folder: Path) -> None:
 
 
 @asynccontextmanager
-async def served(folder: Path) -> AsyncIterator[str]:
+async def serve_folder(folder: Path) -> AsyncIterator[str]:
     """Serve a folder on this machine; gives the address of what is in it."""
     app = web.Application()
     app.router.add_static("/", folder)

@@ -52,7 +52,7 @@ def write_pcap(packets: Iterator[Packet], path: Path) -> None:
     with path.open("wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1))
         for packet in packets:
-            frame = _framed(packet.data)
+            frame = _frame(packet.data)
             moment = divmod(packet.at_ms, 1000)
             out.write(struct.pack("<IIII", moment[0], moment[1] * 1000, len(frame), len(frame)))
             out.write(frame)
@@ -68,7 +68,7 @@ def _event(digit: str, age_ms: int, *, is_end: bool) -> bytes:
     return struct.pack(">BBH", "0123456789*#".index(digit), flags, age_ms * TICKS_PER_MS)
 
 
-def _framed(data: bytes) -> bytes:
+def _frame(data: bytes) -> bytes:
     udp = struct.pack(">HHHH", 9, 9, 8 + len(data), 0) + data
     local = bytes((127, 0, 0, 1))
     ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, local, local)

@@ -12,25 +12,27 @@ from time import perf_counter
 from tests.bench.figure import Figure, figure
 from tests.bench.ivr.stack import stack
 from tests.bench.setting import Setting
-from tests.harness.live import Lab
-from tests.harness.phones.parties import Crowd
-from tests.harness.phones.requests import Conference, Transfer, among
+from tests.harness.phones.parties import Parties
+from tests.harness.phones.sessions import Conference, Transfer, all_hear_all
 from tests.harness.ports import free_port
-from tests.harness.servers.engine import Refused
+from tests.harness.servers.engine import RequestError
+from tests.harness.testbed import TestBed
 
-AT_A_TIME = 4
+CONCURRENT_CALLS = 4
 log = logging.getLogger(__name__)
-Session = Callable[[Crowd], Awaitable[None]]
+Session = Callable[[Parties], Awaitable[None]]
 
 
 async def sessions(setting: Setting) -> list[Figure]:
     """Run sessions of each kind, and look at what is left."""
     count = 20 if setting.quick else 200
     async with stack(setting.folder) as running:
-        lab = Lab(running.valkey, running.pbx, running.engine, free_port())
+        lab = TestBed(running.valkey, running.pbx, running.engine, free_port())
         began_s = perf_counter()
         turns = islice(cycle(KINDS), count)
-        failed = sum(await asyncio.gather(*(_some(lab, turns) for _ in range(AT_A_TIME))))
+        failed = sum(
+            await asyncio.gather(*(_run_sessions(lab, turns) for _ in range(CONCURRENT_CALLS)))
+        )
         took_s = perf_counter() - began_s
         await lab.emptied(timeout_s=30)
     return [
@@ -41,27 +43,27 @@ async def sessions(setting: Setting) -> list[Figure]:
     ]
 
 
-async def _some(lab: Lab, turns: Iterator[Session]) -> int:
+async def _run_sessions(lab: TestBed, turns: Iterator[Session]) -> int:
     """Run one session after another; returns how many did not go as they should."""
     failed = 0
     for kind in turns:
         try:
             await _session(lab, kind)
-        except (Refused, TimeoutError) as error:
+        except (RequestError, TimeoutError) as error:
             log.warning("%s: %s", kind.__name__, error)
             failed += 1
     return failed
 
 
-async def _session(lab: Lab, kind: Session) -> None:
-    async with Crowd(lab) as crowd:
+async def _session(lab: TestBed, kind: Session) -> None:
+    async with Parties(lab) as crowd:
         await crowd.talk_by_source()
         await crowd.phone("target")
         await kind(crowd)
         await crowd.part()
 
 
-async def _completed(crowd: Crowd) -> None:
+async def _completed(crowd: Parties) -> None:
     transfer = Transfer(crowd)
     await transfer.start()
     await crowd.hear(source="target", target="source", customer="music")
@@ -69,7 +71,7 @@ async def _completed(crowd: Crowd) -> None:
     await crowd.hear(customer="target", target="customer")
 
 
-async def _cancelled(crowd: Crowd) -> None:
+async def _cancelled(crowd: Parties) -> None:
     transfer = Transfer(crowd)
     await transfer.start()
     await crowd.hear(source="target", target="source", customer="music")
@@ -77,18 +79,18 @@ async def _cancelled(crowd: Crowd) -> None:
     await crowd.hear(customer="source", source="customer")
 
 
-async def _blind(crowd: Crowd) -> None:
+async def _blind(crowd: Parties) -> None:
     await Transfer(crowd).start("blind")
     await crowd.hear(customer="target", target="customer")
 
 
-async def _conference(crowd: Crowd) -> None:
+async def _conference(crowd: Parties) -> None:
     await crowd.phone("fourth")
     conference = Conference(crowd)
     await conference.add("target")
-    await crowd.hear(**among("customer", "source", "target"))
+    await crowd.hear(**all_hear_all("customer", "source", "target"))
     await conference.add("fourth")
-    await crowd.hear(**among("customer", "source", "target", "fourth"))
+    await crowd.hear(**all_hear_all("customer", "source", "target", "fourth"))
     await conference.coach("fourth", "source")
     await crowd.hear(customer="source target", source="customer target fourth")
     await crowd.steer("hold", channelId=await crowd.leg("customer"))

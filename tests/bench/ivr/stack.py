@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tests.bench.ivr.prompts import served, write_prompts
+from tests.bench.ivr.prompts import serve_folder, write_prompts
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.valkey import Valkey
@@ -63,7 +63,7 @@ class Stack(Struct, frozen=True):
 async def stack(folder: Path, settings: Mapping[str, str] | None = None) -> AsyncIterator[Stack]:
     """Run a whole stack in a folder, the engine with settings of its own."""
     pbx = BenchPbx(folder / "pbx1")
-    async with pbx, Valkey(folder / "valkey") as valkey, served(pbx.prompts) as audio:
+    async with pbx, Valkey(folder / "valkey") as valkey, serve_folder(pbx.prompts) as audio:
         engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx], settings=settings)
         async with engine:
             route = {"account": "bench", "action": standard_tree(audio)}

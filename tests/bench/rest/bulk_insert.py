@@ -13,7 +13,7 @@ AS_DEPLOYED = ("shared_buffers=4GB", "effective_cache_size=12GB", "random_page_c
 Rows = Sequence[tuple[Any, ...]]
 
 
-async def put(connection: AsyncConnection, table: sa.Table, rows: Rows) -> None:
+async def insert(connection: AsyncConnection, table: sa.Table, rows: Rows) -> None:
     """Put rows in, each with all columns."""
     if connection.dialect.name == "sqlite":
         marks = ", ".join("?" * len(table.columns))
@@ -25,7 +25,7 @@ async def put(connection: AsyncConnection, table: sa.Table, rows: Rows) -> None:
     await raw.copy_records_to_table(table.name, records=rows, columns=columns)
 
 
-async def indexes(database: Database, tables: Iterable[sa.Table], deed: str) -> None:
+async def change_indexes(database: Database, tables: Iterable[sa.Table], deed: str) -> None:
     """Drop or create all indexes of tables."""
     for table in tables:
         for index in table.indexes:
@@ -33,7 +33,7 @@ async def indexes(database: Database, tables: Iterable[sa.Table], deed: str) -> 
                 await connection.run_sync(getattr(index, deed))
 
 
-async def settled(database: Database, tables: Iterable[sa.Table], count: int) -> None:
+async def finish(database: Database, tables: Iterable[sa.Table], count: int) -> None:
     """Let PostgreSQL number on, and note what it has, as its autovacuum does in time."""
     if database.is_sqlite:
         return

@@ -32,13 +32,13 @@ class Kind(Struct, frozen=True):
 def kinds(seed: int = 7) -> list[Kind]:
     """Draw kinds of calls."""
     chance = random.Random(seed)
-    drawn = (_drawn(chance, number) for number in range(KINDS))
+    drawn = (_draw_record(chance, number) for number in range(KINDS))
     return [
         Kind(each, cdr_row(each), agent_rows(each), participant_numbers(each)) for each in drawn
     ]
 
 
-def _drawn(chance: random.Random, number: int) -> CallRecord:
+def _draw_record(chance: random.Random, number: int) -> CallRecord:
     agent = f"{chance.randrange(200)}"
     customer = f"+4790{number:06}"
     labels = {"callPath": f"path{chance.randrange(10)}"}

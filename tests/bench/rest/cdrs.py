@@ -21,7 +21,7 @@ from tests.bench.rest.cdr_rows import YEAR_MS
 from tests.bench.setting import Setting
 from tests.contract.api.cdrs.lists import REQUIRED
 from tests.contract.api.cdrs.records import NOON_MS
-from tests.contract.api.databases import migrated, sqlite_url
+from tests.contract.api.databases import migrated_database, sqlite_url
 from tests.contract.api.serving import NOWHERE
 from tests.harness.servers.postgres import Postgres
 from tests.harness.servers.records_api import RecordsApi
@@ -29,7 +29,7 @@ from tests.harness.until import until
 
 SQLITE, POSTGRES, QUICK = 2_000_000, 10_000_000, 100_000
 EXPORTED = 1_000_000
-TRIES = 40  # of each kind of question
+REPEATS = 40  # of each kind of question
 OTHER = " and another"
 Query = dict[str, str]
 Filter = Callable[[random.Random], Query]
@@ -60,24 +60,24 @@ FILTERS: dict[str, Filter] = {
 async def cdrs(setting: Setting) -> list[Figure]:
     """Measure on SQLite."""
     rows = QUICK if setting.quick else SQLITE
-    return await _measured(setting, "cdrs", sqlite_url(setting.folder), rows)
+    return await _measure(setting, "cdrs", sqlite_url(setting.folder), rows)
 
 
 async def cdrs_postgres(setting: Setting) -> list[Figure]:
     """Measure on PostgreSQL; takes a quarter of an hour, so only when asked for."""
     async with Postgres(*AS_DEPLOYED) as postgres:
         rows = QUICK if setting.quick else POSTGRES
-        return await _measured(setting, "cdrs_postgres", postgres.url, rows)
+        return await _measure(setting, "cdrs_postgres", postgres.url, rows)
 
 
-async def _measured(setting: Setting, name: str, url: str, rows: int) -> list[Figure]:
-    async with migrated(url) as database:
+async def _measure(setting: Setting, name: str, url: str, rows: int) -> list[Figure]:
+    async with migrated_database(url) as database:
         began_s = time.monotonic()
         await fill(database, rows)
         filled_s = time.monotonic() - began_s
     found = [figure(name, "rows", rows, "rows")]
     found.append(figure(name, "fill", filled_s, "s"))
-    async with _asking(setting.folder / name, url) as (api, ask):
+    async with _open_api(setting.folder / name, url) as (api, ask):
         began_s = cpu_s(api.pid)
         first, asked = await _lists(ask)
         found.append(figure(name, "cpu", (cpu_s(api.pid) - began_s) * 1_000 / asked, "ms/request"))
@@ -89,10 +89,10 @@ async def _measured(setting: Setting, name: str, url: str, rows: int) -> list[Fi
     return found
 
 
-async def _lists(ask: "Asker") -> tuple[dict[str, list[float]], int]:
+async def _lists(ask: "PageClient") -> tuple[dict[str, list[float]], int]:
     chance = random.Random(9)
     spent: dict[str, list[float]] = {}
-    for kind, query in _questions(chance):
+    for kind, query in _queries(chance):
         spent.setdefault(kind, []).append(await ask.page(query))
     filters = {kind: times for kind, times in spent.items() if kind.startswith("filter ")}
     slowest = max(filters.values(), key=lambda times: percentile(times, 95))
@@ -109,9 +109,9 @@ async def _lists(ask: "Asker") -> tuple[dict[str, list[float]], int]:
     return lists, sum(map(len, spent.values()))
 
 
-def _questions(chance: random.Random) -> Iterator[tuple[str, Query]]:
+def _queries(chance: random.Random) -> Iterator[tuple[str, Query]]:
     """Ask in turns, so that no kind has the cache to itself; each filter alone and with others."""
-    for _ in range(TRIES):
+    for _ in range(REPEATS):
         yield "page 1", {}
         yield "offset", {"offset": "10000"}
         yield "cursor", {"cursor": _cursor(chance)}
@@ -133,7 +133,7 @@ def _times(chance: random.Random) -> Query:
     return {"startTime": format_ms(start_ms), "endTime": format_ms(start_ms + 30 * 86_400_000)}
 
 
-class Asker:
+class PageClient:
     """Asks for pages over one kept connection."""
 
     def __init__(self, api: RecordsApi, http: aiohttp.ClientSession) -> None:
@@ -151,12 +151,12 @@ class Asker:
 
 
 @asynccontextmanager
-async def _asking(folder: Path, url: str) -> AsyncIterator[tuple[RecordsApi, Asker]]:
+async def _open_api(folder: Path, url: str) -> AsyncIterator[tuple[RecordsApi, PageClient]]:
     async with (
         RecordsApi(folder, database_url=url, engine_url=NOWHERE, rpc_token="none") as api,  # noqa: S106 - unused
         aiohttp.ClientSession(headers={"Authorization": api.api_key}) as http,
     ):
-        asker = Asker(api, http)
+        asker = PageClient(api, http)
         await asker.page({})  # the key is known from now on
         yield api, asker
 

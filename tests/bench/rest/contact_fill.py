@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from api.contacts.search_keys import normalize
 from api.contacts.tables import contact_tags, contacts, lists
 from api.db.database import Database
-from tests.bench.rest.bulk_insert import indexes, put, settled
+from tests.bench.rest.bulk_insert import change_indexes, finish, insert
 
 TABLES = (contacts, contact_tags)
 CHUNK = 50_000
@@ -29,16 +29,16 @@ async def fill(database: Database, count: int) -> list[int]:
     async with database.writing() as connection:
         rows = [_list(*each) for each in zip(list_ids, sizes, strict=True)]
         await connection.execute(sa.insert(lists), rows)
-    await indexes(database, TABLES, "drop")
+    await change_indexes(database, TABLES, "drop")
     rows_of = _contacts(list_ids, sizes)
     while chunk := list(islice(rows_of, CHUNK)):
         tags = [(row[2], "vip", row[0]) for row in chunk if row[0] % TAGGED == 0]
         async with database.writing() as connection:
-            await put(connection, contacts, chunk)
-            await put(connection, contact_tags, tags)
-    await indexes(database, TABLES, "create")
-    await settled(database, [lists], len(list_ids))
-    await settled(database, TABLES, sum(sizes))
+            await insert(connection, contacts, chunk)
+            await insert(connection, contact_tags, tags)
+    await change_indexes(database, TABLES, "create")
+    await finish(database, [lists], len(list_ids))
+    await finish(database, TABLES, sum(sizes))
     return list_ids
 
 

@@ -13,31 +13,31 @@ from tests.bench.figure import Figure, figure, percentile
 from tests.bench.rest.bulk_insert import AS_DEPLOYED
 from tests.bench.rest.contact_fill import common, fill, names
 from tests.bench.setting import Setting
-from tests.contract.api.databases import migrated, sqlite_url
+from tests.contract.api.databases import migrated_database, sqlite_url
 from tests.contract.api.serving import NOWHERE
 from tests.harness.servers.postgres import Postgres
 from tests.harness.servers.records_api import RecordsApi
 
 ROWS, QUICK = 5_000_000, 200_000
-TRIES = 40  # of each kind of question
+REPEATS = 40  # of each kind of question
 BASE = "/srmain/contacts_list"
-Question = tuple[str, str, dict[str, str]]
+Query = tuple[str, str, dict[str, str]]
 
 
 async def contact_search(setting: Setting) -> list[Figure]:
     """Measure on SQLite."""
-    return await _measured(setting, "contact_search", sqlite_url(setting.folder))
+    return await _measure(setting, "contact_search", sqlite_url(setting.folder))
 
 
 async def contact_search_postgres(setting: Setting) -> list[Figure]:
     """Measure on PostgreSQL; takes long, so only when asked for."""
     async with Postgres(*AS_DEPLOYED) as postgres:
-        return await _measured(setting, "contact_search_postgres", postgres.url)
+        return await _measure(setting, "contact_search_postgres", postgres.url)
 
 
-async def _measured(setting: Setting, name: str, url: str) -> list[Figure]:
+async def _measure(setting: Setting, name: str, url: str) -> list[Figure]:
     rows, began_s = QUICK if setting.quick else ROWS, time.monotonic()
-    async with migrated(url) as database:
+    async with migrated_database(url) as database:
         await AccountStore(database, now_ms).add(Account("acme", "acme"))
         list_ids = await fill(database, rows)
     found = [
@@ -46,7 +46,7 @@ async def _measured(setting: Setting, name: str, url: str) -> list[Figure]:
     ]
     api = RecordsApi(setting.folder / name, database_url=url, engine_url=NOWHERE, rpc_token="none")  # noqa: S106 - there is no engine
     async with api:
-        spent_ms, cpu_ms = await _asked(api, list_ids)
+        spent_ms, cpu_ms = await _run_queries(api, list_ids)
     found.append(figure(name, "cpu", cpu_ms, "ms/request"))
     for kind, times in spent_ms.items():
         found.append(figure(name, f"{kind}_p95", percentile(times, 95), "ms"))
@@ -54,19 +54,21 @@ async def _measured(setting: Setting, name: str, url: str) -> list[Figure]:
     return [*found, figure(name, "all_p95", percentile(every, 95), "ms")]
 
 
-async def _asked(api: RecordsApi, list_ids: list[int]) -> tuple[dict[str, list[float]], float]:
+async def _run_queries(
+    api: RecordsApi, list_ids: list[int]
+) -> tuple[dict[str, list[float]], float]:
     spent: dict[str, list[float]] = {}
     asked = 0
     async with aiohttp.ClientSession(headers={"Authorization": api.api_key}) as http:
-        await _ask(http, api, "all-contacts", {})  # the key is known from now on
+        await _query_ms(http, api, "all-contacts", {})  # the key is known from now on
         began_s = cpu_s(api.pid)
-        for kind, path, words in _questions(random.Random(9), list_ids):
-            spent.setdefault(kind, []).append(await _ask(http, api, path, words))
+        for kind, path, words in _queries(random.Random(9), list_ids):
+            spent.setdefault(kind, []).append(await _query_ms(http, api, path, words))
             asked += 1
     return spent, (cpu_s(api.pid) - began_s) * 1_000 / asked
 
 
-async def _ask(
+async def _query_ms(
     http: aiohttp.ClientSession, api: RecordsApi, path: str, words: dict[str, str]
 ) -> float:
     began_s = time.perf_counter()
@@ -76,13 +78,13 @@ async def _ask(
     return (time.perf_counter() - began_s) * 1_000
 
 
-def _questions(chance: random.Random, list_ids: list[int]) -> Iterator[Question]:
+def _queries(chance: random.Random, list_ids: list[int]) -> Iterator[Query]:
     """Ask in turns, so that no kind has the cache to itself."""
     drawn = random.Random(3)
     firsts, lasts = names(3_000, drawn), names(6_000, drawn)
-    for _ in range(TRIES):
-        first = _some(chance, common(chance, firsts))
-        last = _some(chance, common(chance, lasts))
+    for _ in range(REPEATS):
+        first = _prefix(chance, common(chance, firsts))
+        last = _prefix(chance, common(chance, lasts))
         number = f"+47{chance.randrange(10**8):08}"[: chance.randrange(3, 12)]
         list_id = chance.choice(list_ids)
         everywhere = {
@@ -111,5 +113,5 @@ def _questions(chance: random.Random, list_ids: list[int]) -> Iterator[Question]
             yield kind, f"viewContacts/{list_id}", words
 
 
-def _some(chance: random.Random, name: str) -> str:
+def _prefix(chance: random.Random, name: str) -> str:
     return name[: chance.randrange(1, len(name) + 1)]

@@ -13,35 +13,35 @@ from tests.bench.rest.bulk_insert import AS_DEPLOYED
 from tests.bench.rest.contact_files import MAPPINGS, write_csv, write_xlsx
 from tests.bench.setting import Setting
 from tests.contract.api.contacts.uploads import BASE, replaced, sent_to
-from tests.contract.api.databases import migrated, sqlite_url
+from tests.contract.api.databases import migrated_database, sqlite_url
 from tests.contract.api.serving import NOWHERE
 from tests.harness.servers.postgres import Postgres
 from tests.harness.servers.records_api import RecordsApi
 from tests.harness.until import until
 
 CSV_ROWS, SHEET_ROWS, QUICK = 1_000_000, 200_000, 20_000
-PATIENCE_S = 600.0
+TIMEOUT_S = 600.0
 
 
 async def contacts(setting: Setting) -> list[Figure]:
     """Measure on SQLite."""
-    return await _measured(setting, "contacts", sqlite_url(setting.folder))
+    return await _measure(setting, "contacts", sqlite_url(setting.folder))
 
 
 async def contacts_postgres(setting: Setting) -> list[Figure]:
     """Measure on PostgreSQL."""
     async with Postgres(*AS_DEPLOYED) as postgres:
-        return await _measured(setting, "contacts_postgres", postgres.url)
+        return await _measure(setting, "contacts_postgres", postgres.url)
 
 
-async def _measured(setting: Setting, name: str, url: str) -> list[Figure]:
+async def _measure(setting: Setting, name: str, url: str) -> list[Figure]:
     csv_rows, sheet_rows = (QUICK, QUICK) if setting.quick else (CSV_ROWS, SHEET_ROWS)
     file, sheet = setting.folder / "contacts.csv", setting.folder / "contacts.xlsx"
     changed = setting.folder / "changed.csv"
     await asyncio.to_thread(write_csv, file, csv_rows)
     await asyncio.to_thread(write_csv, changed, csv_rows, later=True)
     await asyncio.to_thread(write_xlsx, sheet, sheet_rows)
-    async with migrated(url):
+    async with migrated_database(url):
         pass
     folder = setting.folder / name
     api = RecordsApi(folder, database_url=url, engine_url=NOWHERE, rpc_token="none")  # noqa: S106 - there is no engine
@@ -90,7 +90,7 @@ async def _process(  # noqa: PLR0913 - which file, how, and what it is called
         waits_ms.append((time.perf_counter() - asked_s) * 1_000)
         return bool(found["status"] != "PROCESSING")
 
-    await until(is_done, timeout_s=PATIENCE_S, every_s=0.1, what="the import")
+    await until(is_done, timeout_s=TIMEOUT_S, every_s=0.1, what="the import")
     told = found["processing"]
     assert (found["status"], told["rows"], told["rejected"]) == ("COMPLETED", rows, 0), found
     assert told["added"] + told["updated"] + told["skipped"] == rows, told

@@ -16,16 +16,20 @@ from tests.bench.cpu import Meter, idle_shares
 from tests.bench.figure import Figure, figure, percentile
 from tests.bench.ivr.stack import Stack, stack
 from tests.bench.setting import Setting
-from tests.harness.live import Lab
-from tests.harness.phones.parties import Crowd
+from tests.harness.phones.parties import Parties
 from tests.harness.ports import free_port
 from tests.harness.servers.api import ACCOUNT, NUMBER, Api
+from tests.harness.testbed import TestBed
 
 RATE = 50
-AT_ONCE = 16
+CONCURRENCY = 16
 CALLS = 4
 BASE = "/srmain/voice"
-NOBODY = {"from": NUMBER, "to": "+15559999", "timeout": 1}  # rings for a second, and is given up
+UNANSWERED = {
+    "from": NUMBER,
+    "to": "+15559999",
+    "timeout": 1,
+}  # rings for a second, and is given up
 
 
 async def rest(setting: Setting) -> list[Figure]:
@@ -37,7 +41,7 @@ async def rest(setting: Setting) -> list[Figure]:
         token = await api.token()
         async with aiohttp.ClientSession(headers={"Authorization": token}) as http:
             originates = await _originates(running, api, http, 4 if setting.quick else 30)
-            lab = Lab(running.valkey, running.pbx, running.engine, free_port())
+            lab = TestBed(running.valkey, running.pbx, running.engine, free_port())
             await lab.emptied(timeout_s=30)
             control = await _control(lab, api, http, 4 if setting.quick else 15)
     return [*originates, *control]
@@ -50,15 +54,19 @@ async def _originates(
     took: dict[str, list[float]] = {"rest": [], "rpc": []}
     rpc_headers = {"Authorization": f"Bearer {running.engine.token}"}
     ways = {
-        "rest": (f"{api.url}{BASE}/call", NOBODY, {}),
-        "rpc": (f"{running.engine.url}/rpc/v1/calls", {**NOBODY, "account": ACCOUNT}, rpc_headers),
+        "rest": (f"{api.url}{BASE}/call", UNANSWERED, {}),
+        "rpc": (
+            f"{running.engine.url}/rpc/v1/calls",
+            {**UNANSWERED, "account": ACCOUNT},
+            rpc_headers,
+        ),
     }
     began_s = perf_counter()
     async with asyncio.TaskGroup() as group:
         for number in range(int(seconds * RATE)):
             await asyncio.sleep(began_s + number / RATE - perf_counter())
             way = "rest" if number % 2 else "rpc"
-            group.create_task(_timed(http, *ways[way], took[way]))
+            group.create_task(_time_post(http, *ways[way], took[way]))
     rest_p99, rpc_p99 = percentile(took["rest"], 99), percentile(took["rpc"], 99)
     return [
         figure("rest", "originate_p50", percentile(took["rest"], 50), "ms"),
@@ -67,7 +75,7 @@ async def _originates(
     ]
 
 
-async def _timed(
+async def _time_post(
     http: aiohttp.ClientSession,
     url: str,
     body: dict[str, Any],
@@ -82,21 +90,23 @@ async def _timed(
     took_ms.append((perf_counter() - asked_s) * 1_000)
 
 
-async def _control(lab: Lab, api: Api, http: aiohttp.ClientSession, seconds: float) -> list[Figure]:
+async def _control(
+    lab: TestBed, api: Api, http: aiohttp.ClientSession, seconds: float
+) -> list[Figure]:
     """Steer live calls as fast as answers come."""
-    async with AsyncExitStack() as house:
-        crowds = [await house.enter_async_context(Crowd(lab)) for _ in range(CALLS)]
+    async with AsyncExitStack() as stack:
+        crowds = [await stack.enter_async_context(Parties(lab)) for _ in range(CALLS)]
         for crowd in crowds:
             await crowd.talk_by_source(account=ACCOUNT)
         try:
-            return await _steered(lab, api, http, crowds, seconds)
+            return await _control_load(lab, api, http, crowds, seconds)
         finally:
             for crowd in crowds:
                 await crowd.part()
 
 
-async def _steered(
-    lab: Lab, api: Api, http: aiohttp.ClientSession, crowds: list[Crowd], seconds: float
+async def _control_load(
+    lab: TestBed, api: Api, http: aiohttp.ClientSession, crowds: list[Parties], seconds: float
 ) -> list[Figure]:
     legs = [(crowd.call, await crowd.leg("customer")) for crowd in crowds]
     pids = {"api": api.pid, "engine": lab.engine.pid}
@@ -110,10 +120,10 @@ async def _steered(
         while perf_counter() < until_s:
             path = ("mute", "unmute")[deed % 2]
             body = {"callId": call, "channelId": channel}
-            await _timed(http, f"{api.url}{BASE}/{path}", body, {}, took_ms)
+            await _time_post(http, f"{api.url}{BASE}/{path}", body, {}, took_ms)
             deed += 1
 
-    await asyncio.gather(*(steering(*legs[place % CALLS]) for place in range(AT_ONCE)))
+    await asyncio.gather(*(steering(*legs[place % CALLS]) for place in range(CONCURRENCY)))
     passed_s, used_s = perf_counter() - began_s, meter.used_s()
     return [
         figure("rest", "control", len(took_ms) / passed_s, "requests/s"),

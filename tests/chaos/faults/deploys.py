@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 from tests.chaos.faults.limits import HANDED_OVER
 from tests.chaos.run import Fault
-from tests.chaos.scene import Scene
+from tests.chaos.scenario import Scenario
 
 
-async def rolling(scene: Scene) -> None:
+async def rolling(scene: Scenario) -> None:
     """Restart all engines, one after another."""
     coming = asyncio.create_task(scene.arrivals.run(scene.cluster.nodes))
     scene.count_from_here()
@@ -19,7 +19,7 @@ async def rolling(scene: Scene) -> None:
     await coming
 
 
-async def joined(scene: Scene) -> None:
+async def joined(scene: Scenario) -> None:
     """Start a third engine."""
     coming = asyncio.create_task(scene.arrivals.run(scene.cluster.nodes))
     scene.count_from_here()

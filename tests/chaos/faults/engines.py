@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from tests.chaos.faults.limits import CRASHED, HANDED_OVER, LEASE_MS
 from tests.chaos.run import Fault
-from tests.chaos.scene import Scene
-from tests.harness.now import now_ms
+from tests.chaos.scenario import Scenario
+from tests.harness.monotonic import now_ms
 from tests.harness.servers.cluster import freeze, thaw
 from tests.harness.until import until
 
 
-async def killed(scene: Scene) -> None:
+async def killed(scene: Scenario) -> None:
     """SIGKILL."""
     scene.gone.add(scene.hurt.engine.pid)
     scene.count_from_here()
@@ -18,14 +18,14 @@ async def killed(scene: Scene) -> None:
     await scene.controlled()
 
 
-async def stopped(scene: Scene) -> None:
+async def stopped(scene: Scenario) -> None:
     """SIGTERM."""
     scene.count_from_here()
     await scene.hurt.engine.stop()
     await scene.controlled()
 
 
-async def frozen(scene: Scene) -> None:
+async def frozen(scene: Scenario) -> None:
     """SIGSTOP for twice the lease, then SIGCONT: it must notice, and get its share again."""
     engine = scene.hurt.engine
     scene.gone.add(engine.pid)

@@ -6,4 +6,4 @@ from tests.harness.servers.cluster import LEASE_S
 LEASE_MS = LEASE_S * 1000
 CRASHED = Limits(control_ms=LEASE_MS + 1000, unowned_ms=LEASE_MS + 1000)
 HANDED_OVER = Limits(control_ms=500, unowned_ms=250)
-BACK = Limits(control_ms=LEASE_MS + 1000)  # from the return of what was away
+RECOVERED = Limits(control_ms=LEASE_MS + 1000)  # from the return of what was away

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from engine.runtime.cluster.reachability import PROVEN_AFTER_S
 from tests.chaos.faults.limits import CRASHED, LEASE_MS
 from tests.chaos.run import Fault
-from tests.chaos.scene import Scene
-from tests.harness.now import now_ms
-from tests.harness.servers.cut import Cut
+from tests.chaos.scenario import Scenario
+from tests.harness.monotonic import now_ms
+from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.until import until
 
 
-async def without_store(scene: Scene) -> None:
+async def without_store(scene: Scenario) -> None:
     """Between one engine and Redis."""
     scene.gone.add(scene.hurt.engine.pid)
     await _cut(scene, scene.ways.store)
@@ -21,15 +21,15 @@ async def without_store(scene: Scene) -> None:
     await scene.controlled()
 
 
-async def without_pbx(scene: Scene) -> None:
+async def without_pbx(scene: Scenario) -> None:
     """Between one engine and one PBX, which the other engine can reach and gets the calls of."""
-    await _passed(PROVEN_AFTER_S * 1000)  # an engine that has just begun is not believed yet
-    await asyncio.gather(_cut(scene, scene.ways.pbx), _handed_over(scene))
+    await _wait_ms(PROVEN_AFTER_S * 1000)  # an engine that has just begun is not believed yet
+    await asyncio.gather(_cut(scene, scene.ways.pbx), _wait_for_handover(scene))
     await scene.cluster.shared()
     await scene.controlled()
 
 
-async def _handed_over(scene: Scene) -> None:
+async def _wait_for_handover(scene: Scenario) -> None:
     async def is_so() -> bool:
         return not await scene.cluster.slots_of(scene.hurt.engine)
 
@@ -38,16 +38,16 @@ async def _handed_over(scene: Scene) -> None:
     await scene.controlled()
 
 
-async def _cut(scene: Scene, way: Cut) -> None:
+async def _cut(scene: Scenario, way: TcpProxy) -> None:
     scene.count_from_here()
     way.cut()
     try:
-        await _passed(3 * LEASE_MS)
+        await _wait_ms(3 * LEASE_MS)
     finally:
         way.mend()
 
 
-async def _passed(ms: float) -> None:
+async def _wait_ms(ms: float) -> None:
     until_ms = now_ms() + ms
     await until(lambda: now_ms() > until_ms, what="a while")
 

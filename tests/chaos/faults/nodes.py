@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from tests.chaos.outcome import Limits
 from tests.chaos.run import Fault
-from tests.chaos.scene import Scene
+from tests.chaos.scenario import Scenario
 from tests.harness.until import until
 
-TOLD_WITHIN_MS = 5_000  # from its return
+REPORT_TIMEOUT_MS = 5_000  # from its return
 
 
-async def killed(scene: Scene) -> None:
+async def killed(scene: Scenario) -> None:
     """SIGKILL: its calls end as lost when it is back; new ones go to the other node meanwhile."""
     node = scene.cluster.nodes[0]
     scene.doomed |= {call for call, view in scene.views.items() if view["node"] == node.name}
@@ -20,10 +20,12 @@ async def killed(scene: Scene) -> None:
     await scene.controlled()
     await scene.arrivals.run(scene.cluster.nodes[1:])
     await node.start()
-    await until(lambda: _are_told(scene), timeout_s=TOLD_WITHIN_MS / 1000, what="its calls' ends")
+    await until(
+        lambda: _are_reported(scene), timeout_s=REPORT_TIMEOUT_MS / 1000, what="its calls' ends"
+    )
 
 
-async def _are_told(scene: Scene) -> bool:
+async def _are_reported(scene: Scenario) -> bool:
     await scene.told.note()
     return {scene.told.ended(call) for call in scene.doomed} == {"lost"}
 

@@ -6,44 +6,44 @@ from collections.abc import Mapping
 
 from redis.asyncio import Redis
 
-from tests.chaos.faults.limits import BACK, CRASHED, LEASE_MS
+from tests.chaos.faults.limits import CRASHED, LEASE_MS, RECOVERED
 from tests.chaos.run import Fault
-from tests.chaos.scene import Scene
-from tests.harness.now import now_ms
+from tests.chaos.scenario import Scenario
+from tests.harness.monotonic import now_ms
 from tests.harness.until import until
 
 SILENT_MS = 5_000
-TOO_LITTLE = "100kb"
+LOW_MEMORY = "100kb"
 
 
-async def killed(scene: Scene) -> None:
+async def killed(scene: Scenario) -> None:
     """SIGKILL, and started again with what its log has."""
     await scene.cluster.valkey.kill()
-    await _passed(LEASE_MS + 1000)
+    await _wait_ms(LEASE_MS + 1000)
     await scene.cluster.valkey.start()
-    await _back(scene)
+    await _recover(scene)
 
 
-async def silent(scene: Scene) -> None:
+async def silent(scene: Scenario) -> None:
     """SIGSTOP for five seconds."""
     pid = scene.cluster.valkey.pid
     os.kill(pid, signal.SIGSTOP)
     try:
-        await _passed(SILENT_MS)
+        await _wait_ms(SILENT_MS)
     finally:
         os.kill(pid, signal.SIGCONT)
-    await _back(scene)
+    await _recover(scene)
 
 
-async def full(scene: Scene) -> None:
+async def full(scene: Scenario) -> None:
     """Out of memory for five seconds: it answers, and takes no write."""
-    await _limited(scene, TOO_LITTLE)
-    await _passed(SILENT_MS)
-    await _limited(scene, "0")
-    await _back(scene)
+    await _set_max_memory(scene, LOW_MEMORY)
+    await _wait_ms(SILENT_MS)
+    await _set_max_memory(scene, "0")
+    await _recover(scene)
 
 
-async def emptied(scene: Scene) -> None:
+async def emptied(scene: Scenario) -> None:
     """FLUSHALL."""
     await scene.told.note()
     scene.count_from_here()
@@ -55,26 +55,26 @@ async def emptied(scene: Scene) -> None:
     await scene.cluster.shared()
 
 
-async def _back(scene: Scene) -> None:
+async def _recover(scene: Scenario) -> None:
     scene.count_from_here()
     await scene.controlled()
     await scene.cluster.shared()
 
 
-async def _passed(ms: float) -> None:
+async def _wait_ms(ms: float) -> None:
     until_ms = now_ms() + ms
     await until(lambda: now_ms() > until_ms, timeout_s=ms / 1000 + 5, what="a while")
 
 
-async def _limited(scene: Scene, bytes_: str) -> None:
+async def _set_max_memory(scene: Scenario, bytes_: str) -> None:
     client = Redis.from_url(scene.cluster.valkey.url)
     await client.config_set("maxmemory", bytes_)
     await client.aclose()
 
 
 FAULTS: Mapping[str, Fault] = {
-    "store_killed": Fault(killed, BACK),
-    "store_silent": Fault(silent, BACK),
-    "store_full": Fault(full, BACK),
+    "store_killed": Fault(killed, RECOVERED),
+    "store_silent": Fault(silent, RECOVERED),
+    "store_full": Fault(full, RECOVERED),
     "store_emptied": Fault(emptied, CRASHED),
 }

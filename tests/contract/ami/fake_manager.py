@@ -1,4 +1,4 @@
-"""A manager interface over TCP: it lets one in, answers, and tells what a test says."""
+"""A fake manager interface over TCP: logins, responses and events of a test."""
 
 import asyncio
 from typing import Self
@@ -33,8 +33,8 @@ class FakeManager:
         self.hang_up()
         await until(lambda: self._serving == 0, what="all connections to end")
 
-    def tell(self, *lines: str) -> None:
-        """Send an event to who is logged in."""
+    def send_event(self, *lines: str) -> None:
+        """Send an event to the newest connection."""
         self._writers[-1].write("".join(f"{line}\r\n" for line in (*lines, "")).encode())
 
     def hang_up(self) -> None:
@@ -46,20 +46,22 @@ class FakeManager:
         self._serving += 1
         self._writers.append(writer)
         writer.write(b"Asterisk Call Manager/9.0.0\r\n")
-        await self._answer_all(reader, writer)
+        await self._respond_to_all(reader, writer)
         self._serving -= 1
 
-    async def _answer_all(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _respond_to_all(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         while block := await _block(reader):
             self.actions.append(block["Action"])
-            for answer in self._answers(block):
-                writer.write(f"{answer}ActionID: {block['ActionID']}\r\n\r\n".encode())
+            for response in self._responses(block):
+                writer.write(f"{response}ActionID: {block['ActionID']}\r\n\r\n".encode())
 
-    def _answers(self, asked: dict[str, str]) -> tuple[str, ...]:
-        match asked["Action"]:
+    def _responses(self, action: dict[str, str]) -> tuple[str, ...]:
+        match action["Action"]:
             case "Login":
                 self.logins += 1
-                is_known = asked["Secret"] == SECRET
+                is_known = action["Secret"] == SECRET
                 return (f"Response: {'Success' if is_known else 'Error'}\r\nMessage: So\r\n",)
             case "PJSIPShowContacts":
                 return CONTACTS

@@ -1,4 +1,4 @@
-"""Asking a PBX's manager interface: what it answers, and what becomes of trouble."""
+"""The manager client: responses and failures."""
 
 from collections.abc import AsyncIterator
 
@@ -10,7 +10,7 @@ from engine.ami.client import AmiUnavailable, open_ami
 
 
 class Manager:
-    """A manager interface that answers as it is told to."""
+    """A manager interface with scripted responses."""
 
     def __init__(self) -> None:
         self.forms: list[dict[str, str]] = []
@@ -18,7 +18,7 @@ class Manager:
         self.text = "Response: Success\r\nMixMonitorID: 0x7f\r\n\r\n"
 
     async def answer(self, request: web.Request) -> web.Response:
-        """Answer an action."""
+        """Respond to an action."""
         if self.status == 0:
             assert request.transport is not None
             request.transport.close()
@@ -36,8 +36,8 @@ async def manager() -> AsyncIterator[tuple[Manager, str]]:
         yield manager, str(server.make_url("")).rstrip("/")
 
 
-async def test_an_action_is_asked_and_answered(manager: tuple[Manager, str]) -> None:
-    """Its fields go as a form, the answer's come by name."""
+async def test_an_action_and_its_response(manager: tuple[Manager, str]) -> None:
+    """Fields are sent as a form; the response has fields by name."""
     served, url = manager
     async with open_ami(url, "user", "secret") as ami:
         answer = await ami.ask("MixMonitor", {"Channel": "1.7", "File": "a b&c=d.raw"})
@@ -47,7 +47,7 @@ async def test_an_action_is_asked_and_answered(manager: tuple[Manager, str]) -> 
 
 @pytest.mark.parametrize("status", [401, 403, 500, 0])
 async def test_without_an_answer_it_is_away(manager: tuple[Manager, str], status: int) -> None:
-    """Whether it was done is not known then, and it is not sent again by itself."""
+    """Whether it ran is unknown then, and it is not sent again."""
     served, url = manager
     served.status = status
     async with open_ami(url, "user", "secret") as ami:
@@ -57,7 +57,7 @@ async def test_without_an_answer_it_is_away(manager: tuple[Manager, str], status
 
 
 async def test_a_pbx_that_is_not_there_is_away() -> None:
-    """Nobody listens."""
+    """No server listens."""
     async with open_ami("http://127.0.0.1:1", "user", "secret") as ami:
         with pytest.raises(AmiUnavailable):
             await ami.ask("Ping", {})

@@ -8,10 +8,10 @@ import pytest
 
 from api.db.database import Database
 from tests.contract.api.cdrs.records import NOON_MS
-from tests.contract.api.databases import emptied, migrated, sqlite_url
-from tests.contract.api.manual_clock import Hand
-from tests.contract.api.rest import Rest, resting, settings_for
-from tests.contract.api.serving import Served, serving
+from tests.contract.api.databases import empty_database, migrated_database, sqlite_url
+from tests.contract.api.manual_clock import ManualClock
+from tests.contract.api.rest import Rest, run_rest, settings_for
+from tests.contract.api.serving import Served, serve_rest
 from tests.contract.api.templates.messaging import Messaging, messaging
 from tests.contract.rpc.harness.bench import Bench
 from tests.harness.servers.postgres import Postgres, find_postgres
@@ -33,45 +33,45 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty SQLite or PostgreSQL database."""
     if request.param == "sqlite":
         return sqlite_url(tmp_path)
-    return asyncio.run(emptied(request.getfixturevalue("postgres")))
+    return asyncio.run(empty_database(request.getfixturevalue("postgres")))
 
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
     """A migrated SQLite or PostgreSQL database."""
-    async with migrated(database_url) as found:
+    async with migrated_database(database_url) as found:
         yield found
 
 
 @pytest.fixture
 async def rest(tmp_path: Path, bench: Bench) -> AsyncIterator[Rest]:
     """The REST layer with an engine, on SQLite."""
-    async with resting(settings_for(sqlite_url(tmp_path), bench.url), bench) as made:
+    async with run_rest(settings_for(sqlite_url(tmp_path), bench.url), bench) as made:
         yield made
 
 
 @pytest.fixture
 async def kept(database_url: str, bench: Bench) -> AsyncIterator[Rest]:
     """The REST layer with an engine, on SQLite and on PostgreSQL."""
-    async with resting(settings_for(database_url, bench.url), bench) as made:
+    async with run_rest(settings_for(database_url, bench.url), bench) as made:
         yield made
 
 
 @pytest.fixture
 async def served(database_url: str) -> AsyncIterator[Served]:
     """The REST layer over HTTP, on either database, without an engine; its clock says 12:05."""
-    async with serving(database_url, clock=lambda: NOON_MS + 300_000) as found:
+    async with serve_rest(database_url, clock=lambda: NOON_MS + 300_000) as found:
         yield found
 
 
 @pytest.fixture
-def clock() -> Hand:
+def clock() -> ManualClock:
     """A clock that the test sets."""
-    return Hand()
+    return ManualClock()
 
 
 @pytest.fixture
-async def stack(database_url: str, bench: Bench, clock: Hand) -> AsyncIterator[Messaging]:
+async def stack(database_url: str, bench: Bench, clock: ManualClock) -> AsyncIterator[Messaging]:
     """The REST layer with a fake messaging platform, on either database."""
     async with messaging(database_url, bench, clock, timeout_s=2) as made:
         yield made

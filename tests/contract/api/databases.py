@@ -16,7 +16,7 @@ def sqlite_url(folder: Path) -> str:
     return f"sqlite+aiosqlite:///{folder / 'switchroom.db'}"
 
 
-async def emptied(postgres: Postgres) -> str:
+async def empty_database(postgres: Postgres) -> str:
     """Empty a PostgreSQL database; return its URL."""
     database = Database(postgres.url)
     async with database.writing() as connection:
@@ -27,7 +27,7 @@ async def emptied(postgres: Postgres) -> str:
 
 
 @asynccontextmanager
-async def migrated(url: str) -> AsyncIterator[Database]:
+async def migrated_database(url: str) -> AsyncIterator[Database]:
     """Open a migrated database."""
     database = Database(url)
     try:

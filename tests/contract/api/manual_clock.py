@@ -1,7 +1,7 @@
 """A clock that the test sets."""
 
 
-class Hand:
+class ManualClock:
     """Starts in the future, so that no time of the wall clock is mistaken for it."""
 
     def __init__(self) -> None:

@@ -25,13 +25,13 @@ class Rest:
     """A client of account `acme`, with the services behind it."""
 
     def __init__(self, parts: Services, client: httpx2.AsyncClient, bench: Bench) -> None:
-        self.parts = parts
+        self.services = parts
         self.client = client
         self.bench = bench
-        self.given: dict[str, Credentials] = {}
+        self.credentials: dict[str, Credentials] = {}
         self.token = ""
 
-    async def ask(
+    async def request(
         self, method: str, path: str, body: object = None, *, token: str | None = None, **more: Any
     ) -> httpx2.Response:
         """Send a request; bytes are sent unchanged, anything else as JSON."""
@@ -42,15 +42,15 @@ class Rest:
 
     async def post(self, path: str, **body: Any) -> Any:
         """Send a POST that must succeed; return the response."""
-        answer = await self.ask("POST", path, body)
+        answer = await self.request("POST", path, body)
         assert answer.is_success, answer.text
         return answer.json()
 
-    async def refused(
+    async def rejected(
         self, method: str, path: str, body: object = None, **more: Any
     ) -> tuple[int, str, list[str]]:
         """Send a request that must fail; return status, code and paths of the problem."""
-        answer = await self.ask(method, path, body, **more)
+        answer = await self.request(method, path, body, **more)
         assert answer.headers["content-type"] == "application/problem+json", answer.text
         told = answer.json()
         assert told["status"] == answer.status_code
@@ -59,7 +59,7 @@ class Rest:
 
     async def token_of(self, who: str, account: str = "acme", **more: Any) -> str:
         """Get an access token."""
-        given = self.given[who]
+        given = self.credentials[who]
         body = {"apiKey": given.api_key, "apiSecret": given.api_secret, **more}
         answer = await self.client.post(f"/auth/get-access-token/{account}", json=body)
         assert answer.status_code == 200, answer.text
@@ -79,7 +79,7 @@ def settings_for(database_url: str, engine_url: str, **more: Any) -> Settings:
 
 
 @asynccontextmanager
-async def resting(settings: Settings, bench: Bench, clock: Clock = now_ms) -> AsyncIterator[Rest]:
+async def run_rest(settings: Settings, bench: Bench, clock: Clock = now_ms) -> AsyncIterator[Rest]:
     """Run the REST layer with two accounts: `acme`, whose agent 1001 has a key, and `other`."""
     async with AsyncExitStack() as stack:
         parts = await stack.enter_async_context(open_services(settings, clock))
@@ -96,7 +96,7 @@ async def resting(settings: Settings, bench: Bench, clock: Clock = now_ms) -> As
             ("1001", "acme", "1001"),
             ("other", "other", None),
         ):
-            rest.given[who] = generate_credentials()
-            await keys.add(account, rest.given[who], agent)
+            rest.credentials[who] = generate_credentials()
+            await keys.add(account, rest.credentials[who], agent)
         rest.token = await rest.token_of("acme")
         yield rest

@@ -26,17 +26,17 @@ class Served:
     """The service of one process, with the keys of its accounts."""
 
     def __init__(self, parts: Services, url: str, http: aiohttp.ClientSession) -> None:
-        self.parts = parts
+        self.services = parts
         self.url = url
         self.http = http
         self.keys: dict[str, str] = {}
 
     async def add(self, account_id: str, agent_id: str | None = None, *, name: str = "") -> None:
         """Create an account if it does not exist, and a key with a name."""
-        if account_id not in {each.id for each in await self.parts.accounts.all()}:
-            await self.parts.accounts.add(Account(account_id, account_id))
+        if account_id not in {each.id for each in await self.services.accounts.all()}:
+            await self.services.accounts.add(Account(account_id, account_id))
         given = generate_credentials()
-        keys = KeyStore(self.parts.database, self.parts.now_ms, CHEAP)
+        keys = KeyStore(self.services.database, self.services.now_ms, CHEAP)
         await keys.add(account_id, given, agent_id)
         self.keys[name or account_id] = given.api_key
 
@@ -44,7 +44,7 @@ class Served:
         """Return the Authorization header of a key; none for an empty name."""
         return {"Authorization": self.keys[who]} if who else {}
 
-    async def ask(
+    async def request(
         self, method: str, path: str, who: str = "acme", body: object = None, **query: object
     ) -> tuple[int, Any]:
         """Send a request; return status and body."""
@@ -58,13 +58,13 @@ class Served:
         self, method: str, path: str, body: object = None, **query: object
     ) -> set[str]:
         """Send invalid input; return the paths in the problem."""
-        status, answer = await self.ask(method, path, "acme", body, **query)
+        status, answer = await self.request(method, path, "acme", body, **query)
         assert (status, answer["status"]) == (400, 400), answer
         return {each["path"] for each in answer["errors"]}
 
 
 @asynccontextmanager
-async def serving(
+async def serve_rest(
     database_url: str, engine_url: str = NOWHERE, clock: Clock = now_ms
 ) -> AsyncIterator[Served]:
     """Serve for as long as the context lasts, without background jobs."""
@@ -72,7 +72,7 @@ async def serving(
     async with AsyncExitStack() as stack:
         parts = await stack.enter_async_context(open_services(settings, clock))
         await migrate(parts.database)
-        port = await stack.enter_async_context(running(settings, create_app(parts)))
+        port = await stack.enter_async_context(run_server(settings, create_app(parts)))
         http = await stack.enter_async_context(aiohttp.ClientSession())
         rest = Served(parts, f"http://127.0.0.1:{port}", http)
         await rest.add("acme")
@@ -81,7 +81,7 @@ async def serving(
 
 
 @asynccontextmanager
-async def running(
+async def run_server(
     settings: Settings, app: object, heads: type[HeaderLimits] = HeaderLimits
 ) -> AsyncIterator[int]:
     """Run an application as the service does; yield its port."""

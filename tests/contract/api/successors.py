@@ -8,7 +8,7 @@ from tests.contract.api.serving import NOWHERE
 from tests.harness.servers.records_api import RecordsApi
 
 
-class Heirs:
+class Successors:
     """Starts processes with a common API key; each takes a free port when it starts."""
 
     def __init__(self, folder: Path, database_url: str, settings: Mapping[str, str]) -> None:
@@ -33,11 +33,11 @@ class Heirs:
 
 
 @asynccontextmanager
-async def heirs(
+async def run_successors(
     folder: Path, database_url: str, settings: Mapping[str, str] | None = None
-) -> AsyncIterator[Heirs]:
+) -> AsyncIterator[Successors]:
     """Yield a set of processes, and stop them at the end."""
-    made = Heirs(folder, database_url, settings or {})
+    made = Successors(folder, database_url, settings or {})
     try:
         yield made
     finally:

@@ -5,8 +5,8 @@ import pytest
 
 from api.auth.store import Credentials, KeyStore, generate_credentials
 from api.auth.throttle import MAX_FAILURES
-from tests.contract.api.manual_clock import Hand
-from tests.contract.api.rest import CHEAP, SECRET, Rest, resting, settings_for
+from tests.contract.api.manual_clock import ManualClock
+from tests.contract.api.rest import CHEAP, SECRET, Rest, run_rest, settings_for
 from tests.contract.rpc.harness.bench import Bench
 
 PATH = "/srmain/voice/call-details/0-pbx1-00000000"
@@ -15,12 +15,12 @@ DENIED: tuple[int, str, list[str]] = (401, "unauthenticated", [])
 
 async def is_let_in(rest: Rest, token: str) -> bool:
     """Return whether a header's value authenticates; the resource does not exist."""
-    return (await rest.ask("GET", PATH, token=token)).status_code == 404
+    return (await rest.request("GET", PATH, token=token)).status_code == 404
 
 
 async def test_a_token_lasts_an_hour_and_needs_no_prefix(rest: Rest) -> None:
     """The response names the lifetime; `Bearer ` is optional; the token is a JWT."""
-    given = rest.given["acme"]
+    given = rest.credentials["acme"]
     body = {"apiKey": given.api_key, "apiSecret": given.api_secret}
     answer = (await rest.client.post("/auth/get-access-token/acme", json=body)).json()
     token = answer["accessToken"]
@@ -52,12 +52,12 @@ async def test_unauthenticated_requests_get_401(rest: Rest, token: str) -> None:
     assert (answer.status_code, answer.json()["detail"]) == (401, "User not authenticated")
     assert answer.headers["www-authenticate"] == "Bearer"
     nonsense = {"token": "nonsense"}
-    assert (await rest.refused("POST", "/srmain/voice/call", {}, **nonsense)) == DENIED
+    assert (await rest.rejected("POST", "/srmain/voice/call", {}, **nonsense)) == DENIED
 
 
 async def test_credentials_are_all_checked(rest: Rest) -> None:
     """Another account's path, a wrong secret, an unknown key: the same response."""
-    good, other = rest.given["acme"], rest.given["other"]
+    good, other = rest.credentials["acme"], rest.credentials["other"]
     for account, key, secret in (
         ("other", good.api_key, good.api_secret),
         ("acme", good.api_key, other.api_secret),
@@ -66,7 +66,7 @@ async def test_credentials_are_all_checked(rest: Rest) -> None:
         ("nobody", good.api_key, good.api_secret),
     ):
         body = {"apiKey": key, "apiSecret": secret}
-        assert await rest.refused("POST", f"/auth/get-access-token/{account}", body) == DENIED
+        assert await rest.rejected("POST", f"/auth/get-access-token/{account}", body) == DENIED
 
 
 async def test_agent_keys_and_account_keys(rest: Rest) -> None:
@@ -77,18 +77,18 @@ async def test_agent_keys_and_account_keys(rest: Rest) -> None:
         (await rest.token_of("acme"), None),
     ):
         assert jwt.decode(token, SECRET, ["HS256"]).get("agent") == agent
-    given = rest.given["1001"]
+    given = rest.credentials["1001"]
     body = {"apiKey": given.api_key, "apiSecret": given.api_secret, "agentId": "1002"}
-    refused = await rest.refused("POST", "/auth/get-access-token/acme", body)
+    refused = await rest.rejected("POST", "/auth/get-access-token/acme", body)
     assert (refused[0], refused[2]) == (400, ["agentId"])
 
 
 async def test_a_revoked_key_revokes_its_tokens(bench: Bench, database_url: str) -> None:
     """Key and tokens stop working within two seconds; another key still works."""
-    clock = Hand()
-    async with resting(settings_for(database_url, bench.url), bench, clock) as rest:
-        keys = KeyStore(rest.parts.database, clock, CHEAP)
-        old, other = rest.given["acme"], await rest.token_of("1001")
+    clock = ManualClock()
+    async with run_rest(settings_for(database_url, bench.url), bench, clock) as rest:
+        keys = KeyStore(rest.services.database, clock, CHEAP)
+        old, other = rest.credentials["acme"], await rest.token_of("1001")
         new = await _added(keys, "acme")
         assert await is_let_in(rest, rest.token)
         known = (await keys.all("acme"))[0].id
@@ -102,8 +102,8 @@ async def test_a_revoked_key_revokes_its_tokens(bench: Bench, database_url: str)
 
 async def test_a_token_expires(bench: Bench, database_url: str) -> None:
     """It stops working after an hour, also where it is cached."""
-    clock = Hand()
-    async with resting(settings_for(database_url, bench.url), bench, clock) as rest:
+    clock = ManualClock()
+    async with run_rest(settings_for(database_url, bench.url), bench, clock) as rest:
         assert await is_let_in(rest, rest.token)
         clock.now += 3_600_000
         assert not await is_let_in(rest, rest.token)
@@ -111,12 +111,12 @@ async def test_a_token_expires(bench: Bench, database_url: str) -> None:
 
 async def test_guessing_is_throttled(rest: Rest) -> None:
     """429 with Retry-After after ten failures; other clients are not affected."""
-    good = rest.given["acme"]
+    good = rest.credentials["acme"]
     wrong = {"apiKey": good.api_key, "apiSecret": "wrong"}
     path = "/auth/get-access-token/acme"
     for _ in range(MAX_FAILURES):
-        assert await rest.refused("POST", path, wrong) == DENIED
-    answer = await rest.ask("POST", path, wrong)
+        assert await rest.rejected("POST", path, wrong) == DENIED
+    answer = await rest.request("POST", path, wrong)
     assert answer.status_code == 429
     assert 0 < int(answer.headers["retry-after"]) <= 60
     assert await is_let_in(rest, rest.token)
@@ -125,17 +125,17 @@ async def test_guessing_is_throttled(rest: Rest) -> None:
 
 async def test_a_disabled_account_is_not_authenticated(rest: Rest) -> None:
     """Its keys and tokens stop working."""
-    account = await rest.parts.accounts.get("acme")
-    await rest.parts.accounts.change(type(account)("acme", "acme", is_active=False))
-    given = rest.given["1001"]
+    account = await rest.services.accounts.get("acme")
+    await rest.services.accounts.change(type(account)("acme", "acme", is_active=False))
+    given = rest.credentials["1001"]
     body = {"apiKey": given.api_key, "apiSecret": given.api_secret}
-    assert await rest.refused("POST", "/auth/get-access-token/acme", body) == DENIED
+    assert await rest.rejected("POST", "/auth/get-access-token/acme", body) == DENIED
 
 
 async def test_no_secret_is_stored_in_plain_text(rest: Rest) -> None:
     """Neither key nor secret is in the database."""
-    for key in await KeyStore(rest.parts.database, rest.parts.now_ms).all("acme"):
-        for given in rest.given.values():
+    for key in await KeyStore(rest.services.database, rest.services.now_ms).all("acme"):
+        for given in rest.credentials.values():
             assert given.api_secret not in key.secret_hash
             assert given.api_key.rpartition("_")[2] not in key.key_hash
 

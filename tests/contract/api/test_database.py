@@ -12,7 +12,7 @@ from api.common.clock import now_ms
 from api.common.errors import Conflict
 from api.db.database import Database, DatabaseUnavailable, metadata
 from api.db.migrate import migrate
-from tests.contract.api.databases import emptied
+from tests.contract.api.databases import empty_database
 from tests.harness.servers.postgres import Postgres
 
 
@@ -87,7 +87,7 @@ async def test_an_aborted_statement_raises_database_unavailable(
 
 async def test_a_deadlock_raises_database_unavailable(postgres: Postgres) -> None:
     """PostgreSQL rolls one of them back; the client may retry."""
-    database = Database(await emptied(postgres))
+    database = Database(await empty_database(postgres))
     await migrate(database)
     async with database.writing() as connection:
         for name in ("acme", "other"):

@@ -27,13 +27,13 @@ class Dnc:
     ) -> tuple[int, Any]:
         """Send a request without other authentication, and push the change to the engine."""
         path = f"/srmain/dnc/{deed}/{self.token}"
-        answer = await self.rest.ask(method, path, body, token="", params=query)
-        await self.rest.parts.policy_sync.sync_all()
+        answer = await self.rest.request(method, path, body, token="", params=query)
+        await self.rest.services.policy_sync.sync_all()
         return answer.status_code, answer.json()
 
     async def may_call(self, to: str = CUSTOMER) -> bool:
         """Try to call a number."""
-        answer = await self.rest.ask("POST", CALL, {**ASKED, "to": to})
+        answer = await self.rest.request("POST", CALL, {**ASKED, "to": to})
         assert answer.status_code in {201, 400}, answer.text
         return answer.status_code == 201
 
@@ -41,7 +41,7 @@ class Dnc:
 @pytest.fixture
 async def dnc(kept: Rest) -> Dnc:
     """A client with a token of acme."""
-    tokens = DncTokenStore(kept.parts.database, kept.parts.now_ms)
+    tokens = DncTokenStore(kept.services.database, kept.services.now_ms)
     return Dnc(kept, await tokens.add("acme"))
 
 
@@ -49,7 +49,7 @@ async def test_a_number_on_the_list_is_not_called(dnc: Dnc) -> None:
     """A GET with a body adds it, another removes it; the rejected call names its field."""
     assert await dnc.may_call()
     assert await dnc.ask("subscribe", ENTRY) == (201, PUT_ON)
-    assert await dnc.rest.refused("POST", CALL, ASKED) == (400, "do_not_call", ["to"])
+    assert await dnc.rest.rejected("POST", CALL, ASKED) == (400, "do_not_call", ["to"])
     assert await dnc.may_call("+4733333333")
     assert await dnc.ask("unsubscribe", ENTRY) == (200, {**PUT_ON, "isActive": False})
     assert await dnc.may_call()
@@ -59,7 +59,7 @@ async def test_other_accounts_have_lists_of_their_own(dnc: Dnc) -> None:
     """A token changes its account's list, and the list applies to that account only."""
     await dnc.ask("subscribe", ENTRY)
     theirs = await dnc.rest.token_of("other", "other")
-    answer = await dnc.rest.ask("POST", CALL, ASKED, token=theirs)
+    answer = await dnc.rest.request("POST", CALL, ASKED, token=theirs)
     assert answer.status_code == 201
 
 
@@ -95,8 +95,8 @@ async def test_entries_belong_to_a_provider(dnc: Dnc) -> None:
 )
 async def test_numbers_are_stored_with_their_country(dnc: Dnc, given: str, shown: str) -> None:
     """A number without one belongs to the account's region, or is rejected."""
-    account = await dnc.rest.parts.accounts.get("acme")
-    await dnc.rest.parts.accounts.change(replace(account, region="NO"))
+    account = await dnc.rest.services.accounts.get("acme")
+    await dnc.rest.services.accounts.change(replace(account, region="NO"))
     status, view = await dnc.ask("subscribe", {**ENTRY, "phoneNo": given})
     assert (status, view["phoneNo"]) == (201, shown)
     assert not await dnc.may_call(shown)
@@ -134,7 +134,7 @@ async def test_bad_entries(dnc: Dnc, body: object, field: str) -> None:
 
 async def test_tokens(dnc: Dnc) -> None:
     """An unknown or revoked token, or one of a disabled account: 401."""
-    tokens = DncTokenStore(dnc.rest.parts.database, dnc.rest.parts.now_ms)
+    tokens = DncTokenStore(dnc.rest.services.database, dnc.rest.services.now_ms)
     (shown,) = await tokens.all("acme")
     assert dnc.token.startswith(f"swd_{shown.id}_")
     assert (await Dnc(dnc.rest, f"{dnc.token}x").ask("subscribe", ENTRY))[0] == 401

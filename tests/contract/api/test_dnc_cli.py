@@ -25,7 +25,7 @@ async def switchroom(rest: Rest, folder: Path, *words: str) -> tuple[int | None,
 
 async def test_a_token_is_shown_once(rest: Rest, tmp_path: Path) -> None:
     """A new token changes the account's list; it is revoked by its id as the list shows it."""
-    tokens = DncTokenStore(rest.parts.database, rest.parts.now_ms)
+    tokens = DncTokenStore(rest.services.database, rest.services.now_ms)
     status, token = await switchroom(rest, tmp_path, *["account", "dnc-token", "create", "acme"])
     assert (status, await tokens.account_of(token.strip())) == (0, "acme")
     _, shown = await switchroom(rest, tmp_path, *["account", "dnc-token", "list", "acme"])
@@ -41,9 +41,11 @@ async def test_a_token_is_shown_once(rest: Rest, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("api", "terms"), ("api", "terms", "--full")])
-async def test_lists_are_pushed_by_command(rest: Rest, tmp_path: Path, words: tuple[str, ...]) -> None:
+async def test_lists_are_pushed_by_command(
+    rest: Rest, tmp_path: Path, words: tuple[str, ...]
+) -> None:
     """The command pushes what is missing; with `--full`, everything."""
-    lists = DncStore(rest.parts.database, rest.parts.now_ms)
+    lists = DncStore(rest.services.database, rest.services.now_ms)
     await lists.put("acme", [CUSTOMER], "p")
     if "--full" in words:
         same = {"after": 0, "version": (await lists.versions("acme")).version}
@@ -55,8 +57,8 @@ async def test_lists_are_pushed_by_command(rest: Rest, tmp_path: Path, words: tu
 
 async def test_a_list_is_imported(rest: Rest, tmp_path: Path) -> None:
     """One number per line, national or international; invalid lines are reported."""
-    acme = await rest.parts.accounts.get("acme")
-    await rest.parts.accounts.change(replace(acme, region="NO"))
+    acme = await rest.services.accounts.get("acme")
+    await rest.services.accounts.change(replace(acme, region="NO"))
     file = tmp_path / "numbers.txt"
     file.write_bytes(b"+4790000001\n\n90 00 00 02\nnobody\n\xff\xfe\n+4790000001\n")
     words = ("account", "dnc", "import", "acme", str(file), "--provider", "p")
@@ -67,6 +69,6 @@ async def test_a_list_is_imported(rest: Rest, tmp_path: Path) -> None:
         "line 5: not a phone number",
         "3 numbers",
     ]
-    await rest.parts.policy_sync.sync_all()
+    await rest.services.policy_sync.sync_all()
     for number in ("+4790000001", "+4790000002"):
         assert await rest.bench.store.dial_policies.is_listed("acme", [number]), number

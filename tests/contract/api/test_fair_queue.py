@@ -11,8 +11,8 @@ from api.db.database import Database
 from api.jobs.store import Job, JobStore
 from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.contract.api.databases import sqlite_url
-from tests.contract.api.manual_clock import Hand
-from tests.contract.api.rest import resting, settings_for
+from tests.contract.api.manual_clock import ManualClock
+from tests.contract.api.rest import run_rest, settings_for
 from tests.contract.rpc.harness.bench import Bench
 
 
@@ -20,7 +20,7 @@ class Queue:
     """Jobs of two accounts."""
 
     def __init__(self, database: Database, most: int = 100) -> None:
-        self.clock = Hand()
+        self.clock = ManualClock()
         self.jobs = JobStore(database, self.clock, most)
         self._database = database
 
@@ -120,15 +120,15 @@ async def test_a_kind_may_have_a_limit_of_its_own(database: Database) -> None:
 async def test_too_many_jobs_get_429(tmp_path: Path, bench: Bench) -> None:
     """429 for every kind of job; nothing is changed."""
     settings = settings_for(sqlite_url(tmp_path), bench.url, max_jobs=1)
-    async with resting(settings, bench) as rest:
-        list_id = await a_list(rest.parts)
-        await contacts_in(rest.parts, list_id, *some(1))
-        body = {"contactListId": await a_list(rest.parts)}
+    async with run_rest(settings, bench) as rest:
+        list_id = await a_list(rest.services)
+        await contacts_in(rest.services, list_id, *some(1))
+        body = {"contactListId": await a_list(rest.services)}
         await rest.post(f"{BASE}/download-requests", **body)
         for method, path, asked in (
             ("POST", f"{BASE}/download-requests", body),
             ("DELETE", f"{BASE}/delete-file/{list_id}", None),
         ):
-            assert (await rest.refused(method, path, asked))[:2] == (429, "too_many_jobs")
-        assert (await rest.ask("GET", f"{BASE}/contactlists/{list_id}")).json()["contacts"] == 1
-        assert (await rest.ask("GET", f"{BASE}/download-requests")).json()["total"] == 1
+            assert (await rest.rejected(method, path, asked))[:2] == (429, "too_many_jobs")
+        assert (await rest.request("GET", f"{BASE}/contactlists/{list_id}")).json()["contacts"] == 1
+        assert (await rest.request("GET", f"{BASE}/download-requests")).json()["total"] == 1

@@ -13,7 +13,7 @@ LEFT = "http.disconnect"
 
 async def test_an_internal_error_is_a_problem(rest: Rest) -> None:
     """500 as a problem with the request id, and nothing more."""
-    broken = create_app(replace(rest.parts, cdrs=None))
+    broken = create_app(replace(rest.services, cdrs=None))
     headers = {"Authorization": rest.token}
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(broken), base_url="http://api", headers=headers
@@ -28,7 +28,7 @@ async def test_an_internal_error_is_a_problem(rest: Rest) -> None:
 @pytest.mark.parametrize("path", ["exports/%00", "exports/%00/download", "%00"])
 async def test_a_nul_in_a_path_is_not_found(kept: Rest, path: str) -> None:
     """PostgreSQL accepts no NUL, not even in a query."""
-    assert (await kept.refused("GET", f"/srmain/cdr/{path}"))[:2] == (404, "not_found")
+    assert (await kept.rejected("GET", f"/srmain/cdr/{path}"))[:2] == (404, "not_found")
 
 
 async def test_a_disconnect_within_a_body_is_no_internal_error(rest: Rest) -> None:
@@ -44,7 +44,7 @@ async def test_a_disconnect_within_a_body_is_no_internal_error(rest: Rest) -> No
 
     path = "/auth/get-access-token/acme"
     scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b""}
-    await create_app(rest.parts)(scope, receive, send)
+    await create_app(rest.services)(scope, receive, send)
     assert sent[0]["status"] == 400
 
 
@@ -60,7 +60,7 @@ async def test_an_unknown_parameter_gets_the_known_ones(
     rest: Rest, path: str, allowed: str
 ) -> None:
     """Like an unknown field of a body; an invalid value names what is allowed."""
-    answer = await rest.ask("GET", f"/srmain/{path}?page=2&limit=x")
+    answer = await rest.request("GET", f"/srmain/{path}?page=2&limit=x")
     told = {each["path"]: each["message"] for each in answer.json()["errors"]}
     assert answer.status_code == 400
     assert told["page"] == f"unknown parameter; one of {allowed}"

@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse
 
 from api.http.header_limits import MAX_HEADER_BYTES, HeaderLimits
 from tests.contract.api.rest import settings_for
-from tests.contract.api.serving import NOWHERE, running
+from tests.contract.api.serving import NOWHERE, run_server
 
 BEGUN = b"GET / HTTP/1.1\r\nHost: x\r\n"
 
@@ -24,7 +24,7 @@ class Impatient(HeaderLimits):
 async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """Connect to a service that accepts every request."""
     settings = settings_for("sqlite+aiosqlite:///nowhere", NOWHERE)
-    async with running(settings, PlainTextResponse("here"), Impatient) as port:
+    async with run_server(settings, PlainTextResponse("here"), Impatient) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         try:
             yield reader, writer

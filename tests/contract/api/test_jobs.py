@@ -11,11 +11,13 @@ from api.db.database import Database
 from api.jobs.store import LEASE_MS, MAX_ATTEMPTS, Job, JobStore, LeaseLost
 from api.jobs.worker import PermanentFailure, Progress, Worker
 from api.metrics import Metrics
-from tests.contract.api.manual_clock import Hand
+from tests.contract.api.manual_clock import ManualClock
 from tests.harness.until import until
 
 
-async def added(database: Database, clock: Hand, count: int = 1) -> tuple[JobStore, list[str]]:
+async def added(
+    database: Database, clock: ManualClock, count: int = 1
+) -> tuple[JobStore, list[str]]:
     """Add jobs to an account."""
     await AccountStore(database, clock).add(Account("acme", "Acme"))
     jobs = JobStore(database, clock)
@@ -32,7 +34,7 @@ async def double(job: Job, progress: Progress) -> dict[str, Any]:
 
 async def test_many_workers_run_each_job_once(database: Database) -> None:
     """The first worker claims it."""
-    jobs, ids = await added(database, Hand(), 12)
+    jobs, ids = await added(database, ManualClock(), 12)
     done: list[int] = []
 
     async def noted(job: Job, _progress: Progress) -> dict[str, Any]:
@@ -52,7 +54,7 @@ async def test_many_workers_run_each_job_once(database: Database) -> None:
 
 async def test_a_job_stores_its_result_and_progress(database: Database) -> None:
     """Its account can read it, another account cannot."""
-    jobs, (job_id,) = await added(database, Hand())
+    jobs, (job_id,) = await added(database, ManualClock())
     assert await Worker(jobs, {"sum": double}, Metrics()).once()
     job = await _got(jobs, job_id)
     assert (job.state, job.result, job.done, job.total) == ("done", {"double": 0}, 1, 2)
@@ -61,7 +63,7 @@ async def test_a_job_stores_its_result_and_progress(database: Database) -> None:
 
 async def test_a_dead_owners_job_is_taken_over(database: Database) -> None:
     """When the lease expires, another worker claims it; the first one's result is ignored."""
-    clock = Hand()
+    clock = ManualClock()
     jobs, (job_id,) = await added(database, clock)
     dead = await jobs.claim("dead", ["sum"])
     assert dead is not None
@@ -76,7 +78,7 @@ async def test_a_dead_owners_job_is_taken_over(database: Database) -> None:
 
 async def test_a_failing_job_is_retried_and_then_failed(database: Database) -> None:
     """With growing delays; then it is failed."""
-    clock = Hand()
+    clock = ManualClock()
     jobs, (job_id,) = await added(database, clock)
 
     async def failing(_job: Job, _progress: Progress) -> dict[str, Any]:
@@ -94,7 +96,7 @@ async def test_a_failing_job_is_retried_and_then_failed(database: Database) -> N
 
 async def test_a_permanent_failure_is_not_retried(database: Database) -> None:
     """Its error is stored."""
-    jobs, (job_id,) = await added(database, Hand())
+    jobs, (job_id,) = await added(database, ManualClock())
 
     async def hopeless(_job: Job, _progress: Progress) -> dict[str, Any]:
         raise PermanentFailure("there is no such file")
@@ -106,8 +108,8 @@ async def test_a_permanent_failure_is_not_retried(database: Database) -> None:
 
 async def test_a_worker_survives_unexpected_errors(database: Database) -> None:
     """An error between jobs does not stop the worker."""
-    _, (job_id,) = await added(database, Hand())
-    jobs = MoodyJobs(database, Hand())
+    _, (job_id,) = await added(database, ManualClock())
+    jobs = MoodyJobs(database, ManualClock())
     working = asyncio.create_task(
         Worker(jobs, {"sum": double}, Metrics()).run(poll_interval_s=0.01)
     )
@@ -140,7 +142,7 @@ async def _got(jobs: JobStore, job_id: str) -> Job:
 
 async def test_a_lease_survives_a_short_database_outage(database: Database) -> None:
     """A running job continues: the lease is still valid when the database is back."""
-    clock = Hand()
+    clock = ManualClock()
     jobs, (job_id,) = await added(database, clock)
     shy = ShyJobs(database, clock)
 

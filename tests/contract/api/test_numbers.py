@@ -18,7 +18,7 @@ MESSAGES = {"kind": "message", "start": "a", "nodes": {"a": SAY}}
 
 async def created(rest: Rest, **more: Any) -> Any:
     """Add a number; return it."""
-    answer = await rest.ask("POST", BASE, {**NEW, **more})
+    answer = await rest.request("POST", BASE, {**NEW, **more})
     assert answer.status_code == 201, answer.text
     return answer.json()
 
@@ -38,20 +38,20 @@ async def test_a_number_is_created(kept: Rest) -> None:
         "createdAt": made["createdAt"],
         "updatedAt": made["createdAt"],
     }
-    page = (await kept.ask("GET", BASE)).json()
+    page = (await kept.request("GET", BASE)).json()
     assert page == {"data": [made], "total": 1, "limit": 100, "offset": 0}
 
 
 async def test_pages(kept: Rest) -> None:
     """Newest first, with the total; invalid pages are rejected."""
     ids = [(await created(kept, phoneNumberId=str(n)))["id"] for n in range(3)]
-    listed = (await kept.ask("GET", BASE)).json()["data"]
+    listed = (await kept.request("GET", BASE)).json()["data"]
     assert {each["id"] for each in listed} == set(ids)
     times = [each["createdAt"] for each in listed]
     assert times == sorted(times, reverse=True)
-    page = (await kept.ask("GET", f"{BASE}?limit=2&offset=1")).json()
+    page = (await kept.request("GET", f"{BASE}?limit=2&offset=1")).json()
     assert (page["data"], page["total"], page["offset"]) == (listed[1:], 3, 1)
-    assert (await kept.ask("GET", f"{BASE}?offset=9007199254740991")).json()["data"] == []
+    assert (await kept.request("GET", f"{BASE}?offset=9007199254740991")).json()["data"] == []
     for query, name in (
         ("limit=0", "limit"),
         ("limit=-1", "limit"),
@@ -60,7 +60,7 @@ async def test_pages(kept: Rest) -> None:
         ("offset=-1", "offset"),
         ("offset=1e400", "offset"),
     ):
-        assert await kept.refused("GET", f"{BASE}?{query}") == (400, "invalid", [name])
+        assert await kept.rejected("GET", f"{BASE}?{query}") == (400, "invalid", [name])
 
 
 async def test_source_is_the_old_name_of_via(kept: Rest) -> None:
@@ -75,11 +75,11 @@ async def test_source_is_the_old_name_of_via(kept: Rest) -> None:
         made = await created(kept, phoneNumberId=str(number), **given)
         assert (made["via"], made["source"]) == (via, via)
     both = {**NEW, "via": "add", "source": "register"}
-    assert await kept.refused("POST", BASE, both) == (400, "invalid", ["source"])
+    assert await kept.rejected("POST", BASE, both) == (400, "invalid", ["source"])
     path = f"{BASE}/{made['id']}"
-    changed = (await kept.ask("PATCH", path, {"source": "register"})).json()
+    changed = (await kept.request("PATCH", path, {"source": "register"})).json()
     assert (changed["via"], changed["source"]) == ("register", "register")
-    assert (await kept.ask("PATCH", path, {"via": None})).json()["via"] is None
+    assert (await kept.request("PATCH", path, {"via": None})).json()["via"] is None
 
 
 async def test_a_number_is_changed(kept: Rest) -> None:
@@ -88,24 +88,24 @@ async def test_a_number_is_changed(kept: Rest) -> None:
     made = await created(kept, flowbuilderId="hello", verified=True)
     path = f"{BASE}/{made['id']}"
     change = {"businessName": "Another", "isActive": False, "businessMsgappNumber": "4722222222"}
-    changed = (await kept.ask("PATCH", path, change)).json()
+    changed = (await kept.request("PATCH", path, change)).json()
     want = {**made, **change, "businessMsgappNumber": "+4722222222"}
     assert changed == {**want, "updatedAt": changed["updatedAt"]}
-    changed = (await kept.ask("PATCH", path, {"flowbuilderId": None})).json()
+    changed = (await kept.request("PATCH", path, {"flowbuilderId": None})).json()
     assert (changed["flowbuilderId"], changed["verified"]) == (None, True)
-    assert (await kept.ask("GET", BASE)).json()["data"] == [changed]
+    assert (await kept.request("GET", BASE)).json()["data"] == [changed]
 
 
 async def test_a_platform_id_is_unique_in_an_account(kept: Rest) -> None:
     """A second one in an account is rejected, also by a change; another account may have it."""
     await created(kept)
     other = await created(kept, phoneNumberId="2")
-    assert await kept.refused("POST", BASE, NEW) == (400, "taken", ["phoneNumberId"])
+    assert await kept.rejected("POST", BASE, NEW) == (400, "taken", ["phoneNumberId"])
     change = {"phoneNumberId": NEW["phoneNumberId"]}
-    refused = await kept.refused("PATCH", f"{BASE}/{other['id']}", change)
+    refused = await kept.rejected("PATCH", f"{BASE}/{other['id']}", change)
     assert refused == (400, "taken", ["phoneNumberId"])
     theirs = await kept.token_of("other", "other")
-    assert (await kept.ask("POST", BASE, NEW, token=theirs)).status_code == 201
+    assert (await kept.request("POST", BASE, NEW, token=theirs)).status_code == 201
 
 
 async def test_only_flows_for_messages(kept: Rest) -> None:
@@ -126,7 +126,7 @@ async def test_only_flows_for_messages(kept: Rest) -> None:
         ("", "invalid"),
     ):
         asked = {**NEW, "phoneNumberId": "2", "flowbuilderId": flow}
-        assert await kept.refused("POST", BASE, asked) == (400, code, ["flowbuilderId"])
+        assert await kept.rejected("POST", BASE, asked) == (400, code, ["flowbuilderId"])
 
 
 @pytest.mark.parametrize(
@@ -153,21 +153,21 @@ async def test_only_flows_for_messages(kept: Rest) -> None:
 async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], path: str) -> None:
     """On create and on change; nothing is stored."""
     made = await created(rest, phoneNumberId="first")
-    status, _code, paths = await rest.refused("POST", BASE, {**NEW, **change})
+    status, _code, paths = await rest.rejected("POST", BASE, {**NEW, **change})
     assert (status, paths) == (400, [path])
-    status, _code, paths = await rest.refused("PATCH", f"{BASE}/{made['id']}", change)
+    status, _code, paths = await rest.rejected("PATCH", f"{BASE}/{made['id']}", change)
     assert (status, paths) == (400, [path])
-    assert (await rest.ask("GET", BASE)).json()["data"] == [made]
+    assert (await rest.request("GET", BASE)).json()["data"] == [made]
 
 
 async def test_what_is_required(rest: Rest) -> None:
     """Three fields; an empty change changes nothing."""
     for name in NEW:
         asked = {key: value for key, value in NEW.items() if key != name}
-        assert await rest.refused("POST", BASE, asked) == (400, "invalid", [name])
+        assert await rest.rejected("POST", BASE, asked) == (400, "invalid", [name])
     path = f"{BASE}/{(await created(rest))['id']}"
-    assert (await rest.refused("PATCH", path, b"{}"))[:2] == (400, "invalid")
-    assert (await rest.refused("PATCH", path, b"[]"))[:2] == (400, "invalid")
+    assert (await rest.rejected("PATCH", path, b"{}"))[:2] == (400, "invalid")
+    assert (await rest.rejected("PATCH", path, b"[]"))[:2] == (400, "invalid")
 
 
 async def test_each_account_sees_its_own(kept: Rest) -> None:
@@ -175,22 +175,22 @@ async def test_each_account_sees_its_own(kept: Rest) -> None:
     made = await created(kept)
     theirs = await kept.token_of("other", "other")
     path = f"{BASE}/{made['id']}"
-    assert (await kept.ask("GET", BASE, token=theirs)).json()["total"] == 0
+    assert (await kept.request("GET", BASE, token=theirs)).json()["total"] == 0
     change = {"verified": True}
-    assert (await kept.refused("PATCH", path, change, token=theirs))[0] == 404
-    assert (await kept.refused("DELETE", path, token=theirs))[0] == 404
-    assert (await kept.ask("DELETE", path)).json() == {"id": made["id"], "deleted": True}
+    assert (await kept.rejected("PATCH", path, change, token=theirs))[0] == 404
+    assert (await kept.rejected("DELETE", path, token=theirs))[0] == 404
+    assert (await kept.request("DELETE", path)).json() == {"id": made["id"], "deleted": True}
     for odd in (made["id"], "x", "%00", "a" * 3_000):
-        assert (await kept.refused("DELETE", f"{BASE}/{odd}"))[0] == 404
-        assert (await kept.refused("PATCH", f"{BASE}/{odd}", change))[0] == 404
+        assert (await kept.rejected("DELETE", f"{BASE}/{odd}"))[0] == 404
+        assert (await kept.rejected("PATCH", f"{BASE}/{odd}", change))[0] == 404
     for method, asked in (("POST", BASE), ("GET", BASE), ("PATCH", path), ("DELETE", path)):
-        assert (await kept.refused(method, asked, token=""))[:2] == (401, "unauthenticated")
+        assert (await kept.rejected(method, asked, token=""))[:2] == (401, "unauthenticated")
 
 
 async def test_a_repeated_request_creates_one_number(kept: Rest) -> None:
     """With an idempotency key the response is the same, and there is one number."""
     headers = {"Idempotency-Key": "k-1"}
-    first = await kept.ask("POST", BASE, NEW, headers=headers)
-    again = await kept.ask("POST", BASE, NEW, headers=headers)
+    first = await kept.request("POST", BASE, NEW, headers=headers)
+    again = await kept.request("POST", BASE, NEW, headers=headers)
     assert (first.status_code, again.json()) == (201, first.json())
-    assert (await kept.ask("GET", BASE)).json()["total"] == 1
+    assert (await kept.request("GET", BASE)).json()["total"] == 1

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.rest import Rest
-from tests.contract.api.serving import serving
+from tests.contract.api.serving import serve_rest
 from tests.contract.rpc.harness.bench import Bench
 from tests.harness.servers.process import Process
 from tests.harness.until import until
@@ -83,7 +83,7 @@ async def test_cors_is_off(rest: Rest) -> None:
 
 async def test_odd_requests_find_no_fault(bench: Bench, tmp_path: Path) -> None:
     """schemathesis: no 5xx but a documented 503, no undocumented status or response."""
-    async with serving(sqlite_url(tmp_path), bench.url) as rest:
+    async with serve_rest(sqlite_url(tmp_path), bench.url) as rest:
         asking = Process.start(
             (
                 str(Path(sys.executable).with_name("schemathesis")),

@@ -21,7 +21,7 @@ MANY = [f"+479{number:07}" for number in range(12_001)]
 
 def lists(rest: Rest) -> DncStore:
     """Return the store of do-not-call lists."""
-    return DncStore(rest.parts.database, rest.parts.now_ms)
+    return DncStore(rest.services.database, rest.services.now_ms)
 
 
 async def listed(rest: Rest, *numbers: str) -> bool | None:
@@ -38,32 +38,32 @@ async def terms(rest: Rest, account: str = "acme") -> dict[str, Any]:
 
 async def test_accounts_and_numbers_make_dial_policies(kept: Rest) -> None:
     """Changes of prefixes, caller ids and country are sent; a disabled account cannot call."""
-    await kept.parts.policy_sync.sync_all()
+    await kept.services.policy_sync.sync_all()
     found = await terms(kept)
     assert (found["numbers"], found["country"]) == ([OURS], "47")
     assert (await terms(kept, "other"))["numbers"] == [OTHERS]
-    account = await kept.parts.accounts.get("acme")
+    account = await kept.services.accounts.get("acme")
     changed = msgspec.structs.replace(account, destinations=("+47",))
-    await kept.parts.accounts.change(changed)
-    await kept.parts.accounts.add_number("acme", "+4721930009")
-    await kept.parts.policy_sync.sync_all()
+    await kept.services.accounts.change(changed)
+    await kept.services.accounts.add_number("acme", "+4721930009")
+    await kept.services.policy_sync.sync_all()
     after = await terms(kept)
     assert (after["destinations"], after["numbers"]) == (["+47"], [OURS, "+4721930009"])
     assert after["version"] != found["version"]
-    await kept.parts.accounts.change(msgspec.structs.replace(changed, is_active=False))
-    await kept.parts.policy_sync.sync_all()
+    await kept.services.accounts.change(msgspec.structs.replace(changed, is_active=False))
+    await kept.services.policy_sync.sync_all()
     assert (await terms(kept))["destinations"] == []
 
 
 async def test_a_long_list_is_sent_in_parts(kept: Rest) -> None:
     """Thousands in one request, then changes only."""
     await lists(kept).put("acme", MANY, "p")
-    await kept.parts.policy_sync.sync_all()
+    await kept.services.policy_sync.sync_all()
     assert [await listed(kept, MANY[at]) for at in (0, 5_000, -1)] == [True, True, True]
     assert (await terms(kept))["doNotCall"] is True
     await lists(kept).put("acme", MANY[:6_000], "p", is_active=False)
     await lists(kept).remove("acme", MANY[-1], "p")
-    await kept.parts.policy_sync.sync_all()
+    await kept.services.policy_sync.sync_all()
     assert not await listed(kept, *MANY[:6_000], MANY[-1])
     assert await listed(kept, MANY[6_000])
 
@@ -71,10 +71,10 @@ async def test_a_long_list_is_sent_in_parts(kept: Rest) -> None:
 async def test_an_empty_store_is_filled_again(kept: Rest) -> None:
     """A comparison finds the loss; until then, accounts with a list cannot call."""
     await lists(kept).put("acme", [CUSTOMER], "p")
-    await kept.parts.policy_sync.sync_all()
+    await kept.services.policy_sync.sync_all()
     kept.bench.store.dial_policies.lose_all()
     assert await listed(kept, CUSTOMER) is None
-    await kept.parts.policy_sync.sync_all()
+    await kept.services.policy_sync.sync_all()
     assert await listed(kept, CUSTOMER)
     assert (await terms(kept))["doNotCall"] is True
 
@@ -82,23 +82,23 @@ async def test_an_empty_store_is_filled_again(kept: Rest) -> None:
 async def test_a_restored_database_wins(kept: Rest) -> None:
     """A list that is newer than the restored database is sent again; also on request."""
     await lists(kept).put("acme", [CUSTOMER], "p")
-    await kept.parts.policy_sync.sync_all()
+    await kept.services.policy_sync.sync_all()
     stands = (await lists(kept).versions("acme")).version
     change = {"after": stands, "version": stands + 50, "add": ["+4711111111"]}
     answer = await kept.bench.request("PATCH", "/terms/acme/dnc", change)
     assert answer == (200, {"version": stands + 50})
-    await kept.parts.policy_sync.sync_all()
+    await kept.services.policy_sync.sync_all()
     assert [await listed(kept, each) for each in (CUSTOMER, "+4711111111")] == [True, False]
     await kept.bench.request("PATCH", "/terms/acme/dnc", {"after": 0, "version": stands})
-    await kept.parts.policy_sync.sync_all()
+    await kept.services.policy_sync.sync_all()
     assert not await listed(kept, CUSTOMER)  # nothing says that it is not what it should be
-    await kept.parts.policy_sync.resend_all()
+    await kept.services.policy_sync.resend_all()
     assert await listed(kept, CUSTOMER)
 
 
 async def test_several_processes_push(kept: Rest) -> None:
     """While numbers change, the engine ends with the state of the database."""
-    parts = kept.parts
+    parts = kept.services
     several = [PolicySync(parts.engine, parts.accounts, lists(kept)) for _ in range(3)]
 
     async def change(numbers: Sequence[str]) -> None:
@@ -119,10 +119,10 @@ async def test_several_processes_push(kept: Rest) -> None:
 
 async def test_a_change_is_pushed_at_once(rest: Rest) -> None:
     """A change of a list is pushed without waiting for the interval."""
-    async with background(rest.parts.policy_sync.run()):
+    async with background(rest.services.policy_sync.run()):
         await until(lambda: _is_there(rest))
         await lists(rest).put("acme", [CUSTOMER], "p")
-        rest.parts.policy_sync.notify("acme")
+        rest.services.policy_sync.notify("acme")
 
         async def is_listed() -> bool:
             return await listed(rest, CUSTOMER) is True
@@ -137,20 +137,20 @@ async def _is_there(rest: Rest) -> bool:
 async def test_a_list_of_another_database_is_replaced(kept: Rest) -> None:
     """With the same number of other changes: versions are times, so the list is sent again."""
     await lists(kept).put("acme", [CUSTOMER], "p")
-    await kept.parts.policy_sync.sync_all()
-    async with kept.parts.database.writing() as connection:
+    await kept.services.policy_sync.sync_all()
+    async with kept.services.database.writing() as connection:
         await connection.execute(delete(tables.entries))
         await connection.execute(delete(tables.lists))
-    later = DncStore(kept.parts.database, lambda: kept.parts.now_ms() + 5)
+    later = DncStore(kept.services.database, lambda: kept.services.now_ms() + 5)
     await later.put("acme", ["+4711111111"], "p")
-    await kept.parts.policy_sync.sync_all()
+    await kept.services.policy_sync.sync_all()
     assert [await listed(kept, each) for each in (CUSTOMER, "+4711111111")] == [False, True]
 
 
 async def test_versions_only_grow(kept: Rest) -> None:
     """Also while the clock stands still or goes back; each number has its own version."""
     now = [5_000]
-    store = DncStore(kept.parts.database, lambda: now[0])
+    store = DncStore(kept.services.database, lambda: now[0])
     await store.put("acme", MANY[:3], "p")
     assert await store.versions("acme") == ListVersions(4_997, 5_000)
     await store.put("acme", MANY[3:5], "p")
@@ -171,7 +171,7 @@ async def test_an_engine_without_dial_policies_is_retried(kept: Rest) -> None:
             asked.append(f"{method} {path}")
             raise NotFound("no such path")
 
-    pusher = PolicySync(Older(kept.parts.engine.http, ()), kept.parts.accounts, lists(kept))
+    pusher = PolicySync(Older(kept.services.engine.http, ()), kept.services.accounts, lists(kept))
     task = asyncio.create_task(pusher.run(0.01))
     await until(lambda: asked[1:] == ["GET /terms"] * (len(asked) - 1) and len(asked) > 2)
     assert not task.done()

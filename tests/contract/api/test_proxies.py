@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from tests.contract.api.rest import settings_for
-from tests.contract.api.serving import NOWHERE, running
+from tests.contract.api.serving import NOWHERE, run_server
 
 DATABASE = "sqlite+aiosqlite:///nowhere"
 
@@ -27,7 +27,7 @@ async def test_trusted_proxies(believed: dict[str, object], seen: str) -> None:
     """A proxy on this host is trusted unless the settings name others; clients never are."""
     said = {"X-Forwarded-For": "198.51.100.1, 203.0.113.7"}
     async with (
-        running(settings_for(DATABASE, NOWHERE, **believed), who) as port,
+        run_server(settings_for(DATABASE, NOWHERE, **believed), who) as port,
         aiohttp.ClientSession() as http,
         http.get(f"http://127.0.0.1:{port}/", headers=said) as reply,
     ):

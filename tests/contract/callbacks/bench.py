@@ -32,7 +32,7 @@ from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.signatures import Signer
-from tests.contract.store.stores import claimed
+from tests.contract.store.stores import claim_slot
 from tests.harness.until import until
 from wire.callback_targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.callbacks import PutCallback
@@ -108,7 +108,7 @@ class CallbackBench:
             self.metrics,
             poll_interval_s=POLL_INTERVAL_S,
         )
-        self.lease = FakeLease(await claimed(self.store, SLOT, "engine"))
+        self.lease = FakeLease(await claim_slot(self.store, SLOT, "engine"))
         self.dispatcher.open_slot(SLOT, self.lease)
         running = asyncio.create_task(self.dispatcher.run())
         stack.push_async_callback(self.dispatcher.close)

@@ -5,7 +5,7 @@ import msgspec
 from engine.store.store import Store
 from tests.contract.callbacks.bench import SLOT, open_bench
 from tests.contract.rpc.harness.bench import CALL, Bench
-from tests.harness.customers.callback_server import Customer, scripted
+from tests.harness.customers.callback_server import CallbackServer, answer_with
 from tests.sim.graphs import API
 from wire.request import ApiRequest
 
@@ -28,9 +28,9 @@ async def put(store: Store, url: str) -> None:
 
 async def test_an_event_is_delivered_by_a_request(store: Store) -> None:
     """Events arrive in order, with the account's secrets and the event's id as idempotency key."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         await put(store, customer.url("/events"))
-        customer.answers["/events"] = scripted(500, 500, 204)
+        customer.answers["/events"] = answer_with(500, 500, 204)
         await bench.emit(CALL_ID, 0, 1, target=API)
         await bench.until_empty()
     numbers = [each.event["n"] for each in customer.got]
@@ -45,9 +45,9 @@ async def test_an_event_is_delivered_by_a_request(store: Store) -> None:
 
 async def test_retry_after(store: Store) -> None:
     """A server may request a longer delay than a request may take."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         await put(store, customer.url("/"))
-        customer.answers["/"] = scripted(429, 429, 204, Retry_After="2")
+        customer.answers["/"] = answer_with(429, 429, 204, Retry_After="2")
         await bench.emit(CALL_ID, 0, target=API)
         await bench.until_empty()
     *earlier, last = customer.got
@@ -56,7 +56,7 @@ async def test_retry_after(store: Store) -> None:
 
 async def test_a_missing_request(store: Store) -> None:
     """Another account's request is not used; the event becomes a dead letter."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         await put(store, customer.url("/"))
         await bench.emit(CALL_ID, 0, account="other", target=API)
         await bench.until_empty()
@@ -67,9 +67,9 @@ async def test_a_missing_request(store: Store) -> None:
 
 async def test_410_gives_a_calls_events_up(store: Store) -> None:
     """A server that answers 410 gets no further event of this call."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         await put(store, customer.url("/"))
-        customer.answers["/"] = scripted(410)
+        customer.answers["/"] = answer_with(410)
         await bench.emit(CALL_ID, 0, 1, target=API)
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)

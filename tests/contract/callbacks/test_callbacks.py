@@ -5,13 +5,18 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from engine.store.store import Store
 from tests.contract.callbacks.bench import SLOT, open_bench, secret_of, verified
-from tests.harness.customers.callback_server import Customer, hangs, scripted, talks_on
+from tests.harness.customers.callback_server import (
+    CallbackServer,
+    answer_endlessly,
+    answer_with,
+    never_answer,
+)
 from tests.harness.until import until
 
 
 async def test_a_signed_event(store: Store) -> None:
     """A committed event is sent at once, signed as the reference library expects."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         secret = await bench.put_target(customer.url("/events"))
         await bench.emit("3-pbx1-aaaaaaaa", 0)
         await customer.has(1)
@@ -28,7 +33,7 @@ async def test_a_signed_event(store: Store) -> None:
 
 async def test_in_order(store: Store) -> None:
     """A call's events arrive one by one, also those emitted during a delivery."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         await bench.put_target(customer.url("/"))
         for call in ("3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"):
             await bench.emit(call, 0, 1)
@@ -41,9 +46,9 @@ async def test_in_order(store: Store) -> None:
 
 async def test_a_retry_has_the_same_id(store: Store) -> None:
     """A failed event is retried with its id and delays only later events of its call."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         await bench.put_target(customer.url("/"))
-        customer.answers["/"] = scripted(500, 503, 204)
+        customer.answers["/"] = answer_with(500, 503, 204)
         await bench.emit("3-pbx1-aaaaaaaa", 0)
         await bench.emit("3-pbx1-aaaaaaaa", 1)
         await bench.until_empty()
@@ -53,9 +58,9 @@ async def test_a_retry_has_the_same_id(store: Store) -> None:
 
 async def test_dead_letters(store: Store) -> None:
     """An event given up is kept, delays no later event, and can be resent."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         await bench.put_target(customer.url("/"))
-        customer.answers["/"] = scripted(500, 500, 500, 204)
+        customer.answers["/"] = answer_with(500, 500, 500, 204)
         await bench.emit("3-pbx1-aaaaaaaa", 0, 1)
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
@@ -73,9 +78,9 @@ async def test_dead_letters(store: Store) -> None:
 
 async def test_gone(store: Store) -> None:
     """410 stops the account's target; its events become dead letters."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         await bench.put_target(customer.url("/"))
-        customer.answers["/"] = scripted(410)
+        customer.answers["/"] = answer_with(410)
         await bench.emit("3-pbx1-aaaaaaaa", 0, 1)
         await bench.until_empty()
         await bench.emit("3-pbx1-bbbbbbbb", 0)
@@ -88,9 +93,9 @@ async def test_gone(store: Store) -> None:
 
 async def test_retry_after(store: Store) -> None:
     """The delay that a server requests is respected."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         await bench.put_target(customer.url("/"))
-        customer.answers["/"] = scripted(429, 204, Retry_After="1")
+        customer.answers["/"] = answer_with(429, 204, Retry_After="1")
         await bench.emit("3-pbx1-aaaaaaaa", 0)
         await bench.until_empty()
     first, second = customer.got
@@ -99,9 +104,9 @@ async def test_retry_after(store: Store) -> None:
 
 async def test_a_redirect_is_not_followed(store: Store) -> None:
     """A redirect counts as a failure."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         await bench.put_target(customer.url("/"))
-        customer.answers["/"] = scripted(307, Location="/elsewhere")
+        customer.answers["/"] = answer_with(307, Location="/elsewhere")
         await bench.emit("3-pbx1-aaaaaaaa", 0)
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
@@ -111,7 +116,7 @@ async def test_a_redirect_is_not_followed(store: Store) -> None:
 
 async def test_a_private_address(store: Store) -> None:
     """It is refused when the socket is created."""
-    async with Customer() as customer, open_bench(store, allow=()) as bench:
+    async with CallbackServer() as customer, open_bench(store, allow=()) as bench:
         await bench.put_target(customer.url("/"))
         await bench.emit("3-pbx1-aaaaaaaa", 0)
         await bench.until_empty()
@@ -122,9 +127,9 @@ async def test_a_private_address(store: Store) -> None:
 
 async def test_an_endless_response(store: Store) -> None:
     """Only the status of a response counts, however long the body is."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         await bench.put_target(customer.url("/"))
-        customer.answers["/"] = talks_on
+        customer.answers["/"] = answer_endlessly
         await bench.emit("3-pbx1-aaaaaaaa", 0, 1)
         await bench.until_empty()
     assert customer.ids() == ["3-pbx1-aaaaaaaa.e0", "3-pbx1-aaaaaaaa.e1"]
@@ -133,13 +138,13 @@ async def test_an_endless_response(store: Store) -> None:
 async def test_a_hanging_target_delays_no_other(store: Store) -> None:
     """Another account's events arrive at once, while the hanging target's circuit opens."""
     async with (
-        Customer() as customer,
-        Customer() as bad,
+        CallbackServer() as customer,
+        CallbackServer() as bad,
         open_bench(store, response_timeout_s=3) as bench,
     ):
         await bench.put_target(customer.url("/"), "good")
         await bench.put_target(bad.url("/"), "bad", concurrency=4)
-        bad.answers["/"] = hangs
+        bad.answers["/"] = never_answer
         for number in range(50):
             await bench.emit(f"3-pbx1-bad{number:05}", 0, account="bad")
         for number in range(50):
@@ -154,7 +159,7 @@ async def test_a_hanging_target_delays_no_other(store: Store) -> None:
 
 async def test_rotation(store: Store) -> None:
     """During a rotation both secrets sign."""
-    async with Customer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_bench(store) as bench:
         old = await bench.put_target(customer.url("/"))
         after = await bench.targets.rotate_secret("acme")
         assert after is not None
@@ -169,7 +174,7 @@ async def test_rotation(store: Store) -> None:
 
 async def test_no_delivery_without_the_lease(store: Store) -> None:
     """An engine that may have lost the slot sends nothing; the next owner delivers the rest."""
-    async with Customer() as customer, open_bench(store) as stale:
+    async with CallbackServer() as customer, open_bench(store) as stale:
         await stale.put_target(customer.url("/"))
         stale.lease.holds = False
         await stale.emit("3-pbx1-aaaaaaaa", 0, 1)

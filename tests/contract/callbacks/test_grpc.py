@@ -9,7 +9,7 @@ from grpc import aio
 
 from engine.store.store import Store
 from tests.contract.callbacks.bench import SLOT, open_bench, verified
-from tests.harness.customers.grpc_server import GrpcCustomer
+from tests.harness.customers.grpc_server import GrpcCallbackServer
 from tests.harness.ports import free_port
 from tests.harness.servers.certificate import certificate
 from tests.harness.until import until
@@ -20,7 +20,7 @@ CALL, OTHER = "3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"
 
 async def test_a_signed_message(store: Store) -> None:
     """Its fields equal the JSON's; the reference library verifies the JSON with the metadata."""
-    async with GrpcCustomer() as customer, open_bench(store) as bench:
+    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
         secret = await bench.put_target("grpc://127.0.0.1:1")  # this call names its own target
         await bench.emit(CALL, 0, target=customer.target)
         await bench.until_empty()
@@ -45,7 +45,7 @@ async def test_retries_keep_the_order(store: Store) -> None:
         if refusals >= 0:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "not now")
 
-    async with GrpcCustomer() as customer, open_bench(store) as bench:
+    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
         customer.answer = answer
         await bench.emit(CALL, 0, 1, 2, target=customer.target)
         await bench.until_empty()
@@ -66,7 +66,7 @@ async def test_a_rejected_call_disturbs_no_other(store: Store, code: grpc.Status
         else:
             retried.set()
 
-    async with GrpcCustomer() as customer, open_bench(store) as bench:
+    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
         customer.answer = answer
         await bench.emit(CALL, 0, 1, target=customer.target)
         await until(lambda: bool(customer.got), what="the first call's event")
@@ -86,7 +86,7 @@ async def test_pushback(store: Store) -> None:
             context.set_trailing_metadata((("grpc-retry-pushback-ms", "1000"),))
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too much")
 
-    async with GrpcCustomer() as customer, open_bench(store) as bench:
+    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
         customer.answer = answer
         await bench.emit(CALL, 0, target=customer.target)
         await bench.until_empty()
@@ -99,7 +99,7 @@ async def test_gone(store: Store) -> None:
     async def answer(_context: aio.ServicerContext) -> Ack:
         return Ack(gone=True)
 
-    async with GrpcCustomer() as customer, open_bench(store) as bench:
+    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
         customer.answer = answer
         await bench.emit(CALL, 0, 1, target=customer.target)
         await bench.until_empty()
@@ -114,7 +114,7 @@ async def test_a_server_that_hangs(store: Store) -> None:
     async def answer(_context: aio.ServicerContext) -> None:
         await asyncio.Event().wait()
 
-    async with GrpcCustomer() as customer, open_bench(store, response_timeout_s=0.2) as bench:
+    async with GrpcCallbackServer() as customer, open_bench(store, response_timeout_s=0.2) as bench:
         customer.answer = answer
         await bench.emit(CALL, 0, target=customer.target)
         await bench.until_empty()
@@ -133,7 +133,7 @@ async def test_a_closed_port(store: Store) -> None:
 
 async def test_a_private_address(store: Store) -> None:
     """It is refused before a connection is opened."""
-    async with GrpcCustomer() as customer, open_bench(store, allow=()) as bench:
+    async with GrpcCallbackServer() as customer, open_bench(store, allow=()) as bench:
         await bench.emit(CALL, 0, target=customer.target)
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
@@ -147,7 +147,7 @@ async def test_tls(store: Store, is_trusted: bool) -> None:
     key, signed = certificate()
     credentials = grpc.ssl_server_credentials([(key, signed)])
     roots = signed if is_trusted else None
-    async with GrpcCustomer(credentials) as customer, open_bench(store, roots=roots) as bench:
+    async with GrpcCallbackServer(credentials) as customer, open_bench(store, roots=roots) as bench:
         await bench.emit(CALL, 0, target=customer.target)
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.harness.servers.cut import Cut
+from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.until import until
 
 
@@ -30,14 +30,14 @@ def echo() -> Echo:
 
 
 @pytest.fixture
-async def wire(echo: Echo) -> AsyncIterator[Cut]:
+async def wire(echo: Echo) -> AsyncIterator[TcpProxy]:
     """Give a wire to it."""
     server = await asyncio.start_server(echo.serve, "127.0.0.1", 0)
-    async with server, Cut(server.sockets[0].getsockname()[1]) as made:
+    async with server, TcpProxy(server.sockets[0].getsockname()[1]) as made:
         yield made
 
 
-async def test_what_is_sent_goes_there_and_back(wire: Cut) -> None:
+async def test_what_is_sent_goes_there_and_back(wire: TcpProxy) -> None:
     """A whole wire carries bytes both ways, and the end of the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", wire.port)
     writer.write(b"hello")
@@ -47,7 +47,7 @@ async def test_what_is_sent_goes_there_and_back(wire: Cut) -> None:
     writer.close()
 
 
-async def test_a_cut_wire_holds_back(wire: Cut, echo: Echo) -> None:
+async def test_a_cut_wire_holds_back(wire: TcpProxy, echo: Echo) -> None:
     """While it is cut nothing arrives and nothing ends; when it is mended, all arrives."""
     reader, writer = await asyncio.open_connection("127.0.0.1", wire.port)
     writer.write(b"one")
@@ -62,7 +62,7 @@ async def test_a_cut_wire_holds_back(wire: Cut, echo: Echo) -> None:
     writer.close()
 
 
-async def test_who_connects_to_a_cut_wire_waits(wire: Cut, echo: Echo) -> None:
+async def test_who_connects_to_a_cut_wire_waits(wire: TcpProxy, echo: Echo) -> None:
     """A new connection is neither refused nor served until the wire is mended."""
     wire.cut()
     reader, writer = await asyncio.open_connection("127.0.0.1", wire.port)

@@ -1,4 +1,4 @@
-"""A server that tests may harm, and what is written to it."""
+"""A durable server for fault tests, and the changes written to it."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from tests.harness.servers.valkey import Valkey
 
 
 class DurableValkey(Valkey):
-    """A server that answers a write when it is on the disk."""
+    """A server that replies to a write once it is on disk."""
 
     def command(self) -> Sequence[str]:
         """Return the server's command line."""
@@ -17,7 +17,7 @@ class DurableValkey(Valkey):
 
 
 @asynccontextmanager
-async def opened(url: str, timeout_s: float = 2.0) -> AsyncIterator[RedisStore]:
+async def open_store(url: str, timeout_s: float = 2.0) -> AsyncIterator[RedisStore]:
     """Open a store for the length of a test."""
     store = RedisStore(url, timeout_s=timeout_s)
     try:
@@ -27,11 +27,11 @@ async def opened(url: str, timeout_s: float = 2.0) -> AsyncIterator[RedisStore]:
 
 
 def change(number: int, call_id: str = "c1") -> Change:
-    """Make the change of step `number`, which logs and tells that number."""
-    word = b"%d" % number
-    return Change(call_id, "pbx1", word, number, (word,), (word,))
+    """Return the change of step `number`, whose log entry and event are that number."""
+    body = b"%d" % number
+    return Change(call_id, "pbx1", body, number, (body,), (body,))
 
 
-async def told(store: RedisStore) -> list[bytes]:
+async def all_events(store: RedisStore) -> list[bytes]:
     """Read all events of slot 3."""
     return [event for _, _, event in await store.stream.read_after({3: "0"}, limit=100_000)]

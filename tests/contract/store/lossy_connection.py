@@ -1,4 +1,4 @@
-"""A line to a server that can lose an answer."""
+"""A proxy to a server that can lose replies."""
 
 import asyncio
 import ssl
@@ -6,11 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class LossyLine:
-    """Passes bytes both ways; `lose_next` cuts the line where the next answer would come back.
+class LossyProxy:
+    """Forwards bytes both ways; `lose_next` closes the connection instead of the next reply.
 
-    `loses_all` cuts it there each time, `says` is said in place of each answer. It may speak TLS on
-    the near side.
+    `loses_all` does so each time, `replacement` replaces each reply. May use TLS towards the client.
     """
 
     def __init__(self, server_port: int, tls: ssl.SSLContext | None = None) -> None:
@@ -19,11 +18,11 @@ class LossyLine:
         self.port = 0
         self.lose_next = False
         self.loses_all = False
-        self.says: bytes | None = None
+        self.replacement: bytes | None = None
         self.lost = 0
 
     @asynccontextmanager
-    async def listening(self) -> AsyncIterator["LossyLine"]:
+    async def listening(self) -> AsyncIterator["LossyProxy"]:
         """Listen on a free port of this machine."""
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
         self.port = server.sockets[0].getsockname()[1]
@@ -33,19 +32,19 @@ class LossyLine:
             server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._server_port)
-        there = asyncio.create_task(self._there(reader, far_writer))
-        while answer := await far_reader.read(65_536):
+        server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self._server_port)
+        forwarding = asyncio.create_task(self._forward(reader, server_writer))
+        while reply := await server_reader.read(65_536):
             if self.lose_next or self.loses_all:
                 self.lose_next = False
                 self.lost += 1
                 break
-            writer.write(answer if self.says is None else self.says)
+            writer.write(reply if self.replacement is None else self.replacement)
         writer.close()
-        far_writer.close()
-        await there
+        server_writer.close()
+        await forwarding
 
-    async def _there(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65_536):
             writer.write(data)
         writer.close()

@@ -1,4 +1,4 @@
-"""Slots' outboxes in the tests of them: what is due, and to whom."""
+"""Helpers of the outbox tests."""
 
 from engine.store.change import Change
 from engine.store.store import Store
@@ -10,10 +10,10 @@ OTHER = "3-pbx1-bbbbbbbb"
 
 
 def change(call: str, *numbers: int, account: str = "acme", target: str = "auto-set") -> Change:
-    """Make the commit of some of a call's events."""
+    """Return a commit with some of a call's events."""
     return commit_of(call, *numbers, account=account, target=target)
 
 
 async def numbers(store: Store, call: str = CALL) -> list[int]:
-    """List the numbers that are due."""
+    """Return the numbers of a call's pending events."""
     return [seq for seq, _ in (await store.outbox.pending_events(SLOT, call, 100)).events]

@@ -1,4 +1,4 @@
-"""What tests of stores ask again and again."""
+"""Helpers of the store tests."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,23 +9,23 @@ from engine.store.store import Store
 Opener = Callable[..., Store]
 
 
-async def claimed(store: Store, slot: int, owner: str = "engine1") -> int:
-    """Claim a slot whose lease ends at once, so that anybody may claim it next."""
+async def claim_slot(store: Store, slot: int, owner: str = "engine1") -> int:
+    """Claim a slot whose lease ends at once, so that any engine may claim it next."""
     token = await store.claim(slot, owner, 0)
-    assert token is not None, f"slot {slot} is another's"
+    assert token is not None, f"slot {slot} has another owner"
     return token
 
 
-def change(call_id: str = "c1", seq: int = 0, **facts: Any) -> Change:
-    """Make the change of step `seq` of a call."""
-    given: dict[str, Any] = {
+def change(call_id: str = "c1", seq: int = 0, **fields: Any) -> Change:
+    """Return the change of step `seq` of a call."""
+    defaults: dict[str, Any] = {
         "node": "pbx1",
         "state": b"\x00state %d\xff" % seq,
         "log": (b"\xc1entry %d" % seq,),
     }
-    return Change(call_id=call_id, seq=seq, **(given | facts))
+    return Change(call_id=call_id, seq=seq, **(defaults | fields))
 
 
-async def live(store: Store, slot: int = 3) -> list[tuple[str, str, bytes]]:
+async def live_calls(store: Store, slot: int = 3) -> list[tuple[str, str, bytes]]:
     """Read all live calls."""
     return sorted([call async for call in store.live(slot)])

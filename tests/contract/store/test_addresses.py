@@ -1,6 +1,6 @@
-"""The real store over TLS, with a password, and by way of a sentinel while the primary fails over.
+"""The real store over TLS, with a password, and through a sentinel during a failover.
 
-The server itself speaks plainly: TLS ends at a line before it.
+The server itself does not use TLS: a proxy in front of it does.
 """
 
 import ssl
@@ -13,26 +13,26 @@ from redis.exceptions import RedisError
 
 from engine.store.errors import StoreDown
 from engine.store.redis.store import RedisStore
-from tests.contract.store.durable_server import change, opened
-from tests.contract.store.lossy_connection import LossyLine
-from tests.contract.store.stores import claimed
+from tests.contract.store.durable_server import change, open_store
+from tests.contract.store.lossy_connection import LossyProxy
+from tests.contract.store.stores import claim_slot
 from tests.harness.servers.certificate import certificate
 from tests.harness.servers.sentinel import NAME, Sentinel
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
 
-PASSWORD = "open-sesame"  # noqa: S105 - it opens a server that the test has made
+PASSWORD = "open-sesame"  # noqa: S105 - of a test server
 
 
 class LockedValkey(Valkey):
-    """A server that wants a password."""
+    """A server with a password."""
 
     def command(self) -> Sequence[str]:
-        """Return its command line."""
+        """Return its command proxy."""
         return [*super().command(), "--requirepass", PASSWORD]
 
     async def answers(self) -> bool:
-        """Tell whether it lets somebody in."""
+        """Return whether it accepts the password."""
         async with Redis(port=self.port, password=PASSWORD) as client:
             try:
                 return bool(await client.ping())
@@ -41,38 +41,40 @@ class LockedValkey(Valkey):
 
 
 async def test_over_tls_with_a_password(tmp_path: Path) -> None:
-    """Scripts and all else go the same way; who can't verify the server asks it nothing."""
+    """Scripts and commands use TLS; an unverified server gets no request."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     key, signed = certificate()
     (pair := tmp_path / "pair.pem").write_bytes(key + signed)
     tls.load_cert_chain(pair)
     async with LockedValkey(tmp_path / "valkey") as valkey:
-        line = LossyLine(valkey.port, tls)
-        async with line.listening():
-            place = f"rediss://:{PASSWORD}@localhost:{line.port}/0"
-            async with opened(f"{place}?ssl_ca_certs={pair}") as store:
-                token = await claimed(store, 3, "engine1")
+        proxy = LossyProxy(valkey.port, tls)
+        async with proxy.listening():
+            address = f"rediss://:{PASSWORD}@localhost:{proxy.port}/0"
+            async with open_store(f"{address}?ssl_ca_certs={pair}") as store:
+                token = await claim_slot(store, 3, "engine1")
                 await store.commit(3, token, [change(0)])
-                line.lose_next = True
+                proxy.lose_next = True
                 await store.commit(3, token, [change(1)])
                 assert await store.log(3, "c1") == [b"0", b"1"]
-            async with opened(place) as store:
+            async with open_store(address) as store:
                 with pytest.raises(StoreDown, match="certificate"):
                     await store.claim(3, "engine1", 1_000)
-            async with opened(f"rediss://localhost:{line.port}/0?ssl_ca_certs={pair}") as store:
+            async with open_store(
+                f"rediss://localhost:{proxy.port}/0?ssl_ca_certs={pair}"
+            ) as store:
                 with pytest.raises(StoreDown, match="Authentication"):
                     await store.claim(3, "engine1", 1_000)
 
 
-async def test_a_failover_that_a_sentinel_makes(tmp_path: Path) -> None:
-    """The primary dies, and the next commit that is made finds the replica in its place."""
+async def test_a_sentinel_failover(tmp_path: Path) -> None:
+    """The primary dies, and the next commit that is made finds the replica in its address."""
     async with Valkey(tmp_path / "one") as one, Valkey(tmp_path / "two") as two:
         async with Redis(port=two.port) as client:
             await client.replicaof("127.0.0.1", str(one.port))
         async with Sentinel(tmp_path / "sentinel", one) as sentinel:
             await until(lambda: _knows_replica(sentinel), timeout_s=20, what="a replica")
-            async with opened(sentinel.address) as store:
-                token = await claimed(store, 3, "engine1")
+            async with open_store(sentinel.address) as store:
+                token = await claim_slot(store, 3, "engine1")
                 await store.commit(3, token, [change(0)])
                 await until(lambda: _has(two, 1), what="the replica to have it")
                 await one.kill()

@@ -8,39 +8,39 @@ from contextlib import suppress
 import pytest
 
 from engine.store.errors import StoreDown
-from tests.contract.store.durable_server import change, opened, told
-from tests.contract.store.lossy_connection import LossyLine
-from tests.contract.store.stores import claimed
+from tests.contract.store.durable_server import all_events, change, open_store
+from tests.contract.store.lossy_connection import LossyProxy
+from tests.contract.store.stores import claim_slot
 from tests.harness.servers.valkey import Valkey
 
 
 async def test_a_lost_answer_is_asked_for_again(valkey: Valkey) -> None:
     """A commit whose answer was lost with the connection is repeated, and stored once."""
-    line = LossyLine(valkey.port)
-    async with line.listening(), opened(f"redis://127.0.0.1:{line.port}") as store:
-        token = await claimed(store, 3, "engine1")
+    proxy = LossyProxy(valkey.port)
+    async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
+        token = await claim_slot(store, 3, "engine1")
         for number in range(3):
-            line.lose_next = True
+            proxy.lose_next = True
             await store.commit(3, token, [change(number)])
-        line.lose_next = True
+        proxy.lose_next = True
         assert await store.create(3, token, change(0, "c2"))
-        assert line.lost == 4
+        assert proxy.lost == 4
         assert await store.log(3, "c1") == [b"0", b"1", b"2"]
-        assert await told(store) == [b"0", b"1", b"2", b"0"]
+        assert await all_events(store) == [b"0", b"1", b"2", b"0"]
 
 
 async def test_what_was_asked_together_survives_a_lost_line(valkey: Valkey) -> None:
     """All that was under way is asked once more, each of it; a line lost twice is told."""
-    line = LossyLine(valkey.port)
-    async with line.listening(), opened(f"redis://127.0.0.1:{line.port}") as store:
-        tokens = [await claimed(store, slot, "engine1") for slot in range(4)]
-        line.lose_next = True
+    proxy = LossyProxy(valkey.port)
+    async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
+        tokens = [await claim_slot(store, slot, "engine1") for slot in range(4)]
+        proxy.lose_next = True
         await asyncio.gather(*(store.commit(s, t, [change(0)]) for s, t in enumerate(tokens)))
         assert [await store.log(slot, "c1") for slot in range(4)] == [[b"0"]] * 4
-        line.loses_all = True
+        proxy.loses_all = True
         with pytest.raises(StoreDown, match="onnection"):
             await store.commit(0, tokens[0], [change(1)])
-        line.loses_all = False
+        proxy.loses_all = False
         await store.commit(0, tokens[0], [change(1)])
         assert await store.log(0, "c1") == [b"0", b"1"]
 
@@ -48,21 +48,21 @@ async def test_what_was_asked_together_survives_a_lost_line(valkey: Valkey) -> N
 @pytest.mark.parametrize("words", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b":1\r\n:1\r\n:1\r\n"])
 async def test_who_speaks_something_else_is_left(valkey: Valkey, words: bytes) -> None:
     """Neither what is no answer, nor more answers than questions, does harm for longer."""
-    line = LossyLine(valkey.port)
-    async with line.listening(), opened(f"redis://127.0.0.1:{line.port}") as store:
-        token = await claimed(store, 3, "engine1")
-        line.says = words
+    proxy = LossyProxy(valkey.port)
+    async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
+        token = await claim_slot(store, 3, "engine1")
+        proxy.replacement = words
         with suppress(StoreDown):
             await store.commit(3, token, [change(0)])
-        line.says = None
+        proxy.replacement = None
         await store.commit(3, token, [change(0)])
         assert await store.log(3, "c1") == [b"0"]
 
 
 async def test_who_no_longer_waits_leaves_the_others_their_answers(valkey: Valkey) -> None:
     """Answers come in the order asked, also past one that nobody wants any more."""
-    async with opened(valkey.url) as store:
-        tokens = [await claimed(store, slot, "engine1") for slot in range(3)]
+    async with open_store(valkey.url) as store:
+        tokens = [await claim_slot(store, slot, "engine1") for slot in range(3)]
         asked = [asyncio.create_task(store.renew(s, t + s, 9_000)) for s, t in enumerate(tokens)]
         await asyncio.sleep(0)
         asked[0].cancel()
@@ -72,8 +72,8 @@ async def test_who_no_longer_waits_leaves_the_others_their_answers(valkey: Valke
 
 async def test_a_store_that_is_closed_leaves_nobody_waiting(valkey: Valkey) -> None:
     """What is under way is told that it will have no answer."""
-    async with opened(valkey.url) as store:
-        token = await claimed(store, 3, "engine1")
+    async with open_store(valkey.url) as store:
+        token = await claim_slot(store, 3, "engine1")
         os.kill(valkey.pid, signal.SIGSTOP)
         try:
             asked = asyncio.create_task(store.commit(3, token, [change(0)]))

@@ -57,7 +57,7 @@ async def test_a_change_of_another_state_is_not_made(store: Store) -> None:
     assert await on_list(store, TWO) is False
 
 
-async def test_a_list_begins_anew(store: Store) -> None:
+async def test_a_list_is_replaced(store: Store) -> None:
     """After 0 nothing is left of what was there; a list that is forgotten is not known."""
     await store.dial_policies.change_list("acme", DncListChange(0, 5, (ONE,)))
     assert await store.dial_policies.change_list("acme", DncListChange(0, 2, (TWO,))) == 2
@@ -89,14 +89,14 @@ async def test_a_book_over_a_store(store: Store) -> None:
     terms = AccountDialPolicy(("+47",), ("+4721930000",), do_not_call=True)
     await store.dial_policies.put("acme", msgspec.json.encode(terms))
     await store.dial_policies.change_list("acme", DncListChange(0, 1, (ONE,)))
-    book = DialPolicy(store.dial_policies, lambda: 5_000)
+    policy = DialPolicy(store.dial_policies, lambda: 5_000)
 
-    async def judged(party: str) -> DialDecision:
-        verdict: asyncio.Future[DialDecision] = asyncio.get_running_loop().create_future()
-        book.authorize(outbound(), party, "+15550001", verdict.set_result)
-        return await verdict
+    async def decide(party: str) -> DialDecision:
+        decision: asyncio.Future[DialDecision] = asyncio.get_running_loop().create_future()
+        policy.authorize(outbound(), party, "+15550001", decision.set_result)
+        return await decision
 
-    refusals = [(await judged(each)).rejection for each in (ONE, TWO, "+15550001")]
+    refusals = [(await decide(each)).rejection for each in (ONE, TWO, "+15550001")]
     assert refusals == ["do_not_call", "", "not_allowed"]
-    assert (await judged(TWO)).caller_id == "+4721930000"
-    await book.close()
+    assert (await decide(TWO)).caller_id == "+4721930000"
+    await policy.close()

@@ -1,9 +1,9 @@
-"""What every store keeps of accounts: number routes and agents."""
+"""Number routes and agents in every store."""
 
 from engine.store.store import Store
 
 
-async def test_routes_are_put_replaced_and_taken_out(store: Store) -> None:
+async def test_routes_are_put_replaced_and_deleted(store: Store) -> None:
     """An inbound number has one route at most."""
     await store.put_route("+471", b"{1}")
     await store.put_route("+472", b'"https://x.example/"')
@@ -15,7 +15,7 @@ async def test_routes_are_put_replaced_and_taken_out(store: Store) -> None:
 
 
 async def test_agents_are_kept_by_account(store: Store) -> None:
-    """An agent is put, replaced, listed and taken out within its account only."""
+    """An agent is put, replaced, listed and deleted within its account only."""
     await store.put_agent("a1", "1001", b"{1}")
     await store.put_agent("a1", "sales7", b"{2}")
     await store.put_agent("a1", "1001", b"{3}")

@@ -1,4 +1,4 @@
-"""Which nodes are drained, over both stores."""
+"""Drained nodes in both stores."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from tests.harness.until import until
 
 
 async def test_drained_nodes_are_kept(store: Store) -> None:
-    """Each as often as one likes; others stay as they are."""
+    """Puts are idempotent and change one node only."""
     assert await store.drained() == frozenset()
     await store.put_drained("pbx1", True)
     await store.put_drained("pbx1", True)
@@ -21,27 +21,27 @@ async def test_drained_nodes_are_kept(store: Store) -> None:
     assert await store.drained() == {"pbx2"}
 
 
-class Absent(MemoryStore):
-    """A store that can be away."""
+class FaultyStore(MemoryStore):
+    """A store that can be down."""
 
-    away = False
+    down = False
 
     async def drained(self) -> frozenset[str]:
-        """Read, unless away."""
-        if self.away:
-            raise StoreDown("away")
+        """Read, unless down."""
+        if self.down:
+            raise StoreDown("test fault")
         return await super().drained()
 
 
-async def test_all_engines_learn_of_it() -> None:
-    """Soon; while the store is away nothing changes."""
-    store = Absent()
+async def test_all_engines_see_drained_nodes() -> None:
+    """Soon; while the store is down nothing changes."""
+    store = FaultyStore()
     here, there = DrainedNodes(store), DrainedNodes(store)
     task = asyncio.get_running_loop().create_task(there.run())
     await here.set_drained("pbx1", True)
     assert here.nodes == {"pbx1"}
     await until(lambda: there.nodes == {"pbx1"})
-    store.away = True
+    store.down = True
     await asyncio.wait([task], timeout=0.6)
     assert there.nodes == {"pbx1"}
     assert not task.done()

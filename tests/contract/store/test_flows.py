@@ -1,4 +1,4 @@
-"""Flows and API requests in every store: versions that never change, accounts apart."""
+"""Flows and API requests in every store: immutable versions, separate accounts."""
 
 import asyncio
 
@@ -17,8 +17,8 @@ async def test_a_version_never_changes(store: Store) -> None:
     assert await store.flow_versions("a2", "f1") == []
 
 
-async def test_puts_at_once_get_numbers_of_their_own(store: Store) -> None:
-    """However many put a flow at the same time, each has a version, and the last is the newest."""
+async def test_concurrent_puts_get_separate_versions(store: Store) -> None:
+    """Each of many concurrent puts gets its own version; the last is the newest."""
     bodies = [b"%d" % number for number in range(20)]
     versions = await asyncio.gather(*(store.put_flow("a1", "f1", body) for body in bodies))
     assert sorted(versions) == list(range(1, 21))
@@ -27,8 +27,8 @@ async def test_puts_at_once_get_numbers_of_their_own(store: Store) -> None:
     assert await store.flows("a1") == {"f1": 20}
 
 
-async def test_old_versions_are_forgotten(store: Store) -> None:
-    """A limit stands over how many are kept."""
+async def test_old_versions_are_deleted(store: Store) -> None:
+    """The number of versions is limited."""
     for number in range(MAX_FLOW_VERSIONS + 2):
         await store.put_flow("a1", "f1", b"%d" % number)
     kept = await store.flow_versions("a1", "f1")
@@ -36,7 +36,7 @@ async def test_old_versions_are_forgotten(store: Store) -> None:
 
 
 async def test_a_deleted_flow_is_kept_for_calls_that_run_it(store: Store) -> None:
-    """It is not found or listed; its versions are, by number, and the next has a new number."""
+    """It is not listed; its versions are readable by number, and the next has a new number."""
     await store.put_flow("a1", "f1", b"1")
     await store.put_flow("a1", "f2", b"2")
     assert await store.delete_flow("a1", "f1")
@@ -50,7 +50,7 @@ async def test_a_deleted_flow_is_kept_for_calls_that_run_it(store: Store) -> Non
 
 
 async def test_api_requests_are_kept_by_account(store: Store) -> None:
-    """An API request is put, replaced, listed and taken out within its account only."""
+    """An API request is put, replaced, listed and deleted within its account only."""
     await store.put_request("a1", "r1", b"{1}")
     await store.put_request("a1", "r1", b"{2}")
     await store.put_request("a1", "r2", b"{3}")

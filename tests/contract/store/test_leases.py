@@ -1,4 +1,4 @@
-"""Leases of slots and the engines that hold them, in every store."""
+"""Slot leases and engine membership, in every store."""
 
 import asyncio
 from itertools import count
@@ -10,7 +10,7 @@ from redis import Redis
 from engine.store.errors import CommitsLost
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
-from tests.contract.store.stores import change, claimed
+from tests.contract.store.stores import change, claim_slot
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
 
@@ -18,8 +18,8 @@ LEASE_MS = 60_000
 SHORT_MS = 200
 
 
-async def test_a_running_lease_keeps_others_out(store: Store) -> None:
-    """While it runs, nobody else is given the slot; its owner is, with a larger token."""
+async def test_a_running_lease_excludes_others(store: Store) -> None:
+    """While it runs, only its owner can claim the slot again, with a larger token."""
     first = await store.claim(3, "engine1", LEASE_MS)
     assert first is not None
     assert await store.claim(3, "engine2", LEASE_MS) is None
@@ -29,9 +29,9 @@ async def test_a_running_lease_keeps_others_out(store: Store) -> None:
     assert await store.owner(3) == "engine1"
 
 
-async def test_a_lease_that_ran_out_is_anybodys(store: Store) -> None:
-    """After its time a slot can be claimed, and the old owner can renew no more."""
-    old = await claimed(store, 3, "engine1")
+async def test_an_expired_lease_is_free(store: Store) -> None:
+    """After expiry another engine can claim the slot, and the old owner cannot renew."""
+    old = await claim_slot(store, 3, "engine1")
     new = await store.claim(3, "engine2", LEASE_MS)
     assert new is not None
     assert new > old
@@ -40,79 +40,79 @@ async def test_a_lease_that_ran_out_is_anybodys(store: Store) -> None:
 
 
 async def test_a_lease_is_renewed(store: Store) -> None:
-    """A lease that was about to end runs on."""
-    token = await claimed(store, 3, "engine1")
+    """Renewal extends a lease."""
+    token = await claim_slot(store, 3, "engine1")
     assert await store.renew(3, token, LEASE_MS)
     assert await store.claim(3, "engine2", LEASE_MS) is None
 
 
-async def test_a_store_that_has_lost_batches_says_so(store: Store) -> None:
-    """Who renews says what was answered last; if the store lacks it, that is told, once it runs."""
-    token = await claimed(store, 3, "engine1")
+async def test_lost_batches_are_detected(store: Store) -> None:
+    """Renewal passes the last acknowledged batch; the store reports if it is lost."""
+    token = await claim_slot(store, 3, "engine1")
     for _ in range(2):
         await store.commit(3, token, [change()], 7)
     assert await store.renew(3, token, LEASE_MS, 7)
     with pytest.raises(CommitsLost):
         await store.renew(3, token, LEASE_MS, 8)
     assert await store.claim(3, "engine2", LEASE_MS) is None
-    assert await store.claim(3, "engine1", LEASE_MS) is not None  # who claims counts anew
+    assert await store.claim(3, "engine1", LEASE_MS) is not None  # a claim restarts numbering
 
 
-async def test_a_slot_is_given_back(store: Store) -> None:
-    """A lease renewed for no time is free at once."""
+async def test_a_slot_is_released(store: Store) -> None:
+    """A lease renewed for 0 ms is free at once."""
     token = await store.claim(3, "engine1", LEASE_MS)
     assert token is not None
     assert await store.renew(3, token, 0)
     assert await store.claim(3, "engine2", LEASE_MS) is not None
 
 
-async def test_a_slot_that_somebody_says_he_has(store: Store) -> None:
-    """By whichever clock its lease has run out: it is free when it was given back, not before."""
-    token = await claimed(store, 3, "engine1")
+async def test_a_slot_that_a_live_engine_claims_to_hold(store: Store) -> None:
+    """Whatever the clock says, the slot is free only once it was released."""
+    token = await claim_slot(store, 3, "engine1")
     assert await store.claim(3, "engine2", LEASE_MS, "engine1") is None
     assert await store.claim(3, "engine1", 0, "engine1") is not None
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     assert await store.renew(3, token, 0)
     assert await store.claim(3, "engine2", LEASE_MS, "engine1") is not None
 
 
-async def test_a_slot_that_the_store_has_lost_and_somebody_says_he_has(store: Store) -> None:
-    """It is his to claim anew."""
+async def test_a_lost_slot_that_a_live_engine_claims_to_hold(store: Store) -> None:
+    """Only the holder can claim it again."""
     assert await store.claim(4, "engine2", LEASE_MS, "engine1") is None
     assert await store.claim(4, "engine1", LEASE_MS) is not None
 
 
-async def test_a_slot_that_another_had_after_him(store: Store) -> None:
-    """Whose word is older than the store's is not believed: he has not heard yet."""
-    await claimed(store, 3, "engine1")
-    await claimed(store, 3, "engine2")
+async def test_a_slot_with_a_later_owner(store: Store) -> None:
+    """A holder's claim is ignored when another engine owned the slot after it."""
+    await claim_slot(store, 3, "engine1")
+    await claim_slot(store, 3, "engine2")
     assert await store.claim(3, "engine3", LEASE_MS, "engine1") is not None
 
 
-async def test_a_slot_that_nobody_held(store: Store) -> None:
+async def test_a_slot_without_an_owner(store: Store) -> None:
     """It has no owner and can't be renewed."""
     assert await store.owner(5) == ""
     assert not await store.renew(5, 7, LEASE_MS)
 
 
 async def test_engines_know_each_other(store: Store) -> None:
-    """Each beat tells all engines that live, with what they say of themselves, until they leave."""
+    """A heartbeat returns all live engines with their data, until they leave."""
     assert await store.heartbeat("engine1", '{"url":"a"}', LEASE_MS) == {"engine1": '{"url":"a"}'}
     both = await store.heartbeat("engine2", '{"url":"ü"}', LEASE_MS)
     assert both == {"engine1": '{"url":"a"}', "engine2": '{"url":"ü"}'}
     assert await store.heartbeat("engine1", "", 0) == {"engine2": '{"url":"ü"}'}
 
 
-async def test_who_is_silent_is_forgotten(store: Store) -> None:
-    """By the next beat of an engine that is in time itself."""
+async def test_a_silent_engine_expires(store: Store) -> None:
+    """At the next heartbeat of an engine that is on time itself."""
     await store.heartbeat("engine1", "{}", LEASE_MS)
     await store.heartbeat("engine2", "{}", SHORT_MS)
     await _passed(store, SHORT_MS)
     assert await store.heartbeat("engine1", "{}", LEASE_MS) == {"engine1": "{}"}
 
 
-async def test_who_is_late_itself_forgets_nobody(store: Store) -> None:
-    """The clock of the store's host may have been set: everybody has time to beat again."""
+async def test_a_late_heartbeat_expires_no_peer(store: Store) -> None:
+    """The clock of the store's host may have changed: all leases are extended."""
     await store.heartbeat("engine1", "{}", SHORT_MS)
     await store.heartbeat("engine2", "{}", SHORT_MS)
     await _passed(store, SHORT_MS)
@@ -127,8 +127,8 @@ async def test_who_is_late_itself_forgets_nobody(store: Store) -> None:
 @pytest.mark.parametrize(
     "field", [b"", b"{}", b"\xc1", b"\x92\x01", packed(("1", 2)), packed((1,))]
 )
-async def test_what_no_engine_wrote_is_taken_away(shared_valkey: Valkey, field: bytes) -> None:
-    """Among the engines, under a name of nobody or an engine's own: all beat on without it."""
+async def test_foreign_fields_are_deleted(shared_valkey: Valkey, field: bytes) -> None:
+    """Invalid fields among the engines, under any name, do not disturb heartbeats."""
     store = RedisStore(shared_valkey.url)
     with Redis(port=shared_valkey.port) as client:
         client.flushall()
@@ -144,41 +144,41 @@ async def test_what_no_engine_wrote_is_taken_away(shared_valkey: Valkey, field: 
     await store.close()
 
 
-async def test_comings_and_goings_are_told(store: Store) -> None:
-    """An engine that comes or goes and a slot that is given back wake who waits; beats do not."""
-    heard: list[int] = []
+async def test_membership_changes_are_published(store: Store) -> None:
+    """Engines that join or leave and released slots wake listeners; heartbeats do not."""
+    changes: list[int] = []
     numbers = count()
-    listener = asyncio.create_task(_listen(store, heard))
+    listener = asyncio.create_task(_listen(store, changes))
 
-    async def somebody_came() -> bool:
+    async def engine_joined() -> bool:
         await store.heartbeat(f"engine{next(numbers)}", "{}", LEASE_MS)
-        return bool(heard)
+        return bool(changes)
 
     try:
-        await until(somebody_came)  # told from the moment that the listener is there
-        told = len(heard)
+        await until(engine_joined)  # published once the listener has subscribed
+        before = len(changes)
         token = await store.claim(3, "engine1", LEASE_MS)
         assert token is not None
         await store.heartbeat("engine0", "{}", LEASE_MS)
         await store.renew(3, token, 0)
-        await until(lambda: len(heard) > told)
+        await until(lambda: len(changes) > before)
         await store.heartbeat("engine0", "", 0)
-        await until(lambda: len(heard) > told + 1)
+        await until(lambda: len(changes) > before + 1)
     finally:
         listener.cancel()
         await asyncio.gather(listener, return_exceptions=True)
 
 
-async def _passed(store: Store, passing_ms: int) -> None:
-    """Let so much time pass by the store's own clock."""
-    assert await store.claim(7, "engine1", passing_ms) is not None
+async def _passed(store: Store, duration_ms: int) -> None:
+    """Wait for some time by the store's own clock."""
+    assert await store.claim(7, "engine1", duration_ms) is not None
 
     async def is_free() -> bool:
-        return await store.claim(7, "engine2", passing_ms) is not None
+        return await store.claim(7, "engine2", duration_ms) is not None
 
     await until(is_free)
 
 
-async def _listen(store: Store, heard: list[int]) -> None:
+async def _listen(store: Store, changes: list[int]) -> None:
     async for _ in store.membership_changes():
-        heard.append(len(heard))
+        changes.append(len(changes))

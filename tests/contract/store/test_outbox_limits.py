@@ -1,39 +1,39 @@
-"""How much may wait in a slot: whoever fills it takes nobody else's room."""
+"""Limits of the outbox: an account that fills a slot takes no other account's share."""
 
 from engine.store.outbox import OutboxLimits, Settlement
 from tests.contract.store.outboxes import CALL, OTHER, SLOT, change, numbers
-from tests.contract.store.stores import Opener, claimed
+from tests.contract.store.stores import Opener, claim_slot
 
 
 async def test_too_many_of_one_account(opened: Opener) -> None:
-    """What finds no room becomes a dead letter, is counted, and holds up nobody else."""
+    """Events over the limit become dead dead_letters, are counted, and affect no other account."""
     store = opened(outbox_limits=OutboxLimits(max_per_slot=0, min_per_account=2))
-    token = await claimed(store, SLOT)
+    token = await claim_slot(store, SLOT)
     assert await store.commit(SLOT, token, [change(CALL, 0, 1, 2, 3)]) == 2
     assert await store.commit(SLOT, token, [change(OTHER, 0, account="other")]) == 0
-    letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
-    assert [(each.seq, each.reason) for each in letters] == [(2, "overflow"), (3, "overflow")]
+    dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+    assert [(each.seq, each.reason) for each in dead_letters] == [(2, "overflow"), (3, "overflow")]
     assert await store.outbox.resend(SLOT, "acme", [], 10) == 0
     await store.outbox.settle(SLOT, token, [Settlement(CALL, delivered=(0, 1))])
     assert await store.outbox.resend(SLOT, "acme", [], 10) == 2
 
 
 async def test_too_many_in_a_slot(opened: Opener) -> None:
-    """The slot has a limit; the call itself is stored all the same."""
+    """The slot has a limit; the call itself is still stored."""
     limits = OutboxLimits(max_per_slot=1, fair_share_divisor=1, min_per_account=0)
     store = opened(outbox_limits=limits)
-    token = await claimed(store, SLOT)
+    token = await claim_slot(store, SLOT)
     changes = [change(CALL, 0), change(OTHER, 0, account="other")]
     assert await store.commit(SLOT, token, changes) == 1
     assert await store.read(SLOT, OTHER) == b"state"
     assert await numbers(store, OTHER) == []
 
 
-async def test_who_fills_a_slot_takes_no_other_accounts_room(opened: Opener) -> None:
-    """However many targets an account's calls name, others have their share."""
+async def test_one_account_cannot_fill_a_slot(opened: Opener) -> None:
+    """However many targets an account has, other accounts have their share."""
     store = opened(outbox_limits=OutboxLimits(max_per_slot=10, min_per_account=1))
-    token = await claimed(store, SLOT)
-    calls = [f"3-pbx1-0000000{place}" for place in range(4)]
+    token = await claim_slot(store, SLOT)
+    calls = [f"3-pbx1-0000000{index}" for index in range(4)]
     filling = [change(each, 0, target=f"grpc://127.0.0.1:900{each[-1]}") for each in calls]
     assert await store.commit(SLOT, token, filling) == 2
     others = change(OTHER, 0, 1, 2, account="other")
@@ -41,11 +41,11 @@ async def test_who_fills_a_slot_takes_no_other_accounts_room(opened: Opener) -> 
     assert await numbers(store, OTHER) == [0, 1]
 
 
-async def test_however_many_fill_a_slot_there_is_room_for_one_more(opened: Opener) -> None:
-    """Five accounts whose targets fail leave most of it free; what one has shrinks with each."""
+async def test_there_is_always_room_for_another_account(opened: Opener) -> None:
+    """Five accounts whose targets fail leave most room free; the share shrinks with each."""
     store = opened(outbox_limits=OutboxLimits(max_per_slot=500, min_per_account=10))
-    token = await claimed(store, SLOT)
-    filling = {f"bad{place}": f"3-pbx1-0000000{place}" for place in range(5)}
+    token = await claim_slot(store, SLOT)
+    filling = {f"bad{index}": f"3-pbx1-0000000{index}" for index in range(5)}
     for account, call in filling.items():
         await store.commit(SLOT, token, [change(call, *range(500), account=account)])
     has = [len(await numbers(store, call)) for call in filling.values()]
@@ -56,14 +56,14 @@ async def test_however_many_fill_a_slot_there_is_room_for_one_more(opened: Opene
     assert (await store.outbox.claim_due(SLOT, token, 0, 0)).pending < 400
 
 
-async def test_who_fills_a_slot_at_once_with_others_has_as_much(opened: Opener) -> None:
-    """Of those who come together none has more than another; the last has its share left."""
+async def test_accounts_that_fill_a_slot_together_have_equal_shares(opened: Opener) -> None:
+    """Accounts that fill a slot together have equal shares; a later one has room left."""
     store = opened(outbox_limits=OutboxLimits(max_per_slot=100, min_per_account=5))
-    token = await claimed(store, SLOT)
-    accounts = [f"bad{place}" for place in range(20)]
+    token = await claim_slot(store, SLOT)
+    accounts = [f"bad{index}" for index in range(20)]
     for seq in range(20):
-        told = [change(f"3-pbx1-{each:0>8}", seq, account=each) for each in accounts]
-        await store.commit(SLOT, token, told)
+        commits = [change(f"3-pbx1-{each:0>8}", seq, account=each) for each in accounts]
+        await store.commit(SLOT, token, commits)
     has = {len(await numbers(store, f"3-pbx1-{each:0>8}")) for each in accounts}
     assert has == {5}
     assert await store.commit(SLOT, token, [change(OTHER, *range(6), account="other")]) == 1

@@ -11,16 +11,16 @@ from redis import Redis
 
 from engine.store.errors import StoreDown
 from engine.store.writer import Writer
-from tests.contract.store.durable_server import change, opened, told
-from tests.contract.store.stores import claimed
+from tests.contract.store.durable_server import all_events, change, open_store
+from tests.contract.store.stores import claim_slot
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
 
 
 async def test_a_dead_server_is_told_at_once_and_found_again(valkey: Valkey) -> None:
     """Without a server every request raises StoreDown; with it back the same store works."""
-    async with opened(valkey.url) as store:
-        token = await claimed(store, 3, "engine1")
+    async with open_store(valkey.url) as store:
+        token = await claim_slot(store, 3, "engine1")
         await store.ping()
         assert store.connections == 1
         await valkey.kill()
@@ -38,8 +38,8 @@ async def test_a_dead_server_is_told_at_once_and_found_again(valkey: Valkey) -> 
 
 async def test_a_server_that_hangs_is_given_up_in_time(valkey: Valkey) -> None:
     """A server that does not answer is down after the timeout; its late work does no harm."""
-    async with opened(valkey.url, timeout_s=0.5) as store:
-        token = await claimed(store, 3, "engine1")
+    async with open_store(valkey.url, timeout_s=0.5) as store:
+        token = await claim_slot(store, 3, "engine1")
         os.kill(valkey.pid, signal.SIGSTOP)
         try:
             for request in (store.commit(3, token, [change(0)]), store.ping()):
@@ -51,13 +51,13 @@ async def test_a_server_that_hangs_is_given_up_in_time(valkey: Valkey) -> None:
         await store.commit(3, token, [change(0)])
         await store.commit(3, token, [change(1)])
         assert await store.log(3, "c1") == [b"0", b"1"]
-        assert await told(store) == [b"0", b"1"]
+        assert await all_events(store) == [b"0", b"1"]
 
 
 async def test_a_script_that_the_server_forgot_is_sent_again(valkey: Valkey) -> None:
     """A restart or SCRIPT FLUSH takes the scripts away; nobody notices."""
-    async with opened(valkey.url) as store:
-        token = await claimed(store, 3, "engine1")
+    async with open_store(valkey.url) as store:
+        token = await claim_slot(store, 3, "engine1")
         await store.commit(3, token, [change(0)])
         with Redis(port=valkey.port) as client:
             client.script_flush()
@@ -67,8 +67,8 @@ async def test_a_script_that_the_server_forgot_is_sent_again(valkey: Valkey) -> 
 
 async def test_a_server_that_may_not_write_is_down_with_its_reason(valkey: Valkey) -> None:
     """A replica after a failover, and a full memory, read as StoreDown and write nothing."""
-    async with opened(valkey.url) as store:
-        token = await claimed(store, 3, "engine1")
+    async with open_store(valkey.url) as store:
+        token = await claim_slot(store, 3, "engine1")
         with Redis(port=valkey.port) as client:
             client.config_set("maxmemory", 1)
             with pytest.raises(StoreDown, match="maxmemory"):
@@ -80,22 +80,22 @@ async def test_a_server_that_may_not_write_is_down_with_its_reason(valkey: Valke
             client.replicaof("NO", "ONE")
         assert [call async for call in store.live(3)] == []
         await store.commit(3, token, [change(0)])
-        assert await told(store) == [b"0"]
+        assert await all_events(store) == [b"0"]
 
 
 async def test_tokens_grow_even_when_all_data_is_lost(valkey: Valkey) -> None:
     """A token given after a loss of data is larger than any given before."""
-    async with opened(valkey.url) as store:
-        before = await claimed(store, 3, "engine1")
+    async with open_store(valkey.url) as store:
+        before = await claim_slot(store, 3, "engine1")
         with Redis(port=valkey.port) as client:
             client.flushall()
-        assert await claimed(store, 3, "engine2") > before
+        assert await claim_slot(store, 3, "engine2") > before
 
 
 async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(valkey: Valkey) -> None:
     """Kill -9 under writing, then a restart: each `done` was true, and nothing stands twice."""
-    async with opened(valkey.url, timeout_s=5) as store:
-        token = await claimed(store, 3, "engine1")
+    async with open_store(valkey.url, timeout_s=5) as store:
+        token = await claim_slot(store, 3, "engine1")
         writer = Writer(store, 3, token, Random(1).random)
         writing = asyncio.create_task(writer.run())
         done: list[int] = []
@@ -112,7 +112,7 @@ async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(valkey: Va
         writing.cancel()
         assert done == list(range(600))
         assert await store.log(3, "c1") == [b"%d" % number for number in range(600)]
-        assert await told(store) == [b"%d" % number for number in range(600)]
+        assert await all_events(store) == [b"%d" % number for number in range(600)]
 
 
 def _has_more_than(done: list[int], count: int) -> bool:

@@ -4,13 +4,13 @@ import asyncio
 
 from engine.store.store import Store
 from engine.store.stream import StreamLimits
-from tests.contract.store.stores import Opener, change, claimed, live
+from tests.contract.store.stores import Opener, change, claim_slot, live_calls
 from tests.harness.until import until
 
 
 async def test_a_call_is_created_once(store: Store) -> None:
     """A second call of the same id is refused while the first lives and after it has ended."""
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     assert await store.create(3, token, change(state=b"first", events=(b"t",)))
     assert not await store.create(3, token, change(state=b"second"))
     assert await store.read(3, "c1") == b"first"
@@ -21,7 +21,7 @@ async def test_a_call_is_created_once(store: Store) -> None:
 
 async def test_creating_again_after_a_lost_answer_is_harmless(store: Store) -> None:
     """The very same creation answers True again, and tells nothing twice."""
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     first = change(events=(b"t",))
     assert await store.create(3, token, first)
     assert await store.create(3, token, first)
@@ -32,7 +32,7 @@ async def test_creating_again_after_a_lost_answer_is_harmless(store: Store) -> N
 
 async def test_one_of_many_creations_wins(store: Store) -> None:
     """Creation is atomic: of several at once, one is told that the call is its own."""
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     made = await asyncio.gather(
         *(store.create(3, token, change(state=b"%d" % number)) for number in range(10))
     )
@@ -41,7 +41,7 @@ async def test_one_of_many_creations_wins(store: Store) -> None:
 
 async def test_a_log_keeps_its_order_and_a_repetition_adds_nothing(store: Store) -> None:
     """Entries stand in the order of commits; a commit made twice is stored once."""
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     batch = [change(seq=0, log=(b"0", b"1"), events=(b"a", b"b")), change("c2")]
     for _ in range(3):
         await store.commit(3, token, batch)
@@ -52,7 +52,7 @@ async def test_a_log_keeps_its_order_and_a_repetition_adds_nothing(store: Store)
 
 async def test_a_late_repetition_does_not_turn_the_state_back(store: Store) -> None:
     """A batch that reaches the store a second time, after newer ones, changes nothing."""
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     for seq in (0, 1, 0):
         await store.commit(3, token, [change(seq=seq)])
     assert await store.read(3, "c1") == b"\x00state 1\xff"
@@ -60,16 +60,16 @@ async def test_a_late_repetition_does_not_turn_the_state_back(store: Store) -> N
 
 async def test_an_end_is_not_taken_back_by_a_late_repetition(store: Store) -> None:
     """An ended call stays ended when an older commit comes again."""
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     await store.commit(3, token, [change()])
     await store.commit(3, token, [change(seq=1, live=False)])
     await store.commit(3, token, [change()])
-    assert await live(store) == []
+    assert await live_calls(store) == []
 
 
 async def test_lost_log_entries_read_as_empty(store: Store) -> None:
     """Where the store has lost entries, the numbers of the later ones stay right."""
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     for _ in range(2):
         await store.commit(3, token, [change(seq=2, log=(b"2",), events=(b"t",))])
     assert await store.log(3, "c1") == [b"", b"", b"2"]
@@ -78,7 +78,7 @@ async def test_lost_log_entries_read_as_empty(store: Store) -> None:
 
 async def test_a_long_log_is_stored_whole(store: Store) -> None:
     """After a long outage one change may carry thousands of entries."""
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     entries = tuple(b"%d" % number for number in range(9_500))
     await store.commit(3, token, [change(log=entries)])
     assert await store.log(3, "c1") == list(entries)
@@ -86,10 +86,10 @@ async def test_a_long_log_is_stored_whole(store: Store) -> None:
 
 async def test_an_ended_call_leaves_the_live_ones_and_is_kept(store: Store) -> None:
     """The record and the log of an ended call can still be read."""
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     await store.commit(3, token, [change(), change("c2")])
     await store.commit(3, token, [change(seq=1, state=b"over", live=False)])
-    assert [call_id for call_id, _, _ in await live(store)] == ["c2"]
+    assert [call_id for call_id, _, _ in await live_calls(store)] == ["c2"]
     assert await store.read(3, "c1") == b"over"
     assert await store.log(3, "c1") == [b"\xc1entry 0", b"\xc1entry 1"]
 
@@ -97,7 +97,7 @@ async def test_an_ended_call_leaves_the_live_ones_and_is_kept(store: Store) -> N
 async def test_an_ended_call_expires(opened: Opener) -> None:
     """After its time an ended call is gone with its log, and its id is free; a live one stays."""
     store = opened(retention_s=0.05)
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     await store.commit(3, token, [change(live=False), change("c2")])
 
     async def gone() -> bool:
@@ -111,16 +111,18 @@ async def test_an_ended_call_expires(opened: Opener) -> None:
 
 async def test_all_of_many_live_calls_are_read(store: Store) -> None:
     """A takeover reads thousands of calls in pages, each once, with its node and state."""
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     calls = [change(f"c{number}", node=f"pbx{number % 2}") for number in range(5_000)]
     for start in range(0, len(calls), 250):
         await store.commit(3, token, calls[start : start + 250])
-    assert await live(store) == sorted((call.call_id, call.node, call.state) for call in calls)
+    assert await live_calls(store) == sorted(
+        (call.call_id, call.node, call.state) for call in calls
+    )
 
 
 async def test_events_are_read_on_from_any_id(store: Store) -> None:
     """A reader goes on where it was, slot by slot, and sees each event once, in order."""
-    token3, token4 = await claimed(store, 3, "engine1"), await claimed(store, 4, "engine1")
+    token3, token4 = await claim_slot(store, 3, "engine1"), await claim_slot(store, 4, "engine1")
     await store.commit(3, token3, [change(events=(b"a", b"b", b"c"))])
     await store.commit(4, token4, [change(events=(b"x",))])
     after = {3: "0", 4: "0"}
@@ -133,7 +135,7 @@ async def test_events_are_read_on_from_any_id(store: Store) -> None:
 
 async def test_waiting_for_events_ends_with_the_first(store: Store) -> None:
     """A reader that starts at the newest is woken by what is told from then on."""
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     await store.commit(3, token, [change(events=(b"old",))])
     after = await store.stream.newest_ids([3, 4])
     waiting = asyncio.create_task(store.stream.read_after(after, wait_ms=10_000))
@@ -149,10 +151,10 @@ async def test_waiting_for_events_in_vain_ends(store: Store) -> None:
 async def test_old_events_are_trimmed(opened: Opener) -> None:
     """A slot's stream keeps about its limit."""
     store = opened(stream_limits=StreamLimits(100, 400))
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     for seq in range(10):
-        told = tuple(b"%d.%d" % (seq, number) for number in range(100))
-        await store.commit(3, token, [change(seq=seq, events=told)])
+        encoded = tuple(b"%d.%d" % (seq, number) for number in range(100))
+        await store.commit(3, token, [change(seq=seq, events=encoded)])
     kept = [event for _, _, event in await store.stream.read_after({3: "0"})]
     assert 100 <= len(kept) <= 250
     assert kept[-1] == b"9.99"

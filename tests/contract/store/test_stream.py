@@ -1,66 +1,74 @@
-"""Reading for groups, and what is kept for them, asked of the twin and of a real Valkey alike."""
+"""Consumer groups in the memory store and in a real Valkey."""
 
 import asyncio
 
 from engine.store.store import Store
 from engine.store.stream import START, Batch, Consumer, entry_order
-from tests.contract.store.streams import CDR, NOW, OTHER, bodies, done, teller, told
+from tests.contract.store.streams import (
+    CDR,
+    NOW,
+    OTHER,
+    acknowledge_all,
+    bodies,
+    event_texts,
+    open_publisher,
+)
 
 
 async def test_a_group_reads_each_event_once(store: Store) -> None:
-    """From the oldest kept on, over all slots, shared by its consumers."""
-    three, four = await teller(store, 3), await teller(store, 4)
+    """From the oldest entry, over all slots, shared by its consumers."""
+    three, four = await open_publisher(store, 3), await open_publisher(store, 4)
     await three("a", "b")
     await four("x")
     first = await store.stream.read_group(CDR, [3, 4], 0, 2)
-    assert sorted(told(first)) == ["a", "x"]
+    assert sorted(event_texts(first)) == ["a", "x"]
     second = await store.stream.read_group(OTHER, [3, 4], 0, 100)
-    assert told(second) == ["b"]
+    assert event_texts(second) == ["b"]
     assert not any(each.redelivered for each in (*first.entries, *second.entries))
     assert await store.stream.read_group(CDR, [3, 4], 20, 100) == Batch()
 
 
-async def test_groups_know_nothing_of_each_other(store: Store) -> None:
+async def test_groups_are_independent(store: Store) -> None:
     """Each reads everything."""
-    tell = await teller(store)
-    await tell("a")
+    publish = await open_publisher(store)
+    await publish("a")
     for group in ("cdr", "live"):
-        assert told(await store.stream.read_group(Consumer(group, "x"), [3], 0, 10)) == ["a"]
+        assert event_texts(await store.stream.read_group(Consumer(group, "x"), [3], 0, 10)) == ["a"]
 
 
 async def test_waiting_for_a_group_ends_with_the_first(store: Store) -> None:
-    """A consumer that waits is woken by what is told."""
-    tell = await teller(store)
+    """A waiting consumer is woken by a new event."""
+    publish = await open_publisher(store)
     waiting = asyncio.create_task(store.stream.read_group(CDR, [3, 4], 10_000, 10))
     await asyncio.sleep(0)
-    await tell("a")
-    assert told(await waiting) == ["a"]
+    await publish("a")
+    assert event_texts(await waiting) == ["a"]
 
 
-async def test_what_is_not_acknowledged_comes_again(store: Store) -> None:
-    """After its time it goes to who asks, marked; what was acknowledged never does."""
-    tell = await teller(store)
-    await tell("a", "b", "c")
+async def test_unacknowledged_events_are_redelivered(store: Store) -> None:
+    """After the idle time they go to the next reader, marked; acknowledged ones do not."""
+    publish = await open_publisher(store)
+    await publish("a", "b", "c")
     batch = await store.stream.read_group(CDR, [3], 0, 10)
     assert await store.stream.acknowledge("cdr", {3: [batch.entries[1].id]}, {}) == 1
     assert await store.stream.read_group(OTHER, [3], 0, 10) == Batch()
     again = await store.stream.read_group(NOW, [3], 0, 10)
-    assert told(again) == ["a", "c"]
+    assert event_texts(again) == ["a", "c"]
     assert all(each.redelivered for each in again.entries)
-    assert await done(store, again) == 2
-    assert await done(store, again) == 0
+    assert await acknowledge_all(store, again) == 2
+    assert await acknowledge_all(store, again) == 0
     assert await store.stream.read_group(NOW, [3], 0, 10) == Batch()
 
 
-async def test_acknowledging_what_is_nobodys_is_harmless(store: Store) -> None:
+async def test_acknowledging_unknown_entries_is_harmless(store: Store) -> None:
     """An unknown group, slot or entry counts nothing."""
     assert await store.stream.acknowledge("nobody", {3: ["1-1"]}, {3: "1-1"}) == 0
 
 
-async def test_how_groups_stand(store: Store) -> None:
-    """What waits for a group, and what it has and did not acknowledge, by slot."""
-    tell = await teller(store)
-    await tell("a", "b", "c")
+async def test_group_states(store: Store) -> None:
+    """Undelivered and unacknowledged entries of a group, by slot."""
+    publish = await open_publisher(store)
+    await publish("a", "b", "c")
     assert await store.stream.group_states([3, 4]) == []
     batch = await store.stream.read_group(CDR, [3, 4], 0, 4)
     assert len(batch.entries) == 2
@@ -69,23 +77,23 @@ async def test_how_groups_stand(store: Store) -> None:
     assert (states[4].lag, states[4].pending) == (0, 0)
 
 
-async def test_a_group_is_forgotten(store: Store) -> None:
-    """It holds nothing back any more; a later one of its name begins anew."""
-    tell = await teller(store)
-    await tell("a")
+async def test_a_group_is_dropped(store: Store) -> None:
+    """It no longer prevents trimming; a later group of its name starts again."""
+    publish = await open_publisher(store)
+    await publish("a")
     await store.stream.read_group(CDR, [3], 0, 4)
     assert await store.stream.drop_group("cdr", [3, 4])
     assert not await store.stream.drop_group("cdr", [3, 4])
     assert await store.stream.group_states([3]) == []
-    assert told(await store.stream.read_group(CDR, [3], 0, 4)) == ["a"]
+    assert event_texts(await store.stream.read_group(CDR, [3], 0, 4)) == ["a"]
 
 
 async def test_the_edges_of_a_stream(store: Store) -> None:
-    """The oldest entry kept, the newest, and from there backwards."""
-    tell = await teller(store)
+    """The oldest and newest entries, and reading backwards."""
+    publish = await open_publisher(store)
     assert await store.stream.oldest_ids([3, 4]) == {}
     assert await store.stream.newest_ids([3]) == {3: START}
-    await tell("a", "b", "c")
+    await publish("a", "b", "c")
     (oldest,), (newest,) = (
         (await store.stream.oldest_ids([3, 4])).values(),
         (await store.stream.newest_ids([3])).values(),

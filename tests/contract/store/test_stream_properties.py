@@ -1,4 +1,4 @@
-"""Whatever readers do and however they die: an event is acknowledged, still due, or lost aloud."""
+"""Whatever consumers do: an event is acknowledged, redelivered, or reported as lost."""
 
 import random
 from collections import Counter
@@ -8,14 +8,14 @@ import pytest
 from engine.store.store import Store
 from engine.store.stream import Batch, Consumer, StreamLimits
 from tests.contract.store.stores import Opener
-from tests.contract.store.streams import Teller, teller
+from tests.contract.store.streams import Publisher, open_publisher
 
 SLOTS = (3, 4)
 STEPS = 120
 
 
-class Readers:
-    """Two groups, each with two consumers that read, acknowledge, or die with what they have."""
+class Consumers:
+    """Two groups, each with two consumers that read, acknowledge, or crash."""
 
     def __init__(self, store: Store, rng: random.Random) -> None:
         self.delivered: Counter[tuple[str, str]] = Counter()  # by group and event, as new
@@ -26,12 +26,12 @@ class Readers:
         self._rng = rng
 
     async def step(self) -> None:
-        """Let one consumer do something."""
+        """Let one consumer take a step."""
         group = self._rng.choice(tuple(self.done))
         consumer = f"{group}{self._rng.randrange(2)}"
         if consumer in self._held and self._rng.random() < 0.7:
             await self._finish(group, self._held.pop(consumer))
-        else:  # what it held, if anything, dies with it
+        else:  # a crash: it acknowledges nothing
             idle_ms = self._rng.choice((0, 60_000))
             self._held[consumer] = await self._take(Consumer(group, consumer, idle_ms), 40)
 
@@ -41,11 +41,11 @@ class Readers:
             while (batch := await self._take(Consumer(group, "last", 0), 1_000)) != Batch():
                 await self._finish(group, batch)
 
-    async def _take(self, reader: Consumer, limit: int) -> Batch:
-        batch = await self._store.stream.read_group(reader, SLOTS, 0, limit)
+    async def _take(self, consumer: Consumer, limit: int) -> Batch:
+        batch = await self._store.stream.read_group(consumer, SLOTS, 0, limit)
         for each in batch.entries:
             if not each.redelivered:
-                self.delivered[reader.group, each.event.decode()] += 1
+                self.delivered[consumer.group, each.event.decode()] += 1
         return batch
 
     async def _finish(self, group: str, batch: Batch) -> None:
@@ -62,30 +62,30 @@ class Readers:
 
 
 @pytest.mark.parametrize("seed", range(12))
-async def test_no_event_is_lost_in_silence(opened: Opener, seed: int) -> None:
-    """Over two slots, below the ceiling and above it."""
+async def test_no_event_is_lost_silently(opened: Opener, seed: int) -> None:
+    """Over two slots, below and above the maximum length."""
     rng = random.Random(seed)
     store = opened(stream_limits=StreamLimits(50, rng.choice((120, 100_000))))
-    tellers = [await teller(store, slot) for slot in SLOTS]
-    readers = Readers(store, rng)
-    await readers.drain()  # the groups are there before the first event
-    told: set[str] = set()
+    publishers = [await open_publisher(store, slot) for slot in SLOTS]
+    consumers = Consumers(store, rng)
+    await consumers.drain()  # creates the groups before the first event
+    published: set[str] = set()
     for step in range(STEPS):
         if rng.random() < 0.5:
-            told |= await _some(rng, tellers, step)
+            published |= await _some(rng, publishers, step)
         else:
-            await readers.step()
-    await readers.drain()
-    for group, done in readers.done.items():
-        assert done <= told
-        assert len(told - done) <= readers.lost[group], f"{group}: lost in silence"
-        assert max(Counter(readers.delivered).values()) == 1, "new to a group twice"
-    if not readers.lost:
-        assert all(done == told for done in readers.done.values())
+            await consumers.step()
+    await consumers.drain()
+    for group, done in consumers.done.items():
+        assert done <= published
+        assert len(published - done) <= consumers.lost[group], f"{group}: lost silently"
+        assert max(Counter(consumers.delivered).values()) == 1, "new to a group twice"
+    if not consumers.lost:
+        assert all(done == published for done in consumers.done.values())
 
 
-async def _some(rng: random.Random, tellers: list[Teller], step: int) -> set[str]:
+async def _some(rng: random.Random, publishers: list[Publisher], step: int) -> set[str]:
     slot = rng.randrange(len(SLOTS))
     events = {f"{slot}-{step}-{number}" for number in range(rng.choice((1, 5, 60)))}
-    await tellers[slot](*sorted(events))
+    await publishers[slot](*sorted(events))
     return events

@@ -1,4 +1,4 @@
-"""A store in memory that can be out of reach, and can lose everything."""
+"""A memory store that can be down, and can lose its data."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,8 +11,8 @@ from engine.store.memory.stream import MemoryStream
 from engine.store.stream import Batch, StreamLimits
 
 
-class MoodyStream(MemoryStream):
-    """Its streams, which can be, too."""
+class UnreliableStream(MemoryStream):
+    """Streams that can be down."""
 
     check: Callable[[], None]
 
@@ -27,29 +27,29 @@ class MoodyStream(MemoryStream):
         return await super().read_group(*args, **more)
 
 
-class MoodyTerms(MemoryDialPolicyStore):
-    """Its terms, which can be lost."""
+class UnreliableDialPolicyStore(MemoryDialPolicyStore):
+    """Dial policies that can be lost."""
 
     def lose_all(self) -> None:
-        """Be as a server that was emptied."""
+        """Delete everything, as on an emptied server."""
         self._policies.clear()
         self._lists.clear()
 
 
-class MoodyStore(MemoryStore):
-    """The memory store, which can be out of reach."""
+class UnreliableStore(MemoryStore):
+    """The memory store that can be down."""
 
     down = False
-    dial_policies: MoodyTerms
+    dial_policies: UnreliableDialPolicyStore
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.stream = MoodyStream(self._now_ms, options.get("stream_limits", StreamLimits()))
+        self.stream = UnreliableStream(self._now_ms, options.get("stream_limits", StreamLimits()))
         self.stream.check = self._check
-        self.dial_policies = MoodyTerms()
+        self.dial_policies = UnreliableDialPolicyStore()
 
     def lose_all(self) -> None:
-        """Be as a server that was emptied, as far as slots go."""
+        """Delete all slots, as on an emptied server."""
         self._slots.clear()
 
     async def commit(self, slot: int, token: int, changes: Any, number: int = 0) -> int:
@@ -58,15 +58,15 @@ class MoodyStore(MemoryStore):
         return await super().commit(slot, token, changes, number)
 
     async def read(self, slot: int, call_id: str) -> bytes | None:
-        """Read, unless down; always a moment later, so that others come in between."""
+        """Read, unless down; yields first, so that other tasks run in between."""
         await asyncio.sleep(0)
         self._check()
         return await super().read(slot, call_id)
 
     async def ping(self) -> None:
-        """Answer, unless down."""
+        """Respond, unless down."""
         self._check()
 
     def _check(self) -> None:
         if self.down:
-            raise StoreDown("in a bad mood")
+            raise StoreDown("test fault")

@@ -1,4 +1,4 @@
-"""What tests of webhooks ask with."""
+"""Fixtures of the webhook tests."""
 
 from collections.abc import AsyncIterator
 
@@ -11,6 +11,6 @@ from tests.contract.webhooks.customer import LOOPBACK
 
 @pytest.fixture
 async def session() -> AsyncIterator[ClientSession]:
-    """Open a guarded session that may reach this machine."""
+    """Open a guarded session that may connect to this machine."""
     async with guarded_session(LOOPBACK) as opened:
         yield opened

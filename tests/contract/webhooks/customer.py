@@ -1,4 +1,4 @@
-"""A customer's server that answers as it is told, and an asker that asks it."""
+"""A customer's server with scripted responses, and a client for it."""
 
 import asyncio
 import time
@@ -21,15 +21,15 @@ LOOPBACK = (ip_network("127.0.0.0/8"),)
 
 
 class Server:
-    """A customer's server: its answers in turn, the last one again and again; what it was asked."""
+    """A customer's server: its responses in turn, repeating the last one; records requests."""
 
     def __init__(self, *answers: web.Response | Handler) -> None:
         self.answers = list(answers)
-        self.asked: list[tuple[dict[str, str], bytes]] = []
+        self.requests: list[tuple[dict[str, str], bytes]] = []
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Give the next answer."""
-        self.asked.append((dict(request.headers), await request.read()))
+        """Send the next response."""
+        self.requests.append((dict(request.headers), await request.read()))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if not isinstance(answer, web.Response):
             return await answer(request)
@@ -38,7 +38,7 @@ class Server:
 
     @asynccontextmanager
     async def open(self, port: int = 0) -> AsyncIterator[str]:
-        """Serve on loopback; gives the address."""
+        """Serve on loopback; yields the address."""
         app = web.Application()
         app.router.add_post("/next", self.handle)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
@@ -52,7 +52,7 @@ class Server:
 
 @asynccontextmanager
 async def raw_server(answer: bytes) -> AsyncIterator[str]:
-    """Serve bytes that no decent server would, then close."""
+    """Serve raw bytes, then close."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -68,7 +68,7 @@ async def raw_server(answer: bytes) -> AsyncIterator[str]:
 
 
 def asker(session: ClientSession, total_s: float = 5.0, *secrets: str) -> ActionClient:
-    """Make one with little patience."""
+    """Create a client with short timeouts."""
     timeouts = ActionTimeouts(connect_s=1.0, total_s=total_s)
     limits = Limits(allow_insecure=True)
     return ActionClient(
@@ -77,23 +77,23 @@ def asker(session: ClientSession, total_s: float = 5.0, *secrets: str) -> Action
 
 
 async def ask(session: ClientSession, url: str, total_s: float = 5.0) -> ActionResponse:
-    """Ask once."""
+    """Fetch one action."""
     return await asker(session, total_s).ask(url, b'{"callId":"c1"}', "c1.r0")
 
 
 async def refused(session: ClientSession, url: str, total_s: float = 5.0) -> WebhookFailed:
-    """Ask, and expect to fail."""
+    """Fetch an action and expect a failure."""
     with pytest.raises(WebhookFailed) as caught:
         await ask(session, url, total_s)
     return caught.value
 
 
 def outcomes(attempts: tuple[Attempt, ...]) -> list[tuple[int, str]]:
-    """Leave the times out."""
+    """Return attempts without durations."""
     return [(attempt.status, attempt.reason) for attempt in attempts]
 
 
 async def hang(request: web.Request) -> web.StreamResponse:
-    """Answer never."""
+    """Never respond."""
     await asyncio.get_running_loop().create_future()
     return web.Response()

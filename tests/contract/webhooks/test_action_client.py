@@ -1,4 +1,4 @@
-"""Asking a customer's server: what is sent, what is accepted, and what each misdeed is called."""
+"""The action client: requests, accepted responses, and the reason of each failure."""
 
 import asyncio
 import gzip
@@ -22,14 +22,14 @@ from tests.harness.until import SLACK_S
 from wire.verbs import Hangup
 
 
-async def test_an_action_is_asked_for_and_returned(session: ClientSession) -> None:
-    """The body goes out as JSON with its id as idempotency key; the action comes back parsed."""
+async def test_an_action_is_fetched(session: ClientSession) -> None:
+    """The body is JSON with its id as idempotency key; the action is returned parsed."""
     server = Server(web.Response(text=HANGUP))
     async with server.open() as url:
         answer = await ask(session, url)
     assert answer.action == Hangup()
     assert outcomes(answer.attempts) == [(200, "")]
-    headers, body = server.asked[0]
+    headers, body = server.requests[0]
     assert body == b'{"callId":"c1"}'
     assert headers["Content-Type"] == "application/json"
     assert headers["webhook-id"] == headers["Idempotency-Key"] == "c1.r0"
@@ -37,7 +37,7 @@ async def test_an_action_is_asked_for_and_returned(session: ClientSession) -> No
 
 
 async def test_an_address_is_an_action(session: ClientSession) -> None:
-    """A server may answer with a JSON string: where to ask next."""
+    """A server may respond with a JSON string: the next URL."""
     async with Server(web.Response(text='"https://x.example/next"')).open() as url:
         assert (await ask(session, url)).action == "https://x.example/next"
 
@@ -55,7 +55,7 @@ async def test_requests_are_signed(session: ClientSession) -> None:
     secrets = (SECRET, "whsec_" + "YWJj" * 8)
     async with server.open() as url:
         await asker(session, 5.0, *secrets).ask(url, '{"dtmf":"é1"}'.encode(), "c1.r0")
-    headers, body = server.asked[0]
+    headers, body = server.requests[0]
     for secret in secrets:
         assert Webhook(secret).verify(body, headers) == {"dtmf": "é1"}
 
@@ -66,17 +66,17 @@ async def test_redirects_are_not_followed(session: ClientSession) -> None:
     async with server.open() as url:
         failure = await refused(session, url)
     assert failure.reason == "redirect"
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 async def test_a_web_page_is_not_an_action(session: ClientSession) -> None:
-    """HTML is named as what it is not."""
+    """HTML has its own reason."""
     async with Server(web.Response(text="<html>Hello</html>")).open() as url:
         assert (await refused(session, url)).reason == "not_json"
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "detail"),
     [
         ('{"type":"play","data":{"audioUrl":"ftp://x"}}', "data.audioUrl"),
         ('{"type":"hangup","action":{"type":"play","data":{}}}', "action.data.audioUrl"),
@@ -85,19 +85,19 @@ async def test_a_web_page_is_not_an_action(session: ClientSession) -> None:
         ('"http://x.example/"', "https:// address"),
     ],
 )
-async def test_an_invalid_action_is_told_with_its_path(
-    session: ClientSession, body: str, told: str
+async def test_an_invalid_action_is_reported_with_its_path(
+    session: ClientSession, body: str, detail: str
 ) -> None:
-    """The customer reads in the timeline where the fault is."""
+    """The timeline shows the path of the error."""
     async with Server(web.Response(text=body)).open() as url:
         failure = await refused(session, url)
     assert failure.reason == "invalid_action"
-    assert told in failure.detail
+    assert detail in failure.detail
     assert outcomes(failure.attempts) == [(200, "invalid_action")]
 
 
 async def test_a_huge_answer_is_not_read(session: ClientSession) -> None:
-    """Ten megabytes are given up after the limit, told by Content-Length or not."""
+    """Ten megabytes are rejected at the limit, with or without Content-Length."""
 
     async def endless(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
@@ -112,14 +112,14 @@ async def test_a_huge_answer_is_not_read(session: ClientSession) -> None:
 
 
 async def test_a_packed_answer_is_refused_unread(session: ClientSession) -> None:
-    """A bomb of gzip is never unpacked."""
+    """A gzip bomb is never unpacked."""
     bomb = gzip.compress(b" " * 20_000_000)
     async with Server(web.Response(body=bomb, headers={"Content-Encoding": "gzip"})).open() as url:
         assert (await refused(session, url)).reason == "encoded"
 
 
 async def test_silence_ends_in_time(session: ClientSession) -> None:
-    """A server that never answers is left when the whole time is over, and is not asked again."""
+    """A server that never responds fails at the time limit, without a retry."""
     async with Server(hang).open() as url:
         failure = await refused(session, url, total_s=0.2)
     assert failure.reason == "timeout"
@@ -128,7 +128,7 @@ async def test_silence_ends_in_time(session: ClientSession) -> None:
 
 
 async def test_a_slow_drip_ends_in_time(session: ClientSession) -> None:
-    """A byte now and then does not stretch the time."""
+    """A slow stream of bytes does not extend the time limit."""
 
     async def drip(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
@@ -147,7 +147,7 @@ async def test_a_slow_drip_ends_in_time(session: ClientSession) -> None:
     [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}"],
 )
 async def test_a_lost_line_is_a_passing_failure(session: ClientSession, answer: bytes) -> None:
-    """A connection that ends before the whole answer is here is tried once more."""
+    """A connection that ends before the whole answer has arrived is retried once."""
     async with raw_server(answer) as url:
         failure = await refused(session, url)
     assert failure.reason == "connect"
@@ -155,12 +155,12 @@ async def test_a_lost_line_is_a_passing_failure(session: ClientSession, answer: 
 
 
 async def test_an_answer_that_is_not_http(session: ClientSession) -> None:
-    """Another protocol's greeting is told as such."""
+    """The banner of another protocol has its own reason."""
     async with raw_server(b"220 mail.example ESMTP\r\n") as url:
         assert (await refused(session, url)).reason == "not_http"
 
 
-async def test_nobody_there_is_told(session: ClientSession) -> None:
+async def test_a_closed_port_is_reported(session: ClientSession) -> None:
     """Two refused connections are a failure to connect."""
     failure = await refused(session, "http://127.0.0.1:1/next")
     assert outcomes(failure.attempts) == [(0, "connect")] * 2

@@ -1,4 +1,4 @@
-"""When a webhook is asked again: once, with the same id, within its time."""
+"""Retries of webhooks: one, with the same id, within the time limit."""
 
 import asyncio
 import socket
@@ -19,13 +19,13 @@ from wire.verbs import Hangup
 async def test_a_passing_failure_is_tried_again_with_the_same_id(
     session: ClientSession, status: int
 ) -> None:
-    """One retry; the server can tell by the id that it is the same question."""
+    """One retry; the server can tell by the id that it is the same request."""
     server = Server(web.Response(status=status), web.Response(text=HANGUP))
     async with server.open() as url:
         answer = await ask(session, url)
     assert answer.action == Hangup()
     assert outcomes(answer.attempts) == [(status, f"status_{status}"), (200, "")]
-    assert [headers["webhook-id"] for headers, _ in server.asked] == ["c1.r0", "c1.r0"]
+    assert [headers["webhook-id"] for headers, _ in server.requests] == ["c1.r0", "c1.r0"]
 
 
 async def test_there_is_only_one_retry(session: ClientSession) -> None:
@@ -37,8 +37,8 @@ async def test_there_is_only_one_retry(session: ClientSession) -> None:
     assert outcomes(failure.attempts) == [(503, "status_503")] * 2
 
 
-async def test_a_retry_waits_as_long_as_asked(session: ClientSession) -> None:
-    """Retry-After is honoured when it fits the whole time."""
+async def test_a_retry_respects_retry_after(session: ClientSession) -> None:
+    """Retry-After is respected when it fits the time limit."""
     wait = web.Response(status=429, headers={"Retry-After": "1"})
     began_s = time.monotonic()
     async with Server(wait, web.Response(text=HANGUP)).open() as url:
@@ -62,11 +62,11 @@ async def test_an_error_is_not_tried_again(session: ClientSession) -> None:
     async with server.open() as url:
         failure = await refused(session, url)
     assert (failure.reason, failure.detail) == ("status_500", "answered 500")
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 async def test_both_tries_share_the_whole_time(session: ClientSession) -> None:
-    """A retry gets what the first try has left."""
+    """A retry gets the time that the first attempt left."""
     async with Server(web.Response(status=503), hang).open() as url:
         failure = await refused(session, url, total_s=0.5)
     assert failure.reason == "timeout"
@@ -74,7 +74,7 @@ async def test_both_tries_share_the_whole_time(session: ClientSession) -> None:
 
 
 async def test_a_refused_connection_is_tried_again(session: ClientSession) -> None:
-    """A server that comes up between the two tries is reached."""
+    """A server that comes up between the two attempts is reached."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -83,7 +83,7 @@ async def test_a_refused_connection_is_tried_again(session: ClientSession) -> No
     failed = asyncio.Event()
 
     def random() -> float:
-        failed.set()  # asked for the jitter of the retry, so the first try is over
+        failed.set()  # called for the retry's jitter, so the first attempt is over
         return 2.0
 
     patient = ActionClient(session, Limits(), Signer(), time.time, random)

@@ -1,4 +1,4 @@
-"""The guard of customers' addresses: what it refuses, what it lets through, how it says so."""
+"""The address guard: rejected and accepted addresses, and its errors."""
 
 from ipaddress import ip_network
 
@@ -23,7 +23,7 @@ LOOPBACK = (ip_network("127.0.0.0/8"),)
     ],
 )
 async def test_session_refuses(host: str) -> None:
-    """Whatever form an inner address is written in, the session refuses it and names the host."""
+    """The session rejects a private address in any notation and names the host."""
     async with guarded_session() as session:
         with pytest.raises(ClientConnectorError) as caught:
             await session.get(f"http://{host}:9/", allow_redirects=False)
@@ -32,7 +32,7 @@ async def test_session_refuses(host: str) -> None:
 
 
 async def test_redirect_inside_is_refused() -> None:
-    """Even a caller that follows redirects does not get inside."""
+    """Redirects cannot reach private addresses either."""
 
     async def away(_: web.Request) -> web.Response:
         raise web.HTTPFound("http://169.254.169.254/latest/meta-data/")

@@ -1,4 +1,4 @@
-"""API requests on their way: what is sent, what is made of the answer, what each misdeed is."""
+"""API requests: sent requests, values read from responses, and the reason of each failure."""
 
 import asyncio
 import json
@@ -20,20 +20,20 @@ KEY = "0-pbx1-abc.r1"
 
 
 class Collecting(Server):
-    """A server that keeps the whole of what it is sent, by any method and path."""
+    """A server that records whole requests, of any method and path."""
 
     def __init__(self, *answers: Any) -> None:
         super().__init__(*answers)
         self.lines: list[str] = []
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Keep the request line, too."""
+        """Record the request line, too."""
         self.lines.append(f"{request.method} {request.raw_path}")
         return await super().handle(request)
 
 
 def known(**values: Any) -> Any:
-    """Give values by name; dots are written as two underscores."""
+    """Return values by name; two underscores stand for a dot."""
     return lambda name: values.get(name.replace(".", "__"))
 
 
@@ -43,7 +43,7 @@ async def send(session: ClientSession, request: ApiRequest, **values: Any) -> Ap
 
 
 async def failure(session: ClientSession, request: ApiRequest, **values: Any) -> str:
-    """Send a request that must fail; give the reason in one word."""
+    """Send a request that must fail; return the reason."""
     with pytest.raises(WebhookFailed) as failed:
         await send(session, request, **values)
     assert SECRET not in str(failed.value)
@@ -51,13 +51,13 @@ async def failure(session: ClientSession, request: ApiRequest, **values: Any) ->
 
 
 def answer(body: Any, status: int = 200, **headers: str) -> web.Response:
-    """Answer with JSON, or with bytes as they are."""
+    """Return a response of JSON, or of raw bytes."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     return web.Response(status=status, body=data, headers=headers)
 
 
 async def test_what_is_sent(session: ClientSession) -> None:
-    """Method, headers and body are filled in; the key is there; a whole template keeps its kind."""
+    """Method, headers and body are filled in; a template on its own keeps its type."""
     server = Collecting(answer({}))
     async with server.open() as url:
         request = ApiRequest(
@@ -68,7 +68,7 @@ async def test_what_is_sent(session: ClientSession) -> None:
             secrets={"token": SECRET},
         )
         await send(session, request, custom__n=3, call__to="+47")
-    [(headers, body)] = server.asked
+    [(headers, body)] = server.requests
     assert json.loads(body) == {"n": 3, "text": "n=3", "none": None, "in": [1]}
     assert headers["Authorization"] == f"Bearer {SECRET}"
     assert (headers["X-To"], headers["Idempotency-Key"]) == ("+47", KEY)
@@ -76,14 +76,14 @@ async def test_what_is_sent(session: ClientSession) -> None:
 
 
 async def test_a_text_and_its_kind(session: ClientSession) -> None:
-    """A text is sent as it is; its Content-Type may be said."""
+    """A text is sent unchanged; its Content-Type may be set."""
     server = Collecting(answer({}))
     async with server.open() as url:
         request = ApiRequest(
             url, "POST", headers={"Content-Type": "text/xml"}, text="<a>{{digits}}"
         )
         await send(session, request, digits="1")
-    [(headers, body)] = server.asked
+    [(headers, body)] = server.requests
     assert (body, headers["Content-Type"]) == (b"<a>1", "text/xml")
 
 
@@ -97,7 +97,7 @@ async def test_no_value_can_change_where_it_goes(session: ClientSession) -> None
 
 
 async def test_values_are_read_off_the_answer(session: ClientSession) -> None:
-    """By pointers; what is not there is None, and integers of any size can be kept."""
+    """By pointers; missing values are None, and integers of any size can be stored."""
     document = {"a": [{"b/c": "x"}], "n": 1.5, "yes": True, "big": 2**70, "null": None}
     pointers = {
         "x": "/a/0/b~1c",
@@ -147,23 +147,23 @@ async def test_an_answer_that_nobody_reads_may_be_anything(session: ClientSessio
 async def test_answers_that_are_no_use(
     session: ClientSession, response: web.Response, reason: str
 ) -> None:
-    """Each has a name."""
+    """Each has its own reason."""
     async with Server(response).open() as url:
         assert await failure(session, ApiRequest(url, "POST", answers={"a": "/a"})) == reason
 
 
 async def test_it_is_tried_again_with_the_same_key(session: ClientSession) -> None:
-    """A passing fault is worth one more try."""
+    """A transient failure is retried once."""
     server = Server(answer({}, 503), answer({"a": 1}))
     async with server.open() as url:
         got = await send(session, ApiRequest(url, "POST", answers={"a": "/a"}))
     assert got.values == {"a": 1}
     assert [each.status for each in got.attempts] == [503, 200]
-    assert {headers["Idempotency-Key"] for headers, _ in server.asked} == {KEY}
+    assert {headers["Idempotency-Key"] for headers, _ in server.requests} == {KEY}
 
 
 async def test_it_has_so_long(session: ClientSession) -> None:
-    """A slow server is given up at the request's own timeout."""
+    """A slow server fails at the request's own timeout."""
 
     async def slow(_request: web.Request) -> web.Response:
         await asyncio.sleep(60)
@@ -176,13 +176,13 @@ async def test_it_has_so_long(session: ClientSession) -> None:
 
 
 async def test_private_addresses_are_refused() -> None:
-    """The guard stands before every request; a name that leads inside is no way around it."""
+    """The guard checks every request, also for a name that resolves to a private address."""
     async with guarded_session() as guarded:
         for url in ("http://127.0.0.1:1/", "http://localhost:1/", "http://169.254.169.254/"):
             assert await failure(guarded, ApiRequest(url)) == "refused_address"
 
 
 async def test_a_server_that_speaks_no_http(session: ClientSession) -> None:
-    """Nonsense has a name, too."""
+    """Malformed responses have their own reason."""
     async with raw_server(b"HTTP/1.1 banana\r\n\r\n") as url:
         assert await failure(session, ApiRequest(url, "POST")) == "not_http"

@@ -13,11 +13,11 @@ from tests.harness.servers.web_server import WebServer
 from tests.harness.until import until
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
-HANGS_S = 60
-REFUSES = 300
+HANG_S = 60
+FIRST_REFUSAL_STATUS = 300
 
 
-class Got(Struct, frozen=True):
+class CallbackRequest(Struct, frozen=True):
     """One request as it came: when its head did, by this process' monotonic clock and the wall."""
 
     at_s: float
@@ -38,13 +38,13 @@ class Got(Struct, frozen=True):
         return self.headers["webhook-id"]
 
 
-class Customer(WebServer):
+class CallbackServer(WebServer):
     """Answers 204 where no path is scripted."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.got: list[Got] = []
-        self.accepted: list[Got] = []  # of them: those that were answered well
+        self.got: list[CallbackRequest] = []
+        self.accepted: list[CallbackRequest] = []  # of them: those that were answered well
         self.answers: dict[str, Answer] = {}
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
@@ -69,11 +69,11 @@ class Customer(WebServer):
         at_s, wall_ms = loop.time(), _wall_ms()
         headers = {name.lower(): value for name, value in request.headers.items()}
         body = await request.read()
-        got = Got(at_s, wall_ms, request.path, headers, body)
+        got = CallbackRequest(at_s, wall_ms, request.path, headers, body)
         self.got.append(got)
         script = self.answers.get(request.path)
         answer = await script(request) if script else web.Response(status=204)
-        if answer.status < REFUSES:
+        if answer.status < FIRST_REFUSAL_STATUS:
             self.accepted.append(got)
         return answer
 
@@ -82,7 +82,7 @@ def _wall_ms() -> float:
     return time.time() * 1000
 
 
-def scripted(*statuses: int, **headers: str) -> Answer:
+def answer_with(*statuses: int, **headers: str) -> Answer:
     """Answer with statuses, each once and the last for ever; all with the same headers."""
     left = list(statuses)
 
@@ -94,13 +94,13 @@ def scripted(*statuses: int, **headers: str) -> Answer:
     return serve
 
 
-async def hangs(_request: web.Request) -> web.StreamResponse:
+async def never_answer(_request: web.Request) -> web.StreamResponse:
     """Take it and never answer."""
-    await asyncio.sleep(HANGS_S)
+    await asyncio.sleep(HANG_S)
     return web.Response()
 
 
-async def talks_on(request: web.Request) -> web.StreamResponse:
+async def answer_endlessly(request: web.Request) -> web.StreamResponse:
     """Answer 200, and then for ever."""
     response = web.StreamResponse()
     await response.prepare(request)

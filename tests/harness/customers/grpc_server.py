@@ -13,18 +13,18 @@ SERVICE = "switchroom.callback.v1.StatusCallback"
 Answer = Callable[[aio.ServicerContext], Any]
 
 
-class Told(Struct, frozen=True):
+class GrpcCallback(Struct, frozen=True):
     """One event as it came, with the metadata that signs it."""
 
     event: CallEvent
     metadata: Mapping[str, str]
 
 
-class GrpcCustomer:
+class GrpcCallbackServer:
     """Serves on a free port of 127.0.0.1; `answer` may wait, refuse, or say that it is gone."""
 
     def __init__(self, credentials: grpc.ServerCredentials | None = None) -> None:
-        self.got: list[Told] = []
+        self.got: list[GrpcCallback] = []
         self.answer: Answer | None = None
         self._credentials = credentials
         self._port = 0
@@ -60,6 +60,6 @@ class GrpcCustomer:
 
     async def _deliver(self, event: CallEvent, context: aio.ServicerContext) -> Ack:
         metadata = {name: str(value) for name, value in context.invocation_metadata() or ()}
-        self.got.append(Told(event, metadata))
+        self.got.append(GrpcCallback(event, metadata))
         answered = None if self.answer is None else await self.answer(context)
         return Ack() if answered is None else answered

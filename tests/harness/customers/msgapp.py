@@ -26,14 +26,14 @@ from tests.harness.customers.msgapp_names import (
     phone_id,
     token,
 )
-from tests.harness.customers.msgapp_templates import PlatformsTemplates, placeholders
+from tests.harness.customers.msgapp_templates import PlatformTemplates, placeholders
 from tests.harness.servers.web_server import WebServer
 from tests.harness.until import until
 
 UNKNOWN_SUBCODE = 33
 
 
-class Seen(Struct, frozen=True):
+class PlatformRequest(Struct, frozen=True):
     """One request."""
 
     method: str
@@ -49,17 +49,17 @@ class SimulatedMsgapp(WebServer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen: list[Seen] = []
+        self.seen: list[PlatformRequest] = []
         self.uploads: dict[str, dict[str, str]] = {}
         self.files: dict[str, bytes] = {}
         self.messages: list[dict[str, Any]] = []
-        self._businesses: dict[str, PlatformsTemplates] = {}
+        self._businesses: dict[str, PlatformTemplates] = {}
         self._faults: list[Fault] = []
         self._ids = itertools.count(1689556908129832)
 
-    def business(self, account: str) -> PlatformsTemplates:
+    def business(self, account: str) -> PlatformTemplates:
         """Give an account's templates there."""
-        return self._businesses.setdefault(account, PlatformsTemplates())
+        return self._businesses.setdefault(account, PlatformTemplates())
 
     def settings(self, *accounts: str, **more: Any) -> MsgappSettings:
         """Give what an operator would set for these accounts."""
@@ -81,7 +81,7 @@ class SimulatedMsgapp(WebServer):
         """Let the next requests go wrong."""
         self._faults += faults
 
-    def of(self, method: str, end: str) -> list[Seen]:
+    def of(self, method: str, end: str) -> list[PlatformRequest]:
         """List the requests of a method whose path ends so."""
         return [each for each in self.seen if each.method == method and each.path.endswith(end)]
 
@@ -103,11 +103,11 @@ class SimulatedMsgapp(WebServer):
         raw = await request.read()
         is_json = request.content_type == "application/json"
         body = json.loads(raw) if is_json else raw
-        self.seen.append(Seen(request.method, request.path, dict(request.query), body))
+        self.seen.append(PlatformRequest(request.method, request.path, dict(request.query), body))
         version, _, path = request.path.lstrip("/").partition("/")
         if version != VERSION:
             return error(400, 2500, "Unknown path components")
-        account = _whose(request)
+        account = _account_of(request)
         if account is None:
             return error(401, 190, "Invalid OAuth access token")
         return self._served(request, account, path, body)
@@ -137,7 +137,7 @@ class SimulatedMsgapp(WebServer):
                 text = "Object does not exist, or can't be loaded due to missing permissions"
                 return error(400, 100, text, error_subcode=UNKNOWN_SUBCODE)
 
-    def _sent(self, ours: PlatformsTemplates, body: dict[str, Any]) -> web.Response:
+    def _sent(self, ours: PlatformTemplates, body: dict[str, Any]) -> web.Response:
         if body.get("messaging_product") != PRODUCT:
             return error(400, 100, "The parameter messaging_product is required.")
         wanted = body["template"]
@@ -172,7 +172,7 @@ class SimulatedMsgapp(WebServer):
         return web.json_response({"h": f"4::{upload}"})
 
 
-def _whose(request: web.Request) -> str | None:
+def _account_of(request: web.Request) -> str | None:
     kind, _, given = request.headers.get("Authorization", "").partition(" ")
     is_one = kind in {"Bearer", "OAuth"} and given.startswith(token(""))
     return given.removeprefix(token("")) if is_one else None

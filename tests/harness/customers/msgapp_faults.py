@@ -33,7 +33,7 @@ def fails(status: int, code: int = 1, text: str = "An unknown error", **more: ob
     return serve
 
 
-def limited(
+def rate_limited(
     headers: Mapping[str, str] | None = None, *, status: int = 429, code: int = 80007
 ) -> Fault:
     """Say that a limit is reached; the headers may tell how long to wait."""
@@ -46,7 +46,7 @@ def limited(
     return serve
 
 
-def usage(minutes: int) -> dict[str, str]:
+def usage_header(minutes: int) -> dict[str, str]:
     """Make the header that tells how much is used, and when there is room again."""
     told = {"type": "msgapp", "call_count": 100, "estimated_time_to_regain_access": minutes}
     return {"X-Business-Use-Case-Usage": json.dumps({"102290129340398": [told]})}
@@ -61,7 +61,7 @@ def answers(body: bytes, status: int = 200, kind: str = "application/json") -> F
     return serve
 
 
-def huge() -> Fault:
+def oversized() -> Fault:
     """Answer with more than anybody wants to hold, and do not say so before."""
 
     async def serve(request: web.Request, _serve: Serve) -> web.StreamResponse:
@@ -74,7 +74,7 @@ def huge() -> Fault:
     return serve
 
 
-def elsewhere(url: str) -> Fault:
+def redirects(url: str) -> Fault:
     """Lead somewhere else."""
 
     async def serve(_request: web.Request, _serve: Serve) -> web.StreamResponse:
@@ -83,7 +83,7 @@ def elsewhere(url: str) -> Fault:
     return serve
 
 
-def silent() -> Fault:
+def never_answers() -> Fault:
     """Take the request and never answer."""
 
     async def serve(_request: web.Request, _serve: Serve) -> web.StreamResponse:
@@ -93,7 +93,7 @@ def silent() -> Fault:
     return serve
 
 
-def deaf() -> Fault:
+def disconnects() -> Fault:
     """Break the connection off."""
 
     async def serve(request: web.Request, _serve: Serve) -> web.StreamResponse:
@@ -104,7 +104,7 @@ def deaf() -> Fault:
     return serve
 
 
-def passed() -> Fault:
+def passes_through() -> Fault:
     """Answer as ever."""
 
     async def serve(request: web.Request, really: Serve) -> web.StreamResponse:
@@ -113,7 +113,7 @@ def passed() -> Fault:
     return serve
 
 
-def held() -> tuple[Fault, Callable[[], None]]:
+def delayed() -> tuple[Fault, Callable[[], None]]:
     """Answer as things were when it was asked, but only when it is let go."""
     gate = asyncio.Event()
 
@@ -125,7 +125,7 @@ def held() -> tuple[Fault, Callable[[], None]]:
     return serve, gate.set
 
 
-def done_but(fault: Fault) -> Fault:
+def fails_after_serving(fault: Fault) -> Fault:
     """Do what was asked, and answer with a fault all the same."""
 
     async def serve(request: web.Request, really: Serve) -> web.StreamResponse:

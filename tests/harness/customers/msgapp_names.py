@@ -25,7 +25,7 @@ def token(account: str) -> str:
     return f"token-of-{account}"
 
 
-def notice(
+def status_webhook(
     account: str, template_id: str, event: str, *, at_s: int = 0, **value: Any
 ) -> tuple[bytes, dict[str, str]]:
     """Make what the platform tells of a template, and the header that it signs it with."""

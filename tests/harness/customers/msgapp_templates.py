@@ -12,7 +12,7 @@ EXISTS, NO_EXAMPLE, MISSING = 2388024, 2388043, 2593002
 DEFAULT_ROWS = 25
 
 
-class PlatformsTemplates:
+class PlatformTemplates:
     """One business account's templates, oldest first."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class PlatformsTemplates:
         if self.find(asked["name"], asked["language"]):
             text = "There is already English (US) content for this template."
             return error(400, 100, "Invalid parameter", error_subcode=EXISTS, error_user_msg=text)
-        if refusal := refused(asked["components"]):
+        if refusal := missing_example(asked["components"]):
             return refusal
         self.put(template_id, **asked, status="PENDING")
         told = {"id": template_id, "status": "PENDING", "category": asked["category"]}
@@ -55,7 +55,7 @@ class PlatformsTemplates:
 
     def edited(self, template_id: str, asked: dict[str, Any]) -> web.Response:
         """Change one, which is looked at again then."""
-        if refusal := refused(asked.get("components", [])):
+        if refusal := missing_example(asked.get("components", [])):
             return refusal
         self.all[template_id] |= {**asked, "status": "PENDING"}
         return web.json_response({"success": True})
@@ -89,7 +89,7 @@ class PlatformsTemplates:
         return web.json_response({"data": data, "paging": paging} if data else {"data": []})
 
 
-def refused(components: list[dict[str, Any]]) -> web.Response | None:
+def missing_example(components: list[dict[str, Any]]) -> web.Response | None:
     """Refuse placeholders without an example, as the platform's review does."""
     for each in components:
         if _PLACEHOLDER.search(each.get("text", "")) and "example" not in each:

@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import web
 from msgspec import Struct
 
-from tests.harness.now import now_ms
+from tests.harness.monotonic import now_ms
 from tests.harness.servers.web_server import WebServer
 from tests.harness.until import until
 
@@ -21,7 +21,7 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 SILENT_S = 60
 
 
-class Asked(Struct, frozen=True):
+class WebhookRequest(Struct, frozen=True):
     """One request: when its head came (monotonic ms), where to, its headers and its JSON body."""
 
     at_ms: float
@@ -40,7 +40,7 @@ class WebhookServer(WebServer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.requests: list[Asked] = []
+        self.requests: list[WebhookRequest] = []
         self._scripts: dict[str, list[Answer]] = {}
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
@@ -55,11 +55,11 @@ class WebhookServer(WebServer):
         self._scripts[path] = [_slowed(_answer(each), after_ms) for each in answers]
         return self.url(path)
 
-    def of(self, path: str) -> list[Asked]:
+    def of(self, path: str) -> list[WebhookRequest]:
         """Return what a path was asked."""
         return [each for each in self.requests if each.path == path]
 
-    async def asked(self, path: str, times: int = 1, timeout_s: float = 10) -> Asked:
+    async def asked(self, path: str, times: int = 1, timeout_s: float = 10) -> WebhookRequest:
         """Wait until a path was asked so often; returns that request."""
         await until(
             lambda: len(self.of(path)) >= times,
@@ -73,7 +73,7 @@ class WebhookServer(WebServer):
         at_ms = now_ms()
         body = json.loads(await request.read() or b"{}")
         headers = {name.lower(): value for name, value in request.headers.items()}
-        self.requests.append(Asked(at_ms, request.path, headers, body))
+        self.requests.append(WebhookRequest(at_ms, request.path, headers, body))
         script = self._scripts.get(request.path)
         if script is None:
             raise web.HTTPNotFound

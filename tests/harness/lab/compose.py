@@ -8,13 +8,13 @@ from pathlib import Path
 HERE = Path(__file__).parents[3]
 
 
-async def wanted() -> bool:
+async def should_run() -> bool:
     """Tell whether Docker is to run the lab: SWITCHROOM_PBX says so, or, unset, it answers here."""
     choice = os.environ.get("SWITCHROOM_PBX")
-    return choice == "docker" or (not choice and await answers())
+    return choice == "docker" or (not choice and await is_available())
 
 
-async def answers() -> bool:
+async def is_available() -> bool:
     """Tell whether a Docker engine and its compose plugin answer."""
     return await _succeeds("docker", "compose", "version") and await _succeeds("docker", "info")
 

@@ -10,7 +10,7 @@ from tests.harness.until import until
 ENGINES: Mapping[str, int] = {"engine1": 8070, "engine2": 8071}
 
 
-class Rolling:
+class RollingRestart:
     """Restarts each engine in turn; `run` is `docker compose …`, `session` has the token."""
 
     def __init__(

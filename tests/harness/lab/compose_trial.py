@@ -13,15 +13,15 @@ from collections.abc import Mapping
 import aiohttp
 
 from tests.harness.lab import compose
-from tests.harness.lab.compose_roll import ENGINES, Rolling
+from tests.harness.lab.compose_roll import ENGINES, RollingRestart
 from tests.harness.lab.env import ARI_PORTS, ensure_env
 from tests.harness.phones.sipp_caller import answering, call_through
 from tests.harness.until import until
 
 NUMBER = "15550199"
 SIP_PORTS = {"pbx1": 5060, "pbx2": 5062}
-LISTENS = {"type": "gather", "data": {"timeout": 120_000}}
-GREETS = {"type": "say", "data": {"text": "Hello. This was said over REST."}}
+GATHER = {"type": "gather", "data": {"timeout": 120_000}}
+SAY = {"type": "say", "data": {"text": "Hello. This was said over REST."}}
 API = "http://127.0.0.1:8000"
 TRUNK_PORT = 5080
 SHORT_S = 1
@@ -30,7 +30,7 @@ LONG_S = 45  # SIPp is silent: after 60 s the PBX would hang up
 
 async def trial() -> None:
     """Bring the lab up, try it, and take it down again; raises RuntimeError on the first fault."""
-    if not await compose.answers():
+    if not await compose.is_available():
         sys.stdout.write("no Docker engine here\n")
         return
     settings = ensure_env(compose.HERE / ".env")
@@ -62,9 +62,9 @@ async def check_ready(settings: Mapping[str, str]) -> None:
 async def check_calls(settings: Mapping[str, str]) -> None:
     """Let a number listen, have SIPp call it through each node, and restart engines meanwhile."""
     token = {"Authorization": f"Bearer {settings['SWITCHROOM_RPC_TOKEN']}"}
-    body = {"account": settings["SWITCHROOM_ACCOUNT"], "action": LISTENS}
+    body = {"account": settings["SWITCHROOM_ACCOUNT"], "action": GATHER}
     async with aiohttp.ClientSession(headers=token, raise_for_status=True) as session:
-        rolling = Rolling(session, compose.run)
+        rolling = RollingRestart(session, compose.run)
         route = f"{rolling.url('engine1')}/routes/{NUMBER}"
         await session.put(route, json=body)
         for port in SIP_PORTS.values():
@@ -80,7 +80,7 @@ async def check_rest(settings: Mapping[str, str]) -> None:
     """Get a token, call a phone behind the trunk, and find the call's record."""
     account, called = settings["SWITCHROOM_ACCOUNT"], settings["SWITCHROOM_CALLER_IDS"]
     key = {"apiKey": settings["SWITCHROOM_API_KEY"], "apiSecret": settings["SWITCHROOM_API_SECRET"]}
-    body = {"from": json.loads(called)[0], "to": "+4722222222", "action": GREETS}
+    body = {"from": json.loads(called)[0], "to": "+4722222222", "action": SAY}
     async with aiohttp.ClientSession(API, raise_for_status=True) as session, answering(TRUNK_PORT):
         reply = await session.post(f"/auth/get-access-token/{account}", json=key)
         token = {"Authorization": (await reply.json())["accessToken"]}

@@ -73,7 +73,7 @@ def lab_pbx(name: str, ports: Ports, settings: Mapping[str, str]) -> Pbx:
 async def up() -> None:
     """Start what does not run, and return when all of it is ready."""
     settings = ensure_env(HERE / ".env")
-    if await compose.wanted():
+    if await compose.should_run():
         await compose.run("up", "--detach", "--build", "--wait")
     else:
         for server, ports in servers(settings).items():
@@ -92,7 +92,7 @@ async def up() -> None:
 
 async def down() -> None:
     """End all of it, the REST layer and the engine first; stored calls and logs stay."""
-    if await compose.wanted():
+    if await compose.should_run():
         await compose.run("down")
     elif (HERE / ".env").exists():
         for server in reversed(list(servers(ensure_env(HERE / ".env")))):
@@ -101,7 +101,7 @@ async def down() -> None:
 
 async def status() -> None:
     """Say what runs."""
-    if await compose.wanted():
+    if await compose.should_run():
         await compose.run("ps")
         return
     for server in servers(read_env(HERE / ".env")):
@@ -111,7 +111,7 @@ async def status() -> None:
 
 async def logs() -> None:
     """Follow what all of it says, until interrupted."""
-    if await compose.wanted():
+    if await compose.should_run():
         await compose.run("logs", "--follow", "--tail", "20")
         return
     files = [str(path) for path in (*LAB.glob("*/output.log"), *LAB.glob("*/var/log/*.log"))]

@@ -28,7 +28,7 @@ def find_asterisk() -> Asterisk:
         raise RuntimeError("SWITCHROOM_PBX=native, but there is no asterisk on the PATH")
     if native is not None and wanted != "local":
         return native_asterisk(native)
-    return rooted_asterisk(ensure_root())
+    return root_asterisk(ensure_root())
 
 
 def native_asterisk(program: str) -> Asterisk:
@@ -42,7 +42,7 @@ def native_asterisk(program: str) -> Asterisk:
     )
 
 
-def rooted_asterisk(root: Path) -> Asterisk:
+def root_asterisk(root: Path) -> Asterisk:
     """Return the Asterisk of a Debian root, run by the root's own dynamic linker.
 
     No chroot and no mounts: files may lie anywhere, and once built the root needs no privileges.

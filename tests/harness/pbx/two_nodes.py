@@ -4,11 +4,11 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from tests.harness.live import Lab
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
-from tests.harness.servers.engine import Engine, Refused
+from tests.harness.servers.engine import Engine, RequestError
 from tests.harness.servers.valkey import Valkey
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 WAITS = {"type": "gather", "data": {"timeout": 120_000}}
@@ -66,7 +66,7 @@ class TwoNodes:
         """Ask for a call that must be refused; returns status and code."""
         try:
             call = await self.call(**asked)
-        except Refused as refused:
+        except RequestError as refused:
             return refused.status, str(refused.problem["code"])
         raise AssertionError(f"not refused: {call}")
 
@@ -89,9 +89,9 @@ class TwoNodes:
         for call in (await self.engine.rpc("GET", "/calls"))["calls"]:
             await self.engine.rpc("POST", f"/calls/{call['callId']}/hangup", {})
 
-    def at(self, number: int) -> Lab:
+    def at(self, number: int) -> TestBed:
         """Give one node and the engine as other live tests know them."""
-        return Lab(self.valkey, self.nodes[number], self.engine, self.trunk_port)
+        return TestBed(self.valkey, self.nodes[number], self.engine, self.trunk_port)
 
     async def _is_whole(self) -> bool:
         await self.hang_up_all()

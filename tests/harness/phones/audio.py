@@ -18,9 +18,9 @@ RATE_HZ = 8000
 FRAME_MS = 20
 FRAME_SAMPLES = RATE_HZ * FRAME_MS // 1000
 AMPLITUDE = 8000
-HEARD = 800  # a tenth of what phones speak with
+AUDIBLE_LEVEL = 800  # a tenth of what phones speak with
 GAP_MS = 70  # three lost frames do not end a tone
-WHOLE_MS = 60  # by which arrivals may be late
+MAX_LATENESS_MS = 60  # by which arrivals may be late
 CLICK_MS = 40  # what is no longer than this is the edge of another sound
 
 
@@ -33,7 +33,7 @@ class Frame(Struct, frozen=True):
     samples: Samples
 
 
-class Heard(Struct, frozen=True):
+class ToneSpan(Struct, frozen=True):
     """A tone from its first frame's arrival to its last frame's end; length_ms counts frames."""
 
     hz: int
@@ -63,19 +63,19 @@ def is_sound(samples: Samples) -> bool:
     return bool(len(samples)) and bool(np.sqrt(np.mean(samples.astype(np.float64) ** 2)) > 100)
 
 
-def tones(frames: Iterable[Frame], candidates: Iterable[int]) -> list[Heard]:
+def tones(frames: Iterable[Frame], candidates: Iterable[int]) -> list[ToneSpan]:
     """Say which tones were heard when, in order of their beginning."""
     listed = tuple(frames)
     found = [
         heard
         for hz in candidates
-        for heard in spans([each for each in listed if level(each.samples, hz) > HEARD], hz)
+        for heard in spans([each for each in listed if level(each.samples, hz) > AUDIBLE_LEVEL], hz)
         if heard.length_ms > CLICK_MS
     ]
     return sorted(found, key=lambda heard: heard.start_ms)
 
 
-def spans(frames: Sequence[Frame], hz: int = 0) -> list[Heard]:
+def spans(frames: Sequence[Frame], hz: int = 0) -> list[ToneSpan]:
     """Join frames that follow one another, by arrival or by their stream's own clock."""
     runs: list[list[Frame]] = []
     for frame in frames:
@@ -83,14 +83,16 @@ def spans(frames: Sequence[Frame], hz: int = 0) -> list[Heard]:
             runs[-1].append(frame)
         else:
             runs.append([frame])
-    return [Heard(hz, run[0].at_ms, run[-1].at_ms + FRAME_MS, len(run) * FRAME_MS) for run in runs]
+    return [
+        ToneSpan(hz, run[0].at_ms, run[-1].at_ms + FRAME_MS, len(run) * FRAME_MS) for run in runs
+    ]
 
 
-def assert_whole(heard: Sequence[Heard]) -> None:
+def assert_uninterrupted(heard: Sequence[ToneSpan]) -> None:
     """Assert that a tone was heard once, without a gap and without anything heard twice."""
     assert len(heard) == 1, heard
     length_ms = heard[0].end_ms - heard[0].start_ms
-    assert abs(heard[0].length_ms - length_ms) <= WHOLE_MS, heard
+    assert abs(heard[0].length_ms - length_ms) <= MAX_LATENESS_MS, heard
 
 
 def _follows(before: Frame, after: Frame) -> bool:

@@ -5,23 +5,23 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.harness.now import now_ms
-from tests.harness.phones.audio import FRAME_MS, FRAME_SAMPLES, HEARD, RATE_HZ, Frame, level
+from tests.harness.monotonic import now_ms
+from tests.harness.phones.audio import AUDIBLE_LEVEL, FRAME_MS, FRAME_SAMPLES, RATE_HZ, Frame, level
 from tests.harness.phones.phone import Phone
 
-LATELY_MS = 200
-FEWEST = 4  # frames in that time: fewer are the edge of something
+RECENT_MS = 200
+MIN_FRAMES = 4  # frames in that time: fewer are the edge of something
 RING_HZ = (440, 480)
 RING_FRAMES = 5  # 100 ms, in which whole periods of the ring tone fit
 MUSIC_MS = 700
-OFTEN = 0.25
+MUSIC_SHARE = 0.25
 QUIET = 60  # µ-law's noise is less, beside tones in proportion
 NOISE = 0.05
 
 Sound = NDArray[np.float64]
 
 
-class Ear:
+class Listener:
     """One phone's ear, which knows some tones by name."""
 
     def __init__(self, phone: Phone, tones: Mapping[str, int]) -> None:
@@ -30,16 +30,18 @@ class Ear:
 
     def hears(self) -> frozenset[str]:
         """Name what was heard throughout the last moments."""
-        lately = self._lately(LATELY_MS)
-        if len(lately) < FEWEST:
+        lately = self._lately(RECENT_MS)
+        if len(lately) < MIN_FRAMES:
             return frozenset()
         newest = np.concatenate([each.samples for each in lately[-RING_FRAMES:]])
-        if all(level(newest, hz) > HEARD for hz in RING_HZ):
-            named = {name for name, hz in self._tones.items() if level(newest, hz) > HEARD}
+        if all(level(newest, hz) > AUDIBLE_LEVEL for hz in RING_HZ):
+            named = {name for name, hz in self._tones.items() if level(newest, hz) > AUDIBLE_LEVEL}
             return frozenset({"ringing", *named})
         waves = _waves(tuple(self._tones.values()))
-        strength = np.median(np.abs(2 * _stacked(lately) @ waves / FRAME_SAMPLES), axis=0)
-        named = {name for name, loud in zip(self._tones, strength > HEARD, strict=True) if loud}
+        strength = np.median(np.abs(2 * _stack_frames(lately) @ waves / FRAME_SAMPLES), axis=0)
+        named = {
+            name for name, loud in zip(self._tones, strength > AUDIBLE_LEVEL, strict=True) if loud
+        }
         return frozenset({"music", *named} if _is_music(self._lately(MUSIC_MS), waves) else named)
 
     def gap_ms(self, name: str) -> float:
@@ -58,7 +60,7 @@ class Ear:
 
     def _heard(self, name: str) -> list[Frame]:
         hz = self._tones[name]
-        return [each for each in self._phone.frames if level(each.samples, hz) > HEARD]
+        return [each for each in self._phone.frames if level(each.samples, hz) > AUDIBLE_LEVEL]
 
     def _lately(self, for_ms: int) -> list[Frame]:
         since_ms = now_ms() - for_ms
@@ -66,7 +68,7 @@ class Ear:
         return [f for f in latest if f.at_ms > since_ms and len(f.samples) == FRAME_SAMPLES]
 
 
-def _stacked(frames: list[Frame]) -> Sound:
+def _stack_frames(frames: list[Frame]) -> Sound:
     return np.stack([each.samples.astype(np.float64) for each in frames])
 
 
@@ -78,7 +80,7 @@ def _waves(tones_hz: tuple[int, ...]) -> NDArray[np.complex128]:
 
 def _is_music(lately: list[Frame], waves: NDArray[np.complex128]) -> bool:
     """Tell whether anything is left without the tones, now and again: chords die away."""
-    sound = _stacked(lately)
+    sound = _stack_frames(lately)
     rest = sound - np.real(2 * sound @ waves / FRAME_SAMPLES @ waves.conj().T)
     left, whole = (np.sqrt(np.mean(each**2, axis=1)) for each in (rest, sound))
-    return bool(np.mean(left > np.maximum(QUIET, NOISE * whole)) > OFTEN)
+    return bool(np.mean(left > np.maximum(QUIET, NOISE * whole)) > MUSIC_SHARE)

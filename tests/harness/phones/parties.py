@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from typing import Any, Self
 
-from tests.harness.live import Lab
-from tests.harness.now import now_ms
-from tests.harness.phones.listener import Ear
+from tests.harness.monotonic import now_ms
+from tests.harness.phones.listener import Listener
 from tests.harness.phones.phone import NEVER_MS, Phone
 from tests.harness.ports import free_port
-from tests.harness.servers.engine import Refused
+from tests.harness.servers.engine import RequestError
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 # Not multiples of one another: a mixture's overtones are nobody's voice.
@@ -34,22 +34,22 @@ CUSTOMER = "+15550077"
 View = dict[str, Any]
 
 
-class Crowd:
+class Parties:
     """Phones by the name of their tone; `call` is the call that they are in."""
 
-    def __init__(self, lab: Lab) -> None:
+    def __init__(self, lab: TestBed) -> None:
         self.lab = lab
         self.call = ""
         self.phones: dict[str, Phone] = {}
         self._parties: dict[str, str] = {}
-        self._house = AsyncExitStack()
+        self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        await self._house.__aenter__()
+        await self._stack.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._house.aclose()
+        await self._stack.aclose()
 
     def __getitem__(self, name: str) -> Phone:
         return self.phones[name]
@@ -117,9 +117,9 @@ class Crowd:
         """Say what some hear just now."""
         return {name: self.ear(name).hears() for name in names}
 
-    def ear(self, name: str) -> Ear:
+    def ear(self, name: str) -> Listener:
         """Give a party's ear."""
-        return Ear(self.phones[name], TONES_HZ)
+        return Listener(self.phones[name], TONES_HZ)
 
     async def view(self) -> View:
         """Show the call."""
@@ -138,12 +138,12 @@ class Crowd:
     async def part(self) -> None:
         """End the call, if it has not ended."""
         if self.call:
-            with suppress(Refused):
+            with suppress(RequestError):
                 await self.steer("hangup")
             await self.lab.ended(self.call)
 
     async def _let_in(self, name: str, phone: Any) -> Phone:
-        made: Phone = await self._house.enter_async_context(phone)
+        made: Phone = await self._stack.enter_async_context(phone)
         self.phones[name] = made
         self._parties.setdefault(name, made.address)
         return made

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.harness.pbx.asterisk import Pbx
-from tests.harness.phones.hearing import Hearing
+from tests.harness.phones.received_audio import ReceivedAudio
 from tests.harness.phones.registration import register
 from tests.harness.phones.rtp import Press, RtpLine
 from tests.harness.phones.sip import SCENARIOS, SipCall, SipMessage
@@ -26,7 +26,7 @@ from tests.harness.until import until
 NEVER_MS = 600_000
 
 
-class Phone(Hearing):
+class Phone(ReceivedAudio):
     """One leg's far end; times are milliseconds of the monotonic clock (`now_ms`)."""
 
     def __init__(self, sip: SipCall, line: RtpLine) -> None:

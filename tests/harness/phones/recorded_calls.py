@@ -4,50 +4,50 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tests.harness.live import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.phones.recordings import Filed
+from tests.harness.phones.recording_file import RecordingFile
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 DIAL = {"type": "dial", "data": {"number": "+4722222222", "moh": {"enable": False}}}
 CALLER_HZ, CALLEE_HZ = 400, 600
 
 
-def path_of(lab: Lab, url: object) -> Path:
+def path_of(lab: TestBed, url: object) -> Path:
     """Return where a recording is filed, by its address."""
     path = Path(str(url).removeprefix("file://"))
     assert path.is_relative_to(lab.engine.recordings)
     return path
 
 
-async def filed(lab: Lab, call: str) -> Filed:
+async def wait_for_recording(lab: TestBed, call: str) -> RecordingFile:
     """Wait for the end of a call, and for the recording that it tells of, which leaves the PBX."""
     await lab.ended(call, timeout_s=20)
     told = await lab.engine.told(call, "completed")
     assert told["recordingPurpose"] == "call"
     path = path_of(lab, told["recordingUrl"])
     await until(path.exists, timeout_s=20, what=f"{path} to be filed")
-    await until(lambda: _left(lab), what="the PBX to have nothing left of it")
-    return Filed(path)
+    await until(lambda: _is_empty(lab), what="the PBX to have nothing left of it")
+    return RecordingFile(path)
 
 
-async def _left(lab: Lab) -> bool:
+async def _is_empty(lab: TestBed) -> bool:
     return bool(await lab.ari("recordings/stored") == [])
 
 
-def heard_for(phone: Phone, hz: int) -> int:
+def heard_ms(phone: Phone, hz: int) -> int:
     """Tell for how long a phone has heard a tone."""
     return sum(each.length_ms for each in phone.heard(hz))
 
 
-async def talked(phone: Phone, hz: int, for_ms: int = 700) -> None:
+async def wait_until_heard(phone: Phone, hz: int, for_ms: int = 700) -> None:
     """Wait until a phone has heard the other for that much longer."""
-    before = heard_for(phone, hz)
-    await until(lambda: heard_for(phone, hz) - before >= for_ms, what=f"{hz} Hz for a while")
+    before = heard_ms(phone, hz)
+    await until(lambda: heard_ms(phone, hz) - before >= for_ms, what=f"{hz} Hz for a while")
 
 
 @asynccontextmanager
-async def talk(lab: Lab, **route: object) -> AsyncIterator[tuple[str, Phone, Phone]]:
+async def recorded_call(lab: TestBed, **route: object) -> AsyncIterator[tuple[str, Phone, Phone]]:
     """Let a caller, who is recorded, be connected; gives the call and both phones."""
     number = await lab.number(DIAL, **{"recordCall": True, **route})
     async with (
@@ -55,5 +55,5 @@ async def talk(lab: Lab, **route: object) -> AsyncIterator[tuple[str, Phone, Pho
         Phone.calling(lab.pbx, number, tone_hz=CALLER_HZ) as caller,
     ):
         call = await lab.only_call()
-        await talked(far, CALLER_HZ)
+        await wait_until_heard(far, CALLER_HZ)
         yield call, caller, far

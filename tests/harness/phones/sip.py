@@ -15,8 +15,8 @@ from tests.harness.servers.process import Process
 from tests.harness.until import until
 
 SCENARIOS = Path(__file__).with_name("sipp")
-LOOK_S = 0.01
-OURSELVES = "<sip:harness@127.0.0.1>;tag=1"
+POLL_INTERVAL_S = 0.01
+HARNESS_FROM = "<sip:harness@127.0.0.1>;tag=1"
 _MESSAGE = re.compile(r"^-{47} [^\n]*\nUDP message (sent|received)[^\n]*:\n\n", re.MULTILINE)
 
 
@@ -87,7 +87,7 @@ class SipCall:
         request = (
             f"{method} sip:phone@127.0.0.1 SIP/2.0",
             f"Via: SIP/2.0/UDP 127.0.0.1:9;branch=z9hG4bK{time.monotonic_ns()}",
-            f"From: {OURSELVES}",
+            f"From: {HARNESS_FROM}",
             "To: <sip:phone@127.0.0.1>",
             f"Call-ID: {self.messages[0].header('Call-ID')}",
             f"CSeq: 1 {method}",
@@ -128,7 +128,7 @@ class SipCall:
         while True:
             if trace.exists() and trace.stat().st_size > read:
                 read += self._take(trace.read_bytes()[read:].decode(errors="replace"))
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(POLL_INTERVAL_S)
 
     def _take(self, text: str) -> int:
         """Take the whole messages of a piece of trace; returns how many bytes they were."""
@@ -139,7 +139,7 @@ class SipCall:
             if end == len(text) and "\n\n" not in body.replace("\r", ""):
                 return len(text[: head.start()].encode())
             message = SipMessage(time.monotonic() * 1000, head[1] == "sent", body)
-            if message.header("From") != OURSELVES:
+            if message.header("From") != HARNESS_FROM:
                 self.messages.append(message)
                 self.on_message(message)
         return len(text.encode())

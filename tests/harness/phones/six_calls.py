@@ -10,17 +10,17 @@ from typing import Any, Self
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
-from tests.harness.now import now_ms
-from tests.harness.phones.audio import assert_whole
+from tests.harness.monotonic import now_ms
+from tests.harness.phones.audio import assert_uninterrupted
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.servers.engine import Refused
+from tests.harness.servers.engine import RequestError
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 PROMPT_MS = 13_000
 RINGS_MS = 11_000
-THINKS_MS = 9_000
+WEBHOOK_DELAY_MS = 9_000
 SLACK_MS = 150  # a prompt that is steered is stopped and played on from where it was
 KINDS = ("prompt", "gather", "ring", "talk", "hold", "ask")
 
@@ -28,14 +28,14 @@ KINDS = ("prompt", "gather", "ring", "talk", "hold", "ask")
 class SixCalls:
     """Calls by kind in `ids`; who was called first is in `phones`, who was dialled in `far`."""
 
-    def __init__(self, lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
+    def __init__(self, lab: TestBed, hooks: WebhookServer, sounds: MediaServer) -> None:
         self.ids: dict[str, str] = {}
         self.phones: dict[str, Phone] = {}
         self.far: dict[str, Phone] = {}
         self._lab = lab
         self._hooks = hooks
         self._sounds = sounds
-        self._house = AsyncExitStack()
+        self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         """Begin them all, and bring each to its step."""
@@ -53,21 +53,21 @@ class SixCalls:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._house.aclose()
+        await self._stack.aclose()
 
-    async def steer(self, lab: Lab, kind: str, deed: str, **more: object) -> None:
+    async def steer(self, lab: TestBed, kind: str, deed: str, **more: object) -> None:
         """Ask something of a call's first leg through some engine; what is refused is said."""
         call = self.ids[kind]
         asked = {"channelId": f"{call}.l0", **more}
         await lab.engine.rpc("POST", f"/calls/{call}/{deed}", asked)
 
-    async def controlled(self, lab: Lab, timeout_s: float = 10) -> float:
+    async def controlled(self, lab: TestBed, timeout_s: float = 10) -> float:
         """Wait until each can be controlled through an engine; returns how many ms that took."""
         began_ms = now_ms()
         await asyncio.gather(*(self._steered(lab, kind, timeout_s) for kind in self.ids))
         return now_ms() - began_ms
 
-    async def go_on(self, lab: Lab) -> None:
+    async def go_on(self, lab: TestBed) -> None:
         """See each go on from where it stood, looked at and steered through some engine."""
         await asyncio.gather(
             self._prompt(), self._gather(), self._ring(), self._talk(), self._hold(lab), self._ask()
@@ -95,14 +95,14 @@ class SixCalls:
                 told = self._hooks.answers("/told", None)
                 return {"type": "gather", "data": data, "action": told}
             case "ask":
-                return self._hooks.answers("/next", play, after_ms=THINKS_MS)
+                return self._hooks.answers("/next", play, after_ms=WEBHOOK_DELAY_MS)
             case _:
                 after = self._hooks.answers(f"/after-{kind}", None)
                 number = self.far[kind].address
                 return {"type": "dial", "data": {"number": number}, "action": after}
 
     async def _let_in(self, phone: Any) -> Phone:
-        made: Phone = await self._house.enter_async_context(phone)
+        made: Phone = await self._stack.enter_async_context(phone)
         return made
 
     async def _is_stored(self) -> bool:
@@ -110,12 +110,12 @@ class SixCalls:
         happened = [[each["type"] for each in story] for story in stories]
         return "digit-pressed" in happened[0] and "leg-ringing" in happened[1]
 
-    async def _steered(self, lab: Lab, kind: str, timeout_s: float) -> None:
+    async def _steered(self, lab: TestBed, kind: str, timeout_s: float) -> None:
         async def is_done() -> bool:
             try:
                 await self.steer(lab, kind, "mute", direction="in")
                 await self.steer(lab, kind, "unmute")
-            except Refused as refused:
+            except RequestError as refused:
                 if refused.status != 503:
                     raise
                 return False
@@ -140,10 +140,10 @@ class SixCalls:
         await self._parted("ring")
 
     async def _talk(self) -> None:
-        assert_whole(self.phones["talk"].heard(500))
+        assert_uninterrupted(self.phones["talk"].heard(500))
         await self._parted("talk")
 
-    async def _hold(self, lab: Lab) -> None:
+    async def _hold(self, lab: TestBed) -> None:
         await self.steer(lab, "hold", "unhold")
         await self._bridged("hold")
         await self._parted("hold")

@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 
 from tests.harness.servers.api_process import ApiProcess
-from tests.harness.servers.engine import Engine, Refused
+from tests.harness.servers.engine import Engine, RequestError
 
 ACCOUNT, NUMBER = "rest", "+15550001"
 
@@ -57,5 +57,5 @@ class Api(ApiProcess):
         ):
             answer: dict[str, Any] = await reply.json(content_type=None)
             if not reply.ok:
-                raise Refused(reply.status, answer)
+                raise RequestError(reply.status, answer)
             return answer

@@ -12,13 +12,13 @@ from typing import Any, Self
 
 from redis.asyncio import Redis
 
-from tests.harness.live import Lab
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
-from tests.harness.servers.cut import Cut
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.server import Server
+from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.servers.valkey import Valkey
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 SLOTS = 8
@@ -34,10 +34,10 @@ class Cluster:
         trunk = f"sip:127.0.0.1:{self.trunk_port}"
         names = [f"pbx{number}" for number in range(1, nodes + 1)]
         self.nodes = [Pbx(folder / name, name=name, trunk=trunk) for name in names]
-        self.labs: list[Lab] = []
+        self.labs: list[TestBed] = []
         self._folder = folder
         self._token = secrets.token_hex(16)
-        self._house = AsyncExitStack()
+        self._stack = AsyncExitStack()
         for _ in range(engines):
             self.engine()
 
@@ -47,24 +47,26 @@ class Cluster:
             await self._started(*(lab.engine for lab in self.labs))
             await self.shared()
         except BaseException:
-            await self._house.aclose()
+            await self._stack.aclose()
             raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
         for lab in self.labs:
             thaw(lab.engine)
-        await self._house.aclose()
+        await self._stack.aclose()
 
     async def _started(self, *servers: Server) -> None:
         """Start servers side by side, which end with the cluster, also if one does not start."""
         for server in servers:
-            self._house.push_async_callback(server.stop)
+            self._stack.push_async_callback(server.stop)
         async with asyncio.TaskGroup() as starting:
             for server in servers:
                 starting.create_task(server.start())
 
-    def engine(self, settings: Mapping[str, str] | None = None, ways: Sequence[Cut] = ()) -> Lab:
+    def engine(
+        self, settings: Mapping[str, str] | None = None, ways: Sequence[TcpProxy] = ()
+    ) -> TestBed:
         """Prepare one more engine, and look through it."""
         engine = Engine(
             self._folder / f"engine{len(self.labs) + 1}",
@@ -74,20 +76,20 @@ class Cluster:
             token=self._token,
             ways=ways,
         )
-        self.labs.append(Lab(self.valkey, self.nodes[0], engine, self.trunk_port))
+        self.labs.append(TestBed(self.valkey, self.nodes[0], engine, self.trunk_port))
         return self.labs[-1]
 
-    async def join(self) -> Lab:
+    async def join(self) -> TestBed:
         """Start one more engine, which ends with the cluster."""
         lab = self.engine()
-        await self._house.enter_async_context(lab.engine)
+        await self._stack.enter_async_context(lab.engine)
         return lab
 
     async def owners(self) -> dict[int, int]:
         """Tell the process id of each slot's owner, of those whose lease runs."""
         client = Redis.from_url(self.valkey.url)
         try:
-            return await owners_in(client)
+            return await read_owners(client)
         finally:
             await client.aclose()
 
@@ -114,7 +116,7 @@ class Cluster:
         async def is_so() -> bool:
             left = (await running.engine.rpc("GET", "/calls"))["calls"]
             for node in self.nodes:
-                seen = Lab(self.valkey, node, running.engine, self.trunk_port)
+                seen = TestBed(self.valkey, node, running.engine, self.trunk_port)
                 left += [*await seen.ari("channels"), *await seen.ari("bridges")]
             return not left
 
@@ -136,7 +138,7 @@ class Cluster:
         return [json.loads(fields[b"e"]) for stream in streams for _, fields in stream]
 
 
-async def owners_in(client: Redis) -> dict[int, int]:
+async def read_owners(client: Redis) -> dict[int, int]:
     """Tell the process id of each slot's owner, of those whose lease runs, by one look."""
     look = client.pipeline(transaction=False)
     look.time()

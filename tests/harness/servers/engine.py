@@ -16,12 +16,12 @@ import aiohttp
 
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
-from tests.harness.servers.cut import Cut
 from tests.harness.servers.server import Server, is_well
+from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.servers.valkey import Valkey
 
 
-class Refused(Exception):
+class RequestError(Exception):
     """The RPC said no: the status and the problem."""
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
@@ -42,7 +42,7 @@ class Engine(Server):
         settings: Mapping[str, str] | None = None,
         terms: Mapping[str, Mapping[str, object]] | None = None,
         token: str = "",
-        ways: Sequence[Cut] = (),
+        ways: Sequence[TcpProxy] = (),
     ) -> None:
         super().__init__(folder)
         self.port = free_port()
@@ -93,7 +93,7 @@ class Engine(Server):
         ):
             answer: dict[str, Any] = await reply.json(content_type=None)
             if reply.status >= 400:
-                raise Refused(reply.status, answer)
+                raise RequestError(reply.status, answer)
             return answer
 
     async def told(self, call_id: str, event: str, timeout_s: float = 15) -> dict[str, Any]:

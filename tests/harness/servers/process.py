@@ -14,7 +14,15 @@ from typing import Self
 from tests.harness.until import until
 
 # Whose parent died before the signal was asked for would wait for it in vain.
-_TIE = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
+_BOUND_PREFIX = (
+    "setpriv",
+    "--pdeathsig",
+    "KILL",
+    "--",
+    "sh",
+    "-c",
+    '[ "$PPID" = "$0" ] && exec "$@"',
+)
 
 
 class Process:
@@ -38,7 +46,7 @@ class Process:
         bound: bool = True,
     ) -> Self:
         """Start a program in a session of its own; `bound` ends it when this process ends."""
-        tie = [*_TIE, str(os.getpid())] if bound else []
+        tie = [*_BOUND_PREFIX, str(os.getpid())] if bound else []
         with log.open("ab") as out:
             child = subprocess.Popen(
                 [*tie, *argv],

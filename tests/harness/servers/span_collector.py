@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from tests.harness.servers.web_server import WebServer
 
 
-class Told(Struct, frozen=True):
+class Span(Struct, frozen=True):
     """A span: its name, its trace, its own id and its parent's, in hex, and its attributes."""
 
     name: str
@@ -27,9 +27,9 @@ class Collector(WebServer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.spans: list[Told] = []
+        self.spans: list[Span] = []
 
-    def named(self, name: str) -> list[Told]:
+    def named(self, name: str) -> list[Span]:
         """List the spans of a name."""
         return [span for span in self.spans if span.name == name]
 
@@ -42,7 +42,7 @@ class Collector(WebServer):
         for resource in asked.resource_spans:
             for scope in resource.scope_spans:
                 self.spans += [
-                    Told(
+                    Span(
                         span.name,
                         span.trace_id.hex(),
                         span.span_id.hex(),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import aiohttp
 
-from tests.harness.lab.compose_roll import Rolling
+from tests.harness.lab.compose_roll import RollingRestart
 from tests.harness.phones.sipp_caller import call_through
 from tests.harness.servers.cluster import Cluster
 
@@ -27,7 +27,7 @@ async def test_a_call_outlasts_a_restart_of_each_engine(tmp_path: Path) -> None:
         token = {"Authorization": f"Bearer {first.engine.token}"}
         async with aiohttp.ClientSession(headers=token, raise_for_status=True) as session:
             ports = {name: engine.port for name, engine in engines.items()}
-            rolling = Rolling(session, run, ports)
+            rolling = RollingRestart(session, run, ports)
             async with asyncio.TaskGroup() as group:
                 group.create_task(call_through(cluster.nodes[0].ports.sip, number, TALKS_S))
                 group.create_task(rolling.restart_each())

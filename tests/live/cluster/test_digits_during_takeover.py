@@ -13,19 +13,19 @@ from msgspec import Struct
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
-from tests.harness.now import now_ms
+from tests.harness.monotonic import now_ms
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.cluster import Cluster, freeze, thaw
-from tests.harness.servers.cut import Cut
+from tests.harness.servers.tcp_proxy import TcpProxy
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
-TOLD_MS = 150  # a key is ARI's to tell for 50 ms (calls.keys.SOON_MS), and AMI's 30 ms later
-TYPED = {"timeout": 20_000, "digitTimeout": 20_000}
+KEY_REPORT_MS = 150  # a key is ARI's to tell for 50 ms (calls.keys.SOON_MS), and AMI's 30 ms later
+TIMEOUTS = {"timeout": 20_000, "digitTimeout": 20_000}
 
 
-class Typing(Struct, frozen=True):
+class TypingCall(Struct, frozen=True):
     """A call that gathers, whose first key is stored, and its phone."""
 
     call: str
@@ -48,19 +48,19 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
 
 
 @asynccontextmanager
-async def typing(lab: Lab, hooks: WebhookServer, keys: int) -> AsyncIterator[Typing]:
+async def typing_call(lab: TestBed, hooks: WebhookServer, keys: int) -> AsyncIterator[TypingCall]:
     """Let somebody type the first of so many keys."""
-    data = {"maxDigits": keys, **TYPED}
+    data = {"maxDigits": keys, **TIMEOUTS}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
     async with Phone.answering(free_port()) as phone:
         call = await lab.call(to=phone.address, action=action)
         await lab.doing(call, "gathering")
         await phone.press("1")
-        await has(lab, call, "1")
-        yield Typing(call, phone)
+        await wait_for_digits(lab, call, "1")
+        yield TypingCall(call, phone)
 
 
-async def has(lab: Lab, call: str, digits: str) -> None:
+async def wait_for_digits(lab: TestBed, call: str, digits: str) -> None:
     """Wait until a call has taken these keys and no others."""
 
     async def is_so() -> bool:
@@ -70,27 +70,27 @@ async def has(lab: Lab, call: str, digits: str) -> None:
     await until(is_so, what=f"{digits} to be stored")
 
 
-async def killed(lab: Lab) -> None:
+async def kill(lab: TestBed) -> None:
     """Die."""
     await lab.engine.kill()
 
 
-async def frozen(lab: Lab) -> None:
+async def freeze_engine(lab: TestBed) -> None:
     """Sleep past the end of the lease."""
     freeze(lab.engine)
 
 
-@pytest.mark.parametrize("leave", [killed, frozen])
+@pytest.mark.parametrize("leave", [kill, freeze_engine])
 async def test_while_nobody_holds_the_slot(
-    cluster: Cluster, hooks: WebhookServer, leave: Callable[[Lab], Awaitable[None]]
+    cluster: Cluster, hooks: WebhookServer, leave: Callable[[TestBed], Awaitable[None]]
 ) -> None:
     """The one who takes the call up has heard them; those before and after are there, too."""
     gone, stays = cluster.labs
-    async with typing(gone, hooks, 8) as typist:
+    async with typing_call(gone, hooks, 8) as typist:
         await leave(gone)
         await typist.phone.press("1223")
         assert (await cluster.owners()).get(typist.slot) != stays.engine.pid
-        await has(stays, typist.call, "11223")
+        await wait_for_digits(stays, typist.call, "11223")
         await typist.phone.press("334")
         told = await hooks.asked("/told")
         await typist.phone.ended()
@@ -101,7 +101,7 @@ async def test_while_nobody_holds_the_slot(
 async def test_the_last_one_ends_it(cluster: Cluster, hooks: WebhookServer) -> None:
     """Nothing more need be pressed when the call is taken up."""
     gone, stays = cluster.labs
-    async with typing(gone, hooks, 4) as typist:
+    async with typing_call(gone, hooks, 4) as typist:
         await gone.engine.kill()
         await typist.phone.press("234")
         told = await hooks.asked("/told")
@@ -115,7 +115,7 @@ async def test_while_a_slot_is_handed_over(cluster: Cluster, hooks: WebhookServe
     """SIGTERM amid keys that are pressed one after another: each is told once, in order."""
     gone, _stays = cluster.labs
     keys = "1234567890" * 3
-    async with typing(gone, hooks, 31) as typist:
+    async with typing_call(gone, hooks, 31) as typist:
         pressing = asyncio.create_task(typist.phone.press(keys))
         await until(lambda: len(typist.phone.presses) > 5, what="some keys")
         await gone.engine.stop()
@@ -146,17 +146,19 @@ async def test_after_a_prompt_that_ended_meanwhile(
 async def test_while_its_websocket_is_cut(tmp_path: Path, hooks: WebhookServer) -> None:
     """An engine alone that hears nothing over ARI for a while hears them over AMI."""
     cluster = Cluster(tmp_path, engines=0)
-    async with Cut(cluster.nodes[0].ports.ari) as way:
+    async with TcpProxy(cluster.nodes[0].ports.ari) as way:
         lab = cluster.engine(ways=[way])
-        async with cluster, typing(lab, hooks, 6) as typist:
+        async with cluster, typing_call(lab, hooks, 6) as typist:
             way.cut()
             await typist.phone.press("2233")
             await until(
-                lambda: "node disconnected" in lab.engine.log.read_text(), timeout_s=20, what="it to notice"
+                lambda: "node disconnected" in lab.engine.log.read_text(),
+                timeout_s=20,
+                what="it to notice",
             )
             await typist.phone.press("4")
             way.mend()
-            await has(lab, typist.call, "122334")
+            await wait_for_digits(lab, typist.call, "122334")
             told = await hooks.asked("/told")
             await typist.phone.ended()
             await cluster.emptied()
@@ -168,15 +170,17 @@ async def test_before_a_hold_that_was_asked_for_meanwhile(
 ) -> None:
     """Nobody knows yet that the websocket is cut: what was pressed before the hold counts, once."""
     cluster = Cluster(tmp_path, engines=0)
-    async with Cut(cluster.nodes[0].ports.ari) as way:
+    async with TcpProxy(cluster.nodes[0].ports.ari) as way:
         lab = cluster.engine(ways=[way])
-        async with cluster, typing(lab, hooks, 4) as typist:
+        async with cluster, typing_call(lab, hooks, 4) as typist:
             on_leg = {"channelId": (await lab.engine.call(typist.call))["legs"][0]["channelId"]}
             way.cut()
             *_, last = await typist.phone.press("22")
-            await until(lambda: now_ms() - last.up_ms > TOLD_MS, what="AMI to have told the keys")
+            await until(
+                lambda: now_ms() - last.up_ms > KEY_REPORT_MS, what="AMI to have told the keys"
+            )
             await lab.engine.rpc("POST", f"/calls/{typist.call}/hold", on_leg)
-            await has(lab, typist.call, "122")
+            await wait_for_digits(lab, typist.call, "122")
             way.mend()
             await lab.engine.rpc("POST", f"/calls/{typist.call}/unhold", on_leg)
             await typist.phone.press("3")

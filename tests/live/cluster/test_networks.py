@@ -6,7 +6,7 @@ from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.phones.six_calls import SixCalls
 from tests.harness.servers.cluster import Cluster
-from tests.harness.servers.cut import Cut
+from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.until import until
 
 
@@ -15,7 +15,7 @@ async def test_an_engine_without_its_store(
 ) -> None:
     """Another goes on with its calls; what it sent meanwhile comes late, and changes nothing."""
     cluster = Cluster(tmp_path, engines=0, nodes=2)
-    async with Cut(cluster.valkey.port) as way:
+    async with TcpProxy(cluster.valkey.port) as way:
         cut_off, other = cluster.engine(ways=[way]), cluster.engine()
         async with cluster, SixCalls(cut_off, hooks, sounds) as calls:
             way.cut()
@@ -32,7 +32,7 @@ async def test_an_engine_without_a_pbx(
 ) -> None:
     """Another, which reaches it, goes on with its calls; it takes part again when it can."""
     cluster = Cluster(tmp_path, engines=0, nodes=2)
-    async with Cut(cluster.nodes[0].ports.ari) as way:
+    async with TcpProxy(cluster.nodes[0].ports.ari) as way:
         cut_off, other = cluster.engine(ways=[way]), cluster.engine()
         async with cluster, SixCalls(cut_off, hooks, sounds) as calls:
             way.cut()

@@ -11,11 +11,11 @@ from tests.harness.customers.media_server import MediaServer
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.cluster import Cluster
-from tests.harness.servers.engine import Refused
+from tests.harness.servers.engine import RequestError
 from tests.harness.until import until
 
 CALLS = 24
-EVERY_MS = 350
+INTERVAL_MS = 350
 UNAVAILABLE = 503
 
 
@@ -24,9 +24,9 @@ async def test_a_rolling_restart(tmp_path: Path, sounds: MediaServer) -> None:
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 1500)}}
     async with Cluster(tmp_path) as cluster:
         async with asyncio.TaskGroup() as group:
-            restarting = group.create_task(_restarted(cluster))
+            restarting = group.create_task(_restart_all(cluster))
             calls = [
-                group.create_task(_heard(cluster, number, play, restarting.done))
+                group.create_task(_play_through(cluster, number, play, restarting.done))
                 for number in range(CALLS)
             ]
         ids = [each.result() for each in calls]
@@ -40,23 +40,25 @@ async def test_a_rolling_restart(tmp_path: Path, sounds: MediaServer) -> None:
         await cluster.emptied()
 
 
-async def _restarted(cluster: Cluster) -> None:
+async def _restart_all(cluster: Cluster) -> None:
     for lab in cluster.labs:
         await lab.engine.restart()
         await cluster.shared()
 
 
-async def _heard(cluster: Cluster, number: int, action: object, is_over: Callable[[], bool]) -> str:
+async def _play_through(
+    cluster: Cluster, number: int, action: object, is_over: Callable[[], bool]
+) -> str:
     """Place one call in its turn, and hear all of it."""
-    await asyncio.sleep(number * EVERY_MS / 1000)
+    await asyncio.sleep(number * INTERVAL_MS / 1000)
     async with Phone.answering(free_port()) as phone:
-        call = await _placed(cluster, phone, action, f"rolling_{number:04}")
+        call = await _place_call(cluster, phone, action, f"rolling_{number:04}")
         await phone.ended(timeout_s=15)
         assert [each.hz for each in phone.heard(600)] == [600]
     return call
 
 
-async def _placed(cluster: Cluster, phone: Phone, action: object, request: str) -> str:
+async def _place_call(cluster: Cluster, phone: Phone, action: object, request: str) -> str:
     """Ask engines in turn until one takes the call, as who balances the load does."""
     placed: list[str] = []
 
@@ -65,7 +67,7 @@ async def _placed(cluster: Cluster, phone: Phone, action: object, request: str) 
             try:
                 asked = {"to": phone.address, "action": action, "requestId": request}
                 placed.append(await lab.call(**asked))
-            except Refused as refused:
+            except RequestError as refused:
                 if refused.status != UNAVAILABLE:
                     raise
             except (aiohttp.ClientError, OSError):

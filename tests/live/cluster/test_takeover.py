@@ -14,41 +14,41 @@ from engine.ari.generated.events import ChannelUserevent
 from engine.ari.generated.operations import events
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.until import until
-from tests.live.pbx.test_ari import Ear, address, call, client, send
+from tests.live.pbx.test_ari import EventRecorder, address, call, client, send
 
-TIMES = 400
-LATEST_S = 0.003  # a handshake takes about as long
+ROUNDS = 400
+MAX_OFFSET_S = 0.003  # a handshake takes about as long
 
 
 async def test_an_app_that_changes_hands_is_heard(tmp_path: Path) -> None:
     """The new one is there at any moment around the old one's end, and hears what is said."""
     chance = random.Random(7)
     async with Pbx(tmp_path / "pbx1", slots=1) as node, client(address(node)) as ari:
-        first = Ear()
+        first = EventRecorder()
         old = asyncio.create_task(ari.events("switchroom-0", first).run())
         await until(partial(first.states.__contains__, "back"))
         await send(ari, call("c1"), may_block=True)
-        for turn in range(TIMES):
-            ear = Ear()
+        for turn in range(ROUNDS):
+            ear = EventRecorder()
             new = asyncio.create_task(ari.events("switchroom-0", ear).run())
-            await _passed(chance.random() * LATEST_S)
+            await _wait_precisely(chance.random() * MAX_OFFSET_S)
             old.cancel()
             await until(
                 partial(ear.states.__contains__, "back"), every_s=0.002, what=f"change {turn}"
             )
-            await _heard(ari, ear, f"word-{turn}")
+            await _expect_event(ari, ear, f"word-{turn}")
             old = new
         old.cancel()
 
 
-async def _passed(span_s: float) -> None:
+async def _wait_precisely(span_s: float) -> None:
     """Let a span pass that is shorter than the loop's own timers can tell."""
     due_s = time.perf_counter() + span_s
     while time.perf_counter() < due_s:  # noqa: ASYNC110 - the loop is to turn, and no clock rings
         await asyncio.sleep(0)
 
 
-async def _heard(ari: AriClient, ear: Ear, word: str) -> None:
+async def _expect_event(ari: AriClient, ear: EventRecorder, word: str) -> None:
     await ari.ask(events.user_event(word, application="switchroom-0"))
 
     def is_heard() -> bool:

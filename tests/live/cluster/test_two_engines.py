@@ -10,13 +10,13 @@ import pytest
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
-from tests.harness.now import now_ms
+from tests.harness.monotonic import now_ms
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.registration import register
 from tests.harness.phones.six_calls import SixCalls
 from tests.harness.ports import free_port
 from tests.harness.servers.cluster import LEASE_S, Cluster, freeze, thaw
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 BACK_WITHIN_MS = (LEASE_S + 1) * 1000
@@ -160,15 +160,15 @@ async def test_who_registers_is_known_to_all(cluster: Cluster) -> None:
     first, second = cluster.labs
     await register(cluster.nodes[1], "1001", free_port())
     for lab in cluster.labs:
-        await _sees(lab, "1001", "online")
+        await _wait_for_presence(lab, "1001", "online")
     await first.engine.kill()
     await cluster.shared()
-    await _sees(second, "1001", "online")
+    await _wait_for_presence(second, "1001", "online")
     await register(cluster.nodes[1], "1002", free_port())
-    await _sees(second, "1002", "online")
+    await _wait_for_presence(second, "1002", "online")
 
 
-async def _sees(lab: Lab, agent: str, presence: str) -> None:
+async def _wait_for_presence(lab: TestBed, agent: str, presence: str) -> None:
     async def is_so() -> bool:
         view = await lab.engine.rpc("GET", f"/agents/acme/{agent}")
         return bool(view["presence"] == presence)
@@ -176,7 +176,7 @@ async def _sees(lab: Lab, agent: str, presence: str) -> None:
     await until(is_so, timeout_s=3, what=f"{agent} to be {presence}")
 
 
-async def _longest_ms(calls: SixCalls, lab: Lab, is_over: Callable[[], bool]) -> float:
+async def _longest_ms(calls: SixCalls, lab: TestBed, is_over: Callable[[], bool]) -> float:
     """Steer all calls again and again; returns the longest time that this took."""
     longest_ms = 0.0
     while not is_over():

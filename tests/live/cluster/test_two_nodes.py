@@ -6,11 +6,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from tests.harness.live import Lab
 from tests.harness.pbx.two_nodes import GRACE_S, WAITS, TwoNodes, node_of
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.process import Process
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 HANGUP = {"type": "hangup", "data": {}}
@@ -102,7 +102,7 @@ async def test_calls_of_a_node_that_is_configured_no_more(two: TwoNodes, tmp_pat
     await until(lambda: _is_answered(two, call), what="the answer to be stored")
     await two.engine.kill()
     async with two.engine_of(tmp_path / "other", two.nodes[:1]) as other:
-        ends = Lab(two.valkey, two.nodes[0], other, two.trunk_port)
+        ends = TestBed(two.valkey, two.nodes[0], other, two.trunk_port)
         assert (await other.call(call))["state"] == "gathering"
         view = await ends.ended(call, GRACE_S + 5)
         assert (view["status"], view["reason"]) == ("completed", "lost")
@@ -123,7 +123,7 @@ async def test_a_node_found_by_the_dns(two: TwoNodes, tmp_path: Path) -> None:
         "SWITCHROOM_NODE_MEDIA_URL": "http://127.0.0.1:1",
     }
     async with two.engine_of(tmp_path / "found", [], **settings) as engine:
-        lab = Lab(two.valkey, pbx, engine, two.trunk_port)
+        lab = TestBed(two.valkey, pbx, engine, two.trunk_port)
         await until(lambda: _is_heard(engine), what="the node to be heard")
         call = await lab.call(to="+15550100", action=WAITS)
         assert node_of(call) == "ip7f000001"

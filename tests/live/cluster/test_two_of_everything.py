@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.pbx.two_nodes import WAITS, TwoNodes, node_of
-from tests.harness.servers.engine import Engine, Refused
+from tests.harness.servers.engine import Engine, RequestError
 from tests.harness.until import until
 
 
@@ -51,7 +51,7 @@ async def _call(engine: Engine, **asked: object) -> str:
 
 
 async def _refused(engine: Engine, **asked: object) -> tuple[int, str]:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await _call(engine, **asked)
     return refused.value.status, str(refused.value.problem["code"])
 

@@ -30,10 +30,10 @@ from tests.harness.pbx.asterisk import Pbx
 from tests.harness.pbx.find import find_asterisk
 from tests.harness.until import until
 
-PATIENCE = Timeouts(refused_retry_s=0.2, max_retry_s=0.2)
+TIMEOUTS = Timeouts(refused_retry_s=0.2, max_retry_s=0.2)
 
 
-class Ear:
+class EventRecorder:
     """A listener that keeps what it hears."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ def address(pbx: Pbx) -> PbxAddress:
 async def client(at: PbxAddress) -> AsyncIterator[AriClient]:
     """Open the way to a PBX, lanes and all."""
     async with (
-        open_ari(at, "test", random.Random(7).random, time.monotonic, PATIENCE) as ari,
+        open_ari(at, "test", random.Random(7).random, time.monotonic, TIMEOUTS) as ari,
         running(ari.run()),
     ):
         yield ari
@@ -121,7 +121,7 @@ def test_what_is_committed_is_what_this_asterisk_describes() -> None:
 
 async def test_a_call_from_end_to_end(pbx: Pbx) -> None:
     """Requests over the websocket and over HTTP do their work; the events tell it in order."""
-    ear = Ear()
+    ear = EventRecorder()
     async with client(address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
         await until(lambda: ear.states == ["back"] and ari.router.is_ready)
         assert (await ari.version() or "").startswith("22.")
@@ -147,7 +147,7 @@ async def test_a_call_from_end_to_end(pbx: Pbx) -> None:
 
 async def test_a_dead_pbx_is_lost_once_and_found_again(pbx: Pbx) -> None:
     """After a crash and a restart, events and all lanes are back without anyone's doing."""
-    ear = Ear()
+    ear = EventRecorder()
     async with client(address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
         await until(lambda: ear.states == ["back"] and ari.router.is_ready)
         await pbx.kill()
@@ -161,7 +161,7 @@ async def test_a_dead_pbx_is_lost_once_and_found_again(pbx: Pbx) -> None:
 
 async def test_a_wrong_password_is_said(pbx: Pbx) -> None:
     """A user or password that Asterisk refuses is named as the reason."""
-    ear = Ear()
+    ear = EventRecorder()
     wrong = replace(address(pbx), password="wrong")  # noqa: S106 - it opens nothing
     async with client(wrong) as ari, running(ari.events("switchroom-0", ear).run()):
         await until(lambda: ear.states == ["user or password refused (401)"])
@@ -169,7 +169,7 @@ async def test_a_wrong_password_is_said(pbx: Pbx) -> None:
 
 async def test_the_newer_session_has_the_app(pbx: Pbx) -> None:
     """The older one hears it was replaced and ends; closing it takes nothing from the newer."""
-    first, second = Ear(), Ear()
+    first, second = EventRecorder(), EventRecorder()
     async with AsyncExitStack() as stack:
         ari = await stack.enter_async_context(client(address(pbx)))
         older = await stack.enter_async_context(running(ari.events("switchroom-0", first).run()))

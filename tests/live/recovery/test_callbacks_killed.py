@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from tests.harness.customers.callback_server import Customer, scripted
-from tests.harness.customers.receipts import receipts
+from tests.harness.customers.callback_receipts import receipts_by_call
+from tests.harness.customers.callback_server import CallbackServer, answer_with
 from tests.harness.phones.answerer import answering_all
 from tests.harness.servers.cluster import LEASE_S, Cluster
 from tests.harness.until import until
@@ -24,10 +24,10 @@ async def test_the_owner_is_killed(tmp_path: Path) -> None:
     async with (
         cluster,
         answering_all(tmp_path, cluster.trunk_port),
-        Customer() as customer,
+        CallbackServer() as customer,
     ):
         gone, stays = labs
-        customer.answers["/flaky"] = scripted(*[500, 204, 204] * 200)
+        customer.answers["/flaky"] = answer_with(*[500, 204, 204] * 200)
         await stays.engine.rpc("PUT", "/callbacks/acme", {"target": customer.url("/flaky")})
         calls = await asyncio.gather(
             *(lab.call(to="+15550100", action=WAITS) for lab in labs for _ in range(CALLS // 2))
@@ -36,11 +36,11 @@ async def test_the_owner_is_killed(tmp_path: Path) -> None:
         await gone.engine.kill()
 
         def are_ended() -> bool:
-            told = receipts(customer.accepted)
+            told = receipts_by_call(customer.accepted)
             return sum(each.is_ended for each in told.values()) == CALLS
 
         await until(are_ended, timeout_s=LEASE_S + 30, what="the end of each call to be told")
-        found = receipts(customer.accepted)
+        found = receipts_by_call(customer.accepted)
         await cluster.emptied()
     assert found.keys() == set(calls)
     assert all(each.is_in_order and not each.missing for each in found.values())

@@ -4,49 +4,49 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.harness.phones.parties import Crowd
-from tests.harness.phones.requests import Conference, Transfer, among
+from tests.harness.phones.parties import Parties
+from tests.harness.phones.sessions import Conference, Transfer, all_hear_all
 from tests.live.recovery.test_conferences_killed import COACHED, THREE
 from tests.live.recovery.test_resilience import crash
 from tests.live.recovery.test_sessions_killed import RINGING
 
 
-async def hold(crowd: Crowd) -> dict[str, str]:
+async def hold(crowd: Parties) -> dict[str, str]:
     """Hold the customer."""
     await crowd.steer("hold", channelId=await crowd.leg("customer"))
     return {"customer": "music", "source": ""}
 
 
-async def unhold(crowd: Crowd) -> dict[str, str]:
+async def unhold(crowd: Parties) -> dict[str, str]:
     """Hold the customer, and have it back."""
     await crowd.hear(**await hold(crowd))
     await crowd.steer("unhold", channelId=await crowd.leg("customer"))
     return {"customer": "source", "source": "customer"}
 
 
-async def mute(crowd: Crowd) -> dict[str, str]:
+async def mute(crowd: Parties) -> dict[str, str]:
     """Mute the customer."""
     await crowd.steer("mute", channelId=await crowd.leg("customer"))
     return {"customer": "source", "source": ""}
 
 
-async def transfer(crowd: Crowd) -> dict[str, str]:
+async def start_transfer(crowd: Parties) -> dict[str, str]:
     """Begin a transfer."""
     await crowd.phone("target", picks_up=False)
     await Transfer(crowd).start()
     return RINGING
 
 
-async def blind(crowd: Crowd) -> dict[str, str]:
+async def start_blind(crowd: Parties) -> dict[str, str]:
     """Begin a blind one, to who answers."""
     await crowd.phone("target")
     await Transfer(crowd).start("blind")
     return {"customer": "target", "target": "customer"}
 
 
-async def cancel(crowd: Crowd) -> dict[str, str]:
+async def cancel(crowd: Parties) -> dict[str, str]:
     """Cancel one."""
-    await transfer(crowd)
+    await start_transfer(crowd)
     await crowd["target"].rung()
     begun = Transfer(crowd)
     begun.id = (await crowd.view())["transfers"][0]["transferSessionId"]
@@ -54,38 +54,38 @@ async def cancel(crowd: Crowd) -> dict[str, str]:
     return {"customer": "source", "source": "customer"}
 
 
-async def add(crowd: Crowd) -> dict[str, str]:
+async def add(crowd: Parties) -> dict[str, str]:
     """Begin a conference."""
     await crowd.phone("target")
     await Conference(crowd).add("target")
-    return among(*THREE)
+    return all_hear_all(*THREE)
 
 
-async def coach(crowd: Crowd) -> dict[str, str]:
+async def coach(crowd: Parties) -> dict[str, str]:
     """Let one coach another."""
     await crowd.phone("target")
     conference = Conference(crowd)
     await conference.add("target")
-    await crowd.hear(**among(*THREE))
+    await crowd.hear(**all_hear_all(*THREE))
     await conference.coach("target", "source")
     return COACHED
 
 
-async def uncoach(crowd: Crowd) -> dict[str, str]:
+async def uncoach(crowd: Parties) -> dict[str, str]:
     """Let a coach be heard by all."""
     await crowd.hear(**await coach(crowd))
     conference = Conference(crowd)
     conference.id = (await crowd.view())["conferences"][0]["conferenceSessionId"]
     await conference.coach("target", None)
-    return among(*THREE)
+    return all_hear_all(*THREE)
 
 
-ASKED = [hold, unhold, mute, transfer, blind, cancel, add, coach, uncoach]
+OPERATIONS = [hold, unhold, mute, start_transfer, start_blind, cancel, add, coach, uncoach]
 
 
-@pytest.mark.parametrize("ask", ASKED, ids=lambda ask: ask.__name__)
+@pytest.mark.parametrize("ask", OPERATIONS, ids=lambda ask: ask.__name__)
 async def test_the_moment_it_has_replied(
-    crowd: Crowd, ask: Callable[[Crowd], Awaitable[dict[str, str]]]
+    crowd: Parties, ask: Callable[[Parties], Awaitable[dict[str, str]]]
 ) -> None:
     """What was granted is stored: the next engine does it, if this one did not."""
     await crowd.talk()

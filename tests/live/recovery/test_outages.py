@@ -2,16 +2,16 @@
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
-from tests.harness.now import now_ms
-from tests.harness.phones.audio import assert_whole
+from tests.harness.monotonic import now_ms
+from tests.harness.phones.audio import assert_uninterrupted
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.servers.engine import Refused
+from tests.harness.servers.engine import RequestError
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 
-async def test_a_pbx_that_dies_takes_its_calls_along(lab: Lab, sounds: MediaServer) -> None:
+async def test_a_pbx_that_dies_takes_its_calls_along(lab: TestBed, sounds: MediaServer) -> None:
     """A killed PBX: originate answers 503 no_node, its calls are told as lost when it is back.
 
     The engine reconnects by itself and a new call works.
@@ -21,7 +21,7 @@ async def test_a_pbx_that_dies_takes_its_calls_along(lab: Lab, sounds: MediaServ
         lost = await lab.call(to="+15550100", action=play)
         await phone.until_hears(600)
         await lab.pbx.kill()
-        refused = await _refused(lab)
+        refused = await _wait_until_refused(lab)
         assert (refused.status, refused.problem["code"]) == (503, "no_node")
         await phone.vanish()
     await lab.pbx.start()
@@ -35,7 +35,7 @@ async def test_a_pbx_that_dies_takes_its_calls_along(lab: Lab, sounds: MediaServ
 
 
 async def test_without_the_store_media_goes_on(
-    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The store is away for seconds: a prompt is heard on, new calls get 503; then all goes on."""
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 8000)}}
@@ -45,24 +45,24 @@ async def test_without_the_store_media_goes_on(
         await phone.until_hears(600)
         await lab.valkey.stop()
         away_ms = now_ms()
-        assert (await _refused(lab, busy.address)).status == 503
+        assert (await _wait_until_refused(lab, busy.address)).status == 503
         await until(lambda: now_ms() - away_ms > 3000, what="three seconds")
         assert phone.hears(600)
         await lab.valkey.start()
         await hooks.asked("/after")
         await phone.ended()
-        assert_whole(phone.heard(600))
+        assert_uninterrupted(phone.heard(600))
     assert (await lab.ended(call))["status"] == "completed"
 
 
-async def _refused(lab: Lab, to: str = "+15559999") -> Refused:
+async def _wait_until_refused(lab: TestBed, to: str = "+15559999") -> RequestError:
     """Ask for a call until that is refused."""
-    refusals: list[Refused] = []
+    refusals: list[RequestError] = []
 
     async def is_refused() -> bool:
         try:
             await lab.call(to=to, action={"type": "hangup", "data": {}})
-        except Refused as refused:
+        except RequestError as refused:
             refusals.append(refused)
         return bool(refusals)
 

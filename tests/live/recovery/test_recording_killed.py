@@ -1,48 +1,54 @@
 """Recordings outlive what goes away meanwhile: the engine, everybody on the line, the archive."""
 
-from tests.harness.live import Lab
-from tests.harness.phones.recorded_calls import CALLER_HZ, filed, heard_for, talk, talked
-from tests.harness.phones.recordings import LEFT
+from tests.harness.phones.recorded_calls import (
+    CALLER_HZ,
+    heard_ms,
+    recorded_call,
+    wait_for_recording,
+    wait_until_heard,
+)
+from tests.harness.phones.recording_file import LEFT
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 
-async def test_an_engine_that_dies_loses_nothing_of_a_recording(lab: Lab) -> None:
+async def test_an_engine_that_dies_loses_nothing_of_a_recording(lab: TestBed) -> None:
     """SIGKILL in the midst of a call: the PBX records on, and the next engine files all of it."""
-    async with talk(lab) as (call, caller, far):
-        before_ms = heard_for(far, CALLER_HZ)
+    async with recorded_call(lab) as (call, caller, far):
+        before_ms = heard_ms(far, CALLER_HZ)
         await lab.engine.kill()
-        await talked(far, CALLER_HZ, 1_000)
+        await wait_until_heard(far, CALLER_HZ, 1_000)
         await lab.engine.start()
         await until(lambda: _is_live(lab, call), what="the call to be live again")
-        await talked(far, CALLER_HZ)
-        talked_ms = heard_for(far, CALLER_HZ)
+        await wait_until_heard(far, CALLER_HZ)
+        talked_ms = heard_ms(far, CALLER_HZ)
         await caller.hang_up()
-        found = await filed(lab, call)
+        found = await wait_for_recording(lab, call)
     assert talked_ms - before_ms > 1_500
     (spoken,) = found.spans(LEFT, CALLER_HZ)
     assert spoken[1] - spoken[0] >= talked_ms
 
 
-async def _is_live(lab: Lab, call: str) -> bool:
+async def _is_live(lab: TestBed, call: str) -> bool:
     calls = (await lab.engine.rpc("GET", "/calls"))["calls"]
     return call in {each["callId"] for each in calls}
 
 
-async def test_a_call_that_ends_without_an_engine_is_filed(lab: Lab) -> None:
+async def test_a_call_that_ends_without_an_engine_is_filed(lab: TestBed) -> None:
     """Everybody hangs up while no engine runs: the next one finds the recording on the PBX."""
-    async with talk(lab) as (call, caller, far):
+    async with recorded_call(lab) as (call, caller, far):
         await lab.engine.kill()
         await caller.hang_up()
         await far.hang_up()
         await lab.engine.start()
-        found = await filed(lab, call)
+        found = await wait_for_recording(lab, call)
     assert found.heard_ms(LEFT, CALLER_HZ) >= 700
 
 
-async def test_an_archive_that_is_away_is_waited_for(lab: Lab) -> None:
+async def test_an_archive_that_is_away_is_waited_for(lab: TestBed) -> None:
     """The call ends, telling the address; when the archive is back the recording is put there."""
     archive = lab.engine.recordings
-    async with talk(lab) as (call, caller, _far):
+    async with recorded_call(lab) as (call, caller, _far):
         elsewhere = archive.rename(archive.with_name("elsewhere"))
         archive.touch()  # where a directory was, nothing can be stored
         await caller.hang_up()
@@ -53,16 +59,16 @@ async def test_an_archive_that_is_away_is_waited_for(lab: Lab) -> None:
         assert len(await lab.ari("recordings/stored")) == 1
         archive.unlink()
         elsewhere.rename(archive)
-        found = await filed(lab, call)
+        found = await wait_for_recording(lab, call)
     assert found.heard_ms(LEFT, CALLER_HZ) >= 700
 
 
-async def test_killed_while_it_is_filed(lab: Lab) -> None:
+async def test_killed_while_it_is_filed(lab: TestBed) -> None:
     """SIGKILL at the very end of a call, several times: whatever was done, the file is whole."""
     for _ in range(3):
-        async with talk(lab) as (call, caller, _far):
+        async with recorded_call(lab) as (call, caller, _far):
             await caller.hang_up()
             await lab.engine.kill()
             await lab.engine.start()
-            found = await filed(lab, call)
+            found = await wait_for_recording(lab, call)
         assert found.heard_ms(LEFT, CALLER_HZ) >= 700

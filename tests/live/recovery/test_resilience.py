@@ -10,34 +10,34 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer, silent
-from tests.harness.live import Lab
-from tests.harness.now import now_ms
-from tests.harness.phones.audio import assert_whole
+from tests.harness.monotonic import now_ms
+from tests.harness.phones.audio import assert_uninterrupted
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
-Leave = Callable[[Lab], Awaitable[None]]
+Leave = Callable[[TestBed], Awaitable[None]]
 
 
-async def crash(lab: Lab) -> None:
+async def crash(lab: TestBed) -> None:
     """End the engine by SIGKILL and start it again."""
     await lab.engine.kill()
     await lab.engine.start()
 
 
-async def deploy(lab: Lab) -> None:
+async def deploy(lab: TestBed) -> None:
     """End the engine by SIGTERM and start it again."""
     await lab.engine.stop()
     await lab.engine.start()
 
 
-either_way = pytest.mark.parametrize("leave", [crash, deploy])
+crash_and_deploy = pytest.mark.parametrize("leave", [crash, deploy])
 
 
-@either_way
+@crash_and_deploy
 async def test_a_prompt_is_heard_once_to_its_end(
-    lab: Lab, sounds: MediaServer, leave: Leave
+    lab: TestBed, sounds: MediaServer, leave: Leave
 ) -> None:
     """The engine goes in the middle of a prompt: it is heard whole, once; the next verb runs."""
     after = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
@@ -53,7 +53,7 @@ async def test_a_prompt_is_heard_once_to_its_end(
     assert (await lab.ended(call))["status"] == "completed"
 
 
-async def test_a_prompt_that_ends_meanwhile(lab: Lab, sounds: MediaServer) -> None:
+async def test_a_prompt_that_ends_meanwhile(lab: TestBed, sounds: MediaServer) -> None:
     """The prompt's end is missed while the engine is away: it goes on with the next verb."""
     after = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
     action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 500)}, "action": after}
@@ -67,8 +67,8 @@ async def test_a_prompt_that_ends_meanwhile(lab: Lab, sounds: MediaServer) -> No
         assert [each.hz for each in phone.heard(600, 700)] == [600, 700]
 
 
-@either_way
-async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
+@crash_and_deploy
+async def test_digits_are_kept(lab: TestBed, hooks: WebhookServer, leave: Leave) -> None:
     """The engine goes between two digits: the first is kept, the next has its time anew."""
     data = {"digitTimeout": 1000}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
@@ -76,7 +76,7 @@ async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> 
         call = await lab.call(to="+15550100", action=action)
         await lab.doing(call, "gathering")
         await phone.press("1")
-        await _stored(lab, call, "digit-pressed")
+        await _wait_until_stored(lab, call, "digit-pressed")
         await leave(lab)
         back_ms = now_ms()
         await phone.press("2")
@@ -86,15 +86,15 @@ async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> 
     assert told.at_ms - back_ms > 1000
 
 
-@either_way
-async def test_a_dial_goes_on(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
+@crash_and_deploy
+async def test_a_dial_goes_on(lab: TestBed, hooks: WebhookServer, leave: Leave) -> None:
     """The engine goes while a phone rings: when it is answered, they are bridged."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=6000) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
         number = await lab.number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             await far.rung()
-            await _stored(lab, await lab.only_call(), "leg-ringing")
+            await _wait_until_stored(lab, await lab.only_call(), "leg-ringing")
             await leave(lab)
             await caller.until_hears(600)
             await far.until_hears(400)
@@ -103,14 +103,14 @@ async def test_a_dial_goes_on(lab: Lab, hooks: WebhookServer, leave: Leave) -> N
             await caller.ended()
 
 
-async def test_an_answer_while_no_engine_is_there(lab: Lab, hooks: WebhookServer) -> None:
+async def test_an_answer_while_no_engine_is_there(lab: TestBed, hooks: WebhookServer) -> None:
     """A phone that answers while the engine is away waits in Stasis: the next one bridges it."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=500) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
         number = await lab.number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             await far.rung()
-            await _stored(lab, await lab.only_call(), "leg-ringing")
+            await _wait_until_stored(lab, await lab.only_call(), "leg-ringing")
             await lab.engine.kill()
             await far.answered()
             await lab.engine.start()
@@ -121,14 +121,16 @@ async def test_an_answer_while_no_engine_is_there(lab: Lab, hooks: WebhookServer
             await caller.ended()
 
 
-async def test_a_phone_that_does_not_ring_is_called_once(lab: Lab, hooks: WebhookServer) -> None:
+async def test_a_phone_that_does_not_ring_is_called_once(
+    lab: TestBed, hooks: WebhookServer
+) -> None:
     """The engine goes while a phone was called and does not ring yet: it is not called again."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=6000, rings=False) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
         number = await lab.number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             await far.rung()
-            await _stored(lab, await lab.only_call(), "leg-created")
+            await _wait_until_stored(lab, await lab.only_call(), "leg-created")
             await crash(lab)
             await caller.until_hears(600)
             await far.until_hears(400)
@@ -138,9 +140,9 @@ async def test_a_phone_that_does_not_ring_is_called_once(lab: Lab, hooks: Webhoo
             await caller.ended()
 
 
-@either_way
+@crash_and_deploy
 async def test_a_conversation_is_not_interrupted(
-    lab: Lab, hooks: WebhookServer, leave: Leave
+    lab: TestBed, hooks: WebhookServer, leave: Leave
 ) -> None:
     """The engine goes while two talk: neither loses a syllable; after the talk the action runs."""
     async with Phone.answering(free_port(), tone_hz=600) as far:
@@ -151,16 +153,16 @@ async def test_a_conversation_is_not_interrupted(
             await far.until_hears(400)
             await leave(lab)
             await caller.until_hears(600)
-            assert_whole(caller.heard(600))
-            assert_whole(far.heard(400))
+            assert_uninterrupted(caller.heard(600))
+            assert_uninterrupted(far.heard(400))
             await far.hang_up()
             assert (await hooks.asked("/after")).body["dial"]["status"] == "completed"
             await caller.ended()
 
 
-@either_way
+@crash_and_deploy
 async def test_a_webhook_is_asked_again(
-    lab: Lab, hooks: WebhookServer, sounds: MediaServer, leave: Leave
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer, leave: Leave
 ) -> None:
     """The engine goes while a webhook thinks: it is asked again with the same id."""
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 300)}}
@@ -175,7 +177,7 @@ async def test_a_webhook_is_asked_again(
     assert again.body == hooks.requests[0].body
 
 
-async def _stored(lab: Lab, call: str, event: str) -> None:
+async def _wait_until_stored(lab: TestBed, call: str, event: str) -> None:
     """Wait until an event is in the store: what is not may happen again after a crash."""
 
     async def is_there() -> bool:

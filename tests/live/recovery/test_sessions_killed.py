@@ -5,16 +5,16 @@ import asyncio
 import pytest
 
 from tests.harness.customers.media_server import MediaServer
-from tests.harness.phones.parties import Crowd
-from tests.harness.phones.requests import Transfer
+from tests.harness.phones.parties import Parties
+from tests.harness.phones.sessions import Transfer
 from tests.live.recovery.test_resilience import crash
-from tests.live.sessions.test_transfers import handed_over, rung
+from tests.live.sessions.test_transfers import assert_handed_over, wait_for_ringback
 
 ANSWERED = {"source": "target", "target": "source", "customer": "music"}
 RINGING = {"source": "ringing", "customer": "music", "target": ""}
 
 
-async def survives(crowd: Crowd, expected: dict[str, str]) -> None:
+async def assert_survives(crowd: Parties, expected: dict[str, str]) -> None:
     """See who hears whom with the engine, without one, and with the next."""
     await crowd.hear(**expected)
     await crowd.lab.engine.kill()
@@ -23,68 +23,68 @@ async def survives(crowd: Crowd, expected: dict[str, str]) -> None:
     await crowd.hear_for(1000, expected)
 
 
-async def transfer(crowd: Crowd, mode: str = "attended", **more: object) -> Transfer:
+async def start_transfer(crowd: Parties, mode: str = "attended", **more: object) -> Transfer:
     """Let the target of a transfer ring."""
     await crowd.talk()
     target = await crowd.phone("target", picks_up=False)
     begun = Transfer(crowd)
     await begun.start(mode, **more)
-    await rung(target, begun)
+    await wait_for_ringback(target, begun)
     return begun
 
 
-async def answered(crowd: Crowd) -> Transfer:
+async def start_answered(crowd: Parties) -> Transfer:
     """Let source and target talk."""
-    begun = await transfer(crowd)
+    begun = await start_transfer(crowd)
     await crowd["target"].pick_up()
     await begun.becomes("answered")
     return begun
 
 
-async def test_a_transfer_that_rings(crowd: Crowd) -> None:
+async def test_a_transfer_that_rings(crowd: Parties) -> None:
     """Ringing and music go on; the target answers, and it is completed."""
-    begun = await transfer(crowd)
-    await survives(crowd, RINGING)
+    begun = await start_transfer(crowd)
+    await assert_survives(crowd, RINGING)
     await crowd["target"].pick_up()
     await crowd.hear(**ANSWERED)
     await begun.complete()
-    await handed_over(crowd)
+    await assert_handed_over(crowd)
 
 
-async def test_the_target_answers_meanwhile(crowd: Crowd) -> None:
+async def test_the_target_answers_meanwhile(crowd: Parties) -> None:
     """Without an engine nothing changes; the next one joins source and target."""
-    begun = await transfer(crowd)
+    begun = await start_transfer(crowd)
     await crowd.lab.engine.kill()
     await crowd["target"].pick_up()
     await crowd["target"].answered()
     await crowd.lab.engine.start()
     await crowd.hear(**ANSWERED)
     await begun.complete()
-    await handed_over(crowd)
+    await assert_handed_over(crowd)
 
 
 @pytest.mark.parametrize("song", [False, True])
-async def test_a_blind_transfer(crowd: Crowd, sounds: MediaServer, song: bool) -> None:
+async def test_a_blind_transfer(crowd: Parties, sounds: MediaServer, song: bool) -> None:
     """The customer's music goes on, the usual or another; the target answers."""
     music = {"mohAudioUrl": sounds.tone(1550, 500)} if song else {}
-    begun = await transfer(crowd, "blind", **music)
-    await survives(crowd, {"customer": "song" if song else "music", "target": ""})
+    begun = await start_transfer(crowd, "blind", **music)
+    await assert_survives(crowd, {"customer": "song" if song else "music", "target": ""})
     await crowd["target"].pick_up()
     await begun.becomes("blind_transferred")
-    await handed_over(crowd)
+    await assert_handed_over(crowd)
 
 
-async def test_a_transfer_that_is_answered(crowd: Crowd) -> None:
+async def test_a_transfer_that_is_answered(crowd: Parties) -> None:
     """Source and target talk on, the customer hears music; it is completed."""
-    begun = await answered(crowd)
-    await survives(crowd, ANSWERED)
+    begun = await start_answered(crowd)
+    await assert_survives(crowd, ANSWERED)
     await begun.complete()
-    await handed_over(crowd)
+    await assert_handed_over(crowd)
 
 
-async def test_a_transfer_is_canceled_afterwards(crowd: Crowd) -> None:
+async def test_a_transfer_is_canceled_afterwards(crowd: Parties) -> None:
     """The source has the customer back."""
-    begun = await answered(crowd)
+    begun = await start_answered(crowd)
     await crash(crowd.lab)
     await begun.cancel()
     await crowd["target"].ended()
@@ -92,9 +92,9 @@ async def test_a_transfer_is_canceled_afterwards(crowd: Crowd) -> None:
 
 
 @pytest.mark.parametrize("moment", ["together", "replied", "source gone"])
-async def test_while_it_is_completed(crowd: Crowd, moment: str) -> None:
+async def test_while_it_is_completed(crowd: Parties, moment: str) -> None:
     """Completed, or to be asked for again: nobody is left between the two."""
-    begun = await answered(crowd)
+    begun = await start_answered(crowd)
     await crowd.hear(**ANSWERED)
     if moment == "together":
         await asyncio.gather(begun.complete(), crowd.lab.engine.kill(), return_exceptions=True)
@@ -105,7 +105,7 @@ async def test_while_it_is_completed(crowd: Crowd, moment: str) -> None:
         await crowd.lab.engine.kill()
     await crowd.lab.engine.start()
     assert (await begun.complete())["state"] == "completed"
-    await handed_over(crowd)
+    await assert_handed_over(crowd)
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ async def test_while_it_is_completed(crowd: Crowd, moment: str) -> None:
         ("target", {"customer": "source", "source": "customer"}),
     ],
 )
-async def test_one_hangs_up_meanwhile(crowd: Crowd, gone: str, heard: dict[str, str]) -> None:
+async def test_one_hangs_up_meanwhile(crowd: Parties, gone: str, heard: dict[str, str]) -> None:
     """Without the source it is completed, without the target it has failed."""
-    begun = await answered(crowd)
+    begun = await start_answered(crowd)
     await crowd.hear(**ANSWERED)
     await crowd.lab.engine.kill()
     await crowd[gone].hang_up()
@@ -129,9 +129,9 @@ async def test_one_hangs_up_meanwhile(crowd: Crowd, gone: str, heard: dict[str, 
         await begun.becomes("failed", "target_hangup")
 
 
-async def test_the_customer_hangs_up_meanwhile(crowd: Crowd) -> None:
+async def test_the_customer_hangs_up_meanwhile(crowd: Parties) -> None:
     """The next engine lets the others go."""
-    begun = await answered(crowd)
+    begun = await start_answered(crowd)
     await crowd.hear(**ANSWERED)
     await crowd.lab.engine.kill()
     await crowd["customer"].hang_up()

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.contract.api.databases import sqlite_url
-from tests.harness.live import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.records_api import RecordsApi
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 ACCOUNT = "records"
@@ -25,7 +25,7 @@ FILTERS = {
 
 
 @pytest.fixture
-async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[RecordsApi]:
+async def api(lab: TestBed, tmp_path: Path) -> AsyncIterator[RecordsApi]:
     """Run a REST layer before the engine."""
     async with RecordsApi(
         tmp_path / "api",
@@ -37,7 +37,7 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[RecordsApi]:
         yield found
 
 
-async def test_a_call_that_ended_has_a_record(lab: Lab, api: RecordsApi) -> None:
+async def test_a_call_that_ended_has_a_record(lab: TestBed, api: RecordsApi) -> None:
     """Who talked, for how long, what was held meanwhile; found by its filters."""
     began_ms = time.time() * 1_000
     async with Phone.answering(lab.trunk_port) as phone, Phone.ringing(free_port()) as far:
@@ -80,7 +80,7 @@ async def test_a_call_that_ended_has_a_record(lab: Lab, api: RecordsApi) -> None
         assert [each["reqId"] for each in page["data"]] == [call], query
 
 
-async def test_a_call_that_nobody_answered(lab: Lab, api: RecordsApi) -> None:
+async def test_a_call_that_nobody_answered(lab: TestBed, api: RecordsApi) -> None:
     """It is missed, and only rang."""
     async with Phone.refusing(lab.trunk_port, 486) as phone:
         call = await lab.call(account=ACCOUNT, to="+15550101")

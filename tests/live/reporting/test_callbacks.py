@@ -5,18 +5,18 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from tests.harness.customers.callback_server import Customer
-from tests.harness.customers.grpc_server import GrpcCustomer
-from tests.harness.live import Lab
+from tests.harness.customers.callback_server import CallbackServer
+from tests.harness.customers.grpc_server import GrpcCallbackServer
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.servers.engine import Refused
+from tests.harness.servers.engine import RequestError
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 SAY = {"type": "say", "data": {"text": "Hello."}}
 
 
-async def _events(customer: Customer, call: str) -> list[dict[str, Any]]:
+async def _events_to_end(customer: CallbackServer, call: str) -> list[dict[str, Any]]:
     """Wait for the end of a call as it is told, and give all of it."""
 
     def is_over() -> bool:
@@ -26,11 +26,11 @@ async def _events(customer: Customer, call: str) -> list[dict[str, Any]]:
     return [each.event for each in customer.got if each.id.startswith(call)]
 
 
-async def test_each_step_of_a_call(lab: Lab) -> None:
+async def test_each_step_of_a_call(lab: TestBed) -> None:
     """A call that is made, with a dialled leg: told in order, signed, with its references."""
     account, port = "told1", free_port()
     async with (
-        Customer() as customer,
+        CallbackServer() as customer,
         Phone.answering(lab.trunk_port) as first,
         Phone.answering(port) as second,
     ):
@@ -46,7 +46,7 @@ async def test_each_step_of_a_call(lab: Lab) -> None:
         )
         await second.answered()
         await first.hang_up()
-        events = await _events(customer, call)
+        events = await _events_to_end(customer, call)
     assert [each["sequenceNumber"] for each in events] == list(range(len(events)))
     kinds = [each["event"] for each in events]
     assert kinds[:3] == ["initiated", "ringing", "answered"]
@@ -62,27 +62,27 @@ async def test_each_step_of_a_call(lab: Lab) -> None:
         assert Webhook(secret).verify(got.body, dict(got.headers)) == got.event
 
 
-async def test_how_unanswered_calls_end(lab: Lab) -> None:
+async def test_how_unanswered_calls_end(lab: TestBed) -> None:
     """Busy, no-answer, failed and canceled are told as the status of the end."""
     account = "told2"
-    async with Customer() as customer:
+    async with CallbackServer() as customer:
         await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
         for status, ends in {486: "busy", 480: "no-answer", 603: "failed"}.items():
             async with Phone.refusing(lab.trunk_port, status):
                 call = await lab.call(to="+15550100", account=account)  # told by default
-                events = await _events(customer, call)
+                events = await _events_to_end(customer, call)
             assert (events[-1]["callStatus"], events[-1]["hangupCause"] > 0) == (ends, True)
         async with Phone.ringing(lab.trunk_port) as phone:
             call = await lab.call(to="+15550100", account=account)
             await phone.rung()
             await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
-            assert (await _events(customer, call))[-1]["callStatus"] == "canceled"
+            assert (await _events_to_end(customer, call))[-1]["callStatus"] == "canceled"
 
 
-async def test_a_call_that_comes_in(lab: Lab) -> None:
+async def test_a_call_that_comes_in(lab: TestBed) -> None:
     """Its number's route may name a target; the account's is the default."""
     account = "told3"
-    async with Customer() as customer, GrpcCustomer() as other:
+    async with CallbackServer() as customer, GrpcCallbackServer() as other:
         await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
         for more in ({}, {"statusCallbackUrl": other.target}):
             number = await lab.number(SAY, **{"account": account, **more})
@@ -112,9 +112,9 @@ async def test_a_call_that_comes_in(lab: Lab) -> None:
         ("auto-set", "nobody"),
     ],
 )
-async def test_what_is_no_target(lab: Lab, target: str, account: str) -> None:
+async def test_what_is_no_target(lab: TestBed, target: str, account: str) -> None:
     """It is refused before anybody is called, by the field's name and what is allowed."""
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await lab.call(to="+15550100", account=account, statusCallbackUrl=target)
     assert refused.value.status == 400
     (fault,) = refused.value.problem["errors"]

@@ -14,21 +14,21 @@ from api.db.database import Database
 from api.dnc.tokens import DncTokenStore
 from tests.contract.api.databases import sqlite_url
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.api import ACCOUNT, NUMBER, Api
-from tests.harness.servers.engine import Refused
+from tests.harness.servers.engine import RequestError
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 ABROAD, CALLED, LISTED = "+4722222222", "+15550100", "+15550199"
 ALLOWED = ("+1", "sip:")
 
 
-class Customer:
+class RestrictedAccount:
     """An account that may call few, over REST."""
 
-    def __init__(self, lab: Lab, api: Api, token: str, dnc_token: str) -> None:
+    def __init__(self, lab: TestBed, api: Api, token: str, dnc_token: str) -> None:
         self.lab = lab
         self.api = api
         self.token = token
@@ -57,7 +57,7 @@ class Customer:
         async def are_there() -> bool:
             try:
                 found = await self.lab.engine.rpc("GET", f"/terms/{ACCOUNT}")
-            except Refused:
+            except RequestError:
                 return False
             return found.get("destinations") == list(ALLOWED)
 
@@ -74,7 +74,7 @@ class Customer:
 
 
 @pytest.fixture
-async def customer(lab: Lab, tmp_path: Path) -> AsyncIterator[Customer]:
+async def customer(lab: TestBed, tmp_path: Path) -> AsyncIterator[RestrictedAccount]:
     """Run a REST layer before the engine, with an account that may call few."""
     async with Api(tmp_path / "api", engines=[lab.engine]) as api:
         database = Database(sqlite_url(api.folder))
@@ -82,7 +82,7 @@ async def customer(lab: Lab, tmp_path: Path) -> AsyncIterator[Customer]:
         await accounts.change(replace(await accounts.get(ACCOUNT), destinations=ALLOWED))
         dnc_token = await DncTokenStore(database, now_ms).add(ACCOUNT)
         await database.close()
-        found = Customer(lab, api, await api.token(), dnc_token)
+        found = RestrictedAccount(lab, api, await api.token(), dnc_token)
         await found.has_terms()
         yield found
 
@@ -93,7 +93,7 @@ def dial(number: str, then: object = None, **data: Any) -> dict[str, object]:
 
 
 async def test_a_webhooks_dial_to_who_may_not_be_called(
-    customer: Customer, hooks: WebhookServer
+    customer: RestrictedAccount, hooks: WebhookServer
 ) -> None:
     """The PBX is not asked for it; the webhook is told why, and the call goes on to another."""
     async with (
@@ -115,10 +115,12 @@ async def test_a_webhooks_dial_to_who_may_not_be_called(
     assert await customer.refusals(call) == ["not_allowed"]
 
 
-async def test_who_is_on_the_list_is_not_called(customer: Customer, hooks: WebhookServer) -> None:
+async def test_who_is_on_the_list_is_not_called(
+    customer: RestrictedAccount, hooks: WebhookServer
+) -> None:
     """Neither by a request, which is told which field it is, nor by what a webhook dials later."""
     await customer.says("subscribe", LISTED)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await customer.call(None, to=LISTED)
     problem = refused.value.problem
     assert (refused.value.status, problem["code"]) == (400, "do_not_call")
@@ -139,12 +141,12 @@ async def test_who_is_on_the_list_is_not_called(customer: Customer, hooks: Webho
     await customer.lab.ended(call)
 
 
-async def test_what_the_store_lost_is_put_again(customer: Customer) -> None:
+async def test_what_the_store_lost_is_put_again(customer: RestrictedAccount) -> None:
     """Terms and lists come from the database; nobody has to do anything."""
     await customer.says("subscribe", LISTED)
     async with Redis(port=customer.lab.valkey.port) as client:
         await client.delete("terms", f"dnc:{{{ACCOUNT}}}", f"dnc:{{{ACCOUNT}}}:version")
     await customer.has_terms()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await customer.call(None, to=LISTED)
     assert refused.value.problem["code"] == "do_not_call"

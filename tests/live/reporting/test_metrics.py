@@ -6,12 +6,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
 from tests.harness.phones.phone import Phone
+from tests.harness.testbed import TestBed
 
 
 async def test_a_calls_figures_are_plausible(
-    lab: Lab, sounds: MediaServer, hooks: WebhookServer
+    lab: TestBed, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
     """A call that plays, listens and asks is counted throughout, by its slot, in sensible times."""
     before = await _figures(lab)
@@ -37,7 +37,7 @@ async def test_a_calls_figures_are_plausible(
         assert more.of(f"switchroom_{fault}_total") == 0
 
 
-async def test_a_quiet_engine_holds_all_and_lacks_nothing(lab: Lab) -> None:
+async def test_a_quiet_engine_holds_all_and_lacks_nothing(lab: TestBed) -> None:
     """With one engine all slots are held, nodes and store are up, and nothing waits."""
     now = await _figures(lab)
     held = [value for (name, _), value in now.items() if name == "switchroom_slot_held"]
@@ -73,7 +73,7 @@ class _Growth:
         )
 
 
-async def _figures(lab: Lab) -> Figures:
+async def _figures(lab: TestBed) -> Figures:
     url = f"{lab.engine.url}/metrics"
     async with aiohttp.ClientSession() as session, session.get(url) as got:
         families: list[Metric] = list(text_string_to_metric_families(await got.text()))

@@ -14,10 +14,10 @@ from engine.cli.live.follow import CallFollower
 from engine.cli.live.table import CallTable, summary
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
 from tests.harness.phones.six_calls import SixCalls
-from tests.harness.record_sums import faults_of
+from tests.harness.record_checks import record_faults
 from tests.harness.servers.cluster import Cluster
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 from wire.events import CallEvent
 
@@ -35,8 +35,8 @@ async def test_records_survive_an_engine(
 ) -> None:
     """Killed under six calls: each has one record that adds up, and replays the same."""
     gone, stays = cluster.labs
-    board, kept = CallTable(), Kept()
-    async with watched(board, gone, stays), SixCalls(gone, hooks, sounds) as calls:
+    board, kept = CallTable(), ConsumedEvents()
+    async with watch_board(board, gone, stays), SixCalls(gone, hooks, sounds) as calls:
         await until(lambda: len(board.calls) == 6, what="all calls on the board")
         await kept.read(gone, "first", acknowledges=False)
         await gone.engine.kill()
@@ -54,7 +54,7 @@ async def test_records_survive_an_engine(
     assert kept.repeated, "what the first reader did not acknowledge"
     for kind, call in ids.items():
         told = sorted(kept.events[call].values(), key=lambda event: event.sequence_number)
-        assert not list(faults_of(told)), kind
+        assert not list(record_faults(told)), kind
         audit = await stays.engine.rpc("GET", f"/calls/{call}/replay")
         assert audit["isSame"], audit
         assert audit["compared"] == audit["lines"] - 1
@@ -66,7 +66,7 @@ async def test_records_survive_an_engine(
     assert sorted(listed["callIds"]) == sorted(ids.values())
 
 
-class Kept:
+class ConsumedEvents:
     """What a group has made of the events: each once, however often it came."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Kept:
         events = (event for told in self.events.values() for event in told.values())
         return {event.call_id: event for event in events if event.event == "completed"}
 
-    async def read(self, lab: Lab, consumer: str, *, acknowledges: bool = True) -> None:
+    async def read(self, lab: TestBed, consumer: str, *, acknowledges: bool = True) -> None:
         """Read once, as a consumer."""
         query = f"group=cdr&consumer={consumer}&wait=1&idle=1"
         batch = await lab.engine.rpc("GET", f"/events?{query}")
@@ -101,7 +101,7 @@ class Kept:
 
 
 @asynccontextmanager
-async def watched(board: CallTable, *labs: Lab) -> AsyncIterator[None]:
+async def watch_board(board: CallTable, *labs: TestBed) -> AsyncIterator[None]:
     """Keep a board by the engines' streams."""
     async with AsyncExitStack() as stack:
         ways = [open_client(lab.engine.url, lab.engine.token) for lab in labs]

@@ -6,23 +6,23 @@ from typing import Any
 
 import pytest
 
-from tests.harness.live import Lab
-from tests.harness.phones.parties import Crowd
+from tests.harness.phones.parties import Parties
 from tests.harness.servers.api import NUMBER, Api
-from tests.harness.servers.engine import Refused
+from tests.harness.servers.engine import RequestError
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 BASE = "/srmain/voice"
 
 
 @pytest.fixture
-async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
+async def api(lab: TestBed, tmp_path: Path) -> AsyncIterator[Api]:
     """Run a REST layer before the engine."""
     async with Api(tmp_path / "api", engines=[lab.engine]) as running:
         yield running
 
 
-async def test_a_call_is_driven_over_rest(api: Api, crowd: Crowd) -> None:
+async def test_a_call_is_driven_over_rest(api: Api, crowd: Parties) -> None:
     """Made, muted, transferred, made a conference, ended; the phones tell who hears whom."""
     token = await api.token()
 
@@ -73,7 +73,7 @@ async def test_a_call_is_driven_over_rest(api: Api, crowd: Crowd) -> None:
     assert shown["status"] == "completed"
 
 
-async def test_the_source_is_called_first(api: Api, crowd: Crowd) -> None:
+async def test_the_source_is_called_first(api: Api, crowd: Parties) -> None:
     """The other click-to-call form: `from` is no number of the account, so it is called."""
     source, customer = await crowd.phone("source"), await crowd.phone("customer")
     token = await api.token()
@@ -83,11 +83,11 @@ async def test_the_source_is_called_first(api: Api, crowd: Crowd) -> None:
     await crowd.part()
 
 
-async def test_an_engine_that_is_away_is_told_as_such(api: Api, lab: Lab) -> None:
+async def test_an_engine_that_is_away_is_told_as_such(api: Api, lab: TestBed) -> None:
     """503 while it is gone, and again work when it is back; the layer itself lives on."""
     token = await api.token()
     await lab.engine.kill()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await api.ask("GET", f"{BASE}/call-details/0-pbx1-00000000", token=token)
     assert (refused.value.status, refused.value.problem["code"]) == (503, "no_engine")
     assert not await api.answers()

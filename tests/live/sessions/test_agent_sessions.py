@@ -2,15 +2,15 @@
 
 import pytest
 
-from tests.harness.phones.parties import Crowd
-from tests.harness.phones.requests import Conference, Transfer, among
-from tests.harness.servers.engine import Refused
+from tests.harness.phones.parties import Parties
+from tests.harness.phones.sessions import Conference, Transfer, all_hear_all
+from tests.harness.servers.engine import RequestError
 
 BOB = "1003"
 
 
 @pytest.fixture
-async def talk(crowd: Crowd) -> Crowd:
+async def talk(crowd: Parties) -> Parties:
     """Let customer and source talk; agent 1003 is there to be called."""
     await crowd.talk()
     await crowd.agent("target", BOB)
@@ -18,7 +18,7 @@ async def talk(crowd: Crowd) -> Crowd:
 
 
 @pytest.mark.parametrize("mode", ["attended", "blind"])
-async def test_a_transfer_to_an_agent(talk: Crowd, mode: str) -> None:
+async def test_a_transfer_to_an_agent(talk: Parties, mode: str) -> None:
     """The agent's phone is called, and the session says who it is."""
     transfer = Transfer(talk)
     target = {"kind": "agent", "agentId": BOB, "agentName": "Bob"}
@@ -32,28 +32,28 @@ async def test_a_transfer_to_an_agent(talk: Crowd, mode: str) -> None:
     assert (agent["busy"], agent["callId"]) == (True, talk.call)
 
 
-async def test_a_conference_with_an_agent(talk: Crowd) -> None:
+async def test_a_conference_with_an_agent(talk: Parties) -> None:
     """It is a member by name, and finds the conference that it is in; put out, it is in none."""
     conference = Conference(talk)
     await conference.add(
         "target", targetExternalNumber=None, targetAgentIds=[BOB], targetAgentNames={BOB: "Bob"}
     )
-    await talk.hear(**among("customer", "source", "target"))
+    await talk.hear(**all_hear_all("customer", "source", "target"))
     found = await talk.lab.engine.rpc("GET", f"/agents/acme/{BOB}/conference")
     assert found["conferenceSessionId"] == conference.id
     assert [each.get("name") for each in found["members"]] == [None, None, "Bob"]
     await conference.ask("kick", requesterAgentId="ada", targetAgentId=BOB)
     await talk["target"].ended()
     await talk.hear(customer="source", source="customer")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await talk.lab.engine.rpc("GET", f"/agents/acme/{BOB}/conference")
     assert refused.value.problem["code"] == "no_such_session"
 
 
-async def test_an_agents_own_leg_is_hung_up(talk: Crowd) -> None:
+async def test_an_agents_own_leg_is_hung_up(talk: Parties) -> None:
     """By the agent's name, wherever in the call it is."""
     await talk.steer("dial", target=f"agent:{BOB}")
-    await talk.hear(**among("customer", "source", "target"))
+    await talk.hear(**all_hear_all("customer", "source", "target"))
     await talk.steer("hangup", agentId=BOB)
     await talk["target"].ended()
     await talk.hear(customer="source", source="customer")

@@ -4,12 +4,12 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.phones.parties import Crowd
+from tests.harness.phones.parties import Parties
 
 PROMPT_MS = 3000
 
 
-async def dial(crowd: Crowd, name: str, *, picks_up: bool = True) -> str:
+async def dial(crowd: Parties, name: str, *, picks_up: bool = True) -> str:
     """Call a party in; returns its channel."""
     phone = await crowd.phone(name, picks_up=picks_up)
     return str((await crowd.steer("dial", target=phone.address))["channelId"])
@@ -20,7 +20,7 @@ def prompt(sounds: MediaServer) -> dict[str, object]:
     return {"type": "play", "data": {"audioUrl": sounds.tone(1300, PROMPT_MS)}}
 
 
-async def test_into_a_conversation(crowd: Crowd) -> None:
+async def test_into_a_conversation(crowd: Parties) -> None:
     """The two talk on while it rings; when it has answered, all hear one another."""
     await crowd.talk()
     leg = await dial(crowd, "target", picks_up=False)
@@ -33,7 +33,7 @@ async def test_into_a_conversation(crowd: Crowd) -> None:
     await crowd.hear(customer="source", source="customer")
 
 
-async def test_into_a_prompt(crowd: Crowd, sounds: MediaServer) -> None:
+async def test_into_a_prompt(crowd: Parties, sounds: MediaServer) -> None:
     """It is heard until the party answers, and once more from its beginning after the talk."""
     caller = await crowd.caller(await crowd.lab.number(prompt(sounds)))
     await crowd.hear(customer="prompt")
@@ -47,7 +47,7 @@ async def test_into_a_prompt(crowd: Crowd, sounds: MediaServer) -> None:
     assert after.length_ms == approx(PROMPT_MS, abs=60)
 
 
-async def test_into_a_prompt_that_ends(crowd: Crowd, sounds: MediaServer) -> None:
+async def test_into_a_prompt_that_ends(crowd: Parties, sounds: MediaServer) -> None:
     """While the party rings the tree goes on; it is over, and so is the call."""
     caller = await crowd.caller(await crowd.lab.number(prompt(sounds)))
     await dial(crowd, "target", picks_up=False)
@@ -56,7 +56,7 @@ async def test_into_a_prompt_that_ends(crowd: Crowd, sounds: MediaServer) -> Non
     assert [each.length_ms for each in caller.heard(1300)] == [approx(PROMPT_MS, abs=60)]
 
 
-async def test_into_a_gather(crowd: Crowd, hooks: WebhookServer) -> None:
+async def test_into_a_gather(crowd: Parties, hooks: WebhookServer) -> None:
     """It begins anew after the talk: what was pressed before and during it does not count."""
     data = {"maxDigits": 2, "timeout": 5000, "digitTimeout": 5000}
     gather = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
@@ -72,7 +72,7 @@ async def test_into_a_gather(crowd: Crowd, hooks: WebhookServer) -> None:
     assert (await hooks.asked("/told")).body["dtmf"] == "34"
 
 
-async def test_into_a_question(crowd: Crowd, hooks: WebhookServer, sounds: MediaServer) -> None:
+async def test_into_a_question(crowd: Parties, hooks: WebhookServer, sounds: MediaServer) -> None:
     """The webhook answers during the talk: what it said runs afterwards."""
     url = hooks.answers("/next", prompt(sounds), after_ms=1500)
     caller = await crowd.caller(await crowd.lab.number(url))
@@ -85,7 +85,7 @@ async def test_into_a_question(crowd: Crowd, hooks: WebhookServer, sounds: Media
     assert len(hooks.of("/next")) == 1
 
 
-async def test_into_a_dial(crowd: Crowd) -> None:
+async def test_into_a_dial(crowd: Parties) -> None:
     """The first to answer wins, and the other rings no more."""
     source = await crowd.phone("source", picks_up=False)
     number = await crowd.lab.number({"type": "dial", "data": {"number": source.address}})
@@ -97,7 +97,7 @@ async def test_into_a_dial(crowd: Crowd) -> None:
     assert source.status == 487
 
 
-async def test_hang_up_one_channel(crowd: Crowd) -> None:
+async def test_hang_up_one_channel(crowd: Parties) -> None:
     """One of three goes, the others talk on; then one of two, and what follows the dial runs."""
     await crowd.talk()
     leg = await dial(crowd, "target")
@@ -110,7 +110,7 @@ async def test_hang_up_one_channel(crowd: Crowd) -> None:
         await crowd[name].ended()
 
 
-async def test_hang_up_one_that_rings(crowd: Crowd) -> None:
+async def test_hang_up_one_that_rings(crowd: Parties) -> None:
     """It rings no more, and the others notice nothing."""
     await crowd.talk()
     leg = await dial(crowd, "target", picks_up=False)
@@ -121,7 +121,7 @@ async def test_hang_up_one_that_rings(crowd: Crowd) -> None:
 
 
 async def test_hang_up_an_agents_own_leg(
-    crowd: Crowd, hooks: WebhookServer, sounds: MediaServer
+    crowd: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The agent is let go, the customer hears what follows."""
     await crowd.talk(hooks.answers("/after", prompt(sounds)))
@@ -131,7 +131,7 @@ async def test_hang_up_an_agents_own_leg(
     assert hooks.of("/after")[0].body["dial"]["status"] == "completed"
 
 
-async def test_hang_up_the_call(crowd: Crowd) -> None:
+async def test_hang_up_the_call(crowd: Parties) -> None:
     """All are let go; it can be asked for once."""
     await crowd.talk()
     await dial(crowd, "target")

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from tests.harness.live import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.cluster import Cluster
-from tests.harness.servers.cut import Cut
+from tests.harness.servers.tcp_proxy import TcpProxy
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 
@@ -14,14 +14,14 @@ async def test_a_hangup_that_was_granted_goes_with_the_slot(tmp_path: Path) -> N
     """It is in the store when it is granted: the phone is told by whoever can."""
     cluster = Cluster(tmp_path, engines=0)
     ari = cluster.nodes[0].ports.ari
-    async with Cut(ari) as one, Cut(ari) as two:
+    async with TcpProxy(ari) as one, TcpProxy(ari) as two:
         gone, stays = cluster.engine(ways=[one]), cluster.engine(ways=[two])
         async with cluster, Phone.answering(free_port()) as phone:
             call = await gone.call(to=phone.address, action={"type": "gather", "data": {}})
             await gone.doing(call, "gathering")
             one.cut()
             two.cut()
-            await _notices(gone)
+            await _wait_for_disconnect(gone)
             view = await gone.engine.rpc("POST", f"/calls/{call}/hangup", {})
             assert view["state"] == "ending"
             await gone.engine.kill()
@@ -34,6 +34,6 @@ async def test_a_hangup_that_was_granted_goes_with_the_slot(tmp_path: Path) -> N
             await cluster.emptied()
 
 
-async def _notices(lab: Lab) -> None:
+async def _wait_for_disconnect(lab: TestBed) -> None:
     log = lab.engine.log
     await until(lambda: "node disconnected" in log.read_text(), timeout_s=20, what="it to notice")

@@ -5,13 +5,13 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.now import now_ms
-from tests.harness.phones.parties import Crowd
+from tests.harness.monotonic import now_ms
+from tests.harness.phones.parties import Parties
 
 SOON_MS = 2_000  # for a machine that does other things too: `make bench` measures
 
 
-async def mute(crowd: Crowd, name: str, direction: str) -> None:
+async def mute(crowd: Parties, name: str, direction: str) -> None:
     """Mute a party."""
     view = await crowd.steer("mute", channelId=await crowd.leg(name), direction=direction)
     assert direction in {each.get("muted") for each in view["legs"]}
@@ -22,7 +22,7 @@ async def mute(crowd: Crowd, name: str, direction: str) -> None:
     [("in", "source", ""), ("out", "", "customer"), ("both", "", "")],
 )
 async def test_mute_in_a_conversation(
-    crowd: Crowd, direction: str, customer: str, source: str
+    crowd: Parties, direction: str, customer: str, source: str
 ) -> None:
     """In: the leg is not heard; out: it hears nobody; both. Twice is once; unmute ends it."""
     await crowd.talk()
@@ -35,7 +35,7 @@ async def test_mute_in_a_conversation(
         await crowd.hear(customer="source", source="customer")
 
 
-async def test_a_mute_acts_at_once(crowd: Crowd) -> None:
+async def test_a_mute_acts_at_once(crowd: Parties) -> None:
     """The last that is heard of who is muted came before the request, or hardly after it."""
     await crowd.talk()
     asked_ms = now_ms()
@@ -44,7 +44,7 @@ async def test_a_mute_acts_at_once(crowd: Crowd) -> None:
     assert crowd.ear("source").last_ms("customer") - asked_ms < SOON_MS
 
 
-async def test_another_direction(crowd: Crowd) -> None:
+async def test_another_direction(crowd: Parties) -> None:
     """A mute in another direction takes the place of the one before."""
     await crowd.talk()
     await mute(crowd, "customer", "both")
@@ -52,7 +52,7 @@ async def test_another_direction(crowd: Crowd) -> None:
     await crowd.hear(customer="", source="customer")
 
 
-async def test_mute_during_a_prompt(crowd: Crowd, sounds: MediaServer) -> None:
+async def test_mute_during_a_prompt(crowd: Parties, sounds: MediaServer) -> None:
     """A leg that is to hear nothing is spared the prompt at once, and hears it on afterwards."""
     await crowd.caller(await crowd.lab.number(play(sounds, 6000)))
     await crowd.hear(customer="prompt")
@@ -67,7 +67,7 @@ async def test_mute_during_a_prompt(crowd: Crowd, sounds: MediaServer) -> None:
 
 
 async def test_mute_during_a_gather(
-    crowd: Crowd, sounds: MediaServer, hooks: WebhookServer
+    crowd: Parties, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
     """Who is muted in a gather's prompt is not heard by anybody anyhow: prompt and keys count."""
     data = {"audioUrl": sounds.tone(1300, 6000), "maxDigits": 1}
@@ -80,7 +80,7 @@ async def test_mute_during_a_gather(
     assert (await hooks.asked("/told")).body["dtmf"] == "4"
 
 
-async def test_hold_in_a_conversation(crowd: Crowd) -> None:
+async def test_hold_in_a_conversation(crowd: Parties) -> None:
     """Who is held hears music, the other nothing; unhold joins them. Twice is once."""
     await crowd.talk()
     for name, other in (("customer", "source"), ("source", "customer")):
@@ -93,7 +93,7 @@ async def test_hold_in_a_conversation(crowd: Crowd) -> None:
             await crowd.hear(customer="source", source="customer")
 
 
-async def test_both_on_hold(crowd: Crowd) -> None:
+async def test_both_on_hold(crowd: Parties) -> None:
     """Both are held and hear music; each comes back by itself."""
     await crowd.talk()
     for name in ("customer", "source"):
@@ -105,7 +105,7 @@ async def test_both_on_hold(crowd: Crowd) -> None:
     await crowd.hear(customer="source", source="customer")
 
 
-async def test_hold_during_a_prompt(crowd: Crowd, sounds: MediaServer) -> None:
+async def test_hold_during_a_prompt(crowd: Parties, sounds: MediaServer) -> None:
     """Music instead of the prompt, which then goes on: in all it is heard for its length, once."""
     caller = await crowd.caller(await crowd.lab.number(play(sounds, 4000)))
     await crowd.hear(customer="prompt")
@@ -122,7 +122,7 @@ async def test_hold_during_a_prompt(crowd: Crowd, sounds: MediaServer) -> None:
     assert sum(each.length_ms for each in heard) == approx(4000, abs=250)
 
 
-async def test_hold_during_a_gather(crowd: Crowd, hooks: WebhookServer) -> None:
+async def test_hold_during_a_gather(crowd: Parties, hooks: WebhookServer) -> None:
     """Its clocks stand still and keys count for nothing; after unhold they count."""
     data = {"maxDigits": 1, "timeout": 2500}
     gather = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}

@@ -6,20 +6,26 @@ from typing import Any
 import pytest
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
-from tests.harness.live import Lab
-from tests.harness.phones.parties import TONES_HZ, Crowd
+from tests.harness.phones.parties import TONES_HZ, Parties
 from tests.harness.phones.phone import Phone
-from tests.harness.phones.recorded_calls import CALLEE_HZ, CALLER_HZ, filed, talk, talked
-from tests.harness.phones.recordings import LEFT, RIGHT, STEP_MS
-from tests.harness.phones.requests import Transfer
-from tests.harness.servers.engine import Refused
+from tests.harness.phones.recorded_calls import (
+    CALLEE_HZ,
+    CALLER_HZ,
+    recorded_call,
+    wait_for_recording,
+    wait_until_heard,
+)
+from tests.harness.phones.recording_file import LEFT, RIGHT, STEP_MS
+from tests.harness.phones.sessions import Transfer
+from tests.harness.servers.engine import RequestError
+from tests.harness.testbed import TestBed
 
 
-async def test_both_sides_are_recorded_apart(lab: Lab) -> None:
+async def test_both_sides_are_recorded_apart(lab: TestBed) -> None:
     """The caller is on the left, what it hears on the right; its length is told."""
-    async with talk(lab) as (call, caller, _far):
+    async with recorded_call(lab) as (call, caller, _far):
         await caller.hang_up()
-        found = await filed(lab, call)
+        found = await wait_for_recording(lab, call)
     told = await lab.engine.told(call, "completed")
     assert found.channels == 2
     assert found.heard_ms(LEFT, CALLER_HZ) >= found.length_ms - 2 * STEP_MS
@@ -30,28 +36,28 @@ async def test_both_sides_are_recorded_apart(lab: Lab) -> None:
     assert found.length_ms == approx(told["recordingDuration"] * 1000, abs=500)
 
 
-async def test_a_call_that_is_made_is_recorded(lab: Lab) -> None:
+async def test_a_call_that_is_made_is_recorded(lab: TestBed) -> None:
     """The guide's form of recordCall; a party that is called stands on the left."""
     async with Phone.answering(lab.trunk_port, tone_hz=CALLEE_HZ) as far:
         action = {"type": "say", "data": {"text": "Press any key."}}
         call = await lab.call(to="+4722222222", action=action, recordCall={"enable": True})
         await far.ended()
-        found = await filed(lab, call)
+        found = await wait_for_recording(lab, call)
     assert found.heard_ms(LEFT, CALLEE_HZ) >= found.length_ms - 2 * STEP_MS
     assert found.sides[RIGHT].any(), "what was said to it"
 
 
-async def test_a_pause_is_silence(lab: Lab) -> None:
+async def test_a_pause_is_silence(lab: TestBed) -> None:
     """Both sides are silent for as long as it is paused; time goes on."""
-    async with talk(lab) as (call, caller, far):
+    async with recorded_call(lab) as (call, caller, far):
         recording = f"/calls/{call}/recording"
         view = await lab.engine.rpc("POST", f"{recording}/pause", {})
         assert [each["state"] for each in view["recordings"]] == ["paused"]
-        await talked(far, CALLER_HZ, 1_000)
+        await wait_until_heard(far, CALLER_HZ, 1_000)
         await lab.engine.rpc("POST", f"{recording}/resume", {})
-        await talked(far, CALLER_HZ)
+        await wait_until_heard(far, CALLER_HZ)
         await caller.hang_up()
-        found = await filed(lab, call)
+        found = await wait_for_recording(lab, call)
     spoken = found.spans(LEFT, CALLER_HZ)
     assert len(spoken) == 2
     assert spoken[1][0] - spoken[0][1] == approx(1_000, abs=300)
@@ -60,21 +66,21 @@ async def test_a_pause_is_silence(lab: Lab) -> None:
     assert not found.sides[RIGHT][during].any()
 
 
-async def test_a_recording_is_started_and_stopped(lab: Lab) -> None:
+async def test_a_recording_is_started_and_stopped(lab: TestBed) -> None:
     """On request, in the midst of a call; what lies between two pieces is silence."""
-    async with talk(lab, recordCall=False) as (call, caller, far):
+    async with recorded_call(lab, recordCall=False) as (call, caller, far):
         recording = f"/calls/{call}/recording"
         for deed in ("start", "stop", "start"):
             await lab.engine.rpc("POST", f"{recording}/{deed}", {})
-            await talked(far, CALLER_HZ, 900)
+            await wait_until_heard(far, CALLER_HZ, 900)
         await caller.hang_up()
-        found = await filed(lab, call)
+        found = await wait_for_recording(lab, call)
     first, second = found.spans(LEFT, CALLER_HZ)
     assert second[0] - first[1] == approx(900, abs=300)
     assert found.heard_ms(RIGHT, 440) == 0, "it did not ring any more"
 
 
-async def test_a_transfer_is_recorded_to_its_end(crowd: Crowd, lab: Lab) -> None:
+async def test_a_transfer_is_recorded_to_its_end(crowd: Parties, lab: TestBed) -> None:
     """When the caller hands the call over and goes, the one who stays is recorded from then on."""
     source, target = await crowd.phone("source"), await crowd.phone("target")
     customer = await crowd.phone("customer")
@@ -87,7 +93,7 @@ async def test_a_transfer_is_recorded_to_its_end(crowd: Crowd, lab: Lab) -> None
     await transfer.complete()
     await crowd.hear(customer="target", target="customer")
     await target.hang_up()
-    found = await filed(lab, crowd.call)
+    found = await wait_for_recording(lab, crowd.call)
     ends = [found.spans(LEFT, TONES_HZ[name])[-1][1] for name in ("source", "customer")]
     assert ends[0] <= ends[1] == approx(found.length_ms, abs=300)
     assert found.heard_ms(RIGHT, TONES_HZ["target"]) >= 500
@@ -95,9 +101,9 @@ async def test_a_transfer_is_recorded_to_its_end(crowd: Crowd, lab: Lab) -> None
 
 
 @pytest.mark.parametrize("wish", ["yes", 1, {"enabled": True}, {"enable": "true"}, [True]])
-async def test_a_wish_that_is_neither_form_is_refused(lab: Lab, wish: object) -> None:
+async def test_a_wish_that_is_neither_form_is_refused(lab: TestBed, wish: object) -> None:
     """The wish is a boolean, or an object with enable."""
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await lab.call(to="+4722222222", recordCall=wish)
     assert refused.value.status == 400
     assert refused.value.problem["errors"][0]["path"].startswith("recordCall")
@@ -107,10 +113,12 @@ async def test_a_wish_that_is_neither_form_is_refused(lab: Lab, wish: object) ->
     ("path", "status", "code"),
     [("pause", 409, "not_recorded"), ("stop", 409, "not_recorded"), ("erase", 404, "http_404")],
 )
-async def test_what_can_not_be_done_is_refused(lab: Lab, path: str, status: int, code: str) -> None:
+async def test_what_can_not_be_done_is_refused(
+    lab: TestBed, path: str, status: int, code: str
+) -> None:
     """A call that is not recorded can't be paused."""
-    async with talk(lab, recordCall=False) as (call, caller, _far):
-        with pytest.raises(Refused) as refused:
+    async with recorded_call(lab, recordCall=False) as (call, caller, _far):
+        with pytest.raises(RequestError) as refused:
             await lab.engine.rpc("POST", f"/calls/{call}/recording/{path}", {})
         await caller.hang_up()
     assert (refused.value.status, refused.value.problem["code"]) == (status, code)

@@ -5,8 +5,8 @@ import pytest
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.pbx.two_nodes import TwoNodes
-from tests.harness.phones.audio import assert_whole
-from tests.harness.phones.parties import Crowd
+from tests.harness.phones.audio import assert_uninterrupted
+from tests.harness.phones.parties import Parties
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.until import until
@@ -15,19 +15,19 @@ NUMBER = "<sip:+15550100@127.0.0.1>"
 
 
 @pytest.fixture
-async def talk(crowd: Crowd, hooks: WebhookServer) -> Crowd:
+async def talk(crowd: Parties, hooks: WebhookServer) -> Parties:
     """Let customer and source talk; afterwards /after is asked, which ends the call."""
     await crowd.talk(hooks.answers("/after", None))
     return crowd
 
 
-def notified(phone: Phone) -> list[str]:
+def refer_results(phone: Phone) -> list[str]:
     """List what a phone was told of its REFER, as SIP status lines."""
     told = [m.text for m in phone.messages if m.method == "NOTIFY" and not m.status]
     return [line.strip() for text in told for line in text.splitlines() if _is_status(line)]
 
 
-def answers(phone: Phone) -> list[int]:
+def refer_statuses(phone: Phone) -> list[int]:
     """List what a phone's REFER was answered."""
     return [m.status for m in phone.messages if m.method == "REFER" and m.status]
 
@@ -36,12 +36,12 @@ def _is_status(line: str) -> bool:
     return line.startswith("SIP/2.0 ") and not line.startswith("SIP/2.0 100")
 
 
-async def test_a_refer_to_a_number(talk: Crowd) -> None:
+async def test_a_refer_to_a_number(talk: Parties) -> None:
     """The phone is told 200 and let go; the customer hears music, then the number."""
     target = await talk.phone("target", picks_up=False, port=talk.lab.trunk_port)
     talk["source"].refer(NUMBER)
     await talk["source"].ended()
-    assert notified(talk["source"]) == ["SIP/2.0 200 OK"]
+    assert refer_results(talk["source"]) == ["SIP/2.0 200 OK"]
     await target.rung()
     await talk.hear(customer="music")
     await target.pick_up()
@@ -51,30 +51,30 @@ async def test_a_refer_to_a_number(talk: Crowd) -> None:
     assert (transfer["target"], transfer["sourceAgentId"]) == ("+15550100", "ada")
 
 
-async def test_a_refer_by_who_was_called_first(crowd: Crowd) -> None:
+async def test_a_refer_by_who_was_called_first(crowd: Parties) -> None:
     """The phone's leg was the one that the tree ran on: the call goes on without it."""
     await crowd.talk_by_source()
     await crowd.phone("target", port=crowd.lab.trunk_port)
     crowd["source"].refer(NUMBER)
     await crowd["source"].ended()
-    assert notified(crowd["source"]) == ["SIP/2.0 200 OK"]
+    assert refer_results(crowd["source"]) == ["SIP/2.0 200 OK"]
     await crowd.hear(customer="target", target="customer")
 
 
-async def test_a_refer_during_a_prompt(crowd: Crowd, sounds: MediaServer) -> None:
+async def test_a_refer_during_a_prompt(crowd: Parties, sounds: MediaServer) -> None:
     """Nobody talks to the phone who could be handed over: it is declined, the prompt goes on."""
     prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 4000)}}
     source = await crowd.phone("source")
     crowd.call = await crowd.lab.call(to=source.address, action=prompt)
     await crowd.hear(source="prompt")
     source.refer(NUMBER)
-    await until(lambda: bool(notified(source)), what="the answer to REFER")
-    assert notified(source) == ["SIP/2.0 603 Decline"]
+    await until(lambda: bool(refer_results(source)), what="the answer to REFER")
+    assert refer_results(source) == ["SIP/2.0 603 Decline"]
     await source.ended()
-    assert_whole(source.heard(1300))
+    assert_uninterrupted(source.heard(1300))
 
 
-async def test_a_number_that_is_busy(talk: Crowd, hooks: WebhookServer) -> None:
+async def test_a_number_that_is_busy(talk: Parties, hooks: WebhookServer) -> None:
     """The phone is gone by then: the tree goes on after the dial."""
     await talk.refusing("target", 486, port=talk.lab.trunk_port)
     talk["source"].refer(NUMBER)
@@ -83,12 +83,12 @@ async def test_a_number_that_is_busy(talk: Crowd, hooks: WebhookServer) -> None:
     await talk["customer"].ended()
 
 
-async def test_a_refer_with_replaces(talk: Crowd) -> None:
+async def test_a_refer_with_replaces(talk: Parties) -> None:
     """It is declined with 603, and the two talk on."""
     replaced = "?Replaces=abc%40127.0.0.1%3Bto-tag%3D1%3Bfrom-tag%3D2"
     talk["source"].refer(NUMBER.replace(">", f"{replaced}>"))
-    await until(lambda: bool(notified(talk["source"])), what="the answer to REFER")
-    assert notified(talk["source"]) == ["SIP/2.0 603 Decline"]
+    await until(lambda: bool(refer_results(talk["source"])), what="the answer to REFER")
+    assert refer_results(talk["source"]) == ["SIP/2.0 603 Decline"]
     await talk.hear(customer="source", source="customer")
 
 
@@ -98,17 +98,17 @@ async def test_the_trunk_may_not(two: TwoNodes) -> None:
         call = await two.call(to=phone.address)
         await two.talks(call)
         phone.refer(NUMBER)
-        await until(lambda: 603 in answers(phone), what="the answer to REFER")
+        await until(lambda: 603 in refer_statuses(phone), what="the answer to REFER")
         view = await two.engine.call(call)
         assert (view["state"], view.get("transfers")) == ("gathering", None)
 
 
-async def test_a_refer_in_a_conference(talk: Crowd) -> None:
+async def test_a_refer_in_a_conference(talk: Parties) -> None:
     """There is no customer to be handed over: it is declined, and all talk on."""
     target = await talk.phone("target")
     await talk.steer("dial", target=target.address)
     await talk.hear(customer="source target", source="customer target", target="customer source")
     talk["source"].refer(NUMBER)
-    await until(lambda: bool(notified(talk["source"])), what="the answer to REFER")
-    assert notified(talk["source"]) == ["SIP/2.0 603 Decline"]
+    await until(lambda: bool(refer_results(talk["source"])), what="the answer to REFER")
+    assert refer_results(talk["source"]) == ["SIP/2.0 603 Decline"]
     await talk.hear(customer="source target", source="customer target", target="customer source")

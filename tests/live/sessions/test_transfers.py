@@ -4,15 +4,15 @@ import pytest
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.phones.parties import Crowd
+from tests.harness.phones.parties import Parties
 from tests.harness.phones.phone import Phone
-from tests.harness.phones.requests import Transfer
+from tests.harness.phones.sessions import Transfer
 
 SOON_MS = 2_000  # for a machine that does other things too: `make bench` measures
 
 
 @pytest.fixture
-async def talk(crowd: Crowd) -> Crowd:
+async def talk(crowd: Parties) -> Parties:
     """Let customer and source talk, with a target that answers when it is told."""
     await crowd.talk()
     await crowd.phone("target", picks_up=False)
@@ -20,16 +20,16 @@ async def talk(crowd: Crowd) -> Crowd:
 
 
 @pytest.fixture
-async def attended(talk: Crowd) -> Transfer:
+async def attended(talk: Parties) -> Transfer:
     """Let the target of an attended transfer ring."""
     transfer = Transfer(talk)
     await transfer.start()
-    await rung(talk["target"], transfer)
+    await wait_for_ringback(talk["target"], transfer)
     return transfer
 
 
 @pytest.fixture
-async def answered(talk: Crowd, attended: Transfer) -> Transfer:
+async def answered(talk: Parties, attended: Transfer) -> Transfer:
     """Let the target have answered."""
     await talk["target"].pick_up()
     await attended.becomes("answered")
@@ -37,13 +37,13 @@ async def answered(talk: Crowd, attended: Transfer) -> Transfer:
     return attended
 
 
-async def rung(target: Phone, transfer: Transfer) -> None:
+async def wait_for_ringback(target: Phone, transfer: Transfer) -> None:
     """Wait until the target rings, and the engine knows."""
     await target.rung()
     await transfer.becomes("ringback")
 
 
-async def handed_over(crowd: Crowd) -> None:
+async def assert_handed_over(crowd: Parties) -> None:
     """See that customer and target hear each other, the source gone, and both go when one does."""
     await crowd["source"].ended()
     await crowd.hear(customer="target", target="customer")
@@ -51,89 +51,89 @@ async def handed_over(crowd: Crowd) -> None:
     await crowd["customer"].ended()
 
 
-async def test_attended(talk: Crowd, attended: Transfer) -> None:
+async def test_attended(talk: Parties, attended: Transfer) -> None:
     """Ringing for the source, music for the customer; source and target; customer and target."""
     await talk.hear(source="ringing", customer="music", target="")
     await talk["target"].pick_up()
     await talk.hear(source="target", target="source", customer="music")
     view = await attended.complete()
     assert (view["state"], view["endedBy"]) == ("completed", "ada")
-    await handed_over(talk)
+    await assert_handed_over(talk)
     for name in ("customer", "target"):
         assert talk.ear(name).gap_ms({"customer": "target", "target": "customer"}[name]) < SOON_MS
 
 
-async def test_asked_again(talk: Crowd, answered: Transfer) -> None:
+async def test_asked_again(talk: Parties, answered: Transfer) -> None:
     """Begun again it is the same session, and completed again it stays as it is."""
     session = answered.id
     assert (await answered.start())["transferSessionId"] == session
     first = await answered.complete()
     assert await answered.complete() == first
     assert await answered.cancel() == first
-    await handed_over(talk)
+    await assert_handed_over(talk)
 
 
-async def test_the_source_hangs_up_after_the_answer(talk: Crowd, answered: Transfer) -> None:
+async def test_the_source_hangs_up_after_the_answer(talk: Parties, answered: Transfer) -> None:
     """That completes it."""
     await talk["source"].hang_up()
     await answered.becomes("completed", "source_hangup_intentional")
-    await handed_over(talk)
+    await assert_handed_over(talk)
 
 
-async def test_completed_while_it_rings(talk: Crowd, attended: Transfer) -> None:
+async def test_completed_while_it_rings(talk: Parties, attended: Transfer) -> None:
     """The source is let go and the customer waits with music: a blind transfer."""
     await attended.complete()
     await talk["source"].ended()
     await talk.hear(customer="music")
     await talk["target"].pick_up()
     await attended.becomes("blind_transferred", "manual_complete")
-    await handed_over(talk)
+    await assert_handed_over(talk)
 
 
-async def test_the_source_hangs_up_while_it_rings(talk: Crowd, attended: Transfer) -> None:
+async def test_the_source_hangs_up_while_it_rings(talk: Parties, attended: Transfer) -> None:
     """The same, without being asked."""
     await talk["source"].hang_up()
     await talk.hear(customer="music")
     await talk["target"].pick_up()
     await attended.becomes("blind_transferred", "source_hangup_intentional")
-    await handed_over(talk)
+    await assert_handed_over(talk)
 
 
-async def test_blind(talk: Crowd) -> None:
+async def test_blind(talk: Parties) -> None:
     """The source is hung up at once, the customer hears music, then the target."""
     transfer = Transfer(talk)
     await transfer.start("blind")
     await talk["source"].ended()
-    await rung(talk["target"], transfer)
+    await wait_for_ringback(talk["target"], transfer)
     await talk.hear(customer="music", target="")
     await talk["target"].pick_up()
     await transfer.becomes("blind_transferred")
-    await handed_over(talk)
+    await assert_handed_over(talk)
 
 
 @pytest.mark.parametrize("mode", ["attended", "blind"])
-async def test_music_of_ones_own(talk: Crowd, sounds: MediaServer, mode: str) -> None:
+async def test_music_of_ones_own(talk: Parties, sounds: MediaServer, mode: str) -> None:
     """The customer hears it round and round instead of the usual, until the target is there."""
     transfer = Transfer(talk)
     await transfer.start(mode, mohAudioUrl=sounds.tone(1550, 500))
-    await rung(talk["target"], transfer)
+    await wait_for_ringback(talk["target"], transfer)
     await talk.hear_for(2000, {"customer": "song"})
     await talk["target"].pick_up()
     if mode == "attended":
         await talk.hear(source="target", target="source", customer="song")
         await transfer.complete()
-    await handed_over(talk)
+    await assert_handed_over(talk)
 
 
 @pytest.mark.parametrize("mode", ["attended", "blind"])
-async def test_by_an_agent_who_called(crowd: Crowd, hooks: WebhookServer, mode: str) -> None:
+async def test_by_an_agent_who_called(crowd: Parties, hooks: WebhookServer, mode: str) -> None:
     """The source is the leg that the tree ran on: afterwards it runs on the customer."""
     then = {"type": "gather", "data": {"maxDigits": 1}, "action": hooks.answers("/told", None)}
     await crowd.talk_by_source(then)
     await crowd.phone("target", picks_up=False)
     customer, transfer = await crowd.leg("customer"), Transfer(crowd)
     await transfer.start(mode)
-    await rung(crowd["target"], transfer)
+    await wait_for_ringback(crowd["target"], transfer)
     await crowd["target"].pick_up()
     if mode == "attended":
         await crowd.hear(source="target", target="source", customer="music")
@@ -149,7 +149,7 @@ async def test_by_an_agent_who_called(crowd: Crowd, hooks: WebhookServer, mode: 
 
 
 async def test_what_follows_the_dial(
-    crowd: Crowd, hooks: WebhookServer, sounds: MediaServer
+    crowd: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """When the target hangs up, the dial's action runs on the customer."""
     prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 3000)}}

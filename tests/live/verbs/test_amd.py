@@ -6,13 +6,13 @@ import pytest
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
+from tests.harness.testbed import TestBed
 
-WORD_MS, GREETING_MS = 400, 3_000
+WORD_MS, LONG_SPEECH_MS = 400, 3_000
 PROMPT_HZ, MESSAGE_HZ = 1_300, 1_550
-SPOKEN = [(WORD_MS, "human"), (GREETING_MS, "machine"), (0, "machine")]
+SPOKEN = [(WORD_MS, "human"), (LONG_SPEECH_MS, "machine"), (0, "machine")]
 
 
 def _play(url: str) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def _play(url: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("voice_ms", "who"), SPOKEN, ids=["a word", "a long greeting", "nothing"])
 async def test_a_call_is_told_who_answered(
-    lab: Lab, hooks: WebhookServer, voice_ms: int, who: str
+    lab: TestBed, hooks: WebhookServer, voice_ms: int, who: str
 ) -> None:
     """The first verb waits until it is known; its webhook, the call and its events have it."""
     async with Phone.answering(free_port(), tone_hz=700) as far:
@@ -34,11 +34,11 @@ async def test_a_call_is_told_who_answered(
     assert (await lab.ended(call))["answeredBy"] == who
 
 
-async def test_a_machine_hears_a_message_of_its_own(lab: Lab, sounds: MediaServer) -> None:
+async def test_a_machine_hears_a_message_of_its_own(lab: TestBed, sounds: MediaServer) -> None:
     """OnMachine as an action: it runs instead of the other."""
     detection = {"onMachine": _play(sounds.tone(MESSAGE_HZ, 600))}
     async with Phone.answering(free_port(), tone_hz=700) as far:
-        far.speaks_for(GREETING_MS)
+        far.speaks_for(LONG_SPEECH_MS)
         await lab.call(
             to=far.address,
             action=_play(sounds.tone(PROMPT_HZ, 600)),
@@ -49,10 +49,10 @@ async def test_a_machine_hears_a_message_of_its_own(lab: Lab, sounds: MediaServe
         assert far.heard(PROMPT_HZ) == []
 
 
-async def test_a_machine_is_hung_up(lab: Lab, sounds: MediaServer) -> None:
+async def test_a_machine_is_hung_up(lab: TestBed, sounds: MediaServer) -> None:
     """OnMachine hangup: nothing is played, and the reason is told."""
     async with Phone.answering(free_port(), tone_hz=700) as far:
-        far.speaks_for(GREETING_MS)
+        far.speaks_for(LONG_SPEECH_MS)
         call = await lab.call(
             to=far.address,
             action=_play(sounds.tone(PROMPT_HZ, 600)),
@@ -65,13 +65,13 @@ async def test_a_machine_is_hung_up(lab: Lab, sounds: MediaServer) -> None:
     assert view["answeredBy"] == "machine"
 
 
-async def test_a_dial_goes_on_after_a_machine(lab: Lab, hooks: WebhookServer) -> None:
+async def test_a_dial_goes_on_after_a_machine(lab: TestBed, hooks: WebhookServer) -> None:
     """Two are called: the machine is refused, the person who answers later is connected."""
     async with (
         Phone.answering(free_port(), tone_hz=700) as machine,
         Phone.answering(free_port(), tone_hz=850, after_ms=500) as person,
     ):
-        machine.speaks_for(GREETING_MS)
+        machine.speaks_for(LONG_SPEECH_MS)
         person.speaks_for(WORD_MS)
         data = {
             "number": [machine.address, person.address],
@@ -91,10 +91,10 @@ async def test_a_dial_goes_on_after_a_machine(lab: Lab, hooks: WebhookServer) ->
     )
 
 
-async def test_a_dial_to_a_machine_alone(lab: Lab, hooks: WebhookServer) -> None:
+async def test_a_dial_to_a_machine_alone(lab: TestBed, hooks: WebhookServer) -> None:
     """It is hung up, and the nested action is told why."""
     async with Phone.answering(free_port(), tone_hz=700) as machine:
-        machine.speaks_for(GREETING_MS)
+        machine.speaks_for(LONG_SPEECH_MS)
         data = {"number": machine.address, "machineDetection": {"onMachine": "hangup"}}
         dial = {"type": "dial", "data": data, "action": hooks.answers("/after", None)}
         async with Phone.calling(lab.pbx, await lab.number(dial), tone_hz=600):
@@ -103,7 +103,7 @@ async def test_a_dial_to_a_machine_alone(lab: Lab, hooks: WebhookServer) -> None
     assert (told["status"], told["cause"], told["answeredBy"]) == ("failed", 21, "machine")
 
 
-async def test_a_crash_while_listening(lab: Lab, hooks: WebhookServer) -> None:
+async def test_a_crash_while_listening(lab: TestBed, hooks: WebhookServer) -> None:
     """What was said while no engine listened is not known: unknown, and the tree runs."""
     async with Phone.answering(free_port(), tone_hz=700) as far:
         action = hooks.answers("/start", None)

@@ -6,9 +6,9 @@ import pytest
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer, page, raw, status
-from tests.harness.live import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.servers.engine import Refused
+from tests.harness.servers.engine import RequestError
+from tests.harness.testbed import TestBed
 
 PLAY = {"type": "play", "data": {"audioUrl": "https://example.com/a.wav"}}
 
@@ -39,22 +39,22 @@ def nested(depth: int) -> dict[str, Any]:
         ({"action": {"type": "say", "data": {"text": "x" * 4001}}}, "action.data.text"),
     ],
 )
-async def test_a_malformed_call_is_refused(lab: Lab, asked: dict[str, Any], path: str) -> None:
+async def test_a_malformed_call_is_refused(lab: TestBed, asked: dict[str, Any], path: str) -> None:
     """What can't be run gets 400 with the path of the fault, and nothing is called."""
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await lab.call(**{"to": "+15550100", **asked})
     assert refused.value.status == 400
     assert refused.value.problem["errors"][0]["path"] == path
 
 
-async def test_too_large_a_call_is_refused(lab: Lab) -> None:
+async def test_too_large_a_call_is_refused(lab: TestBed) -> None:
     """A body of half a megabyte is refused."""
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await lab.call(to="+15550100", customData={"x": "y" * 500_000})
     assert refused.value.status in {400, 413}
 
 
-async def test_the_same_request_is_the_same_call(lab: Lab) -> None:
+async def test_the_same_request_is_the_same_call(lab: TestBed) -> None:
     """A requestId that comes again gives the call it made, which is not made again."""
     asked = {"to": "+15550100", "requestId": "order12345"}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -67,16 +67,16 @@ async def test_the_same_request_is_the_same_call(lab: Lab) -> None:
     assert await lab.call(**asked) == first
 
 
-async def test_another_accounts_call_is_not_there(lab: Lab) -> None:
+async def test_another_accounts_call_is_not_there(lab: TestBed) -> None:
     """Who asks for another account's call gets 404, as for one that never was."""
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action={"type": "gather"})
         await phone.answered()
         for path in (f"/calls/{call}?account=other", "/calls/0-pbx1-nothing00?account=acme"):
-            with pytest.raises(Refused) as refused:
+            with pytest.raises(RequestError) as refused:
                 await lab.engine.rpc("GET", path)
             assert refused.value.status == 404
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(RequestError) as refused:
             await lab.engine.rpc("POST", f"/calls/{call}/hangup", {"account": "other"})
         assert refused.value.status == 404
         await phone.hang_up()
@@ -94,7 +94,7 @@ async def test_another_accounts_call_is_not_there(lab: Lab) -> None:
     ids=["html", "10 MB", "500", "redirect", "no verb"],
 )
 async def test_a_bad_answer_ends_the_call(
-    lab: Lab, hooks: WebhookServer, answer: object, reason: str
+    lab: TestBed, hooks: WebhookServer, answer: object, reason: str
 ) -> None:
     """A webhook that gives no action ends the call; its reason and timeline say why."""
     async with Phone.answering(lab.trunk_port) as phone:
@@ -107,7 +107,7 @@ async def test_a_bad_answer_ends_the_call(
 
 
 async def test_a_fallback_runs_after_a_bad_answer(
-    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """A gather whose webhook answers nonsense runs its fallback verb; a busy one is asked twice."""
     fallback = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
@@ -137,7 +137,7 @@ async def test_a_fallback_runs_after_a_bad_answer(
     ],
 )
 async def test_audio_that_cannot_be_had_is_skipped(
-    lab: Lab, sounds: MediaServer, path: str, fault: str
+    lab: TestBed, sounds: MediaServer, path: str, fault: str
 ) -> None:
     """An address that gives no sound is passed over; the timeline names the fault."""
     bad = path if path.startswith("https:") else sounds.url(path)

@@ -8,24 +8,24 @@ import pytest
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
 from tests.harness.phones.audio import Frame, level
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
+from tests.harness.testbed import TestBed
 from tests.harness.until import SLACK_S, until
 
 RING_HZ = (440, 480)
 WINDOW = 5  # frames: 100 ms, in which whole periods of the ring tone fit
 
 
-async def test_a_number_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
+async def test_a_number_is_bridged(lab: TestBed, hooks: WebhookServer) -> None:
     """The caller hears ringing, then both hear each other and no ringing; then the end is told.
 
     The called phone shows data.callerId.
     """
     async with (
         Phone.answering(lab.trunk_port, tone_hz=600, after_ms=700) as far,
-        Phone.calling(lab.pbx, await _dialing(lab, hooks, "+4722222222"), tone_hz=400) as caller,
+        Phone.calling(lab.pbx, await _route_dial(lab, hooks, "+4722222222"), tone_hz=400) as caller,
     ):
         await until(lambda: _hears_ringing(caller), what="the ring tone")
         await caller.until_hears(600)
@@ -40,12 +40,12 @@ async def test_a_number_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
     assert told["customData"] == {"order": 7}
 
 
-async def test_an_agent_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
+async def test_an_agent_is_bridged(lab: TestBed, hooks: WebhookServer) -> None:
     """An agent's registered phone is called by agent_id, and reference_id comes back."""
     data = {"agent_id": "1001", "reference_id": "crm-5"}
     async with (
         Phone.agent(lab.pbx, "1001", tone_hz=600) as far,
-        Phone.calling(lab.pbx, await _dialing(lab, hooks, data=data), tone_hz=400) as caller,
+        Phone.calling(lab.pbx, await _route_dial(lab, hooks, data=data), tone_hz=400) as caller,
     ):
         await caller.until_hears(600)
         await far.until_hears(400)
@@ -54,15 +54,15 @@ async def test_an_agent_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
     assert (told["agent_id"], told["reference_id"]) == ("1001", "crm-5")
 
 
-async def test_an_agent_without_a_phone_fails(lab: Lab, hooks: WebhookServer) -> None:
+async def test_an_agent_without_a_phone_fails(lab: TestBed, hooks: WebhookServer) -> None:
     """An agent who is not registered: the nested action is told at once."""
-    number = await _dialing(lab, hooks, data={"agent_id": "1009"})
+    number = await _route_dial(lab, hooks, data={"agent_id": "1009"})
     async with Phone.calling(lab.pbx, number):
         told = (await hooks.asked("/after")).body["dial"]
     assert told["status"] == "failed"
 
 
-async def test_the_first_to_answer_wins(lab: Lab, hooks: WebhookServer) -> None:
+async def test_the_first_to_answer_wins(lab: TestBed, hooks: WebhookServer) -> None:
     """Of several numbers that ring together the first to answer is bridged, the others canceled."""
     async with AsyncExitStack() as phones:
         slow = await phones.enter_async_context(Phone.ringing(free_port()))
@@ -70,7 +70,7 @@ async def test_the_first_to_answer_wins(lab: Lab, hooks: WebhookServer) -> None:
             Phone.answering(free_port(), tone_hz=600, after_ms=400)
         )
         busy = await phones.enter_async_context(Phone.refusing(free_port(), 486))
-        number = await _dialing(lab, hooks, [slow.address, quick.address, busy.address])
+        number = await _route_dial(lab, hooks, [slow.address, quick.address, busy.address])
         caller = await phones.enter_async_context(Phone.calling(lab.pbx, number, tone_hz=400))
         await caller.until_hears(600)
         await quick.until_hears(400)
@@ -84,21 +84,23 @@ async def test_the_first_to_answer_wins(lab: Lab, hooks: WebhookServer) -> None:
     ("status", "told"),
     [(486, "busy"), (600, "busy"), (480, "no-answer"), (603, "failed"), (503, "failed")],
 )
-async def test_a_refusal_is_told(lab: Lab, hooks: WebhookServer, status: int, told: str) -> None:
+async def test_a_refusal_is_told(
+    lab: TestBed, hooks: WebhookServer, status: int, told: str
+) -> None:
     """Who is busy, away, unwilling or broken is told as such to the nested action."""
     async with (
         Phone.refusing(free_port(), status) as far,
-        Phone.calling(lab.pbx, await _dialing(lab, hooks, far.address)) as caller,
+        Phone.calling(lab.pbx, await _route_dial(lab, hooks, far.address)) as caller,
     ):
         asked = await hooks.asked("/after")
         await caller.ended()
     assert asked.body["dial"]["status"] == told
 
 
-async def test_nobody_answers_in_time(lab: Lab, hooks: WebhookServer) -> None:
+async def test_nobody_answers_in_time(lab: TestBed, hooks: WebhookServer) -> None:
     """The verb's timeout, in seconds, cancels the ringing phone: no-answer."""
     async with Phone.ringing(free_port()) as far:
-        number = await _dialing(lab, hooks, far.address, timeout=1)
+        number = await _route_dial(lab, hooks, far.address, timeout=1)
         async with Phone.calling(lab.pbx, number) as caller:
             asked = await hooks.asked("/after")
             await far.ended()
@@ -109,10 +111,10 @@ async def test_nobody_answers_in_time(lab: Lab, hooks: WebhookServer) -> None:
     assert 900 < rang_ms < 1_000 * (1 + SLACK_S)
 
 
-async def test_music_instead_of_ringing(lab: Lab, hooks: WebhookServer) -> None:
+async def test_music_instead_of_ringing(lab: TestBed, hooks: WebhookServer) -> None:
     """With moh.enable the caller hears music and no ringing; once bridged, the other alone."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=800) as far:
-        number = await _dialing(lab, hooks, far.address, moh={"enable": True})
+        number = await _route_dial(lab, hooks, far.address, moh={"enable": True})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             await until(lambda: bool(caller.sounds()), what="music")
             assert not _hears_ringing(caller)
@@ -125,10 +127,10 @@ async def test_music_instead_of_ringing(lab: Lab, hooks: WebhookServer) -> None:
             await far.ended()
 
 
-async def test_time_limit_ends_the_talk(lab: Lab, hooks: WebhookServer) -> None:
+async def test_time_limit_ends_the_talk(lab: TestBed, hooks: WebhookServer) -> None:
     """After data.timeLimit seconds of talk the called party is hung up and the action runs."""
     async with Phone.answering(free_port(), tone_hz=600) as far:
-        number = await _dialing(lab, hooks, data={"number": far.address, "timeLimit": 1})
+        number = await _route_dial(lab, hooks, data={"number": far.address, "timeLimit": 1})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             asked = await hooks.asked("/after")
             await far.ended()
@@ -138,8 +140,8 @@ async def test_time_limit_ends_the_talk(lab: Lab, hooks: WebhookServer) -> None:
     assert talk.length_ms == approx(1000, abs=250)
 
 
-async def _dialing(
-    lab: Lab,
+async def _route_dial(
+    lab: TestBed,
     hooks: WebhookServer,
     number: str | list[str] | None = None,
     *,

@@ -7,15 +7,21 @@ from typing import Any
 import pytest
 
 from tests.harness.customers.media_server import MediaServer
-from tests.harness.customers.webhook_server import Asked, WebhookServer, page, silent, status
-from tests.harness.live import Lab
+from tests.harness.customers.webhook_server import (
+    WebhookRequest,
+    WebhookServer,
+    page,
+    silent,
+    status,
+)
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
+from tests.harness.testbed import TestBed
 from tests.live.recovery.test_resilience import crash
 
 EXAMPLES = Path(__file__).parents[3] / "docs/examples"
 REQUEST = "65f0c0ffee0123456789abcd"
-GREETING_HZ, MENU_HZ, AGENT_HZ, CALLER_HZ = 700, 800, 600, 400
+WELCOME_HZ, MENU_HZ, AGENT_HZ, CALLER_HZ = 700, 800, 600, 400
 TOKEN = "s3cr3t-of-the-crm"  # noqa: S105 - of a server that lives for one test
 
 
@@ -24,7 +30,7 @@ def example(name: str) -> Any:
     return json.loads((EXAMPLES / name).read_text())
 
 
-async def stored(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
+async def store_flow(lab: TestBed, hooks: WebhookServer, sounds: MediaServer) -> None:
     """Store the guide's request and flow, with the tests' servers in place of the guide's.
 
     The menu's prompt is a tone, which a phone can tell.
@@ -39,29 +45,29 @@ async def stored(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
     await lab.engine.rpc("PUT", "/flows/acme/support", flow)
 
 
-def person(agent: str = "+4722222222", tier: str = "gold") -> dict[str, Any]:
+def crm_answer(agent: str = "+4722222222", tier: str = "gold") -> dict[str, Any]:
     """Make what the customer's server knows of the caller."""
-    return {"person": {"tier": tier, "greeting": f"{GREETING_HZ}-300", "agent": agent}}
+    return {"person": {"tier": tier, "greeting": f"{WELCOME_HZ}-300", "agent": agent}}
 
 
-async def run(lab: Lab, **more: Any) -> str:
+async def start_call(lab: TestBed, **more: Any) -> str:
     """Call somebody who gets the flow."""
     asked = {"to": "+15550100", "flowId": "support", "customData": {"order": 7}, **more}
     return await lab.call(**asked, contact={"fName": "Ada"})
 
 
-async def nodes(lab: Lab, call: str) -> list[str]:
+async def visited_nodes(lab: TestBed, call: str) -> list[str]:
     """List the nodes that a call came to."""
     return [each["name"] for each in await lab.story(call) if each["type"] == "flow-node-loaded"]
 
 
-async def spoken(lab: Lab, call: str) -> list[str]:
+async def said_texts(lab: TestBed, call: str) -> list[str]:
     """List what a call's flow said."""
     story = [each["node"] for each in await lab.story(call) if each["type"] == "flow-node-loaded"]
     return [each["data"]["text"] for each in story if each["type"] == "say"]
 
 
-def check_asked(asked: Asked, call: str) -> None:
+def check_lookup(asked: WebhookRequest, call: str) -> None:
     """Check what the customer's server was asked."""
     assert asked.body == {"phone": "+15550001", "order": 7}
     assert asked.headers["authorization"] == f"Bearer {TOKEN}"
@@ -69,45 +75,45 @@ def check_asked(asked: Asked, call: str) -> None:
 
 
 async def test_a_lookup_a_menu_and_an_agent(
-    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The whole way: answers become variables in a prompt and a number; a key leads to an agent."""
     async with (
         Phone.answering(free_port(), tone_hz=AGENT_HZ) as agent,
         Phone.answering(lab.trunk_port, tone_hz=CALLER_HZ) as caller,
     ):
-        hooks.answers("/people", person(agent.address))
-        await stored(lab, hooks, sounds)
-        call = await run(lab)
-        await caller.until_hears(GREETING_HZ)
+        hooks.answers("/people", crm_answer(agent.address))
+        await store_flow(lab, hooks, sounds)
+        call = await start_call(lab)
+        await caller.until_hears(WELCOME_HZ)
         await caller.until_hears(MENU_HZ)
         await caller.press("1")
         await caller.until_hears(AGENT_HZ)
         await agent.until_hears(CALLER_HZ)
         await agent.hang_up()
         await caller.ended(timeout_s=15)
-    check_asked(hooks.requests[0], call)
+    check_lookup(hooks.requests[0], call)
     went = ["lookup", "found", "tier", "greeting", "menu", "talk", "talked", "bye"]
-    assert await nodes(lab, call) == went
-    assert await spoken(lab, call) == ["Goodbye, Ada."]
+    assert await visited_nodes(lab, call) == went
+    assert await said_texts(lab, call) == ["Goodbye, Ada."]
     assert (await lab.ended(call))["status"] == "completed"
 
 
 async def test_the_other_way_of_a_condition(
-    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Who is no gold customer is not greeted; silence and wrong keys have their rounds."""
-    hooks.answers("/people", person(tier="tin"))
-    await stored(lab, hooks, sounds)
+    hooks.answers("/people", crm_answer(tier="tin"))
+    await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
-        call = await run(lab)
+        call = await start_call(lab)
         await caller.until_hears(MENU_HZ)
         await caller.press("9")
         await caller.ended(timeout_s=20)
         assert len(caller.heard(MENU_HZ)) == 3
-        assert caller.heard(GREETING_HZ) == []
+        assert caller.heard(WELCOME_HZ) == []
     rounds = ["menu", "again", "menu", "again", "menu", "again"]
-    assert await nodes(lab, call) == ["lookup", "found", "tier", *rounds, "bye"]
+    assert await visited_nodes(lab, call) == ["lookup", "found", "tier", *rounds, "bye"]
 
 
 @pytest.mark.parametrize(
@@ -123,28 +129,30 @@ async def test_the_other_way_of_a_condition(
     ids=lambda each: each if isinstance(each, str) else "",
 )
 async def test_a_lookup_that_fails(
-    lab: Lab, hooks: WebhookServer, sounds: MediaServer, answer: object, reason: str
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer, answer: object, reason: str
 ) -> None:
     """The caller goes the way for failures, which is told why; so is the timeline."""
     hooks.answers("/people", answer)
-    await stored(lab, hooks, sounds)
+    await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
-        call = await run(lab)
+        call = await start_call(lab)
         await caller.until_hears(MENU_HZ, timeout_s=15)
         await caller.hang_up()
         await lab.ended(call)
-    assert await nodes(lab, call) == ["lookup", "unknown", "sorry", "menu"]
-    assert await spoken(lab, call) == ["We could not find you under +15550001."]
+    assert await visited_nodes(lab, call) == ["lookup", "unknown", "sorry", "menu"]
+    assert await said_texts(lab, call) == ["We could not find you under +15550001."]
     [failed] = [each for each in await lab.story(call) if each["type"] == "api-request-failed"]
     assert failed["reason"] == reason
 
 
-async def test_no_secret_is_ever_told(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
+async def test_no_secret_is_ever_told(
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
+) -> None:
     """A secret is sent, and stands in no log, timeline, event or view of the engine."""
     hooks.answers("/people", status(500))
-    await stored(lab, hooks, sounds)
+    await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
-        call = await run(lab)
+        call = await start_call(lab)
         await caller.until_hears(MENU_HZ, timeout_s=15)
         await caller.hang_up()
         await lab.ended(call)
@@ -160,33 +168,33 @@ async def test_no_secret_is_ever_told(lab: Lab, hooks: WebhookServer, sounds: Me
 
 
 async def test_the_engine_dies_while_a_request_is_open(
-    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """SIGKILL in the middle of the lookup: asked again with the same key, on at the same node."""
-    hooks.answers("/people", silent(), person())
-    await stored(lab, hooks, sounds)
+    hooks.answers("/people", silent(), crm_answer())
+    await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
-        call = await run(lab)
+        call = await start_call(lab)
         first = await hooks.asked("/people")
         await crash(lab)
         second = await hooks.asked("/people", 2)
-        await caller.until_hears(GREETING_HZ)
+        await caller.until_hears(WELCOME_HZ)
         await caller.until_hears(MENU_HZ)
         await caller.hang_up()
         await lab.ended(call)
     assert first.headers["idempotency-key"] == second.headers["idempotency-key"]
     assert (first.body, len(hooks.requests)) == (second.body, 2)
-    assert await nodes(lab, call) == ["lookup", "found", "tier", "greeting", "menu"]
+    assert await visited_nodes(lab, call) == ["lookup", "found", "tier", "greeting", "menu"]
 
 
 async def test_a_call_stays_on_its_version(
-    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """A flow that is replaced, then deleted, while a call runs it: the call goes on as it began."""
-    hooks.answers("/people", person(tier="tin"))
-    await stored(lab, hooks, sounds)
+    hooks.answers("/people", crm_answer(tier="tin"))
+    await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
-        call = await run(lab)
+        call = await start_call(lab)
         await caller.until_hears(MENU_HZ)
         await lab.engine.rpc(
             "PUT", "/flows/acme/support", {"start": "a", "nodes": {"a": {"type": "hangup"}}}
@@ -194,4 +202,4 @@ async def test_a_call_stays_on_its_version(
         await lab.engine.rpc("DELETE", "/flows/acme/support")
         await crash(lab)
         await caller.ended(timeout_s=20)
-    assert (await nodes(lab, call))[-2:] == ["again", "bye"]
+    assert (await visited_nodes(lab, call))[-2:] == ["again", "bye"]

@@ -4,8 +4,8 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
 from tests.harness.phones.phone import Phone
+from tests.harness.testbed import TestBed
 
 GRACE_MS = 120  # for a key that went down in time
 SOON_MS = 2_000  # for a machine that does other things too: `make bench` measures
@@ -13,7 +13,7 @@ EDGE_MS = 40  # frames that hold two sounds
 EARLY_MS = 30  # by which our clocks of the wire differ
 
 
-async def test_tells_the_webhook_at_the_last_digit(lab: Lab, hooks: WebhookServer) -> None:
+async def test_tells_the_webhook_at_the_last_digit(lab: TestBed, hooks: WebhookServer) -> None:
     """At maxDigits the digits, the leg, the reason and customData are told, with an id."""
     action = {"type": "gather", "data": {"maxDigits": 4}, "action": hooks.answers("/told", None)}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -35,7 +35,7 @@ async def test_tells_the_webhook_at_the_last_digit(lab: Lab, hooks: WebhookServe
     assert told.id
 
 
-async def test_digit_timeout_runs_from_the_last_key(lab: Lab, hooks: WebhookServer) -> None:
+async def test_digit_timeout_runs_from_the_last_key(lab: TestBed, hooks: WebhookServer) -> None:
     """The digitTimeout is in milliseconds, renewed by each key, and ends it, never early."""
     data = {"digitTimeout": 700}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
@@ -50,7 +50,7 @@ async def test_digit_timeout_runs_from_the_last_key(lab: Lab, hooks: WebhookServ
 
 
 async def test_first_digit_timeout_begins_after_the_prompt(
-    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The whole prompt is heard, then `timeout` runs; without a fallback silence is told."""
     data = {"audioUrl": sounds.tone(600, 1000), "timeout": 600}
@@ -65,7 +65,7 @@ async def test_first_digit_timeout_begins_after_the_prompt(
     assert -EARLY_MS < told.at_ms - prompt.end_ms - (600 + GRACE_MS) < SOON_MS
 
 
-async def test_terminator_ends_it_and_is_left_out(lab: Lab, hooks: WebhookServer) -> None:
+async def test_terminator_ends_it_and_is_left_out(lab: TestBed, hooks: WebhookServer) -> None:
     """The terminator, here *, ends it at once; # is then a digit like any other."""
     data = {"terminator": "*"}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
@@ -79,7 +79,7 @@ async def test_terminator_ends_it_and_is_left_out(lab: Lab, hooks: WebhookServer
     assert told.at_ms - presses[-1].up_ms < SOON_MS
 
 
-async def test_no_terminator(lab: Lab, hooks: WebhookServer) -> None:
+async def test_no_terminator(lab: TestBed, hooks: WebhookServer) -> None:
     """With an empty terminator no key ends it."""
     data = {"terminator": "", "digitTimeout": 300}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
@@ -92,7 +92,9 @@ async def test_no_terminator(lab: Lab, hooks: WebhookServer) -> None:
     assert (told.body["dtmf"], told.body["reason"]) == ("1#2#", "digit-timeout")
 
 
-async def test_a_key_stops_the_prompt(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
+async def test_a_key_stops_the_prompt(
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
+) -> None:
     """Barge-in: the prompt is silent on the wire soon after the key's rise."""
     data = {"audioUrl": sounds.tone(600, 8000), "digitTimeout": 300}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
@@ -108,7 +110,7 @@ async def test_a_key_stops_the_prompt(lab: Lab, hooks: WebhookServer, sounds: Me
 
 
 async def test_fallback_runs_on_no_input(
-    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Nobody presses a key: the fallback verb is heard, and the webhook is not asked."""
     fallback = {"type": "play", "data": {"audioUrl": sounds.tone(700, 400)}}
@@ -122,7 +124,7 @@ async def test_fallback_runs_on_no_input(
 
 
 async def test_the_webhook_answers_the_next_tree(
-    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """What the webhook answers runs: a second gather on the channelId told, then a prompt."""
     told: list[str] = []

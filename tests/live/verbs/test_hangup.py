@@ -4,16 +4,16 @@ import pytest
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer, silent
-from tests.harness.live import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.servers.engine import Refused
+from tests.harness.servers.engine import RequestError
+from tests.harness.testbed import TestBed
 
 LONG_MS = 20_000
 
 
 async def test_hangup_over_rpc_in_each_state(
-    lab: Lab, sounds: MediaServer, hooks: WebhookServer
+    lab: TestBed, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
     """A call ends at once, whatever it is doing; unanswered it is canceled. Then 409."""
     async with Phone.ringing(free_port()) as far:
@@ -21,7 +21,7 @@ async def test_hangup_over_rpc_in_each_state(
         for state, action in {**trees, "bridged": trees["dialing"]}.items():
             async with Phone.answering(lab.trunk_port) as phone:
                 if state == "bridged":
-                    await _hung_up_while_talking(lab, phone)
+                    await _hang_up_while_bridged(lab, phone)
                     continue
                 call = await lab.call(to="+15550100", action=action)
                 await lab.doing(call, state)
@@ -35,14 +35,14 @@ async def test_hangup_over_rpc_in_each_state(
         await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
         await phone.ended()
         assert (await lab.ended(call))["status"] == "canceled"
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(RequestError) as refused:
             await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
         assert refused.value.status == 409
 
 
 @pytest.mark.parametrize("state", ["playing", "gathering", "dialing", "awaiting-instructions"])
 async def test_the_caller_hangs_up(
-    lab: Lab, sounds: MediaServer, hooks: WebhookServer, state: str
+    lab: TestBed, sounds: MediaServer, hooks: WebhookServer, state: str
 ) -> None:
     """Whatever a call is doing, its caller's BYE ends it and all its other legs."""
     async with Phone.ringing(free_port()) as far:
@@ -61,7 +61,7 @@ async def test_the_caller_hangs_up(
     await lab.emptied()
 
 
-async def test_the_caller_hangs_up_while_talking(lab: Lab) -> None:
+async def test_the_caller_hangs_up_while_talking(lab: TestBed) -> None:
     """The caller's BYE ends the bridged party too."""
     async with Phone.answering(free_port(), tone_hz=600) as far:
         number = await lab.number({"type": "dial", "data": {"number": far.address}})
@@ -74,7 +74,7 @@ async def test_the_caller_hangs_up_while_talking(lab: Lab) -> None:
     await lab.emptied()
 
 
-async def _hung_up_while_talking(lab: Lab, phone: Phone) -> None:
+async def _hang_up_while_bridged(lab: TestBed, phone: Phone) -> None:
     async with Phone.answering(free_port(), tone_hz=600) as far:
         action = {"type": "dial", "data": {"number": far.address}}
         call = await lab.call(to="+15550100", action=action)

@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 
 from tests.harness.customers.media_server import MediaServer
-from tests.harness.live import Lab
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.servers.engine import Engine, Refused
+from tests.harness.servers.engine import Engine, RequestError
 from tests.harness.servers.valkey import Valkey
+from tests.harness.testbed import TestBed
 
 LONG_MS = 20_000
 
 
-async def test_click_to_call_shows_from(lab: Lab) -> None:
+async def test_click_to_call_shows_from(lab: TestBed) -> None:
     """`to` is called showing `from`; the action, a dial, then bridges it: both hear each other."""
     port = free_port()
     async with (
@@ -32,7 +32,7 @@ async def test_click_to_call_shows_from(lab: Lab) -> None:
     assert (await lab.ended(call))["status"] == "completed"
 
 
-async def test_click_to_call_from_first(lab: Lab) -> None:
+async def test_click_to_call_from_first(lab: TestBed) -> None:
     """With fromFirst `from` is called, then `to`; the action runs when their talk has ended."""
     port = free_port()
     async with (
@@ -50,7 +50,7 @@ async def test_click_to_call_from_first(lab: Lab) -> None:
     assert (view["status"], view["endedBy"]) == ("completed", "action")
 
 
-async def test_unanswered_calls_end_as_the_phone_says(lab: Lab) -> None:
+async def test_unanswered_calls_end_as_the_phone_says(lab: TestBed) -> None:
     """The first leg's fate is the call's: busy, no-answer, failed, with the reason of a refusal."""
     fates = {486: ("busy", ""), 480: ("no-answer", ""), 603: ("failed", "rejected")}
     for status, (ends, reason) in fates.items():
@@ -59,7 +59,7 @@ async def test_unanswered_calls_end_as_the_phone_says(lab: Lab) -> None:
             assert (view["status"], view.get("reason", "")) == (ends, reason)
 
 
-async def test_nobody_answers_in_time(lab: Lab) -> None:
+async def test_nobody_answers_in_time(lab: TestBed) -> None:
     """A call that is not answered within its timeout is canceled at the phone: no-answer."""
     async with Phone.ringing(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", timeout=1)
@@ -67,7 +67,7 @@ async def test_nobody_answers_in_time(lab: Lab) -> None:
         assert (await lab.ended(call))["status"] == "no-answer"
 
 
-async def test_a_number_runs_its_route(lab: Lab, sounds: MediaServer) -> None:
+async def test_a_number_runs_its_route(lab: TestBed, sounds: MediaServer) -> None:
     """A call to a routed number is answered, hears the route's action and is hung up."""
     action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 500)}}
     number = await lab.number(action)
@@ -77,7 +77,7 @@ async def test_a_number_runs_its_route(lab: Lab, sounds: MediaServer) -> None:
         assert caller.status == 200
 
 
-async def test_an_unknown_number_gets_404(lab: Lab) -> None:
+async def test_an_unknown_number_gets_404(lab: TestBed) -> None:
     """A call to a number without a route is refused with 404."""
     async with Phone.calling(lab.pbx, "15559999") as caller:
         await caller.ended()
@@ -97,7 +97,7 @@ async def test_no_room_gets_503(tmp_path: Path, sounds: MediaServer) -> None:
             settings={"SWITCHROOM_MAX_CALLS": "1"},
         ) as engine,
     ):
-        lab = Lab(valkey, pbx, engine, trunk_port)
+        lab = TestBed(valkey, pbx, engine, trunk_port)
         action = {"type": "play", "data": {"audioUrl": sounds.tone(600, LONG_MS)}}
         number = await lab.number(action)
         async with Phone.calling(pbx, number) as first:
@@ -105,7 +105,7 @@ async def test_no_room_gets_503(tmp_path: Path, sounds: MediaServer) -> None:
             async with Phone.calling(pbx, number) as second:
                 await second.ended()
                 assert second.status == 503
-            with pytest.raises(Refused) as refused:
+            with pytest.raises(RequestError) as refused:
                 await lab.call(to="+15550100")
             assert refused.value.problem["code"] == "overloaded"
             assert first.hears(600)
@@ -113,7 +113,7 @@ async def test_no_room_gets_503(tmp_path: Path, sounds: MediaServer) -> None:
         await lab.emptied()
 
 
-async def test_a_flow_knows_its_contact(lab: Lab) -> None:
+async def test_a_flow_knows_its_contact(lab: TestBed) -> None:
     """A stored flow's `{{contact.fName}}` becomes the contact's name, and is spoken."""
     flow = {"type": "say", "data": {"text": "Hello {{contact.fName}}"}}
     await lab.engine.rpc("PUT", "/flows/acme/greet", flow)

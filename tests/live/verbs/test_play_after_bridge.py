@@ -24,16 +24,16 @@ from tests.harness.customers.media_server import MediaServer
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.phone import Phone
 from tests.harness.until import until
-from tests.live.pbx.test_ari import Ear, address, client
-from tests.unit.runtime.harness.shard_bench import PLAN
+from tests.live.pbx.test_ari import EventRecorder, address, client
+from tests.unit.runtime.harness.shard_bench import ENDPOINTS
 
-TIMES = 100
+ROUNDS = 100
 
 
-class Line:
+class BridgedCalls:
     """Two phones' calls that commands are done on, one after another."""
 
-    def __init__(self, ari: AriClient, ear: Ear, phone: Phone) -> None:
+    def __init__(self, ari: AriClient, ear: EventRecorder, phone: Phone) -> None:
         self.ari = ari
         self.ear = ear
         self.phone = phone
@@ -52,7 +52,7 @@ class Line:
     async def do(self, *commands: PbxCommand) -> None:
         """Do commands as the engine does."""
         for command in commands:
-            for request in requests_for(command, PLAN):
+            for request in requests_for(command, ENDPOINTS):
                 await self._asked(request, may_block(command))
 
     async def play(self, request: Request) -> None:
@@ -74,29 +74,31 @@ class Line:
 
 
 @pytest.fixture
-async def line(tmp_path: Path) -> AsyncIterator[Line]:
+async def line(tmp_path: Path) -> AsyncIterator[BridgedCalls]:
     """Call a PBX of this test's own with a phone, and answer."""
-    ear = Ear()
-    async with AsyncExitStack() as house:
-        pbx = await house.enter_async_context(Pbx(tmp_path / "pbx1", slots=1))
-        ari = await house.enter_async_context(client(address(pbx)))
-        await house.enter_async_context(running(ari.events("switchroom-0", ear).run()))
+    ear = EventRecorder()
+    async with AsyncExitStack() as stack:
+        pbx = await stack.enter_async_context(Pbx(tmp_path / "pbx1", slots=1))
+        ari = await stack.enter_async_context(client(address(pbx)))
+        await stack.enter_async_context(running(ari.events("switchroom-0", ear).run()))
         await until(lambda: ear.states == ["back"] and ari.router.is_ready)
         calling = (Phone.calling(pbx, "15550100", tone_hz=hz) for hz in (400, 600))
-        phones = [await house.enter_async_context(each) for each in calling]
-        line = Line(ari, ear, phones[0])
+        phones = [await stack.enter_async_context(each) for each in calling]
+        line = BridgedCalls(ari, ear, phones[0])
         await until(lambda: len(line.legs) == len(phones), what="both calls")
         await line.do(*map(Answer, line.legs))
         yield line
 
 
-async def test_a_prompt_after_a_bridge_is_never_lost(line: Line, sounds: MediaServer) -> None:
+async def test_a_prompt_after_a_bridge_is_never_lost(
+    line: BridgedCalls, sounds: MediaServer
+) -> None:
     """100 times out of a bridge that is then destroyed: each prompt asked for at once ends."""
     tone = f"sound:{sounds.tone(600, 20)}"
     leg, _ = line.legs
-    for number in range(TIMES):
+    for number in range(ROUNDS):
         bridge = f"b{number}"
         await line.talk(bridge)
         await line.do(RemoveFromBridge(bridge, leg), DestroyBridge(bridge))
         await line.play(channels.play_with_id(leg, f"p{number}", media=[tone]))
-    assert [each.playback.state for each in line.finished] == ["done"] * TIMES
+    assert [each.playback.state for each in line.finished] == ["done"] * ROUNDS

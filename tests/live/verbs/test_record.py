@@ -9,20 +9,20 @@ import pytest
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.phones.recordings import LEFT, Filed
+from tests.harness.phones.recording_file import LEFT, RecordingFile
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 BEEP_HZ = 1000
 VOICE_HZ = 400
-PATIENT = {"silence": 0, "maxLength": 60}
+NO_TIMEOUTS = {"silence": 0, "maxLength": 60}
 
 
-class Mailbox:
+class MessageCall:
     """A caller who leaves a message: the call, the caller's phone, and what is told of it."""
 
-    def __init__(self, lab: Lab, hooks: WebhookServer, call: str, caller: Phone) -> None:
+    def __init__(self, lab: TestBed, hooks: WebhookServer, call: str, caller: Phone) -> None:
         self.caller = caller
         self.call = call
         self.lab = lab
@@ -41,12 +41,12 @@ class Mailbox:
         assert told["recordingPurpose"] == "voicemail"
         return asked
 
-    async def message(self) -> Filed:
+    async def message(self) -> RecordingFile:
         """Wait until the message is filed, and has left the PBX."""
         url = (await self.lab.engine.told(self.call, "recorded"))["recordingUrl"]
         path = Path(url.removeprefix("file://"))
         await until(path.exists, timeout_s=20, what=f"{path} to be filed")
-        found = Filed(path)
+        found = RecordingFile(path)
         assert found.channels == 1
         return found
 
@@ -59,18 +59,18 @@ def hooks_after(hooks: WebhookServer) -> WebhookServer:
 
 
 @asynccontextmanager
-async def mailbox(
-    lab: Lab, hooks: WebhookServer, tone_hz: int = VOICE_HZ, **data: object
-) -> AsyncIterator[Mailbox]:
+async def open_mailbox(
+    lab: TestBed, hooks: WebhookServer, tone_hz: int = VOICE_HZ, **data: object
+) -> AsyncIterator[MessageCall]:
     """Let somebody call a number that records."""
     action = {"type": "record", "data": data, "action": hooks.url("/after")}
     async with Phone.calling(lab.pbx, await lab.number(action), tone_hz=tone_hz) as caller:
-        yield Mailbox(lab, hooks, await lab.only_call(), caller)
+        yield MessageCall(lab, hooks, await lab.only_call(), caller)
 
 
-async def test_a_key_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
+async def test_a_key_ends_a_message(lab: TestBed, hooks_after: WebhookServer) -> None:
     """After prompt and beep, which are not in it; neither is the key."""
-    async with mailbox(lab, hooks_after, text="Leave a message.", **PATIENT) as box:
+    async with open_mailbox(lab, hooks_after, text="Leave a message.", **NO_TIMEOUTS) as box:
         await box.recording()
         beep = box.caller.heard(BEEP_HZ)
         assert sum(each.length_ms for each in beep) == approx(250, abs=80)
@@ -88,9 +88,9 @@ async def test_a_key_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> Non
     assert found.heard_ms(LEFT, VOICE_HZ) >= 800
 
 
-async def test_another_key_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
+async def test_another_key_ends_a_message(lab: TestBed, hooks_after: WebhookServer) -> None:
     """Also one that Asterisk itself could not wait for; # is nothing then."""
-    async with mailbox(lab, hooks_after, beep=False, terminator="5", **PATIENT) as box:
+    async with open_mailbox(lab, hooks_after, beep=False, terminator="5", **NO_TIMEOUTS) as box:
         await box.recording()
         await box.caller.press("#")
         await box.caller.speak_for(700)
@@ -99,9 +99,9 @@ async def test_another_key_ends_a_message(lab: Lab, hooks_after: WebhookServer) 
         assert (await box.message()).length_ms >= 600
 
 
-async def test_silence_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
+async def test_silence_ends_a_message(lab: TestBed, hooks_after: WebhookServer) -> None:
     """Who says nothing any more has said it all."""
-    async with mailbox(lab, hooks_after, beep=False, silence=1) as box:
+    async with open_mailbox(lab, hooks_after, beep=False, silence=1) as box:
         await box.recording()
         await box.caller.speak_for(700)
         box.caller.hush()
@@ -110,10 +110,10 @@ async def test_silence_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> N
 
 
 async def test_a_phone_that_sends_nothing_ends_a_message(
-    lab: Lab, hooks_after: WebhookServer
+    lab: TestBed, hooks_after: WebhookServer
 ) -> None:
     """Asterisk waits four seconds for it."""
-    async with mailbox(lab, hooks_after, beep=False, **PATIENT) as box:
+    async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
         await box.recording()
         await box.caller.speak_for(700)
         box.caller.fall_silent()
@@ -123,10 +123,10 @@ async def test_a_phone_that_sends_nothing_ends_a_message(
 
 @pytest.mark.parametrize("is_silent", [False, True])
 async def test_the_longest_time_ends_a_message(
-    lab: Lab, hooks_after: WebhookServer, is_silent: bool
+    lab: TestBed, hooks_after: WebhookServer, is_silent: bool
 ) -> None:
     """By our own clock: Asterisk's comes late, and later still when the phone sends nothing."""
-    async with mailbox(lab, hooks_after, beep=False, maxLength=2, silence=0) as box:
+    async with open_mailbox(lab, hooks_after, beep=False, maxLength=2, silence=0) as box:
         await box.recording()
         if is_silent:
             box.caller.fall_silent()
@@ -136,9 +136,9 @@ async def test_the_longest_time_ends_a_message(
     assert is_silent or found.length_ms == approx(2_000, abs=300)
 
 
-async def test_who_hangs_up_has_left_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
+async def test_who_hangs_up_has_left_a_message(lab: TestBed, hooks_after: WebhookServer) -> None:
     """It is kept, told, and filed; so says the call's end."""
-    async with mailbox(lab, hooks_after, beep=False, **PATIENT) as box:
+    async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
         await box.recording()
         await box.caller.speak_for(1_000)
         await box.caller.hang_up()
@@ -150,27 +150,27 @@ async def test_who_hangs_up_has_left_a_message(lab: Lab, hooks_after: WebhookSer
 
 
 async def test_a_party_that_was_called_leaves_a_message(
-    lab: Lab, hooks_after: WebhookServer
+    lab: TestBed, hooks_after: WebhookServer
 ) -> None:
     """A called leg can be recorded, too; and both its message and the call."""
     action = {"type": "record", "data": {"maxLength": 1}, "action": hooks_after.url("/after")}
     async with Phone.answering(lab.trunk_port, tone_hz=VOICE_HZ) as far:
         call = await lab.call(to="+4722222222", action=action, recordCall=True)
-        box = Mailbox(lab, hooks_after, call, far)
+        box = MessageCall(lab, hooks_after, call, far)
         assert (await box.result())["reason"] == "max-length"
         message = await box.message()
         told = await lab.engine.told(call, "completed")
     assert message.heard_ms(LEFT, VOICE_HZ) >= 700
     assert told["recordingPurpose"] == "call"
-    whole = Filed(Path(told["recordingUrl"].removeprefix("file://")))
+    whole = RecordingFile(Path(told["recordingUrl"].removeprefix("file://")))
     assert (whole.channels, whole.length_ms > message.length_ms) == (2, True)
 
 
 async def test_an_engine_that_dies_loses_nothing_of_a_message(
-    lab: Lab, hooks_after: WebhookServer
+    lab: TestBed, hooks_after: WebhookServer
 ) -> None:
     """SIGKILL while it is left: the PBX records on; the next engine ends and files it."""
-    async with mailbox(lab, hooks_after, beep=False, **PATIENT) as box:
+    async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
         await box.recording()
         await lab.engine.kill()
         await box.caller.speak_for(1_000)
@@ -182,10 +182,10 @@ async def test_an_engine_that_dies_loses_nothing_of_a_message(
 
 
 async def test_a_message_that_ends_without_an_engine_is_filed(
-    lab: Lab, hooks_after: WebhookServer
+    lab: TestBed, hooks_after: WebhookServer
 ) -> None:
     """The caller hangs up while no engine runs: the next one finds the message on the PBX."""
-    async with mailbox(lab, hooks_after, beep=False, **PATIENT) as box:
+    async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
         await box.recording()
         await box.caller.speak_for(1_000)
         await lab.engine.kill()

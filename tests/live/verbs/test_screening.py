@@ -4,15 +4,15 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
-from tests.harness.phones.parties import TONES_HZ, Crowd
+from tests.harness.phones.parties import TONES_HZ, Parties
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 PROMPT_HZ = TONES_HZ["prompt"]
 PROMPT_MS = 1_500
 
 
-async def _dialling(crowd: Crowd, hooks: WebhookServer, *names: str, **data: object) -> None:
+async def _start_dial(crowd: Parties, hooks: WebhookServer, *names: str, **data: object) -> None:
     """Let the customer call a number that dials parties, and then asks /after."""
     for name in names:
         await crowd.phone(name)
@@ -25,17 +25,17 @@ async def _dialling(crowd: Crowd, hooks: WebhookServer, *names: str, **data: obj
     await crowd.caller(await crowd.lab.number(dial))
 
 
-def _rings_and_whispers(crowd: Crowd) -> bool:
+def _rings_and_whispers(crowd: Parties) -> bool:
     heard = crowd.heard("customer", "source")
     return "ringing" in heard["customer"] and heard["source"] == {"prompt"}
 
 
 async def test_a_whisper_is_for_the_called_party(
-    crowd: Crowd, hooks: WebhookServer, sounds: MediaServer
+    crowd: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """It alone hears it, whole; the caller hears ringing till then; then they hear each other."""
     whisper = {"type": "play", "data": {"audioUrl": sounds.tone(PROMPT_HZ, PROMPT_MS)}}
-    await _dialling(crowd, hooks, "source", whisper=whisper)
+    await _start_dial(crowd, hooks, "source", whisper=whisper)
     await until(lambda: _rings_and_whispers(crowd), what="a whisper, and ringing elsewhere")
     await crowd.hear(customer="source", source="customer")
     [heard] = crowd["source"].heard(PROMPT_HZ)
@@ -46,11 +46,11 @@ async def test_a_whisper_is_for_the_called_party(
 
 
 async def test_the_right_key_connects(
-    crowd: Crowd, hooks: WebhookServer, sounds: MediaServer
+    crowd: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """It may be pressed during the prompt, which ends with it."""
     confirm = {"digit": "5", "audioUrl": sounds.tone(PROMPT_HZ, 5_000)}
-    await _dialling(crowd, hooks, "source", confirm=confirm)
+    await _start_dial(crowd, hooks, "source", confirm=confirm)
     await crowd["source"].until_hears(PROMPT_HZ)
     await crowd["source"].press("5")
     await crowd.hear(customer="source", source="customer")
@@ -59,9 +59,9 @@ async def test_the_right_key_connects(
     assert told["status"] == "completed"
 
 
-async def test_a_wrong_key_is_a_refusal(crowd: Crowd, hooks: WebhookServer) -> None:
+async def test_a_wrong_key_is_a_refusal(crowd: Parties, hooks: WebhookServer) -> None:
     """The called party is hung up, and the call goes on."""
-    await _dialling(crowd, hooks, "source", confirm={"timeout": 5_000})
+    await _start_dial(crowd, hooks, "source", confirm={"timeout": 5_000})
     await crowd["source"].answered()
     await until(lambda: "ringing" in crowd.heard("customer")["customer"], what="ringing")
     await crowd["source"].press("7")
@@ -71,9 +71,9 @@ async def test_a_wrong_key_is_a_refusal(crowd: Crowd, hooks: WebhookServer) -> N
     assert crowd["customer"].heard(TONES_HZ["source"]) == []
 
 
-async def test_no_key_is_a_refusal(crowd: Crowd, hooks: WebhookServer) -> None:
+async def test_no_key_is_a_refusal(crowd: Parties, hooks: WebhookServer) -> None:
     """Whoever presses nothing for confirm.timeout ms is hung up."""
-    await _dialling(crowd, hooks, "source", confirm={"timeout": 1_000})
+    await _start_dial(crowd, hooks, "source", confirm={"timeout": 1_000})
     await crowd["source"].answered()
     told = (await hooks.asked("/after")).body["dial"]
     await crowd["source"].ended()
@@ -81,11 +81,11 @@ async def test_no_key_is_a_refusal(crowd: Crowd, hooks: WebhookServer) -> None:
 
 
 async def test_the_first_to_confirm_wins(
-    crowd: Crowd, hooks: WebhookServer, sounds: MediaServer
+    crowd: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Both answer and hear the prompt; the second presses, the first is hung up."""
     confirm = {"audioUrl": sounds.tone(PROMPT_HZ, 5_000)}
-    await _dialling(crowd, hooks, "source", "target", confirm=confirm)
+    await _start_dial(crowd, hooks, "source", "target", confirm=confirm)
     await crowd["source"].until_hears(PROMPT_HZ)
     await crowd["target"].until_hears(PROMPT_HZ)
     await crowd["target"].press("1")
@@ -95,11 +95,11 @@ async def test_the_first_to_confirm_wins(
 
 
 async def test_a_crash_during_a_whisper(
-    crowd: Crowd, hooks: WebhookServer, sounds: MediaServer, lab: Lab
+    crowd: Parties, hooks: WebhookServer, sounds: MediaServer, lab: TestBed
 ) -> None:
     """The next engine connects them when it has been heard; the whisper does not even pause."""
     whisper = {"type": "play", "data": {"audioUrl": sounds.tone(PROMPT_HZ, 3_000)}}
-    await _dialling(crowd, hooks, "source", whisper=whisper)
+    await _start_dial(crowd, hooks, "source", whisper=whisper)
     await crowd["source"].until_hears(PROMPT_HZ)
     await lab.engine.kill()
     await lab.mended()

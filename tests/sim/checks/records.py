@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from tests.harness.record_sums import faults_of
+from tests.harness.record_checks import record_faults
 from tests.sim.call_log import Story
 from tests.sim.scene import World
 
@@ -12,4 +12,4 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
     del world
     for story in told:
         if not story.is_live:
-            yield from ((story.id, words) for words in faults_of(story.told))
+            yield from ((story.id, words) for words in record_faults(story.told))

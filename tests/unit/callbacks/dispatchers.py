@@ -21,7 +21,7 @@ from engine.store.memory.store import MemoryStore
 from engine.store.outbox import ClaimedBatch, DeadLetter, Outbox, PendingEvents, Settlement
 from engine.webhooks.signatures import Signer
 from tests.contract.callbacks.bench import SLOT, FakeLease
-from tests.contract.store.stores import claimed
+from tests.contract.store.stores import claim_slot
 from wire.callback_targets import GrpcTarget
 
 
@@ -105,7 +105,7 @@ async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
     dispatcher = CallbackDispatcher(
         outbox, queues, outboxes, schedule, metrics, poll_interval_s=poll_interval_s
     )
-    token = await claimed(store, SLOT, "me")
+    token = await claim_slot(store, SLOT, "me")
     dispatcher.open_slot(SLOT, FakeLease(token))
     running = asyncio.create_task(dispatcher.run())
     stack.push_async_callback(dispatcher.close)

@@ -14,20 +14,20 @@ from engine.calls.replay import (
     find_gap,
     replay,
 )
-from tests.harness.recorded_call import Recorded, recorded, with_line
+from tests.harness.recorded_call import RecordedCall, record_call, replace_line
 from tests.unit.calls.harness.builders import NOW, bridged_call, outbound, say
 from wire.events import CallEvent
 
 DIAL = {"type": "dial", "data": {"number": ["+4712345678"]}, "action": say()}
 
 
-def record_call() -> Recorded:
+def recorded_dial() -> RecordedCall:
     """Record a complete call with a conversation."""
     story = bridged_call("+4712345678", action=say())
     story.hang_up()
     for leg in story.call.legs:
         story.take(LegEnded(leg.id, 16), 10)
-    return recorded(outbound(DIAL), story.events)
+    return record_call(outbound(DIAL), story.events)
 
 
 def steps(log: Sequence[bytes]) -> list[ReplayStep]:
@@ -37,7 +37,7 @@ def steps(log: Sequence[bytes]) -> list[ReplayStep]:
 
 def test_a_call_replays_the_same() -> None:
     """Commands, stored call and events are the same."""
-    complete = record_call()
+    complete = recorded_dial()
     assert complete.call.is_ended
     found = steps(complete.log)
     assert all(each.digest is not None for each in found)
@@ -49,27 +49,27 @@ def test_a_call_replays_the_same() -> None:
 
 def test_different_commands_are_found_at_their_event() -> None:
     """The line whose commands differ from the original ones is reported."""
-    complete = record_call()
+    complete = recorded_dial()
     entry = decode_log_entry(complete.log[3])
-    forged = with_line(complete, 3, encode(replace(entry, digest=entry.digest ^ 1)))
+    forged = replace_line(complete, 3, encode(replace(entry, digest=entry.digest ^ 1)))
     assert [each.step for each in compare_decisions(steps(forged))] == [2]
 
 
 def test_lines_without_a_digest_are_not_compared() -> None:
     """Logs without digests, or with digests of another form, can still be read."""
-    complete = record_call()
+    complete = recorded_dial()
     entry = decode_log_entry(complete.log[1])
     old = encode([entry.now, entry.event])
     assert decode_log_entry(old) == LogEntry(entry.now, entry.event)
     for line in (old, encode(replace(entry, digest=1, form=99))):
-        found = steps(with_line(complete, 1, line))
+        found = steps(replace_line(complete, 1, line))
         assert found[0].digest is None
         assert list(compare_decisions(found)) == []
 
 
 def test_a_different_result_is_found() -> None:
     """The differing fields of the stored call are reported."""
-    complete = record_call()
+    complete = recorded_dial()
     stored = StoredCall(replace(complete.call, status="failed", cause=41), (), len(complete.log))
     (mismatch,) = compare_result(steps(complete.log), stored)
     assert mismatch.detail == "the result differs from the stored call: status, cause"
@@ -79,7 +79,7 @@ def test_a_different_result_is_found() -> None:
 
 def test_events_are_compared() -> None:
     """A missing, duplicate, differing or unexpected event is reported with its number."""
-    complete = record_call()
+    complete = recorded_dial()
     found, events = steps(complete.log), list(complete.emitted)
     missing = f"event 2, {events[2].event}, is not on the stream"
     assert _mismatches(found, [*events[:2], *events[3:]]) == [missing]
@@ -97,7 +97,7 @@ def _mismatches(found: list[ReplayStep], events: list[CallEvent]) -> list[str]:
 
 def test_trimmed_events_are_counted() -> None:
     """Events trimmed from the start of the stream are no difference."""
-    complete = record_call()
+    complete = recorded_dial()
     found = steps(complete.log)
     for kept in (0, 1, len(complete.emitted) - 2):
         events = compare_events(found, complete.emitted[len(complete.emitted) - kept :])
@@ -106,8 +106,8 @@ def test_trimmed_events_are_counted() -> None:
 
 def test_a_gap_ends_the_comparison() -> None:
     """Lines before the gap are compared; events after it are ignored."""
-    complete = record_call()
-    log = with_line(complete, 4, b"")
+    complete = recorded_dial()
+    log = replace_line(complete, 4, b"")
     found = steps(log)
     assert (find_gap(log), len(found)) == (4, 3)
     assert list(compare_decisions(found)) == []

@@ -1,11 +1,11 @@
-"""Counting: what falls where, and that tables are kept."""
+"""Counters and histograms."""
 
 from engine.observe.metric_types import Counter, Histogram
 from engine.observe.metrics import Metrics
 
 
 def test_counts_by_labels() -> None:
-    """A table counts by its last label, and is the same whoever asks for it."""
+    """A table counts by its last label; each call returns the same one."""
     counts = Counter("switchroom_x_total", "x", "node", "slot", "type")
     counts.table("pbx1", 0)["Dial"] += 2
     counts.table("pbx1", "0")["Dial"] += 1
@@ -15,7 +15,7 @@ def test_counts_by_labels() -> None:
 
 
 def test_a_histogram_counts_a_bound_below_it() -> None:
-    """A value that is a bound belongs to it; one beyond all bounds to the last bucket."""
+    """A value equal to a bound counts below it; one above all bounds in the last bucket."""
     times = Histogram("switchroom_x_seconds", "x", "slot", bounds=(0.1, 1.0))
     for value in (0.05, 0.1, 0.5, 7.0):
         times.series(3).observe(value)
@@ -25,7 +25,7 @@ def test_a_histogram_counts_a_bound_below_it() -> None:
 
 
 def test_every_family_has_a_name_of_its_own_with_its_unit_last() -> None:
-    """Names begin with ours, and end with what is counted; no two families share one."""
+    """Names start with the product's and end with the unit; they are unique."""
     names = [family.metadata.name for family in Metrics().families]
     assert len(set(names)) == len(names)
     for name in names:

@@ -1,4 +1,4 @@
-"""Spans: whose child each is, and what it says."""
+"""Spans: their parents and attributes."""
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -20,7 +20,7 @@ HEADERS = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
 
 
 class Scene:
-    """Traces whose spans stay here."""
+    """Traces whose spans stay in memory."""
 
     def __init__(self, sampler: Sampler = ALWAYS_ON) -> None:
         self._spans = InMemorySpanExporter()
@@ -29,8 +29,8 @@ class Scene:
         self.traces = OtelTraces(provider)
 
     @property
-    def told(self) -> list[tuple[str, str, bool]]:
-        """List the ended spans: name, trace, whether it went well."""
+    def ended_spans(self) -> list[tuple[str, str, bool]]:
+        """List the ended spans: name, trace, success."""
         return [
             (span.name, f"{span.context.trace_id:032x}", span.status.is_ok or span.status.is_unset)
             for span in self._spans.get_finished_spans()
@@ -38,12 +38,12 @@ class Scene:
         ]
 
     def attribute(self, name: str) -> object:
-        """Give an attribute of the last span."""
+        """Return an attribute of the last span."""
         return dict(self._spans.get_finished_spans()[-1].attributes or {}).get(name)
 
 
 class CarryingAsker:
-    """A customer's server that keeps what it was told of the trace."""
+    """A customer's server that records the trace headers."""
 
     def __init__(self, scene: Scene, fault: WebhookFailed | None = None) -> None:
         self._scene = scene
@@ -51,7 +51,7 @@ class CarryingAsker:
         self.carried: dict[str, str] = {}
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
-        """Answer with nothing, or fail."""
+        """Return no action, or fail."""
         assert url, body
         assert request_id
         self.carried = dict(self._scene.traces.headers())
@@ -74,7 +74,7 @@ def test_a_calls_requests_stand_under_the_request_that_began_it() -> None:
         scene.traces.link_call(CALL)
         span.end()
     _sent(scene).reply()
-    assert scene.told == [
+    assert scene.ended_spans == [
         ("RPC POST /calls", TRACE, True),
         ("ARI POST channels/play", TRACE, True),
     ]
@@ -83,51 +83,51 @@ def test_a_calls_requests_stand_under_the_request_that_began_it() -> None:
     assert scene.attribute("switchroom.slot") == 3
 
 
-def test_a_call_that_nobody_traced_has_a_trace_of_its_own() -> None:
-    """It follows from the call's id: another engine gives it the same one."""
+def test_an_untraced_call_has_its_own_trace() -> None:
+    """The trace id derives from the call's id: another engine derives the same one."""
     traces = []
     for scene in (Scene(), Scene()):
         _sent(scene).reply()
-        traces.append(scene.told[0][1])
+        traces.append(scene.ended_spans[0][1])
     assert traces[0] == traces[1] != TRACE
 
 
-def test_what_is_not_sampled_is_not_told() -> None:
-    """The sampler decides for calls that nobody traced, too."""
+def test_unsampled_calls_are_not_exported() -> None:
+    """The sampler also decides for calls without a traced request."""
     scene = Scene(ALWAYS_OFF)
     _sent(scene).reply()
-    assert scene.told == []
+    assert scene.ended_spans == []
 
 
 def test_a_lost_request_is_a_fault() -> None:
-    """A request without an answer is no success."""
+    """A request without a reply is an error."""
     scene = Scene()
     _sent(scene).reply(LOST)
-    assert [went_well for _, _, went_well in scene.told] == [False]
+    assert [is_ok for _, _, is_ok in scene.ended_spans] == [False]
 
 
 def test_what_is_no_calls_leaves_no_span() -> None:
-    """A stranger's channel that is hung up is nobody's story."""
+    """Hanging up an unknown channel creates no span."""
     scene = Scene()
     _sent(scene, "1763713231.5").reply()
-    assert scene.told == []
+    assert scene.ended_spans == []
 
 
-async def test_a_webhook_is_told_its_span() -> None:
-    """The customer's server gets the trace of the call that asks it."""
+async def test_a_webhook_gets_the_trace() -> None:
+    """The customer's server gets the trace of the call."""
     scene = Scene()
     asker = CarryingAsker(scene)
     await TracedActionClient(asker, scene.traces).ask("https://x.example/", b"{}", f"{CALL}.r1")
-    name, trace, went_well = scene.told[0]
-    assert (name, went_well) == ("webhook", True)
+    name, trace, is_ok = scene.ended_spans[0]
+    assert (name, is_ok) == ("webhook", True)
     assert asker.carried["traceparent"].split("-")[1] == trace
     assert scene.attribute("switchroom.request_id") == f"{CALL}.r1"
 
 
 async def test_a_webhook_that_fails_is_a_fault() -> None:
-    """Its span says why."""
+    """The span has the reason."""
     scene = Scene()
     asker = CarryingAsker(scene, WebhookFailed("timeout", "no answer", ()))
     with pytest.raises(WebhookFailed):
         await TracedActionClient(asker, scene.traces).ask("https://x.example/", b"{}", f"{CALL}.r1")
-    assert [went_well for _, _, went_well in scene.told] == [False]
+    assert [is_ok for _, _, is_ok in scene.ended_spans] == [False]

@@ -1,4 +1,4 @@
-"""When there are traces: as OpenTelemetry's own variables say."""
+"""Tracing is controlled by OpenTelemetry's own variables."""
 
 import pytest
 
@@ -18,12 +18,12 @@ ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
     ],
 )
 def test_traced_where_an_endpoint_is_named(environ: dict[str, str], expected: bool) -> None:
-    """An endpoint switches traces on; OTEL_SDK_DISABLED switches them off again."""
+    """An endpoint enables traces; OTEL_SDK_DISABLED disables them."""
     assert is_traced(environ) is expected
 
 
 async def test_without_an_endpoint_there_is_only_a_meter() -> None:
-    """Nothing of tracing is made where nobody asked for it."""
+    """Without an endpoint there are no traces."""
     async with open_telemetry({}) as made:
         assert made.traces is None
         assert made.metrics.calls.started.total == 0

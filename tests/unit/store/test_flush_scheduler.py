@@ -5,7 +5,7 @@ import asyncio
 from engine.store.flush_scheduler import Flushable, FlushScheduler
 from engine.store.memory.store import MemoryStore
 from engine.store.writer import Writer
-from tests.contract.store.stores import claimed
+from tests.contract.store.stores import claim_slot
 
 
 class RecordingScheduler(FlushScheduler):
@@ -27,7 +27,7 @@ class RecordingScheduler(FlushScheduler):
 async def test_an_ended_writer_leaves_the_scheduler() -> None:
     """Slots change owners while an engine runs: each time they get another writer."""
     scheduler, store = RecordingScheduler(), MemoryStore()
-    token = await claimed(store, 3, "engine1")
+    token = await claim_slot(store, 3, "engine1")
     writers = [Writer(store, 3, token, lambda: 0.0, scheduler=scheduler) for _ in range(2)]
     writing = [asyncio.create_task(writer.run()) for writer in writers]
     await asyncio.sleep(0)

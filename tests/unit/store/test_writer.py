@@ -10,7 +10,7 @@ from engine.store.change import Change, coalesce
 from engine.store.errors import Overflow, StoreDown
 from engine.store.memory.store import MemoryStore
 from engine.store.writer import Writer, WriterHooks
-from tests.contract.store.stores import claimed
+from tests.contract.store.stores import claim_slot
 from tests.harness.until import until
 
 
@@ -51,7 +51,7 @@ class Scene:
             on_up=lambda: self.calls.append("up"),
             on_fenced=lambda: self.calls.append("fenced"),
         )
-        token = await claimed(self.store, 3, "engine1")
+        token = await claim_slot(self.store, 3, "engine1")
         self.writer = Writer(self.store, 3, token, lambda: 0.0, hooks=hooks, limit=self.limit)
 
     def write(self, call_id: str, number: int) -> None:
@@ -132,7 +132,7 @@ async def test_nothing_is_lost_while_the_store_is_down() -> None:
 async def test_a_newer_owner_stops_the_writer() -> None:
     """A fenced writer reports it once and writes nothing more."""
     async with scene() as at:
-        await claimed(at.store, 3, "engine2")
+        await claim_slot(at.store, 3, "engine2")
         at.write("c1", 0)
         await at.writer.drain()
         at.write("c1", 1)
@@ -147,7 +147,7 @@ async def test_a_new_writer_takes_the_pending_changes_of_a_fenced_one() -> None:
     Also those that came after the fencing, and beyond the limit.
     """
     async with scene() as at:
-        token = await claimed(at.store, 3, "engine1")
+        token = await claim_slot(at.store, 3, "engine1")
         at.write("c1", 0)
         await at.writer.drain()
         at.write("c2", 0)

@@ -1,4 +1,4 @@
-"""What tests of webhooks ask with."""
+"""Fixtures of the webhook tests."""
 
 import ipaddress
 from collections.abc import AsyncIterator
@@ -11,6 +11,6 @@ from engine.webhooks.address_guard import guarded_session
 
 @pytest.fixture
 async def session() -> AsyncIterator[ClientSession]:
-    """Open a guarded session that may reach this machine."""
+    """Open a guarded session that may connect to this machine."""
     async with guarded_session((ipaddress.ip_network("127.0.0.0/8"),)) as opened:
         yield opened

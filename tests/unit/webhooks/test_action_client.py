@@ -1,4 +1,4 @@
-"""Asking a customer's server: what is sent, what is accepted, and what each misdeed is called."""
+"""The action client: rejected addresses."""
 
 import pytest
 from aiohttp import ClientSession
@@ -8,7 +8,7 @@ from tests.contract.webhooks.customer import refused
 
 
 async def test_a_private_address_is_refused() -> None:
-    """The guard's word is passed on, without a retry."""
+    """The guard's rejection is reported, without a retry."""
     async with guarded_session() as session:
         failure = await refused(session, "http://127.0.0.1:1/next")
     assert failure.reason == "refused_address"
@@ -19,5 +19,5 @@ async def test_a_private_address_is_refused() -> None:
     "url", ["https://x.example:99999/", f"https://{'a' * 70}.example/", "https://x..example/"]
 )
 async def test_an_address_that_cannot_be(session: ClientSession, url: str) -> None:
-    """What the pattern lets through but no host can have is a failure, not a crash."""
+    """An address that passes the pattern but is invalid is a failure, not an exception."""
     assert (await refused(session, url)).reason in {"bad_url", "connect"}

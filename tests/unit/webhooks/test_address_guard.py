@@ -1,4 +1,4 @@
-"""The guard of customers' addresses: what it refuses, what it lets through, how it says so."""
+"""The address guard: rejected and accepted addresses."""
 
 import socket
 from ipaddress import ip_network
@@ -63,7 +63,7 @@ REFUSED = [
 
 
 class Names(AbstractResolver):
-    """A resolver that knows the names a test gives it."""
+    """A resolver with the names of a test."""
 
     def __init__(self, addresses: dict[str, list[str]]) -> None:
         self.addresses = addresses
@@ -71,7 +71,7 @@ class Names(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Answer with the test's addresses of a host."""
+        """Return the test's addresses of a host."""
         del family
         return [
             ResolveResult(
@@ -86,12 +86,12 @@ class Names(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
 
 @pytest.mark.parametrize("address", REFUSED)
 def test_refused(address: str) -> None:
-    """Addresses that lead inside, or that hide another address, are refused by name."""
+    """Private addresses, and those that embed another address, are rejected."""
     with pytest.raises(AddressRefused, match="is not a public address"):
         AddressGuard().check(address)
 
@@ -112,14 +112,14 @@ def test_allowed_network() -> None:
 
 @pytest.mark.parametrize("host", ["2130706433", "127.1", "0177.0.0.1"])
 async def test_numeric_forms(host: str) -> None:
-    """Number forms of an address are no way in either."""
+    """Numeric notations of an address are rejected, too."""
     async with guarded_session() as session:
         with pytest.raises(ClientError):
             await session.get(f"http://{host}:9/", allow_redirects=False)
 
 
 async def test_name_with_inner_addresses() -> None:
-    """A public-looking name that resolves inside is refused, also with several addresses."""
+    """A public name that resolves to private addresses is rejected."""
     names = Names({"inner.example": ["10.0.0.1", "fd00::1", "169.254.169.254"]})
     async with guarded_session(resolver=names) as session:
         with pytest.raises(ClientConnectorError, match=r"inner\.example") as caught:

@@ -1,4 +1,4 @@
-"""API requests on their way: what is sent, what is made of the answer, what each misdeed is."""
+"""API requests that cannot be filled in."""
 
 import time
 from typing import Any
@@ -15,7 +15,7 @@ KEY = "0-pbx1-abc.r1"
 
 
 def known(**values: Any) -> Any:
-    """Give values by name; dots are written as two underscores."""
+    """Return values by name; two underscores stand for a dot."""
     return lambda name: values.get(name.replace(".", "__"))
 
 
@@ -25,7 +25,7 @@ async def send(session: ClientSession, request: ApiRequest, **values: Any) -> Ap
 
 
 async def failure(session: ClientSession, request: ApiRequest, **values: Any) -> str:
-    """Send a request that must fail; give the reason in one word."""
+    """Send a request that must fail; return the reason."""
     with pytest.raises(WebhookFailed) as failed:
         await send(session, request, **values)
     assert SECRET not in str(failed.value)
@@ -33,12 +33,12 @@ async def failure(session: ClientSession, request: ApiRequest, **values: Any) ->
 
 
 async def test_a_header_cannot_be_split(session: ClientSession) -> None:
-    """A value with a line's end in it is not sent."""
+    """A value with a line break is not sent."""
     request = ApiRequest("http://127.0.0.1:1/", headers={"X": "{{custom.x}}"})
     assert await failure(session, request, custom__x="a\r\nHost: b") == "bad_request"
 
 
 async def test_too_much_is_not_sent(session: ClientSession) -> None:
-    """What grows too large when it is filled in is not sent."""
+    """A request that is too large when filled in is not sent."""
     request = ApiRequest("http://127.0.0.1:1/", "POST", json=["{{custom.x}}"] * 20)
     assert await failure(session, request, custom__x="x" * 20_000) == "bad_request"

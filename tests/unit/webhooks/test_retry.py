@@ -1,4 +1,4 @@
-"""How long a webhook's retry waits."""
+"""The delay of a webhook's retry."""
 
 import pytest
 
@@ -8,7 +8,7 @@ NOW_S = 1_445_412_480.0  # Wed, 21 Oct 2015 07:28:00 GMT
 
 
 @pytest.mark.parametrize(
-    ("asked", "pause"),
+    ("retry_after", "delay_s"),
     [
         (None, 0.1),
         ("2", 2.0),
@@ -19,11 +19,11 @@ NOW_S = 1_445_412_480.0  # Wed, 21 Oct 2015 07:28:00 GMT
         ("²", 0.1),
     ],
 )
-def test_the_pause_is_what_was_asked_for_or_short(asked: str | None, pause: float) -> None:
-    """Seconds and dates are understood, nonsense is passed over."""
-    assert retry_delay_s(asked, NOW_S, 0.0) == pytest.approx(pause)
+def test_the_delay_is_the_requested_one_or_short(retry_after: str | None, delay_s: float) -> None:
+    """Seconds and dates are parsed, anything else is ignored."""
+    assert retry_delay_s(retry_after, NOW_S, 0.0) == pytest.approx(delay_s)
 
 
 def test_the_pause_has_jitter() -> None:
-    """Many calls that failed together do not come back together."""
+    """Calls that failed together do not retry together."""
     assert retry_delay_s("2", NOW_S, 1.0) > retry_delay_s("2", NOW_S, 0.5) > 2.0

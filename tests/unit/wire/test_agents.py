@@ -1,4 +1,4 @@
-"""What may stand in an account's directory of agents."""
+"""Entries of the agents' directory."""
 
 import msgspec
 import pytest

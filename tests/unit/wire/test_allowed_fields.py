@@ -1,4 +1,4 @@
-"""Who sends a field that is not known is told which ones are."""
+"""Errors for an unknown field name the allowed ones."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from wire.verbs import Action
 
 
 class Leaf(msgspec.Struct, tag="leaf", rename="camel", forbid_unknown_fields=True):
-    """A shape that says what it is."""
+    """A tagged type."""
 
     some_size: int = 0
 
@@ -37,7 +37,7 @@ Tree = Leaf | Branch
     ],
 )  # fmt: skip
 def test_the_fields_of_the_object_that_is_meant(given: dict[str, Any], known: str) -> None:
-    """Where one of several may stand, its tag says which it is."""
+    """In a union, the tag chooses the type."""
     fault = _fault(given)
     assert fault.path.endswith(".x") or fault.path == "x"
     assert fault.message == f"Object contains unknown field `x`; one of {known}"
@@ -58,6 +58,6 @@ def test_a_verbs_fields_are_named() -> None:
 
 
 @pytest.mark.parametrize("given", [b"{", b"[" * 100_000, b"null", b'{"type": "none"}'])
-def test_what_can_not_be_told(given: bytes) -> None:
-    """A document that is none, or nothing that is known."""
+def test_unknown_shapes(given: bytes) -> None:
+    """An invalid document, or an unknown type."""
     assert allowed_fields(Action, given, ".data") == ()

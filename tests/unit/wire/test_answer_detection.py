@@ -1,4 +1,4 @@
-"""whisper, confirm and machineDetection as they are sent, and how each fault is told."""
+"""whisper, confirm and machineDetection: accepted values, and the path of each error."""
 
 import json
 from typing import Any
@@ -27,8 +27,8 @@ def parsed(tree: Any) -> Any:
     return parse_action(json.dumps(tree).encode(), prefix="action")
 
 
-def test_a_dial_greets_who_answers() -> None:
-    """All three, with settings of their own or as usual."""
+def test_a_dial_with_screening() -> None:
+    """All three, with their own or default settings."""
     found = parsed(
         dial(
             whisper=SAY,
@@ -46,7 +46,7 @@ def test_a_dial_greets_who_answers() -> None:
 
 
 def test_how_to_listen() -> None:
-    """Settings alone, whatever is done about a machine; none when it is off."""
+    """Settings without the action on a machine; none when it is off."""
     assert detection_settings(MachineDetection(timeout=9_000, on_machine="hangup")) == Detection(
         True, 9_000
     )
@@ -79,8 +79,8 @@ FAULTS: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("data", "path", "message"), FAULTS)
-def test_a_fault_is_told_with_its_path(data: dict[str, Any], path: str, message: str) -> None:
-    """What could move the call while others ring is refused, and what can't be."""
+def test_an_error_has_its_path(data: dict[str, Any], path: str, message: str) -> None:
+    """Verbs that redirect the call, and impossible ones, are rejected."""
     with pytest.raises(BadInput) as caught:
         parsed(dial(**data))
     assert caught.value.path == f"action.data.{path}"
@@ -98,14 +98,14 @@ def test_a_gather_speaks_its_prompt() -> None:
 @pytest.mark.parametrize("on_machine", ["continue", "hangup", HTTPS, SAY])
 def test_what_a_call_does_about_a_machine(on_machine: Any) -> None:
     """Continue, hangup, or an action: an object or an address."""
-    asked = msgspec.convert({**CALL, "machineDetection": {"onMachine": on_machine}}, Originate)
-    assert not isinstance(asked.machine_detection, bool)
-    found = asked.machine_detection.on_machine
+    request = msgspec.convert({**CALL, "machineDetection": {"onMachine": on_machine}}, Originate)
+    assert not isinstance(request.machine_detection, bool)
+    found = request.machine_detection.on_machine
     assert isinstance(found, Say) if on_machine is SAY else found == on_machine
 
 
 @pytest.mark.parametrize("on_machine", ["stop", "continues", "hangup\n", ""])
 def test_other_words_about_a_machine(on_machine: str) -> None:
-    """Nothing else is taken for an address."""
+    """Other values are rejected."""
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({**CALL, "machineDetection": {"onMachine": on_machine}}, Originate)

@@ -1,4 +1,4 @@
-"""Targets as people write them."""
+"""Targets in their text form."""
 
 import re
 
@@ -28,7 +28,7 @@ GOOD = {
 
 @pytest.mark.parametrize("text", GOOD)
 def test_a_target_and_back(text: str) -> None:
-    """Each is parsed into its value, and written as it was."""
+    """Each is parsed, and formatted as the same text."""
     assert re.search(STATUS_TARGET, text)
     target = parse_call_target(text, "statusCallbackUrl")
     assert target == GOOD[text]
@@ -41,19 +41,19 @@ def test_a_target_and_back(text: str) -> None:
      NODE + "a", "grpc://u@x:1", "auto-set\n", f"{NODE}\n", "grpc://x:1\n", "grpc://x:123456"],
 )  # fmt: skip
 def test_what_is_no_target(text: str) -> None:
-    """Its pattern refuses it."""
+    """The pattern rejects it."""
     assert not re.search(STATUS_TARGET, text)
 
 
 @pytest.mark.parametrize("text", ["grpc://x:0", "grpc://x:65536", "grpc://x:99999"])
 def test_a_port_that_is_none(text: str) -> None:
-    """It is refused where the value is made."""
+    """The parser rejects it."""
     with pytest.raises(BadInput, match="statusCallbackUrl: expected a host and a port"):
         parse_call_target(text, "statusCallbackUrl")
 
 
 def test_an_account_may_name_an_address() -> None:
-    """https:// is a place, and no call's target."""
+    """https:// is a delivery target, but no target of a call."""
     assert re.search(ACCOUNT_TARGET, "https://x.example/status")
     assert parse_delivery_target("https://x.example/status", "target") == HttpsTarget(
         "https://x.example/status"

@@ -20,12 +20,12 @@ JSON = some.recursive(
 
 
 def nested(depth: int) -> dict[str, Any]:
-    """Make an object of so many levels."""
+    """Return an object with so many levels."""
     return {"a": nested(depth - 1)} if depth > 1 else {"a": 1}
 
 
 def test_usual_data_passes() -> None:
-    """Objects, lists, texts and numbers are taken; nothing at all too."""
+    """Objects, lists, texts, numbers and null are accepted."""
     check_custom_data(None, "customData")
     check_custom_data({}, "customData")
     check_custom_data(
@@ -43,7 +43,7 @@ def test_depth_is_limited(depth: int) -> None:
 
 
 def test_size_is_limited() -> None:
-    """It travels with every event and commit, so it is small."""
+    """It is sent with every event and commit, so its size is limited."""
     with pytest.raises(BadInput, match="larger than") as caught:
         check_custom_data({"a": "x" * MAX_BYTES}, "contact")
     assert (caught.value.path, caught.value.code) == ("contact", "too_large")
@@ -58,7 +58,7 @@ def test_integers_are_of_64_bits(number: int) -> None:
 
 @given(some.dictionaries(some.text(max_size=5), JSON, max_size=4))
 def test_what_passes_can_be_stored(data: dict[str, Any]) -> None:
-    """Data that was let through is read again from the store as it was."""
+    """Accepted data survives encoding for the store."""
     try:
         check_custom_data(data, "customData")
     except BadInput:

@@ -1,4 +1,4 @@
-"""A decoder's words become a path and a message."""
+"""A decoder's error is converted to a path and a message."""
 
 import msgspec
 import pytest
@@ -18,7 +18,7 @@ from wire.errors import BadInput, from_decoder
     ],
 )
 def test_words_become_a_path(words: str, path: str, message: str) -> None:
-    """The path is the decoder's, below a prefix, with the field that the words name."""
+    """The path is the decoder's, below a prefix, with the field that the error names."""
     error = from_decoder(msgspec.DecodeError(words), "p")
     assert error.path == path
     assert error.message.startswith(message)

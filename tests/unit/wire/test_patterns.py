@@ -1,4 +1,4 @@
-"""What people may type: nothing can grow into a dial string, a SIP header or a request line."""
+"""Input patterns: no value can inject a dial string, a SIP header or a request line."""
 
 import re
 from typing import Any
@@ -82,7 +82,7 @@ def test_what_could_do_harm_is_refused(kind: Any, text: str) -> None:
 @pytest.mark.parametrize(("kind", "text"), GOOD)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_nothing_follows_the_end(kind: Any, text: str, ending: str) -> None:
-    """A line feed at the end is refused like one inside: `$` alone would let it through."""
+    """A trailing line feed is rejected, too: `$` alone would accept it."""
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(text + ending, kind)
 

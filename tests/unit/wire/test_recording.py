@@ -16,7 +16,7 @@ ROUTE = {"account": "acme", "action": {"type": "hangup"}}
 
 
 @pytest.mark.parametrize(
-    ("wish", "is_recorded"),
+    ("setting", "is_recorded"),
     [
         ({}, False),
         (True, True),
@@ -25,11 +25,11 @@ ROUTE = {"account": "acme", "action": {"type": "hangup"}}
         ({"enable": False}, False),
     ],
 )
-def test_both_forms_of_a_wish(wish: Any, is_recorded: bool) -> None:
+def test_both_forms_of_record_call(setting: Any, is_recorded: bool) -> None:
     """A boolean, or an object with enable; without one, nothing is recorded."""
-    asked = {} if wish == {} else {"recordCall": wish}
+    fields = {} if setting == {} else {"recordCall": setting}
     for shape, body in ((Originate, CALL), (NumberRoute, ROUTE)):
-        found: Any = msgspec.json.decode(json.dumps({**body, **asked}), type=shape)
+        found: Any = msgspec.json.decode(json.dumps({**body, **fields}), type=shape)
         assert found.is_recorded is is_recorded
 
 
@@ -60,8 +60,8 @@ def test_a_record_verb_needs_nothing() -> None:
         ({"transcription": True}, "data"),
     ],
 )
-def test_a_fault_is_told_with_its_path(data: dict[str, object], path: str) -> None:
-    """Whatever is not a message that can be recorded."""
+def test_an_error_has_its_path(data: dict[str, object], path: str) -> None:
+    """Invalid record verbs."""
     with pytest.raises(BadInput) as fault:
         record(**data)
     assert fault.value.path.startswith(path)

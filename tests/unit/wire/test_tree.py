@@ -1,4 +1,4 @@
-"""Action trees: what is accepted, where and how each fault is told (design section 7, Verbs)."""
+"""Action trees: accepted trees, and the path and text of each error (design section 7, Verbs)."""
 
 from typing import Any
 
@@ -160,8 +160,8 @@ FAULTS: list[tuple[Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("tree", "path", "message"), FAULTS)
-def test_a_fault_is_told_with_its_path(tree: Any, path: str, message: str) -> None:
-    """A 400 names the path of the fault (`action.data.audioUrl`) and what is allowed there."""
+def test_an_error_has_its_path(tree: Any, path: str, message: str) -> None:
+    """A 400 names the path of the error (`action.data.audioUrl`) and what is allowed there."""
     found_path, found = fault(tree)
     assert found_path == path
     assert message in found

@@ -1,4 +1,4 @@
-"""Which addresses a tree may hold: https, this machine where it is allowed, known SIP hosts."""
+"""Allowed addresses in a tree: https, this machine if allowed, known SIP hosts."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_plain_http_to_this_machine_when_allowed(url: str) -> None:
     ],
 )
 def test_plain_http_to_others_is_never_allowed(url: str) -> None:
-    """A host that merely begins like this machine is another."""
+    """A host whose name starts like this machine's is another host."""
     assert fault(url, INSECURE) == ("action", "an https:// address is required")
 
 

@@ -1,4 +1,4 @@
-"""What is sent to do harm: depth, size, what is no JSON, any bytes, any tree."""
+"""Malicious input: depth, size, invalid JSON, random bytes, random trees."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def test_depth_is_limited(key: str) -> None:
 
 @pytest.mark.parametrize("opening", ['{"type":"hangup","action":', "[", '{"a":'])
 def test_bottomless_nesting_is_bad_input(opening: str) -> None:
-    """No RecursionError leaves the border, whatever is nested."""
+    """Nesting never raises a RecursionError."""
     with pytest.raises(BadInput):
         parse_action((opening * 2500).encode(), prefix="action")
     with pytest.raises(BadInput):
@@ -28,7 +28,7 @@ def test_bottomless_nesting_is_bad_input(opening: str) -> None:
 
 
 def test_size_is_limited() -> None:
-    """A tree larger than the limit is refused before it is read."""
+    """A tree larger than the limit is rejected before it is parsed."""
     with pytest.raises(BadInput) as caught:
         parse_action(b" " * 65_537)
     assert caught.value.code == "too_large"
@@ -37,7 +37,7 @@ def test_size_is_limited() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{", b'"\xff"', b"\xff\xfe", b"\x00", b'{"type":"play"'])
 def test_what_is_no_json_is_bad_input(body: bytes) -> None:
-    """Bytes that are no JSON, or no UTF-8, are refused like any other fault."""
+    """Bytes that are no JSON, or no UTF-8, are bad input."""
     with pytest.raises(BadInput):
         parse_action(body)
 
@@ -62,7 +62,7 @@ TREES = some.recursive(
 
 @given(TREES)
 def test_no_tree_does_harm(tree: Any) -> None:
-    """Any JSON made of our own words is an action or bad input."""
+    """Any JSON of known field names is an action or bad input."""
     try:
         parse(tree)
     except BadInput as error:

@@ -1,4 +1,4 @@
-"""Trees parsed, and what is wrong with them."""
+"""Helpers that parse trees and return their errors."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ def parse(tree: Any, limits: Limits = Limits()) -> verbs.Action:  # noqa: B008 -
 
 
 def fault(tree: Any, limits: Limits = Limits()) -> tuple[str, str]:  # noqa: B008 - frozen
-    """Give the path and the message of a tree's fault."""
+    """Return the path and the message of a tree's error."""
     with pytest.raises(BadInput) as caught:
         parse(tree, limits)
     return caught.value.path, caught.value.message

@@ -14,8 +14,8 @@ REQUIRED = {
 NINA = leg("agent:7", agent_id="7", agent_name="Nina")
 
 
-async def listed(rest: Served, who: str = "acme", **query: object) -> dict[str, Any]:
+async def list_cdrs(rest: Served, who: str = "acme", **query: object) -> dict[str, Any]:
     """Request a page."""
-    status, page = await rest.ask("GET", "/srmain/cdr", who, **{**REQUIRED, **query})
+    status, page = await rest.request("GET", "/srmain/cdr", who, **{**REQUIRED, **query})
     assert status == 200, page
     return dict(page)

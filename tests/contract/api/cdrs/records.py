@@ -105,18 +105,18 @@ def events_of(ended: CallRecord) -> list[CallEvent]:
     ]
 
 
-def told(*ended: CallRecord) -> list[DecodedEvent]:
+def decoded_events(*ended: CallRecord) -> list[DecodedEvent]:
     """Return the events of calls as the consumer decodes them."""
     return [decode_event(msgspec.json.encode(event)) for each in ended for event in events_of(each)]
 
 
-async def written(database: Database, *ended: CallRecord) -> int:
+async def write_calls(database: Database, *ended: CallRecord) -> int:
     """Write calls; return the number of new ones."""
     async with database.writing() as connection:
-        return await write_events(connection, told(*ended))
+        return await write_events(connection, decoded_events(*ended))
 
 
-async def found(database: Database, **filters: Any) -> list[int]:
+async def find_calls(database: Database, **filters: Any) -> list[int]:
     """Return the numbers of the matching calls, and check that the count agrees."""
     wanted = Filters("acme", **filters)
     rows = await CdrStore(database).page(wanted, 100)

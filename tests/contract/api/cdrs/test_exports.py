@@ -10,8 +10,8 @@ import pytest
 from api.jobs.artifacts import RETENTION_MS
 from api.jobs.worker import Worker
 from tests.contract.api.cdrs.lists import REQUIRED
-from tests.contract.api.cdrs.records import NOON_MS, leg, missed, record, written
-from tests.contract.api.serving import Served, serving
+from tests.contract.api.cdrs.records import NOON_MS, leg, missed, record, write_calls
+from tests.contract.api.serving import Served, serve_rest
 
 EXPORT = "/srmain/cdr/export"
 
@@ -35,21 +35,21 @@ def clock() -> Hand:
 @pytest.fixture
 async def rest(database_url: str, clock: Hand) -> AsyncIterator[Served]:
     """Serve."""
-    async with serving(database_url, clock=clock) as found:
+    async with serve_rest(database_url, clock=clock) as found:
         yield found
 
 
 async def made(rest: Served, body: object = None, **query: object) -> str:
     """Run an export, and download it."""
-    status, export = await rest.ask("POST", EXPORT, "acme", body, **{**REQUIRED, **query})
+    status, export = await rest.request("POST", EXPORT, "acme", body, **{**REQUIRED, **query})
     assert (status, export["state"]) == (200, "waiting"), export
     path = f"/srmain/cdr/exports/{export['exportId']}"
-    assert (await rest.ask("GET", f"{path}/download"))[0] == 409
-    assert await Worker(rest.parts.jobs, rest.parts.cdrs.jobs, rest.parts.metrics).once()
-    _, done = await rest.ask("GET", path)
+    assert (await rest.request("GET", f"{path}/download"))[0] == 409
+    assert await Worker(rest.services.jobs, rest.services.cdrs.jobs, rest.services.metrics).once()
+    _, done = await rest.request("GET", path)
     assert (done["state"], done["rows"]) == ("done", done["total"])
-    assert (await rest.ask("GET", path, "other"))[0] == 404
-    assert (await rest.ask("GET", f"{path}/download", "other"))[0] == 404
+    assert (await rest.request("GET", path, "other"))[0] == 404
+    assert (await rest.request("GET", f"{path}/download", "other"))[0] == 404
     async with rest.http.get(rest.url + done["downloadPath"], headers=rest.headers("acme")) as got:
         assert got.status == 200
         assert "attachment" in got.headers["Content-Disposition"]
@@ -58,7 +58,9 @@ async def made(rest: Served, body: object = None, **query: object) -> str:
 
 async def test_csv_has_what_the_list_has(rest: Served) -> None:
     """The matching records, newest first, ten by default."""
-    await written(rest.parts.database, *(record(n, after_ms=n) for n in range(12)), missed(99))
+    await write_calls(
+        rest.services.database, *(record(n, after_ms=n) for n in range(12)), missed(99)
+    )
     lines = list(csv.DictReader(io.StringIO(await made(rest))))
     assert [line["reqId"] for line in lines] == [record(n).call_id for n in range(11, 1, -1)]
     lines = list(csv.DictReader(io.StringIO(await made(rest, answerStatus="missed"))))
@@ -70,11 +72,11 @@ async def test_csv_has_what_the_list_has(rest: Served) -> None:
 
 async def test_json_lines_are_records(rest: Served) -> None:
     """The same views as in the list; with timelines on request."""
-    await written(rest.parts.database, record(1), record(2))
+    await write_calls(rest.services.database, record(1), record(2))
     body = {"format": "jsonl", "includeTimeline": True}
     lines = [msgspec.json.decode(line) for line in (await made(rest, body)).splitlines()]
     assert [len(line.pop("timeline")) for line in lines] == [3, 3]
-    assert lines == (await rest.ask("GET", "/srmain/cdr", **REQUIRED))[1]["data"]
+    assert lines == (await rest.request("GET", "/srmain/cdr", **REQUIRED))[1]["data"]
 
 
 async def test_nothing_is_a_formula(rest: Served) -> None:
@@ -82,7 +84,7 @@ async def test_nothing_is_a_formula(rest: Served) -> None:
     nina = leg("agent:7", agent_id="7", agent_name='=HYPERLINK("http://evil")')
     labels = {"clientId": "@SUM(1)", "obdType": "-2+3", "callPath": 'a,"b"\tc'}
     call = record(1, legs=(nina,), labels=labels, reason="+cmd|' /C calc'!A0")
-    await written(rest.parts.database, call)
+    await write_calls(rest.services.database, call)
     (line,) = csv.DictReader(io.StringIO(await made(rest)))
     assert line["agentNames"] == '\'=HYPERLINK("http://evil")'
     assert (line["clientId"], line["obdType"]) == ("'@SUM(1)", "'-2+3")
@@ -92,11 +94,11 @@ async def test_nothing_is_a_formula(rest: Served) -> None:
 
 async def test_an_export_is_a_snapshot(rest: Served) -> None:
     """It excludes later records and those of other accounts."""
-    await written(rest.parts.database, record(1), record(2, account_id="other"))
+    await write_calls(rest.services.database, record(1), record(2, account_id="other"))
     query = {**REQUIRED, "limit": 100}
-    _, export = await rest.ask("POST", EXPORT, "acme", {"format": "jsonl"}, **query)
-    await written(rest.parts.database, record(3))
-    assert await Worker(rest.parts.jobs, rest.parts.cdrs.jobs, rest.parts.metrics).once()
+    _, export = await rest.request("POST", EXPORT, "acme", {"format": "jsonl"}, **query)
+    await write_calls(rest.services.database, record(3))
+    assert await Worker(rest.services.jobs, rest.services.cdrs.jobs, rest.services.metrics).once()
     url = f"{rest.url}/srmain/cdr/exports/{export['exportId']}/download"
     async with rest.http.get(url, headers=rest.headers("acme")) as got:
         assert [msgspec.json.decode(line)["reqId"] for line in (await got.read()).splitlines()] == [
@@ -108,13 +110,13 @@ async def test_exports_have_limits(rest: Served, clock: Hand) -> None:
     """Ten unfinished exports of an account; retained for a week."""
     ids = []
     for _ in range(10):
-        status, export = await rest.ask("POST", EXPORT, **REQUIRED)
+        status, export = await rest.request("POST", EXPORT, **REQUIRED)
         assert status == 200
         ids.append(export["exportId"])
-    assert (await rest.ask("POST", EXPORT, **REQUIRED))[0] == 429
-    assert (await rest.ask("POST", EXPORT, "other", **REQUIRED))[0] == 200
+    assert (await rest.request("POST", EXPORT, **REQUIRED))[0] == 429
+    assert (await rest.request("POST", EXPORT, "other", **REQUIRED))[0] == 200
     clock.now += RETENTION_MS + 1
-    assert (await rest.ask("GET", f"/srmain/cdr/exports/{ids[0]}"))[0] == 404
+    assert (await rest.request("GET", f"/srmain/cdr/exports/{ids[0]}"))[0] == 404
     assert await rest.faults("POST", EXPORT, {"format": "pdf"}, **REQUIRED) == {"format"}
     assert await rest.faults("POST", EXPORT, {"includeTimeline": 1}, **REQUIRED) == {
         "includeTimeline"

@@ -14,12 +14,12 @@ from tests.contract.api.cdrs.records import (
     AGENTS,
     CUSTOMER,
     NOON_MS,
-    found,
+    find_calls,
     leg,
     missed,
     record,
     recording,
-    written,
+    write_calls,
 )
 
 
@@ -57,7 +57,7 @@ from tests.contract.api.cdrs.records import (
 )
 async def test_filters(database: Database, filters: dict[str, Any], numbers: list[int]) -> None:
     """Each filter alone, and with others."""
-    await written(
+    await write_calls(
         database,
         record(1, after_ms=1, legs=AGENTS),
         record(
@@ -77,13 +77,13 @@ async def test_filters(database: Database, filters: dict[str, Any], numbers: lis
         record(5, after_ms=5, dialed_numbers=("+4755555555",), custom_data={"clientId": "c-7"}),
         missed(6, after_ms=6),
     )
-    assert await found(database, **filters) == numbers
+    assert await find_calls(database, **filters) == numbers
 
 
 async def test_pages_by_offset_and_by_cursor(database: Database) -> None:
     """Both return each call once, by every access path."""
     calls = [record(n, after_ms=n // 3, legs=AGENTS[: n % 3]) for n in range(20)]
-    await written(database, *calls)
+    await write_calls(database, *calls)
     cdrs = CdrStore(database)
     for filters in (
         Filters("acme"),
@@ -115,7 +115,7 @@ async def test_every_access_path_finds_the_same_calls(database: Database) -> Non
         record(n, after_ms=n // 3, legs=twins[: n % 4], labels=labels if n % 5 else {})
         for n in range(40)
     ]
-    await written(database, *calls)
+    await write_calls(database, *calls)
     filters = Filters(
         "acme",
         client_id="c-7",
@@ -138,7 +138,7 @@ async def test_every_access_path_finds_the_same_calls(database: Database) -> Non
 async def test_the_cheapest_path_is_chosen(database: Database) -> None:
     """The values decide, not the filters."""
     own: dict[str, Any] = {"to": "+4721930000", "direction": "inbound"}
-    await written(
+    await write_calls(
         database,
         *(record(n, labels={"clientId": "c-7"}, **own) for n in range(30)),
         record(30, labels={"clientId": "c-8"}),
@@ -156,15 +156,15 @@ async def test_the_cheapest_path_is_chosen(database: Database) -> None:
 
 async def test_dispositions_are_found(database: Database) -> None:
     """Each level is a filter of its own."""
-    await written(database, record(1, legs=AGENTS), record(2, legs=AGENTS))
+    await write_calls(database, record(1, legs=AGENTS), record(2, legs=AGENTS))
     cdrs = CdrStore(database)
     levels = {"disposition1": "sale", "disposition2": "big", "disposition3": "again"}
     await cdrs.set_dispositions("acme", record(1).call_id, levels)
     for name, value in levels.items():
-        assert await found(database, **{name: value}) == [1]
+        assert await find_calls(database, **{name: value}) == [1]
         for other in ({"call_path": "outbound"}, {"agent_names": ("Nina",)}, {"number": CUSTOMER}):
-            assert await found(database, **{name: value}, **other) == [1]
-    assert await found(database, disposition1="big") == []
+            assert await find_calls(database, **{name: value}, **other) == [1]
+    assert await find_calls(database, disposition1="big") == []
     await cdrs.set_dispositions("acme", record(1).call_id, {"disposition1": None})
-    assert await found(database, disposition1="sale") == []
-    assert await found(database, disposition2="big") == [1]
+    assert await find_calls(database, disposition1="sale") == []
+    assert await find_calls(database, disposition2="big") == [1]

@@ -1,14 +1,14 @@
 """Call records: isolation of accounts, client ids, statistics of an agent, dispositions."""
 
-from tests.contract.api.cdrs.lists import NINA, listed
-from tests.contract.api.cdrs.records import NOON_MS, leg, record, written
+from tests.contract.api.cdrs.lists import NINA, list_cdrs
+from tests.contract.api.cdrs.records import NOON_MS, leg, record, write_calls
 from tests.contract.api.serving import Served
 
 
 async def test_accounts_are_isolated(served: Served) -> None:
     """401 without a token; nothing with another account's token."""
     call = record(1, labels={"clientId": "c-7"})
-    await written(served.parts.database, call)
+    await write_calls(served.services.database, call)
     for method, path in (
         ("GET", "/srmain/cdr"),
         ("POST", "/srmain/cdr/export"),
@@ -21,25 +21,27 @@ async def test_accounts_are_isolated(served: Served) -> None:
         ("GET", "/srmain/cdr/exports/x/download"),
         ("GET", "/srmain/voice/events"),
     ):
-        status, problem = await served.ask(method, path, "")
+        status, problem = await served.request(method, path, "")
         assert (status, problem["detail"]) == (401, "User not authenticated"), path
     one = f"/srmain/cdr/{call.call_id}"
-    assert (await served.ask("GET", one, "other"))[0] == 404
+    assert (await served.request("GET", one, "other"))[0] == 404
     levels = {"dispositionLevel1Id": "x"}
-    assert (await served.ask("PATCH", f"{one}/disposition", "other", levels))[0] == 404
-    assert (await listed(served, "other"))["total"] == 0
-    assert (await served.ask("GET", "/srmain/cdr/c/getClientIds", "other"))[1]["data"] == []
+    assert (await served.request("PATCH", f"{one}/disposition", "other", levels))[0] == 404
+    assert (await list_cdrs(served, "other"))["total"] == 0
+    assert (await served.request("GET", "/srmain/cdr/c/getClientIds", "other"))[1]["data"] == []
 
 
 async def test_client_ids(served: Served) -> None:
     """By prefix, even if the prefix is the name of another path."""
     ids = ("exports-1", "c-7", "c-8")
-    await written(
-        served.parts.database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids))
+    await write_calls(
+        served.services.database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids))
     )
-    found = await served.ask("GET", "/srmain/cdr/c-/getClientIds")
+    found = await served.request("GET", "/srmain/cdr/c-/getClientIds")
     assert found == (200, {"data": ["c-7", "c-8"], "hasMore": False})
-    assert (await served.ask("GET", "/srmain/cdr/exports/getClientIds"))[1]["data"] == ["exports-1"]
+    assert (await served.request("GET", "/srmain/cdr/exports/getClientIds"))[1]["data"] == [
+        "exports-1"
+    ]
     assert await served.faults("GET", "/srmain/cdr/c%25/getClientIds") == {"prefix"}
 
 
@@ -47,14 +49,14 @@ async def test_an_agents_day(served: Served) -> None:
     """Since midnight, the agent's own legs; an account's token is rejected."""
     await served.add("acme", "7", name="nina")
     unanswered = leg("agent:7", talked_ms=0, agent_id="7")
-    await written(
-        served.parts.database,
+    await write_calls(
+        served.services.database,
         record(1, legs=(NINA,)),
         record(2, legs=(unanswered,), direction="inbound", created_ms=NOON_MS - 43_200_000),
         record(3, legs=(NINA,), created_ms=NOON_MS - 43_200_001),
         record(4, legs=(NINA,), account_id="other"),
     )
-    status, day = await served.ask("GET", "/srmain/cdr/me/today-stats", "nina")
+    status, day = await served.request("GET", "/srmain/cdr/me/today-stats", "nina")
     assert status == 200
     assert day == {
         "agentId": "7",
@@ -71,17 +73,19 @@ async def test_an_agents_day(served: Served) -> None:
         "averageTalkMs": 30_000,
         "longestTalkMs": 30_000,
     }
-    status, problem = await served.ask("GET", "/srmain/cdr/me/today-stats")
+    status, problem = await served.request("GET", "/srmain/cdr/me/today-stats")
     assert (status, problem["code"]) == (400, "agent_required")
 
 
 async def test_dispositions(served: Served) -> None:
     """Set one by one, cleared by null; an invalid level is named, an unknown call is 404."""
     call = record(1)
-    await written(served.parts.database, call)
+    await write_calls(served.services.database, call)
     path = f"/srmain/cdr/{call.call_id}/disposition"
-    await served.ask("PATCH", path, body={"dispositionLevel1Id": "a", "dispositionLevel2Id": "b"})
-    _, shown = await served.ask("PATCH", path, body={"dispositionLevel1Id": None})
+    await served.request(
+        "PATCH", path, body={"dispositionLevel1Id": "a", "dispositionLevel2Id": "b"}
+    )
+    _, shown = await served.request("PATCH", path, body={"dispositionLevel1Id": None})
     levels = [shown[f"dispositionLevel{n}Id"] for n in (1, 2, 3)]
     assert levels == [None, "b", None]
     level = "dispositionLevel1Id"
@@ -95,6 +99,6 @@ async def test_dispositions(served: Served) -> None:
     ):
         assert await served.faults("PATCH", path, body) == {field}
     unknown = "/srmain/cdr/0-pbx1-call99999999/disposition"
-    assert (await served.ask("PATCH", unknown, body={level: "a"}))[0] == 404
+    assert (await served.request("PATCH", unknown, body={level: "a"}))[0] == 404
     for odd in ("nobody", "%00", "%25", "a" * 5_000):
-        assert (await served.ask("GET", f"/srmain/cdr/{odd}"))[0] == 404
+        assert (await served.request("GET", f"/srmain/cdr/{odd}"))[0] == 404

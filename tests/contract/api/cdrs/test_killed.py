@@ -12,8 +12,8 @@ from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
 from api.db.database import Database
 from tests.contract.api.cdrs.lists import REQUIRED
-from tests.contract.api.cdrs.records import events_of, record, written
-from tests.contract.api.databases import migrated
+from tests.contract.api.cdrs.records import events_of, record, write_calls
+from tests.contract.api.databases import migrated_database
 from tests.contract.rpc.harness.bench import TOKEN, Bench
 from tests.harness.servers.records_api import RecordsApi
 from tests.harness.until import until
@@ -46,7 +46,7 @@ async def test_a_killed_consumer_loses_and_doubles_nothing(
 ) -> None:
     """Two processes share a consumer group; one is killed and restarted."""
     bodies = [msgspec.json.encode(event) for n in range(CALLS) for event in events_of(record(n))]
-    async with migrated(database_url) as database:
+    async with migrated_database(database_url) as database:
         for api in apis:
             await api.start()
         bench.store.stream.append(0, bodies[: len(bodies) // 2])
@@ -73,9 +73,11 @@ async def test_a_killed_consumer_loses_and_doubles_nothing(
 async def test_a_killed_export_is_completed(apis: list[RecordsApi], database_url: str) -> None:
     """Another process continues after its last part; each record is in it once."""
     rows = 12_000
-    async with migrated(database_url) as database:
+    async with migrated_database(database_url) as database:
         for first in range(0, rows, 2_000):
-            await written(database, *(record(n, after_ms=n) for n in range(first, first + 2_000)))
+            await write_calls(
+                database, *(record(n, after_ms=n) for n in range(first, first + 2_000))
+            )
     api, heir = apis
     await api.start()
     query = {**REQUIRED, "limit": rows + 1}

@@ -1,7 +1,7 @@
 """`/srmain/cdr` over HTTP on both databases: pages, filters, views."""
 
-from tests.contract.api.cdrs.lists import NINA, listed
-from tests.contract.api.cdrs.records import CUSTOMER, leg, missed, record, recording, written
+from tests.contract.api.cdrs.lists import NINA, list_cdrs
+from tests.contract.api.cdrs.records import CUSTOMER, leg, missed, record, recording, write_calls
 from tests.contract.api.serving import Served
 
 FOUND: list[tuple[dict[str, str], list[int]]] = [
@@ -33,8 +33,8 @@ async def test_a_record_is_shown_completely(served: Served) -> None:
         answered_by="machine",
         custom_data={"order": 7},
     )
-    await written(served.parts.database, call)
-    (shown,) = (await listed(served))["data"]
+    await write_calls(served.services.database, call)
+    (shown,) = (await list_cdrs(served))["data"]
     assert {name: shown[name] for name in ("reqId", "clientId", "obdType", "callPath")} == {
         "reqId": call.call_id,
         "clientId": "c-7",
@@ -54,7 +54,7 @@ async def test_a_record_is_shown_completely(served: Served) -> None:
     assert (shown["answeredBy"], shown["customData"]) == ("machine", {"order": 7})
     assert shown["dispositionLevel1Id"] is None
     assert [each["party"] for each in shown["legs"]] == [CUSTOMER, "agent:7"]
-    status, whole = await served.ask("GET", f"/srmain/cdr/{call.call_id}")
+    status, whole = await served.request("GET", f"/srmain/cdr/{call.call_id}")
     assert status == 200
     timeline = whole.pop("timeline")
     assert whole == shown
@@ -64,15 +64,15 @@ async def test_a_record_is_shown_completely(served: Served) -> None:
 
 async def test_pages_and_totals(served: Served) -> None:
     """Ten by default; by offset or by cursor; a total that is exact up to its limit."""
-    await written(served.parts.database, *(record(n, after_ms=n) for n in range(25)))
-    first = await listed(served)
+    await write_calls(served.services.database, *(record(n, after_ms=n) for n in range(25)))
+    first = await list_cdrs(served)
     assert (len(first["data"]), first["total"], first["totalIsExact"]) == (10, 25, True)
     assert (first["limit"], first["offset"]) == (10, 0)
-    second = await listed(served, offset=10)
-    assert await listed(served, cursor=first["nextCursor"]) == {**second, "offset": 0}
-    last = await listed(served, offset=20)
+    second = await list_cdrs(served, offset=10)
+    assert await list_cdrs(served, cursor=first["nextCursor"]) == {**second, "offset": 0}
+    last = await list_cdrs(served, offset=20)
     assert (len(last["data"]), last["total"], last["nextCursor"]) == (5, 25, None)
-    beyond = await listed(served, offset=30)
+    beyond = await list_cdrs(served, offset=30)
     assert (beyond["data"], beyond["total"]) == ([], 25)
 
 
@@ -80,33 +80,33 @@ async def test_filters_as_the_specification_names_them(served: Served) -> None:
     """Each finds what it should; empty means any."""
     labels = {"clientId": "c-7", "obdType": "survey"}
     dialed = (CUSTOMER, "+4755555555")
-    await written(
-        served.parts.database,
+    await write_calls(
+        served.services.database,
         record(1, after_ms=1_000, legs=(NINA,), labels=labels, dialed_numbers=dialed),
         record(2, after_ms=2_000, caller_id="+4733333333", recordings=(recording("voicemail"),)),
         missed(3, after_ms=3_000, direction="inbound"),
     )
     path = "/srmain/cdr/0-pbx1-call00000001/disposition"
-    status, shown = await served.ask("PATCH", path, body={"dispositionLevel1Id": "sale"})
+    status, shown = await served.request("PATCH", path, body={"dispositionLevel1Id": "sale"})
     assert (status, shown["dispositionLevel1Id"]) == (200, "sale")
     for query, numbers in FOUND:
-        found = await listed(served, **query)
+        found = await list_cdrs(served, **query)
         assert [int(each["reqId"][-8:]) for each in found["data"]] == numbers, query
 
 
 async def test_a_customers_history(served: Served) -> None:
     """Every call in which the number took part, in whichever part."""
-    await written(
-        served.parts.database,
+    await write_calls(
+        served.services.database,
         record(1, after_ms=1),
         record(2, after_ms=2, to="+4711111111", dialed_numbers=("+4711111111",), legs=()),
         record(3, after_ms=3, direction="inbound", from_=CUSTOMER, caller_id=CUSTOMER, to="+4799"),
     )
     path = "/srmain/cdr/customer-history"
-    status, page = await served.ask("GET", path, number=CUSTOMER, limit=1, offset=0)
+    status, page = await served.request("GET", path, number=CUSTOMER, limit=1, offset=0)
     assert status == 200
     assert (page["data"][0]["reqId"][-1], page["total"]) == ("3", 2)
-    _, page = await served.ask("GET", path, number=CUSTOMER, limit=1, offset=1)
+    _, page = await served.request("GET", path, number=CUSTOMER, limit=1, offset=1)
     assert (page["data"][0]["reqId"][-1], page["nextCursor"]) == ("1", None)
     for name, value in (("limit", "-1"), ("offset", "x"), ("number", "%"), ("number", "")):
         query = {"number": CUSTOMER, "limit": 1, "offset": 0, name: value}

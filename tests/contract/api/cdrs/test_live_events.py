@@ -14,7 +14,7 @@ from api.auth.store import parse_key_id
 from api.cdrs.live.stream import MAX_READERS
 from tests.contract.api.cdrs.records import events_of, record
 from tests.contract.api.databases import sqlite_url
-from tests.contract.api.serving import Served, serving
+from tests.contract.api.serving import Served, serve_rest
 from tests.contract.rpc.harness.bench import Bench, end
 from tests.harness.until import until
 
@@ -24,7 +24,7 @@ EVENTS = "/srmain/voice/events"
 @pytest.fixture
 async def rest(bench: Bench, tmp_path: Path) -> AsyncIterator[Served]:
     """The REST layer with an engine."""
-    async with serving(sqlite_url(tmp_path), bench.url) as found:
+    async with serve_rest(sqlite_url(tmp_path), bench.url) as found:
         yield found
 
 
@@ -69,7 +69,7 @@ async def test_a_stream_ends_with_its_key(rest: Served) -> None:
     async with reading(rest) as ours, reading(rest, "spare") as spare:
         known = parse_key_id(rest.keys["acme"])
         assert known is not None
-        await rest.parts.keys.expire("acme", known, rest.parts.now_ms())
+        await rest.services.keys.expire("acme", known, rest.services.now_ms())
         await ours.ended()
         async with asyncio.timeout(5):
             assert await spare.reply.content.readany()
@@ -132,8 +132,8 @@ async def test_an_invalid_last_event_id(rest: Served) -> None:
 
 async def test_an_unavailable_engine(tmp_path: Path) -> None:
     """503."""
-    async with serving(sqlite_url(tmp_path)) as rest:
-        assert (await rest.ask("GET", EVENTS))[0] == 503
+    async with serve_rest(sqlite_url(tmp_path)) as rest:
+        assert (await rest.request("GET", EVENTS))[0] == 503
 
 
 async def test_readers_have_a_limit(rest: Served) -> None:
@@ -141,7 +141,7 @@ async def test_readers_have_a_limit(rest: Served) -> None:
     async with AsyncExitStack() as stack:
         for _ in range(MAX_READERS):
             await stack.enter_async_context(reading(rest))
-        assert (await rest.ask("GET", EVENTS))[0] == 429
+        assert (await rest.request("GET", EVENTS))[0] == 429
         async with reading(rest, "other"):
             pass
 

@@ -14,7 +14,7 @@ from api.cdrs.store import CdrStore
 from api.cdrs.tables import agents, bodies, cdrs, numbers
 from api.db.database import Database
 from api.db.migrate import alembic_config, migrate
-from tests.contract.api.cdrs.records import CUSTOMER, leg, missed, record, recording, written
+from tests.contract.api.cdrs.records import CUSTOMER, leg, missed, record, recording, write_calls
 from wire.record import CallRecord
 
 NINA = leg("agent:7", agent_id="7", agent_name="Nina")
@@ -61,7 +61,7 @@ async def test_existing_calls_get_signatures(database_url: str) -> None:
 
 async def test_any_two_filters(database: Database) -> None:
     """Two filters find the intersection of what each finds alone."""
-    await written(database, *CALLS)
+    await write_calls(database, *CALLS)
     for call in CALLS[:2]:
         await CdrStore(database).set_dispositions("acme", call.call_id, {"disposition1": "sale"})
     await _is_found(database)

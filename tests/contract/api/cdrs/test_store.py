@@ -7,15 +7,22 @@ from msgspec.structs import replace
 from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
 from api.db.database import Database
-from tests.contract.api.cdrs.records import AGENTS, CUSTOMER, NOON_MS, found, record, written
+from tests.contract.api.cdrs.records import (
+    AGENTS,
+    CUSTOMER,
+    NOON_MS,
+    find_calls,
+    record,
+    write_calls,
+)
 
 
 async def test_a_call_is_written_once(database: Database) -> None:
     """However often it is delivered, and by how many processes at once."""
     call = record(1, legs=AGENTS)
-    new = await asyncio.gather(*(written(database, call, record(2)) for _ in range(4)))
+    new = await asyncio.gather(*(write_calls(database, call, record(2)) for _ in range(4)))
     assert sorted(new) == [0, 0, 0, 2]
-    assert await found(database) == [2, 1]
+    assert await find_calls(database) == [2, 1]
     assert [
         each.calls for each in await CdrStore(database).agent_totals("acme", "7", 0, 2 * NOON_MS)
     ] == [1]
@@ -23,15 +30,15 @@ async def test_a_call_is_written_once(database: Database) -> None:
 
 async def test_the_newest_come_first(database: Database) -> None:
     """By start time, then in the order in which they were written."""
-    await written(database, record(1, after_ms=5), record(2), record(3), record(4, after_ms=9))
-    assert await found(database) == [4, 1, 3, 2]
+    await write_calls(database, record(1, after_ms=5), record(2), record(3), record(4, after_ms=9))
+    assert await find_calls(database) == [4, 1, 3, 2]
 
 
 async def test_accounts_see_only_their_own_calls(database: Database) -> None:
     """With the same numbers, agents and clients, an account sees only its own calls."""
     labels = {"clientId": "c-7"}
     theirs = record(9, account_id="other", legs=AGENTS, labels=labels)
-    await written(database, theirs, record(1, labels=labels))
+    await write_calls(database, theirs, record(1, labels=labels))
     cdrs = CdrStore(database)
     for filters in ({}, {"client_id": "c-7"}, {"number": CUSTOMER}, {"agent_names": ("Nina",)}):
         rows = await cdrs.page(Filters("acme", **filters), 10)
@@ -47,7 +54,7 @@ async def test_accounts_see_only_their_own_calls(database: Database) -> None:
 async def test_client_ids_by_prefix(database: Database) -> None:
     """Sorted, unique, case-sensitive."""
     ids = ("ab1", "ab2", "AB3", "abc", "ac", "ab2", "äb")
-    await written(database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids)))
+    await write_calls(database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids)))
     assert await CdrStore(database).clients("acme", "ab", 10) == ["ab1", "ab2", "abc"]
     assert await CdrStore(database).clients("acme", "ab", 2) == ["ab1", "ab2"]
     assert await CdrStore(database).clients("acme", "ä", 2) == ["äb"]
@@ -56,7 +63,7 @@ async def test_client_ids_by_prefix(database: Database) -> None:
 
 async def test_counting_has_a_limit(database: Database) -> None:
     """Beyond the limit the total is a lower bound."""
-    await written(database, *(record(n) for n in range(12)))
+    await write_calls(database, *(record(n) for n in range(12)))
     cdrs = CdrStore(database, max_counted=10)
     total = await cdrs.total(Filters("acme"))
     assert (total.count, total.is_exact) == (10, False)
@@ -68,9 +75,9 @@ async def test_odd_texts_are_cleaned(database: Database) -> None:
     """Labels and agent names are customer text."""
     odd = "x\x00\n" + "y" * 500
     nina = replace(AGENTS[0], agent_name=odd)
-    await written(database, record(1, custom_data={"clientId": odd}, legs=(nina,)))
-    assert await found(database, client_id="x" + "y" * 255) == [1]
-    assert await found(database, agent_names=("x" + "y" * 127,)) == [1]
+    await write_calls(database, record(1, custom_data={"clientId": odd}, legs=(nina,)))
+    assert await find_calls(database, client_id="x" + "y" * 255) == [1]
+    assert await find_calls(database, agent_names=("x" + "y" * 127,)) == [1]
 
 
 def _id(number: int) -> str:

@@ -9,7 +9,7 @@ from tests.contract.api.rest import Rest, run_rest, settings_for
 from tests.contract.rpc.harness.bench import Bench
 from tests.harness.customers.msgapp import SimulatedMsgapp
 from tests.harness.customers.msgapp_names import phone_id
-from tests.harness.customers.msgapp_templates import PlatformsTemplates
+from tests.harness.customers.msgapp_templates import PlatformTemplates
 
 BASE = "/srmain/msgapp_templates"
 HELLO: dict[str, Any] = {
@@ -36,7 +36,7 @@ class Messaging:
         self.platform = platform
 
     @property
-    def there(self) -> PlatformsTemplates:
+    def there(self) -> PlatformTemplates:
         """What the account's business account has."""
         return self.platform.business("acme")
 

@@ -3,7 +3,7 @@
 from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.templates.messaging import BASE, HELLO, LISTED, Messaging
 from tests.contract.rpc.harness.bench import Bench
-from tests.harness.customers.msgapp_faults import done_but, fails
+from tests.harness.customers.msgapp_faults import fails, fails_after_serving
 from tests.harness.customers.msgapp_names import phone_id
 
 CHANGED = "Hello {{1}}, {{2}} has come."
@@ -97,7 +97,7 @@ async def test_what_the_platform_refuses_is_not_kept(stack: Messaging) -> None:
 
 async def test_an_answer_that_is_lost_loses_nothing(stack: Messaging, clock: ManualClock) -> None:
     """Made there, told as a 500: it is kept without a status, and the next try finds it."""
-    stack.platform.next_answers(done_but(fails(500)))
+    stack.platform.next_answers(fails_after_serving(fails(500)))
     assert (await stack.refused())[:2] == (503, "platform_down")
     (kept,) = (await stack.rest.request("GET", LISTED)).json()["data"]
     assert (kept["status"], kept["platformTemplateId"]) == (None, None)
@@ -116,7 +116,7 @@ async def test_an_answer_that_is_lost_loses_nothing(stack: Messaging, clock: Man
 
 async def test_a_lost_answer_may_also_be_synced_or_taken_away(stack: Messaging) -> None:
     """What was made there without our knowing is found by its name."""
-    stack.platform.next_answers(done_but(fails(500)), done_but(fails(502)))
+    stack.platform.next_answers(fails_after_serving(fails(500)), fails_after_serving(fails(502)))
     await stack.refused()
     await stack.refused(body={**HELLO, "name": "second"})
     listed = (await stack.rest.request("GET", LISTED)).json()["data"]

@@ -126,7 +126,7 @@ async def test_forms_that_are_none(one: Messaging) -> None:
     [
         (faults.answers(b'{"id": "https://elsewhere.example/"}'), 503, "platform_down"),
         (faults.answers(b'{"id": "upload:/../../x"}'), 503, "platform_down"),
-        (faults.limited({"Retry-After": "3"}), 429, "platform_rate_limit"),
+        (faults.rate_limited({"Retry-After": "3"}), 429, "platform_rate_limit"),
         (faults.fails(400, 100), 400, "platform_100"),
     ],
 )

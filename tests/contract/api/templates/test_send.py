@@ -114,12 +114,12 @@ async def test_a_token_that_is_told_back_is_kept_secret(one: Messaging) -> None:
     assert token("acme") not in answer.text
 
 
-@pytest.mark.parametrize("fault", [faults.deaf(), faults.silent(), faults.fails(500)])
+@pytest.mark.parametrize("fault", [faults.disconnects(), faults.never_answers(), faults.fails(500)])
 async def test_a_message_is_not_sent_twice(one: Messaging, fault: faults.Fault) -> None:
     """Whatever was answered: only who asked may ask again."""
     made = await one.approved()
     asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
-    one.platform.next_answers(faults.done_but(fault))
+    one.platform.next_answers(faults.fails_after_serving(fault))
     assert (await one.rest.rejected("POST", SEND, asked))[:2] == (503, "platform_down")
     assert len(one.platform.messages) == 1
 

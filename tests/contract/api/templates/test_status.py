@@ -57,7 +57,7 @@ async def test_a_fault_on_the_way_takes_nothing_back(stack: Messaging) -> None:
     last = await stack.create(name="z")
     for each in (first, last):
         stack.there.all[each["platformTemplateId"]]["status"] = "APPROVED"
-    stack.platform.next_answers(faults.passed(), faults.limited({"Retry-After": "17"}))
+    stack.platform.next_answers(faults.passes_through(), faults.rate_limited({"Retry-After": "17"}))
     answer = await stack.rest.request("POST", SYNC)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "17")
     statuses = [(await stack.get(each["id"]))["status"] for each in (first, last)]
@@ -68,13 +68,13 @@ async def test_a_fault_on_the_way_takes_nothing_back(stack: Messaging) -> None:
 @pytest.mark.parametrize(
     ("fault", "status", "code", "wait_s"),
     [
-        (faults.limited({"Retry-After": "7"}), 429, "platform_rate_limit", "7"),
-        (faults.limited(faults.usage(3)), 429, "platform_rate_limit", "180"),
-        (faults.limited({"Retry-After": "9" * 20}), 429, "platform_rate_limit", "86400"),
-        (faults.limited({"Retry-After": "soon"}), 429, "platform_rate_limit", "60"),
-        (faults.limited(faults.usage(0)), 429, "platform_rate_limit", "60"),
-        (faults.limited(status=400, code=130429), 429, "platform_rate_limit", "60"),
-        (faults.limited(status=400, code=4), 429, "platform_rate_limit", "60"),
+        (faults.rate_limited({"Retry-After": "7"}), 429, "platform_rate_limit", "7"),
+        (faults.rate_limited(faults.usage_header(3)), 429, "platform_rate_limit", "180"),
+        (faults.rate_limited({"Retry-After": "9" * 20}), 429, "platform_rate_limit", "86400"),
+        (faults.rate_limited({"Retry-After": "soon"}), 429, "platform_rate_limit", "60"),
+        (faults.rate_limited(faults.usage_header(0)), 429, "platform_rate_limit", "60"),
+        (faults.rate_limited(status=400, code=130429), 429, "platform_rate_limit", "60"),
+        (faults.rate_limited(status=400, code=4), 429, "platform_rate_limit", "60"),
         (faults.answers(b"slow down", 429), 429, "platform_rate_limit", "60"),
         (faults.fails(500), 503, "platform_down", "5"),
         (faults.fails(400, 2, is_transient=True), 503, "platform_down", "5"),
@@ -86,9 +86,9 @@ async def test_a_fault_on_the_way_takes_nothing_back(stack: Messaging) -> None:
         (faults.answers(b"[" * 100_000), 503, "platform_down", "5"),
         (faults.answers(b""), 503, "platform_down", "5"),
         (faults.answers(b"{}", 400), 503, "platform_down", "5"),
-        (faults.huge(), 503, "platform_down", "5"),
-        (faults.elsewhere("http://127.0.0.1:1/"), 503, "platform_down", "5"),
-        (faults.silent(), 503, "platform_down", "5"),
+        (faults.oversized(), 503, "platform_down", "5"),
+        (faults.redirects("http://127.0.0.1:1/"), 503, "platform_down", "5"),
+        (faults.never_answers(), 503, "platform_down", "5"),
         (faults.fails(401, 190), 503, "platform_denied", None),
         (faults.fails(403, 10), 503, "platform_denied", None),
         (faults.fails(403, 200), 503, "platform_denied", None),
@@ -131,7 +131,7 @@ async def test_pages_that_take_too_long_together(one: Messaging) -> None:
     one.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
     for number in range(PAGE_ROWS):
         one.there.put(str(number), name=f"t{number}")
-    one.platform.next_answers(faults.passed(), faults.silent())
+    one.platform.next_answers(faults.passes_through(), faults.never_answers())
     sync = structs.replace(one.rest.services.templates.sync, longest_s=0.5)
     with pytest.raises(PlatformUnavailable, match="longer than"):
         await sync.sync("acme")

@@ -6,7 +6,7 @@ from typing import Any
 from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.templates.messaging import BASE, LISTED, Messaging
 from tests.harness.customers import msgapp_faults as faults
-from tests.harness.customers.msgapp_names import SECRET, VERIFY, notice, signed
+from tests.harness.customers.msgapp_names import SECRET, VERIFY, signed, status_webhook
 
 HOOK = "/srmain/msgapp-webhook"
 SYNC = f"{BASE}/sync-status"
@@ -23,7 +23,7 @@ async def test_the_platform_tells_at_once(stack: Messaging, clock: ManualClock) 
     made = await stack.create()
     key = made["platformTemplateId"]
     for event, reason in (("APPROVED", "NONE"), ("PAUSED", None), ("A_NEW_ONE", "BECAUSE")):
-        body, headers = notice("acme", key, event, at_s=7, reason=reason)
+        body, headers = status_webhook("acme", key, event, at_s=7, reason=reason)
         assert await told(stack, body, headers) == (200, {"noted": 1})
         assert await told(stack, body, headers) == (200, {"noted": 1})
         shown = await stack.get(made["id"])
@@ -34,8 +34,14 @@ async def test_what_is_told_late_is_old(stack: Messaging) -> None:
     """Of two the platform's later one counts, in whichever order they come."""
     made = await stack.create()
     key = made["platformTemplateId"]
-    assert await told(stack, *notice("acme", key, "REJECTED", at_s=20)) == (200, {"noted": 1})
-    assert await told(stack, *notice("acme", key, "APPROVED", at_s=10)) == (200, {"noted": 0})
+    assert await told(stack, *status_webhook("acme", key, "REJECTED", at_s=20)) == (
+        200,
+        {"noted": 1},
+    )
+    assert await told(stack, *status_webhook("acme", key, "APPROVED", at_s=10)) == (
+        200,
+        {"noted": 0},
+    )
     assert (await stack.get(made["id"]))["status"] == "REJECTED"
 
 
@@ -44,13 +50,13 @@ async def test_what_is_told_while_we_ask_is_newer(stack: Messaging, clock: Manua
     made = await stack.create()
     key = made["platformTemplateId"]
     clock.now += 10
-    held, let_go = faults.held()
+    held, let_go = faults.delayed()
     stack.there.all[key]["status"] = "IN_APPEAL"
     stack.platform.next_answers(held)
     syncing = asyncio.create_task(stack.sync())
     await stack.platform.asked("GET", "/message_templates")
     clock.now += 10
-    assert await told(stack, *notice("acme", key, "APPROVED")) == (200, {"noted": 1})
+    assert await told(stack, *status_webhook("acme", key, "APPROVED")) == (200, {"noted": 1})
     let_go()
     assert (await syncing)["updated"] == 0
     assert (await stack.get(made["id"]))["status"] == "APPROVED"
@@ -62,19 +68,19 @@ async def test_only_of_the_business_accounts_own(stack: Messaging) -> None:
     """Another business account's notice, an unknown template or other news change nothing."""
     made = await stack.create()
     key = made["platformTemplateId"]
-    assert await told(stack, *notice("other", key, "REJECTED")) == (200, {"noted": 0})
-    assert await told(stack, *notice("nobody", key, "REJECTED")) == (200, {"noted": 0})
-    unknown = notice("acme", "1", "REJECTED", message_template_name="x")
+    assert await told(stack, *status_webhook("other", key, "REJECTED")) == (200, {"noted": 0})
+    assert await told(stack, *status_webhook("nobody", key, "REJECTED")) == (200, {"noted": 0})
+    unknown = status_webhook("acme", "1", "REJECTED", message_template_name="x")
     assert await told(stack, *unknown) == (200, {"noted": 0})
     assert (await stack.get(made["id"]))["status"] == "PENDING"
 
 
 async def test_a_notice_settles_what_was_not_answered(stack: Messaging) -> None:
     """A template whose making was never heard of is known by its name and language."""
-    stack.platform.next_answers(faults.done_but(faults.fails(500)))
+    stack.platform.next_answers(faults.fails_after_serving(faults.fails(500)))
     await stack.refused()
     (key,) = stack.there.all
-    assert await told(stack, *notice("acme", key, "APPROVED")) == (200, {"noted": 1})
+    assert await told(stack, *status_webhook("acme", key, "APPROVED")) == (200, {"noted": 1})
     (kept,) = (await stack.rest.request("GET", LISTED)).json()["data"]
     assert (kept["status"], kept["platformTemplateId"]) == ("APPROVED", key)
 
@@ -105,7 +111,7 @@ async def test_one_bad_change_does_not_hold_up_the_others(stack: Messaging) -> N
 async def test_only_the_platform_is_believed(one: Messaging) -> None:
     """A signature that is missing, another's, or another body's: 401, and nothing is read."""
     made = await one.create()
-    body, headers = notice("acme", made["platformTemplateId"], "APPROVED")
+    body, headers = status_webhook("acme", made["platformTemplateId"], "APPROVED")
     name = "X-Hub-Signature-256"
     digest = headers[name]
     for given in (

@@ -23,7 +23,7 @@ from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
 from engine.calls.model.requests import ControlRequest
 from engine.calls.sessions.preconditions import check_request
-from tests.harness.record_sums import faults_of
+from tests.harness.record_checks import record_faults
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, Story, outbound, say, tree
 from tests.unit.calls.harness.control import BOB, CAROL
 from tests.unit.calls.harness.pbx_model import PbxModel
@@ -70,7 +70,7 @@ class RandomStory(RandomEvents):
         stored = StoredCall(self.story.call, tuple(commands))
         assert decode_stored_call(encode(stored)) == stored
         if self.story.call.is_ended:
-            assert not list(faults_of(self.story.emitted))
+            assert not list(record_faults(self.story.emitted))
 
     def is_rejected(self, event: Event) -> bool:
         """Return whether an event is a request that is rejected."""

@@ -3,7 +3,7 @@
 from engine.calls.model.events import CallOpened, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
 from engine.calls.reporting.history import MAX_HISTORY
-from tests.harness.record_sums import faults_of
+from tests.harness.record_checks import record_faults
 from tests.unit.calls.harness.builders import (
     CHANNEL,
     ID,
@@ -31,7 +31,7 @@ from wire.record import CallRecord
 
 def record(story: Story) -> CallRecord:
     """Return the call record, after checking its sums."""
-    assert not list(faults_of(story.emitted))
+    assert not list(record_faults(story.emitted))
     found = story.emitted[-1].record
     assert found is not None
     return found

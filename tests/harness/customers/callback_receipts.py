@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec import Struct
 
-from tests.harness.customers.callback_server import Got
+from tests.harness.customers.callback_server import CallbackRequest
 
 
-class _Told(Struct, rename="camel"):
+class _EventFields(Struct, rename="camel"):
     channel_id: str = ""
 
 
-_read = msgspec.json.Decoder(_Told).decode
+_read = msgspec.json.Decoder(_EventFields).decode
 
 
 class Receipt(Struct, frozen=True):
@@ -39,15 +39,15 @@ class Receipt(Struct, frozen=True):
         return max(self.numbers) + 1 - len(self.numbers)
 
 
-def receipts(got: Iterable[Got]) -> dict[str, Receipt]:
+def receipts_by_call(got: Iterable[CallbackRequest]) -> dict[str, Receipt]:
     """Make each call's receipt."""
-    by_call: defaultdict[str, list[Got]] = defaultdict(list)
+    by_call: defaultdict[str, list[CallbackRequest]] = defaultdict(list)
     for each in got:
         by_call[each.id.rpartition(".")[0]].append(each)
     return {call: _receipt(requests) for call, requests in by_call.items()}
 
 
-def _receipt(requests: Sequence[Got]) -> Receipt:
+def _receipt(requests: Sequence[CallbackRequest]) -> Receipt:
     first: dict[str, bytes] = {}
     changed = 0
     for each in requests:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from tests.harness.phones.parties import Crowd, View
+from tests.harness.phones.parties import Parties, View
 from tests.harness.until import until
 
 
 class Transfer:
     """A transfer of the customer from the source to the target."""
 
-    def __init__(self, crowd: Crowd) -> None:
+    def __init__(self, crowd: Parties) -> None:
         self._crowd = crowd
         self.id = ""
 
@@ -51,7 +51,7 @@ class Transfer:
 class Conference:
     """A conference of the crowd, asked for by the source."""
 
-    def __init__(self, crowd: Crowd) -> None:
+    def __init__(self, crowd: Parties) -> None:
         self._crowd = crowd
         self.id = ""
 
@@ -98,6 +98,6 @@ class Conference:
         return await self._crowd.steer(f"conference/{path}", **asked)
 
 
-def among(*names: str, silent: str = "") -> dict[str, str]:
+def all_hear_all(*names: str, silent: str = "") -> dict[str, str]:
     """Say what each of some hears when all hear all others, but not who is silent."""
     return {name: " ".join(each for each in names if each not in {name, silent}) for name in names}

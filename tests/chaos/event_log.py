@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from tests.harness.servers.cluster import SLOTS
 
 
-class Told:
+class EventLog:
     """The events so far; noted before the store may lose them, and again at the end."""
 
     def __init__(self, url: str) -> None:
@@ -31,14 +31,14 @@ class Told:
         finally:
             await client.aclose()
 
-    def counts(self) -> "Counts":
+    def counts(self) -> "EventCounts":
         """Count what was told twice, and numbers missing between two that are there."""
         doubled = missing = 0
         for events in self._events.values():
             numbers = [each["sequenceNumber"] for each in events]
             doubled += len(numbers) - len(set(numbers))
             missing += max(numbers) - min(numbers) + 1 - len(set(numbers))
-        return Counts(doubled, missing)
+        return EventCounts(doubled, missing)
 
     def ended(self, call: str) -> str | None:
         """Tell why a call ended, as it was told; None when it has not."""
@@ -46,7 +46,7 @@ class Told:
         return next((str(each.get("reason", "")) for each in ends), None)
 
 
-class Counts(Struct, frozen=True):
+class EventCounts(Struct, frozen=True):
     """How many events were told twice, how many not at all."""
 
     doubled: int

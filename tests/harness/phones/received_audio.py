@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.harness.phones.audio import Frame, Heard, Samples, is_sound, level, spans, tones, wav
+from tests.harness.phones.audio import Frame, Samples, ToneSpan, is_sound, level, spans, tones, wav
 from tests.harness.phones.rtp import RtpLine
 from tests.harness.until import until
 
-LATELY_MS = 100
+RECENT_MS = 100
 
 
-class Hearing:
+class ReceivedAudio:
     """Reads what has come over a line."""
 
     _line: RtpLine
@@ -22,17 +22,17 @@ class Hearing:
         """Return all that was heard, in order of arrival."""
         return self._line.frames
 
-    def heard(self, *tones_hz: int) -> list[Heard]:
+    def heard(self, *tones_hz: int) -> list[ToneSpan]:
         """Say which of these tones were heard when."""
         return tones(self.frames, tones_hz)
 
-    def sounds(self) -> list[Heard]:
+    def sounds(self) -> list[ToneSpan]:
         """Say when anything at all was heard: speech, music, tones."""
         return spans([each for each in self.frames if is_sound(each.samples)])
 
     def hears(self, hz: int) -> bool:
         """Tell whether a tone was heard throughout the last 100 ms."""
-        lately = [f for f in self.frames[-5:] if f.at_ms > time.monotonic() * 1000 - LATELY_MS]
+        lately = [f for f in self.frames[-5:] if f.at_ms > time.monotonic() * 1000 - RECENT_MS]
         return len(lately) >= 3 and all(level(f.samples, hz) > 800 for f in lately)
 
     async def until_hears(self, hz: int, timeout_s: float = 10) -> None:

@@ -8,7 +8,7 @@ from tests.harness.ports import free_port
 CHUNK = 65_536
 
 
-class Cut:
+class TcpProxy:
     """Leads from a port of its own to another on 127.0.0.1; connections stay open while it is cut.
 
     What was sent meanwhile arrives when it is mended, late, as TCP would send it again.

@@ -6,7 +6,7 @@ from wire.events import CallEvent
 from wire.record import CallRecord, LegRecord
 
 
-def faults_of(told: Sequence[CallEvent]) -> Iterator[str]:
+def record_faults(told: Sequence[CallEvent]) -> Iterator[str]:
     """Find what is wrong with the record of a call that has ended, all of whose events are given.
 
     Clocks that differ from engine to engine may spoil the sums: not for calls of one clock.

@@ -13,7 +13,7 @@ from tests.harness.until import until
 _numbers = itertools.count(1000)  # never the same: an engine remembers a route for a moment
 
 
-class Lab:
+class TestBed:
     """A PBX, a Valkey and an engine; `trunk_port` is where the PBX sends calls to numbers."""
 
     def __init__(self, valkey: Valkey, pbx: Pbx, engine: Engine, trunk_port: int) -> None:

@@ -9,17 +9,17 @@ from typing import Any
 from msgspec import Struct
 
 from tests.chaos.arrivals import Arrivals
-from tests.chaos.control import Steered, Steering
-from tests.chaos.events import Told
-from tests.chaos.latency import felt_ms
-from tests.chaos.owners import Owners
+from tests.chaos.control import ControlledCall, ControlLoad
+from tests.chaos.event_log import EventLog
+from tests.chaos.latency import hangup_ms
+from tests.chaos.owners import OwnerWatch
 from tests.chaos.phones import PER_S, callees, callers
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live import Lab
-from tests.harness.now import now_ms
+from tests.harness.monotonic import now_ms
 from tests.harness.servers.cluster import SLOTS, Cluster
-from tests.harness.servers.cut import Cut
+from tests.harness.servers.tcp_proxy import TcpProxy
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 LONG_MS = 180_000
@@ -35,52 +35,52 @@ class Setting(Struct, frozen=True):
     arriving_s: float = 20
 
 
-class Ways(Struct, frozen=True):
+class Proxies(Struct, frozen=True):
     """What the first engine's network leads through, where a fault cuts it."""
 
-    store: Cut
-    pbx: Cut
+    store: TcpProxy
+    pbx: TcpProxy
 
 
-class Scene:
+class Scenario:
     """What a fault finds, and what is measured of it; the first engine is the one that is hurt."""
 
-    def __init__(self, cluster: Cluster, setting: Setting, ways: Ways | None) -> None:
+    def __init__(self, cluster: Cluster, setting: Setting, ways: Proxies | None) -> None:
         self.cluster = cluster
         self.setting = setting
         self.gone: set[int] = set()  # engines that are dead, though the store may not know yet
         self.views: Mapping[str, View] = {}
         self.doomed: set[str] = set()  # calls that are to end by the fault
         self.arrivals = Arrivals(setting.per_s, setting.arriving_s, setting.folder)
-        self.told = Told(cluster.valkey.url)
-        self.owners = Owners(cluster.valkey.url, self.gone)
+        self.told = EventLog(cluster.valkey.url)
+        self.owners = OwnerWatch(cluster.valkey.url, self.gone)
         self.planned: set[str] = set()  # calls that are hung up to see how soon that is felt
         self.felt: asyncio.Task[float] | None = None
         self.hurt_slots: list[int] = []
         self.since_ms = 0.0
         self._ways = ways
-        self._steering: Steering | None = None
+        self._steering: ControlLoad | None = None
 
     @property
-    def hurt(self) -> Lab:
+    def hurt(self) -> TestBed:
         """The lab as seen through the engine that is hurt."""
         return self.cluster.labs[0]
 
     @property
-    def sound(self) -> Lab:
+    def sound(self) -> TestBed:
         """The lab as seen through the engine that is asked: the second, if it runs."""
         labs = self.cluster.labs[1:] + self.cluster.labs[:1]
         return next((lab for lab in labs if lab.engine.running()), labs[0])
 
     @property
-    def ways(self) -> Ways:
+    def ways(self) -> Proxies:
         """What can be cut; raises RuntimeError if this scene's network can't."""
         if self._ways is None:
             raise RuntimeError("this scene has no ways to cut")
         return self._ways
 
     @property
-    def steering(self) -> Steering:
+    def steering(self) -> ControlLoad:
         """What steers calls; raises RuntimeError before there are any."""
         if self._steering is None:
             raise RuntimeError("nothing is steered yet")
@@ -92,8 +92,8 @@ class Scene:
         view = self._to_hang_up()
         self.planned.add(view["callId"])
         node = next(each for each in self.cluster.nodes if each.name == view["node"])
-        seen = Lab(self.cluster.valkey, node, self.sound.engine, self.cluster.trunk_port)
-        self.felt = asyncio.create_task(felt_ms(lambda: self.sound, seen, view))
+        seen = TestBed(self.cluster.valkey, node, self.sound.engine, self.cluster.trunk_port)
+        self.felt = asyncio.create_task(hangup_ms(lambda: self.sound, seen, view))
 
     def _to_hang_up(self) -> View:
         """Choose a call of the engine that is hurt, on the first node unless that is to die."""
@@ -114,7 +114,7 @@ class Scene:
 
         async def all_there() -> bool:
             shown = (await self.sound.engine.rpc("GET", "/calls"))["calls"]
-            self.views = {each["callId"]: each for each in shown if _is_settled(each)}
+            self.views = {each["callId"]: each for each in shown if _is_set_up(each)}
             return len(self.views) == self.setting.calls
 
         await until(all_there, timeout_s=timeout_s, every_s=0.2, what="all calls to live")
@@ -125,30 +125,33 @@ class Scene:
         waiting = [each for each in self.views.values() if each["state"] == "gathering"]
         waiting.sort(key=lambda view: view["node"][-1:] == str(view["slot"] % 2 + 1))
         chosen = {view["slot"]: view for view in waiting}
-        self._steering = Steering(
+        self._steering = ControlLoad(
             [self.sound.engine, self.hurt.engine],
-            [Steered(each["callId"], each["legs"][0]["channelId"]) for each in chosen.values()],
+            [
+                ControlledCall(each["callId"], each["legs"][0]["channelId"])
+                for each in chosen.values()
+            ],
         )
 
 
 @asynccontextmanager
-async def scene(setting: Setting, *, is_cut: bool = False) -> AsyncIterator[Scene]:
+async def open_scenario(setting: Setting, *, is_cut: bool = False) -> AsyncIterator[Scenario]:
     """Set the scene: everything runs, the calls live, owners are watched and calls steered."""
-    async with AsyncExitStack() as house:
+    async with AsyncExitStack() as stack:
         cluster = Cluster(setting.folder, engines=0, nodes=2)
         ways = None
         if is_cut:
-            ways = Ways(Cut(cluster.valkey.port), Cut(cluster.nodes[0].ports.ari))
+            ways = Proxies(TcpProxy(cluster.valkey.port), TcpProxy(cluster.nodes[0].ports.ari))
             for way in (ways.store, ways.pbx):
-                await house.enter_async_context(way)
+                await stack.enter_async_context(way)
         cluster.engine(ways=() if ways is None else (ways.store, ways.pbx))
         cluster.engine()
-        hooks = await house.enter_async_context(WebhookServer())
-        sounds = await house.enter_async_context(MediaServer())
-        await house.enter_async_context(cluster)
-        made = Scene(cluster, setting, ways)
+        hooks = await stack.enter_async_context(WebhookServer())
+        sounds = await stack.enter_async_context(MediaServer())
+        await stack.enter_async_context(cluster)
+        made = Scenario(cluster, setting, ways)
         await made.arrivals.route(made.sound, hooks, sounds)
-        await _peopled(made, house, hooks, sounds)
+        await _start_calls(made, stack, hooks, sounds)
         await made.told.note()
         made.hurt_slots = await cluster.slots_of(made.hurt.engine)
         watching = [
@@ -159,10 +162,10 @@ async def scene(setting: Setting, *, is_cut: bool = False) -> AsyncIterator[Scen
             await made.controlled()
             yield made
         finally:
-            await _ended(watching)
+            await _cancel(watching)
 
 
-async def _ended(tasks: Iterable[asyncio.Task[None]]) -> None:
+async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
     pending = set(tasks)
     while pending:
         for task in pending:
@@ -171,8 +174,8 @@ async def _ended(tasks: Iterable[asyncio.Task[None]]) -> None:
         _, pending = await asyncio.wait(pending, timeout=1)
 
 
-async def _peopled(
-    made: Scene, house: AsyncExitStack, hooks: WebhookServer, sounds: MediaServer
+async def _start_calls(
+    made: Scenario, stack: AsyncExitStack, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Let the calls come in: most wait for digits, some hear a prompt, some talk."""
     gather = {"maxDigits": 4, "timeout": LONG_MS, "digitTimeout": LONG_MS}
@@ -182,15 +185,15 @@ async def _peopled(
     routed = [await made.sound.number(action) for action in (waits, hears, talks)]
     numbers = [*[routed[0]] * 7, routed[1], *[routed[2]] * 2]
     folder, cluster, half = made.setting.folder, made.cluster, made.setting.calls // 2
-    await house.enter_async_context(callees(folder / "callees", cluster.trunk_port))
+    await stack.enter_async_context(callees(folder / "callees", cluster.trunk_port))
     for node, count in zip(cluster.nodes, (half, made.setting.calls - half), strict=True):
         calling = callers(folder / f"callers-{node.name}", node.sip_port, numbers, count)
-        await house.enter_async_context(calling)
+        await stack.enter_async_context(calling)
     await made.live(timeout_s=20 + made.setting.calls / PER_S)
     made.steer()
     if len(made.views) < SLOTS:
         raise ValueError("too few calls for every slot to have one")
 
 
-def _is_settled(view: View) -> bool:
+def _is_set_up(view: View) -> bool:
     return view["state"] in {"gathering", "playing", "bridged"}

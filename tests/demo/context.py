@@ -20,14 +20,14 @@ from engine.cli.errors import RpcError
 from engine.cli.live.watch_call import EventNotifier, follow_to_end
 from engine.cli.timeline import screen
 from tests.demo.rest import Rest
-from tests.harness.now import now_ms
+from tests.harness.monotonic import now_ms
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.phone import Phone
 from tests.harness.until import until
 from wire.views import CallView, Timeline
 
 
-class Stage(Struct, frozen=True):
+class DemoContext(Struct, frozen=True):
     """What every act is given."""
 
     client: Client

@@ -6,16 +6,16 @@ from typing import Any
 
 import aiohttp
 
-from tests.chaos.scene import Scene
-from tests.harness.live import Lab
-from tests.harness.servers.engine import Refused
+from tests.chaos.scenario import Scenario
+from tests.harness.servers.engine import RequestError
+from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 AT_ONCE = 10
 EMPTY_WITHIN_S = 20  # the reaper looks every 15 s
 
 
-async def lost(scene: Scene) -> set[str]:
+async def lost_calls(scene: Scenario) -> set[str]:
     """Name the calls that lived at the fault and do not live on, on the PBX as in the engine."""
     shown = (await scene.sound.engine.rpc("GET", "/calls"))["calls"]
     channels = {each["id"] for each in await _on_nodes(scene, "channels")}
@@ -23,7 +23,7 @@ async def lost(scene: Scene) -> set[str]:
     return scene.views.keys() - kept - scene.doomed - scene.planned
 
 
-async def hung_up(scene: Scene, calls: Iterable[str]) -> set[str]:
+async def hang_up(scene: Scenario, calls: Iterable[str]) -> set[str]:
     """Hang calls up through the engine that is asked; names those it would not."""
     turn = asyncio.Semaphore(AT_ONCE)
     refused = set()
@@ -32,14 +32,14 @@ async def hung_up(scene: Scene, calls: Iterable[str]) -> set[str]:
         async with turn:
             try:
                 await scene.sound.engine.rpc("POST", f"/calls/{call}/hangup", {})
-            except (Refused, aiohttp.ClientError):
+            except (RequestError, aiohttp.ClientError):
                 refused.add(call)
 
     await asyncio.gather(*map(hang_up, calls))
     return refused
 
 
-async def orphans(scene: Scene) -> list[str]:
+async def find_orphans(scene: Scenario) -> list[str]:
     """Wait for everything to be gone; names the calls, channels and bridges that stay."""
     left: list[str] = []
 
@@ -56,9 +56,11 @@ async def orphans(scene: Scene) -> list[str]:
     return []
 
 
-async def _on_nodes(scene: Scene, path: str) -> list[Any]:
+async def _on_nodes(scene: Scenario, path: str) -> list[Any]:
     cluster, asked = scene.cluster, scene.sound
-    labs = [Lab(cluster.valkey, node, asked.engine, cluster.trunk_port) for node in cluster.nodes]
+    labs = [
+        TestBed(cluster.valkey, node, asked.engine, cluster.trunk_port) for node in cluster.nodes
+    ]
     found = await asyncio.gather(*(lab.ari(path) for lab in labs))
     return [each for some in found for each in some]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.harness.phones.audio import HEARD, RATE_HZ, Samples, level
+from tests.harness.phones.audio import AUDIBLE_LEVEL, RATE_HZ, Samples, level
 
 Span = tuple[int, int]
 LEFT, RIGHT = 0, 1  # what the leg said, what it heard
@@ -13,7 +13,7 @@ STEP_MS = 100  # whole periods of every tone that phones and the ring tone have
 PER_MS = RATE_HZ // 1000
 
 
-class Filed:
+class RecordingFile:
     """A WAV file of 16 bits at 8 kHz, one or two channels."""
 
     def __init__(self, path: Path) -> None:
@@ -31,7 +31,9 @@ class Filed:
         samples = self.sides[side]
         begins = range(0, self.length_ms - STEP_MS + 1, STEP_MS)
         heard = [
-            ms for ms in begins if level(samples[ms * PER_MS :][: STEP_MS * PER_MS], hz) > HEARD
+            ms
+            for ms in begins
+            if level(samples[ms * PER_MS :][: STEP_MS * PER_MS], hz) > AUDIBLE_LEVEL
         ]
         found: list[Span] = []
         for ms in heard:
