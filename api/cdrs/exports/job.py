@@ -38,18 +38,18 @@ class ExportJob(Struct, frozen=True, omit_defaults=True):
 class CdrExporter:
     def __init__(self, cdrs: CdrStore, parts: ArtifactStore) -> None:
         self._cdrs = cdrs
-        self._parts = parts
+        self._artifacts = parts
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Write the missing parts of an export."""
         export = msgspec.convert(job.payload, ExportJob)
-        await self._parts.delete_expired()
-        stored = await self._parts.progress(job.id)
+        await self._artifacts.delete_expired()
+        stored = await self._artifacts.progress(job.id)
         total = await self._total(export)
         await progress(stored.rows, total)
         while rows := await self._next(export, stored):
             body = await self._compress(export, rows)
-            stored = await self._parts.add(job.id, stored, len(rows), rows[-1].position, body)
+            stored = await self._artifacts.add(job.id, stored, len(rows), rows[-1].position, body)
             await progress(stored.rows, max(total, stored.rows))
         return {"rows": stored.rows, "parts": stored.parts}
 

@@ -44,7 +44,7 @@ class ExportService:
         self._database = database
         self._cdrs = cdrs
         self._jobs = jobs
-        self._parts = parts
+        self._artifacts = parts
 
     async def start(self, account_id: str, query: CdrExportQuery, body: ExportBody) -> ExportView:
         """Start an export of the records that exist now."""
@@ -70,14 +70,14 @@ class ExportService:
 
     async def _job(self, account_id: str, export_id: str) -> Job:
         job = await self._jobs.get(account_id, KIND, export_id)
-        if job is None or job.created_ms < self._parts.retained_since_ms():
+        if job is None or job.created_ms < self._artifacts.retained_since_ms():
             raise NotFound("no export of this id")
         return job
 
     async def _content(self, job_id: str, export: ExportJob) -> AsyncIterator[bytes]:
         if export.format == "csv":
             yield csv_header(with_timeline=export.include_timeline)
-        async for body in self._parts.bodies(job_id):
+        async for body in self._artifacts.bodies(job_id):
             yield zlib.decompress(body)
 
 

@@ -15,7 +15,7 @@ from tests.contract.api.cli import switchroom
         (("region", "acme", "Norway"), "Norway: a country such as NO"),
         (("email", "acme", "nobody"), "nobody: an address such as crm@example.com"),
         (("number", "add", "acme", "12"), "12: a number such as +4721930000"),
-        (("dnc", "import", "acme", __file__, "--provider", ""), "--provider: 1 to 64 letters"),
+        (("dnc", "import", "acme", __file__, "--provider", ""), "--provider: 1 to 64 characters"),
     ],
 )
 async def test_invalid_arguments(tmp_path: Path, words: tuple[str, ...], said: str) -> None:

@@ -163,15 +163,15 @@ async def test_versions_only_grow(kept: Rest) -> None:
 
 
 async def test_an_engine_without_dial_policies_is_retried(kept: Rest) -> None:
-    """While an older one runs beside a newer REST layer, the layer waits for its successor."""
+    """An engine of an older version gets retries until it is replaced."""
     asked: list[str] = []
 
-    class Older(EngineClient):
-        async def raw(self, method: str, path: str, *_more: Any) -> bytes:
+    class OldEngine(EngineClient):
+        async def request_raw(self, method: str, path: str, *_more: Any) -> bytes:
             asked.append(f"{method} {path}")
             raise NotFound("no such path")
 
-    pusher = PolicySync(Older(kept.services.engine.http, ()), kept.services.accounts, lists(kept))
+    pusher = PolicySync(OldEngine(kept.services.engine.http, ()), kept.services.accounts, lists(kept))
     task = asyncio.create_task(pusher.run(0.01))
     await until(lambda: asked[1:] == ["GET /terms"] * (len(asked) - 1) and len(asked) > 2)
     assert not task.done()

@@ -24,6 +24,6 @@ async def test_a_callback_is_sent() -> None:
         await store.put_request("acme", API, encode(request))
         runner = ApiRequestRunner(store, ApiSender(session, time.time, lambda: 0.5))
         await runner.deliver("acme", API, {"callId": "c1", "record": {"n": 3}}, "c1.e7")
-    [(headers, sent)] = server.asked
+    [(headers, sent)] = server.requests
     assert json.loads(sent) == {"call": "c1", "n": 3, "x": None}
     assert headers["Idempotency-Key"] == "c1.e7"

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 class LossyProxy:
     """Forwards bytes both ways; `lose_next` closes the connection instead of the next reply.
 
-    `loses_all` does so each time, `replacement` replaces each reply. May use TLS towards the client.
+    `loses_all` does so each time, `replacement` replaces each reply. Clients may use TLS.
     """
 
     def __init__(self, server_port: int, tls: ssl.SSLContext | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Contact lists for tests, with contacts in them."""
+"""Contact lists for tests, with contacts."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ NAMES = (("Nina", "Berg"), ("Åse", "Bø"), ("Anna", "Berntsen"), ("Annabel", "D
 
 
 async def a_list(parts: Services, account: str = "acme", name: str = "Spring", **more: Any) -> str:
-    """Make an empty list; gives its id."""
+    """Create an empty list; return its id."""
     values = {
         "name": name,
         "description": "",
@@ -37,7 +37,7 @@ async def contacts_in(
     account: str = "acme",
     tags: tuple[str, ...] = (),
 ) -> list[str]:
-    """Put contacts into a list; gives their ids."""
+    """Add contacts to a list; return their ids."""
     now_ms, whose = parts.now_ms(), {"account_id": account, "list_id": int(list_id)}
     nothing = dict.fromkeys(("f_name", "l_name", "email", "fields"))
     times = {"created_ms": now_ms, "updated_ms": now_ms, "add_to_running_campaign": False}
@@ -55,7 +55,7 @@ async def contacts_in(
 
 
 def some(count: int, first: int = 0) -> list[dict[str, Any]]:
-    """Give contacts with numbers and names, the same at each time."""
+    """Return contacts with numbers and names, the same at each call."""
     return [
         {
             "phone_number": f"+4790{number:06}",

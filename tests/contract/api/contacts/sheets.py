@@ -1,4 +1,4 @@
-"""Spreadsheets of contacts for tests, and zip files that pretend to be some."""
+"""Spreadsheets of contacts for tests, and malicious zip files."""
 
 import datetime as dt
 import io
@@ -24,13 +24,13 @@ _MANIFEST = (
 
 
 def a_sheet(kind: str) -> bytes:
-    """Give the same contacts as each kind of spreadsheet: the fourth row is blank, one is bad."""
+    """Return the same contacts as each kind of spreadsheet: the fourth row is blank, one is invalid."""
     made = {"xlsx": _xlsx, "ods": _ods, "xls": _xls}
     return made[kind]()
 
 
 def sheet(*rows: tuple[object, ...]) -> bytes:
-    """Write a spreadsheet."""
+    """Return a spreadsheet."""
     out = io.BytesIO()
     with xlsxwriter.Workbook(out) as book:
         page = book.add_worksheet()
@@ -40,7 +40,7 @@ def sheet(*rows: tuple[object, ...]) -> bytes:
 
 
 def far_apart() -> bytes:
-    """Write a spreadsheet of two cells, in opposite corners."""
+    """Return a spreadsheet of two cells, in opposite corners."""
     out = io.BytesIO()
     with xlsxwriter.Workbook(out) as book:
         page = book.add_worksheet()
@@ -50,7 +50,7 @@ def far_apart() -> bytes:
 
 
 def zipped(**members: bytes) -> bytes:
-    """Write a zip file."""
+    """Return a zip file."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -59,7 +59,7 @@ def zipped(**members: bytes) -> bytes:
 
 
 def bomb(gigabytes: int) -> bytes:
-    """Write a spreadsheet that inflates to much, and says of itself that it does not."""
+    """Return a spreadsheet that inflates to gigabytes, with false sizes in its headers."""
     press, zeros = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS), bytes(1 << 20)
     deflated = b"".join(press.compress(zeros) for _ in range(gigabytes << 10)) + press.flush()
     name = "xl/sheet.xml"
@@ -70,7 +70,7 @@ def bomb(gigabytes: int) -> bytes:
 
 
 def _with_size(content: bytes, name: bytes, size: int) -> bytes:
-    """Put right where things are in a zip file (APPNOTE.TXT, sections 4.3.12 and 4.3.16)."""
+    """Correct sizes and offsets of a zip file (APPNOTE.TXT, sections 4.3.12 and 4.3.16)."""
     found = bytearray(content)
     entry = content.rindex(name) - 46
     found[entry + 20 : entry + 24] = struct.pack("<I", size)
@@ -117,5 +117,5 @@ def _words(*cells: str) -> str:
 
 
 def _xls() -> bytes:
-    """Give a file of the old format, which nothing at hand here writes any more."""
+    """Return a file of the old format, which no library of the tests writes."""
     return Path(__file__).with_name("contacts.xls").read_bytes()

@@ -1,4 +1,4 @@
-"""Files that are no files of contacts, and forms that are none: refused, with a word of why."""
+"""Uploads that are rejected, with the reason: invalid files and invalid forms."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -34,31 +34,31 @@ BAD = {
 
 @pytest.fixture
 async def rest(tmp_path: Path) -> AsyncIterator[Served]:
-    """Serve; what a file is does not depend on the database."""
+    """Serve with SQLite; file formats do not depend on the database."""
     async with serve_rest(sqlite_url(tmp_path)) as found:
         yield found
 
 
 @pytest.mark.parametrize("name", BAD)
-async def test_bad_files_are_refused(rest: Served, name: str) -> None:
-    """When they are sent, with a word of why; no list is made of them."""
+async def test_bad_files_are_rejected(rest: Served, name: str) -> None:
+    """At upload, with the reason; no list is created."""
     content, why = BAD[name]
     assert why in await refused(rest, content)
     assert (await rest.request("GET", f"{BASE}/contactlists"))[1]["total"] == 0
 
 
-async def test_a_zip_bomb_is_refused(rest: Served) -> None:
-    """Before it is believed."""
+async def test_a_zip_bomb_is_rejected(rest: Served) -> None:
+    """Before a spreadsheet library opens it."""
     assert "zip bomb" in await refused(rest, bomb(2))
 
 
-async def test_a_sheet_of_two_far_cells_is_refused(rest: Served) -> None:
-    """What it would take is memory; the process that reads it alone has none."""
+async def test_a_sheet_of_two_far_cells_is_rejected(rest: Served) -> None:
+    """It exceeds the memory limit of the reader process."""
     assert await refused(rest, far_apart())
 
 
-async def test_forms_are_checked(rest: Served) -> None:
-    """What is missing, or not as it should be, is named."""
+async def test_forms_are_validated(rest: Served) -> None:
+    """Missing and invalid fields are named."""
     file = b"Phone\n+4790000001\n"
     cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({"name": ""}, "data.name"),
@@ -81,8 +81,8 @@ async def test_forms_are_checked(rest: Served) -> None:
     assert (await sent(rest, file, who=""))[0] == 401
 
 
-async def test_two_gigabytes_are_refused_before_they_are_sent(rest: Served) -> None:
-    """By what the request says of itself."""
+async def test_two_gigabytes_are_rejected_before_they_are_sent(rest: Served) -> None:
+    """By the Content-Length."""
     headers = {**rest.headers("acme"), "Content-Length": str(2 << 30)}
     async with rest.http.post(f"{rest.url}{BASE}/upload", headers=headers, data=b"x") as reply:
         assert reply.status == 413

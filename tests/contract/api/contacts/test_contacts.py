@@ -1,4 +1,4 @@
-"""Contacts over HTTP, one by one: made, shown, changed, deleted; told to running campaigns."""
+"""Contacts over HTTP: added, shown, changed, deleted; events for running campaigns."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ NINA = {"fName": "Nina", "lName": "Berg", "email": "nina@example.com"}
 
 
 async def made(rest: Rest, list_id: str, number: str = "+4790000000", **more: Any) -> Any:
-    """Make a contact."""
+    """Add a contact."""
     body = {"phoneNumber": number, "contactListId": list_id, **NINA, **more}
     answer = await rest.request("POST", f"{BASE}/contactNumber", body)
     assert answer.status_code == 201, answer.text
@@ -29,12 +29,12 @@ async def shown(rest: Rest, contact_id: str) -> Any:
 
 
 async def total(rest: Rest, list_id: str) -> int:
-    """Count a list's contacts."""
+    """Return the number of a list's contacts."""
     return int((await rest.request("GET", f"{BASE}/get-contact/{list_id}")).json()["total"])
 
 
-async def test_a_contact_is_made_and_shown(kept: Rest) -> None:
-    """Its number is E.164's, whatever was between the digits; its list counts it."""
+async def test_a_contact_is_added_and_shown(kept: Rest) -> None:
+    """Its number is E.164, without separators; the list's count grows."""
     list_id = await a_list(kept.services)
     contact = await made(kept, list_id, "+47 900 00 000")
     assert contact["phoneNumber"] == "+4790000000"
@@ -47,7 +47,7 @@ async def test_a_contact_is_made_and_shown(kept: Rest) -> None:
 
 
 async def test_a_number_without_country_is_of_the_accounts_region(kept: Rest) -> None:
-    """With a region it is read, without one it is refused, and the field is named."""
+    """Without a region it is rejected, and the field is named."""
     list_id = await a_list(kept.services)
     body = {"phoneNumber": "900 00 000", "contactListId": list_id}
     faults = await kept.rejected("POST", f"{BASE}/contactNumber", body)
@@ -62,8 +62,8 @@ async def test_a_number_without_country_is_of_the_accounts_region(kept: Rest) ->
     assert answer.json()["phoneNumber"] == "+4790000000", answer.text
 
 
-async def test_a_number_is_once_in_a_list(kept: Rest) -> None:
-    """A second contact with it is refused, made or changed; in another list it may be."""
+async def test_a_number_is_unique_in_a_list(kept: Rest) -> None:
+    """A second contact with it is rejected, added or changed; another list may have it."""
     list_id, other = await a_list(kept.services), await a_list(kept.services, name="Autumn")
     await made(kept, list_id)
     second = await made(kept, list_id, "+4790000001")
@@ -76,8 +76,8 @@ async def test_a_number_is_once_in_a_list(kept: Rest) -> None:
     await made(kept, other)
 
 
-async def test_a_change_leaves_what_is_not_named(kept: Rest) -> None:
-    """Null takes a field out; the rest stays."""
+async def test_omitted_fields_do_not_change(kept: Rest) -> None:
+    """Null clears a field."""
     list_id = await a_list(kept.services)
     contact = await made(kept, list_id)
     path = f"{BASE}/contactNumber/{contact['contactId']}"
@@ -91,8 +91,8 @@ async def test_a_change_leaves_what_is_not_named(kept: Rest) -> None:
     assert found.json()["data"] == []
 
 
-async def test_a_contact_is_put_into_another_list(kept: Rest) -> None:
-    """With its tags, and those of its fields that this one assigns, too; both lists count anew."""
+async def test_a_contact_is_moved_to_another_list(kept: Rest) -> None:
+    """With its tags, and the fields that both lists assign; both counts change."""
     first = await a_list(kept.services, assigned_fields=["city", "plan"])
     second = await a_list(kept.services, name="Autumn", assigned_fields=["plan"])
     (contact_id,) = await contacts_in(kept.services, first, *some(1), tags=("vip",))
@@ -107,8 +107,8 @@ async def test_a_contact_is_put_into_another_list(kept: Rest) -> None:
     assert [each["contactId"] for each in tagged.json()["data"]] == [contact_id]
 
 
-async def test_a_deleted_contact_is_gone(kept: Rest) -> None:
-    """Only with the id of the list that it is in; then there is nothing of it."""
+async def test_a_contact_is_deleted(kept: Rest) -> None:
+    """Only with the id of its list."""
     list_id = await a_list(kept.services)
     contact = await made(kept, list_id, addToRunningCampaign=True)
     path = f"{BASE}/contactNumber/{contact['contactId']}"
@@ -123,8 +123,8 @@ async def test_a_deleted_contact_is_gone(kept: Rest) -> None:
     assert (await kept.request("GET", f"{BASE}/contact-events")).json() == {"data": [], "next": "0"}
 
 
-async def test_a_call_status_is_noted(kept: Rest) -> None:
-    """By the PATCH of its own; all else stays."""
+async def test_a_call_status_is_set(kept: Rest) -> None:
+    """By its own PATCH; other fields stay."""
     contact = await made(kept, await a_list(kept.services))
     path = f"{BASE}/contact/{contact['contactId']}"
     answer = await kept.request("PATCH", path, {"callStatus": "answered"})
@@ -133,8 +133,8 @@ async def test_a_call_status_is_noted(kept: Rest) -> None:
     assert (await kept.rejected("PATCH", path, {}))[0] == 400
 
 
-async def test_running_campaigns_are_told(kept: Rest) -> None:
-    """Each contact that is for them, in order, once to who reads on."""
+async def test_running_campaigns_get_events(kept: Rest) -> None:
+    """In order, each once for a reader that continues with `next`."""
     list_id = await a_list(kept.services)
     contact = await made(kept, list_id, addToRunningCampaign=True)
     await made(kept, list_id, "+4790000001")
@@ -149,8 +149,8 @@ async def test_running_campaigns_are_told(kept: Rest) -> None:
     assert rest.json() == {"data": [], "next": page["next"]}
 
 
-async def test_crm_tells_of_calls(kept: Rest) -> None:
-    """The contacts of a list with how often they were called, and the last time."""
+async def test_crm_has_the_calls(kept: Rest) -> None:
+    """Each contact with the number of its calls, and the last one."""
     list_id = await a_list(kept.services)
     await made(kept, list_id, "+4722222222")
     await made(kept, list_id, "+4790000000")
@@ -184,8 +184,8 @@ async def test_crm_tells_of_calls(kept: Rest) -> None:
         ({"name": "Nina"}, "name"),
     ],
 )
-async def test_what_is_wrong_is_named(rest: Rest, more: dict[str, Any], path: str) -> None:
-    """Each fault by its path."""
+async def test_bad_input_names_its_field(rest: Rest, more: dict[str, Any], path: str) -> None:
+    """Each error has its path."""
     body = {"phoneNumber": "+4790000000", "contactListId": await a_list(rest.services), **more}
     status, _, paths = await rest.rejected("POST", f"{BASE}/contactNumber", body)
     assert (status, paths) == (400, [path])

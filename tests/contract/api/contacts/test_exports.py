@@ -1,4 +1,4 @@
-"""Downloads over HTTP: asked for, made in the background, fetched; none has a formula."""
+"""Downloads over HTTP: requested, written in the background, downloaded; without formulas."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ REQUESTS = f"{BASE}/download-requests"
 
 
 async def asked(rest: Rest, list_id: str, kind: str) -> Any:
-    """Ask for a file."""
+    """Start a download."""
     answer = await rest.request("POST", REQUESTS, {"contactListId": list_id, "format": kind})
     assert answer.status_code == 201, answer.text
     assert answer.json()["state"] == "waiting"
@@ -31,7 +31,7 @@ async def asked(rest: Rest, list_id: str, kind: str) -> Any:
 
 
 async def made(rest: Rest, list_id: str, kind: str) -> bytes:
-    """Have a file made, and fetch it."""
+    """Start a download, run its job, and return the file."""
     path = f"{REQUESTS}/{(await asked(rest, list_id, kind))['id']}"
     assert (await rest.rejected("GET", f"{path}/download"))[:2] == (409, "download_not_done")
     await Worker(rest.services.jobs, rest.services.contacts.jobs, rest.services.metrics).once()
@@ -44,7 +44,7 @@ async def made(rest: Rest, list_id: str, kind: str) -> bytes:
 
 
 async def test_csv(kept: Rest) -> None:
-    """Has all of a list's contacts, with tags and the list's own fields; no formulas."""
+    """All contacts of a list, with tags and assigned fields; formulas are escaped."""
     list_id = await a_list(kept.services, assigned_fields=["city"])
     evil = {"phone_number": "+4790999999", "f_name": "=1+1", "l_name": "@x", "email": "a@b.no"}
     await contacts_in(
@@ -62,7 +62,7 @@ async def test_csv(kept: Rest) -> None:
 
 
 async def test_xlsx(kept: Rest) -> None:
-    """Has the same as texts, which nothing evaluates."""
+    """The same as strings, which no spreadsheet evaluates."""
     list_id = await a_list(kept.services)
     evil = {"phone_number": "+4790999999", "f_name": "=1+1", "l_name": "http://x", "email": None}
     await contacts_in(kept.services, list_id, evil, *some(20))
@@ -72,15 +72,15 @@ async def test_xlsx(kept: Rest) -> None:
     assert [row[1] for row in sheet[2:]] == [each["phone_number"] for each in some(20)]
 
 
-async def test_an_empty_list_is_a_head(kept: Rest) -> None:
-    """In both forms."""
+async def test_an_empty_list_is_a_header(kept: Rest) -> None:
+    """In both formats."""
     list_id = await a_list(kept.services)
     assert (await made(kept, list_id, "csv")).startswith(b"contactId,phoneNumber,")
     assert [len(sheet) for sheet in sheets_of(await made(kept, list_id, "xlsx"))] == [1]
 
 
-def test_a_full_sheet_is_followed_by_another(tmp_path: Path) -> None:
-    """Each begins with the names of the columns."""
+def test_rows_beyond_a_sheet_are_on_the_next(tmp_path: Path) -> None:
+    """Each begins with the header."""
     path = tmp_path / "book.xlsx"
     book = Workbook(path, ["a"], max_rows=3)
     book.add([[str(each)] for each in range(4)])
@@ -88,8 +88,8 @@ def test_a_full_sheet_is_followed_by_another(tmp_path: Path) -> None:
     assert sheets_of(path.read_bytes()) == [[["a"], ["0"], ["1"]], [["a"], ["2"], ["3"]]]
 
 
-async def test_another_process_goes_on(kept: Rest) -> None:
-    """One that dies after the first part has it made once; each contact is in the file once."""
+async def test_another_process_resumes(kept: Rest) -> None:
+    """After a process dies, each part and each contact is in the file once."""
 
     class Died(BaseException):
         """As if the process were killed."""
@@ -120,7 +120,7 @@ async def test_another_process_goes_on(kept: Rest) -> None:
 
 
 async def test_downloads_are_listed(kept: Rest) -> None:
-    """The newest first; no more than ten at once."""
+    """Newest first; at most ten at once."""
     list_id = await a_list(kept.services)
     ids = [(await asked(kept, list_id, "csv"))["id"] for _ in range(10)]
     body = {"contactListId": list_id}
@@ -132,7 +132,7 @@ async def test_downloads_are_listed(kept: Rest) -> None:
 
 
 async def test_a_deleted_list_leaves_no_files(kept: Rest) -> None:
-    """What was made of it is gone at once, with the jobs that made it; then all the rest."""
+    """Its downloads and their jobs are deleted at once, the rest later."""
     list_id = await a_list(kept.services)
     await contacts_in(kept.services, list_id, *some(3), tags=("a",))
     new = {"phoneNumber": "+4790111111", "contactListId": list_id, "addToRunningCampaign": True}
@@ -159,14 +159,14 @@ async def test_a_deleted_list_leaves_no_files(kept: Rest) -> None:
         ({"contactListId": "1", "columns": []}, "columns"),
     ],
 )
-async def test_what_is_wrong_is_named(rest: Rest, body: dict[str, Any], fault: str) -> None:
-    """Each fault by its path."""
+async def test_bad_input_names_its_field(rest: Rest, body: dict[str, Any], fault: str) -> None:
+    """Each error has its path."""
     told = await rest.rejected("POST", REQUESTS, body or b"{}")
     assert (told[0], told[2]) == (400, [fault])
 
 
-async def test_half_a_file_does_not_pass_for_the_whole(kept: Rest) -> None:
-    """One whose list is deleted while it is fetched ends in a fault, not as if it were all."""
+async def test_a_truncated_file_is_an_error(kept: Rest) -> None:
+    """A download of a list that is deleted meanwhile fails instead of ending early."""
     list_id = await a_list(kept.services)
     await contacts_in(kept.services, list_id, *some(PART_ROWS + 5))
     download = await asked(kept, list_id, "csv")
@@ -179,8 +179,8 @@ async def test_half_a_file_does_not_pass_for_the_whole(kept: Rest) -> None:
         await anext(content)
 
 
-async def test_of_two_who_make_a_file_one_goes_on(kept: Rest) -> None:
-    """The other's part may end elsewhere: whoever comes second leaves it."""
+async def test_of_two_writers_one_continues(kept: Rest) -> None:
+    """The parts of the other may end elsewhere: the second one stops."""
     download = await asked(kept, await a_list(kept.services), "csv")
     parts = ArtifactStore(kept.services.database, kept.services.now_ms)
     await parts.add(download["id"], ArtifactProgress(), 2, (1, 2), b"two")

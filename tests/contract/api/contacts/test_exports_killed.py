@@ -1,4 +1,4 @@
-"""Real api processes, killed while they make files of contacts, and while they send them."""
+"""Real API processes that are killed while they write exports, and while they send them."""
 
 import csv
 import io
@@ -28,14 +28,14 @@ PATIENCE_S = 60  # of which a dead process' lease takes 15
 
 @pytest.fixture
 async def mailbox() -> AsyncIterator[Mailbox]:
-    """Take letters."""
+    """An SMTP server."""
     async with Mailbox() as made:
         yield made
 
 
 @pytest.fixture
 async def apis(database_url: str, tmp_path: Path, mailbox: Mailbox) -> AsyncIterator[Successors]:
-    """Give processes over one database, before one mail server; the first one runs."""
+    """Processes with one database and one mail server; the first one runs."""
     settings = {
         "SWITCHROOM_SMTP_HOST": "127.0.0.1",
         "SWITCHROOM_SMTP_PORT": str(mailbox.port),
@@ -54,12 +54,12 @@ async def apis(database_url: str, tmp_path: Path, mailbox: Mailbox) -> AsyncIter
 
 
 def numbers(count: int) -> list[str]:
-    """Name so many."""
+    """Return phone numbers."""
     return [f"+4790{number:06}" for number in range(count)]
 
 
 async def a_list(api: RecordsApi, count: int) -> str:
-    """Make a list of so many contacts."""
+    """Create a list with contacts."""
     file = io.BytesIO("\n".join(["Phone", *numbers(count)]).encode())
     list_id = await sent_to(api, file, PHONES, name="Spring")
     await api.ask("POST", f"{BASE}/process-file/{list_id}")
@@ -68,7 +68,7 @@ async def a_list(api: RecordsApi, count: int) -> str:
 
 
 async def settled(api: RecordsApi, path: str, **wanted: str) -> dict[str, Any]:
-    """Wait until something is as it should be; give it."""
+    """Wait until a resource has some values; return it."""
     found: dict[str, Any] = {}
 
     async def is_so() -> bool:
@@ -79,8 +79,8 @@ async def settled(api: RecordsApi, path: str, **wanted: str) -> dict[str, Any]:
     return found
 
 
-async def test_a_killed_download_is_made_whole(apis: Successors) -> None:
-    """Another process takes it up after its last part: nobody twice, nobody left out."""
+async def test_a_killed_download_is_completed(apis: Successors) -> None:
+    """Another process resumes after its last part: no contact twice, none omitted."""
     (api,) = apis.started
     list_id = await a_list(api, ROWS)
     _, asked = await api.ask("POST", REQUESTS, {"contactListId": list_id})
@@ -100,8 +100,8 @@ async def test_a_killed_download_is_made_whole(apis: Successors) -> None:
     assert done["rows"] == ROWS
 
 
-async def test_a_killed_letter_is_sent(apis: Successors, mailbox: Mailbox) -> None:
-    """One that was not taken yet when its process died arrives once, from another one."""
+async def test_a_killed_email_is_sent(apis: Successors, mailbox: Mailbox) -> None:
+    """One that was not accepted when its process died arrives once, from another process."""
     (api,) = apis.started
     list_id = await a_list(api, 3)
     mailbox.hesitates = True

@@ -1,4 +1,4 @@
-"""Files of contacts of every usual kind."""
+"""Files of contacts of every common kind."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,19 +17,19 @@ NAMES = {"Phone": "phoneNumber", "Name": "fName"}
 
 @pytest.fixture
 async def rest(tmp_path: Path) -> AsyncIterator[Served]:
-    """Serve; what a file is does not depend on the database."""
+    """Serve with SQLite; file formats do not depend on the database."""
     async with serve_rest(sqlite_url(tmp_path)) as found:
         yield found
 
 
 def table(*names: str, delimiter: str = ",") -> str:
-    """Write a table of contacts with these names."""
+    """Return a table of contacts with these names."""
     rows = [f"+47900000{n:02}{delimiter}{name}" for n, name in enumerate(names)]
     return "\n".join([f"Phone{delimiter}Name", *rows, ""])
 
 
 async def names_of(rest: Served, content: bytes, **data: Any) -> list[str]:
-    """Take a file in; gives the names of its contacts."""
+    """Import a file; return the names of its contacts."""
     list_id, told = await taken(rest, content, NAMES, **data)
     assert not told["rejected"], await rejected(rest, list_id)
     return [each["fName"] for each in await contacts(rest, list_id)]
@@ -61,13 +61,13 @@ async def names_of(rest: Served, content: bytes, **data: Any) -> list[str]:
         ("gb18030", ("王小明", "李雷和韩梅梅", "张伟你好", "刘洋中国", "陈静北京上海")),
     ],
 )
-async def test_encodings_are_found(rest: Served, encoding: str, names: tuple[str, ...]) -> None:
-    """Whatever is usual somewhere."""
+async def test_encodings_are_detected(rest: Served, encoding: str, names: tuple[str, ...]) -> None:
+    """All common ones."""
     assert await names_of(rest, table(*names).encode(encoding)) == list(names)
 
 
-async def test_an_encoding_can_be_said(rest: Served) -> None:
-    """Where too little text is there to tell it."""
+async def test_an_encoding_can_be_given(rest: Served) -> None:
+    """If there is too little text to detect it."""
     content = table("Łukasz").encode("cp1250")
     assert await names_of(rest, content, encoding="windows-1250") == ["Łukasz"]
     for bad in ("klingon", "base64"):
@@ -75,8 +75,8 @@ async def test_an_encoding_can_be_said(rest: Served) -> None:
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-async def test_delimiters_are_found(rest: Served, delimiter: str) -> None:
-    """Also where another one is in the cells."""
+async def test_delimiters_are_detected(rest: Served, delimiter: str) -> None:
+    """Also if cells contain another one."""
     content = table('"Berg, Nina; or not"', "Ola", delimiter=delimiter)
     expected = ["Berg, Nina; or not", "Ola"]
     assert await names_of(rest, content.encode()) == expected
@@ -85,13 +85,13 @@ async def test_delimiters_are_found(rest: Served, delimiter: str) -> None:
 
 
 async def test_a_cell_may_have_lines(rest: Served) -> None:
-    """Its words are put on one; doubled quotes are one."""
+    """They are joined; doubled quotes are one."""
     content = b'Phone,Name\n+4790000001,"Nina\n""the best""\nBerg"\n\n  \n+4790000002,Ola'
     assert await names_of(rest, content) == ['Nina "the best" Berg', "Ola"]
 
 
 async def test_rows_of_ten_megabytes_are_rejected(rest: Served) -> None:
-    """Only these, with their lines."""
+    """Only these, with their line numbers."""
     long = b"+4790000001," + b"x" * 10_000_000
     quoted = b'+4790000002,"' + b"x\n" * 5_000_000 + b'"'
     content = b"Phone,Name\n" + long + b"\n+4790000003,Ola\n" + quoted[:200_000] + b"\n"
@@ -115,8 +115,8 @@ async def test_spreadsheets_are_read(rest: Served, kind: str) -> None:
     assert told["rows"] == 3
 
 
-async def test_a_file_is_called_as_it_was(rest: Served) -> None:
-    """Without folders, and without what can't be shown."""
+async def test_a_file_keeps_its_name(rest: Served) -> None:
+    """Without folders and unprintable characters."""
     file = b"Phone\n+4790000001\n"
     _, found = await sent(rest, file, file_name="C:\\tmp\\..\\my \u202econtacts.csv")
     assert found["file"]["name"] == "my contacts.csv"

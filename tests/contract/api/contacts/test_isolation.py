@@ -10,7 +10,7 @@ OURS = ("acme", "other")
 
 
 class Own:
-    """What an account has."""
+    """The resources of an account."""
 
     def __init__(self, account: str, list_id: str, contacts: list[str], download: str) -> None:
         self.account = account
@@ -19,7 +19,7 @@ class Own:
         self.download = download
 
     def attempts(self) -> list[tuple[str, str, Any]]:
-        """Give all that can be asked with an id of theirs in the path."""
+        """Return all requests with an id of this account in the path."""
         on_list = [
             ("GET", f"get-contact/{self.list_id}", None),
             ("GET", f"viewContacts/{self.list_id}", None),
@@ -46,7 +46,7 @@ class Own:
 
 
 async def own(rest: Rest, account: str, token: str) -> Own:
-    """Give an account a list, contacts, of which running campaigns are told, and a file."""
+    """Create a list, contacts, an event and a file for an account."""
     list_id = await a_list(rest.services, account)
     contacts = await contacts_in(rest.services, list_id, *some(3), account=account, tags=("vip",))
     new = {"phoneNumber": "+4790111111", "contactListId": list_id, "addToRunningCampaign": True}
@@ -59,7 +59,7 @@ async def own(rest: Rest, account: str, token: str) -> Own:
 
 
 async def everything(rest: Rest, mine: Own, token: str) -> list[Any]:
-    """Show all that an account can see of its own."""
+    """Return all that an account can see."""
     paths = (
         "all-contacts?limit=100",
         f"viewContacts/{mine.list_id}?crm=1",
@@ -72,7 +72,7 @@ async def everything(rest: Rest, mine: Own, token: str) -> list[Any]:
 
 
 async def test_accounts_see_nothing_of_each_other(kept: Rest) -> None:
-    """Whatever is tried with a stranger's id is 404, in no list, and changes nothing."""
+    """Each request with a foreign id is 404, and changes nothing."""
     tokens = {who: await kept.token_of(who, who) for who in OURS}
     have = {who: await own(kept, who, tokens[who]) for who in OURS}
     before = {who: await everything(kept, have[who], tokens[who]) for who in OURS}
@@ -86,8 +86,8 @@ async def test_accounts_see_nothing_of_each_other(kept: Rest) -> None:
     assert {who: await everything(kept, have[who], tokens[who]) for who in OURS} == before
 
 
-async def test_a_strangers_ids_in_bodies_are_of_nobody(kept: Rest) -> None:
-    """As ids that never were: the field is named, and nothing is put there."""
+async def test_foreign_ids_in_bodies_are_unknown(kept: Rest) -> None:
+    """Like ids that do not exist: the field is named, and nothing is written."""
     token = await kept.token_of("other", "other")
     mine, theirs = await own(kept, "acme", kept.token), await own(kept, "other", token)
     into = {"phoneNumber": "+4790999999", "contactListId": theirs.list_id}

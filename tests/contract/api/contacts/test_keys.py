@@ -1,4 +1,4 @@
-"""What makes something of contacts, sent again with its `Idempotency-Key`: done once."""
+"""Requests of contacts that are repeated with an `Idempotency-Key` are executed once."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ CALLERS = {"name": "Callers", "description": ""}
 
 
 def form(content: bytes = FILE, name: str = "Spring") -> dict[str, Any]:
-    """Give the parts of an upload."""
+    """Return the parts of an upload."""
     return {"files": {"file": ("a.csv", content)}, "data": {"data": f'{{"name": "{name}"}}'}}
 
 
 async def twice(rest: Rest, method: str, path: str, body: object = None, **more: Any) -> Any:
-    """Ask two times, with one key; give the answer, which is the same."""
+    """Send a request two times with one key; return the response, which is the same."""
     first = await rest.request(method, path, body, headers=KEY, **more)
     again = await rest.request(method, path, body, headers=KEY, **more)
     assert first.is_success, first.text
@@ -31,7 +31,7 @@ async def twice(rest: Rest, method: str, path: str, body: object = None, **more:
 
 
 async def total(rest: Rest, path: str) -> int:
-    """Count what there is."""
+    """Return the total of a list."""
     return int((await rest.request("GET", f"{BASE}/{path}")).json()["total"])
 
 
@@ -43,7 +43,7 @@ async def total(rest: Rest, path: str) -> int:
     ],
 )
 async def test_of_a_list(kept: Rest, path: str, body: dict[str, str], counted: str) -> None:
-    """A contact, a file of it: one, and the same answer; another body is refused."""
+    """A contact, a download: one, and the same response; another body is rejected."""
     asked = {**body, "contactListId": await a_list(kept.services)}
     await twice(kept, "POST", f"{BASE}/{path}", asked)
     assert await total(kept, counted) == 1
@@ -53,13 +53,13 @@ async def test_of_a_list(kept: Rest, path: str, body: dict[str, str], counted: s
 
 
 async def test_a_list_without_a_file(kept: Rest) -> None:
-    """Is made once."""
+    """Is created once."""
     await twice(kept, "POST", f"{BASE}/inbound-contact-list", CALLERS)
     assert await total(kept, "contactlists") == 1
 
 
 async def test_a_file(kept: Rest) -> None:
-    """Is known by what it has and what is said of it, not by how the form is put together."""
+    """Is identified by its content and fields, not by the encoding of the form."""
     made = await twice(kept, "POST", f"{BASE}/upload", **form())
     assert await total(kept, "contactlists") == 1
     for other in (form(FILE * 2), form(name="Autumn")):
@@ -69,8 +69,8 @@ async def test_a_file(kept: Rest) -> None:
     assert preview["rows"] == [["+4790000001"]]
 
 
-async def test_a_file_taken_in(kept: Rest) -> None:
-    """Is taken in once; asked again it is no conflict."""
+async def test_an_import(kept: Rest) -> None:
+    """Is started once; a repeated request is no conflict."""
     made = (await kept.request("POST", f"{BASE}/upload", **form())).json()
     path = f"{BASE}/map-fields/{made['contactListId']}"
     await kept.post(path, mappings={"Phone": "phoneNumber"})
@@ -79,7 +79,7 @@ async def test_a_file_taken_in(kept: Rest) -> None:
     assert (await kept.rejected("POST", path))[:2] == (409, "processing")
 
 
-async def test_a_letter(database_url: str, bench: Bench) -> None:
+async def test_an_email(database_url: str, bench: Bench) -> None:
     """Is sent once."""
     async with Mailbox() as mailbox:
         mail: dict[str, Any] = {"smtp_host": "127.0.0.1", "smtp_port": mailbox.port}

@@ -1,4 +1,4 @@
-"""Real api processes, killed while they take contacts in."""
+"""Real API processes that are killed while they import contacts."""
 
 import io
 from collections.abc import AsyncIterator
@@ -20,19 +20,19 @@ BAD = 1_000  # one in so many
 
 @pytest.fixture
 async def apis(database_url: str, tmp_path: Path) -> AsyncIterator[Successors]:
-    """Give processes over one database, which a test starts."""
+    """Processes with one database, which a test starts."""
     async with run_successors(tmp_path, database_url) as found:
         yield found
 
 
 def file() -> io.BytesIO:
-    """Write numbers, each twice; some are bad."""
+    """Return a file of numbers, each twice; some are invalid."""
     numbers = (f"+4790{number // 2:06}" if number % BAD else "nobody" for number in range(ROWS))
     return io.BytesIO("\n".join(["Phone", *numbers]).encode())
 
 
-async def test_a_killed_import_is_made_whole(apis: Successors, database_url: str) -> None:
-    """Another process takes it up after its last batch: nobody twice, nothing left out."""
+async def test_a_killed_import_is_completed(apis: Successors, database_url: str) -> None:
+    """Another process resumes after its last batch: no contact twice, none omitted."""
     async with migrated_database(database_url) as database:
         api = await apis.start()
         list_id = await sent_to(api, file(), PHONES, name="Spring")

@@ -1,4 +1,4 @@
-"""Contact lists over HTTP: uploaded, mapped, processed."""
+"""Contact lists over HTTP: uploaded, mapped, imported."""
 
 from typing import Any
 
@@ -31,13 +31,13 @@ MAPPINGS = {
 
 
 def words(contact: dict[str, Any]) -> tuple[Any, ...]:
-    """Give what a contact's row said."""
+    """Return the values of a contact's row."""
     names = ("phoneNumber", "fName", "lName", "email", "fields")
     return tuple(contact.get(name) for name in names)
 
 
 async def test_from_a_file_to_contacts(served: Served) -> None:
-    """Uploaded, looked at, mapped, processed: every state is shown on the way."""
+    """Upload, preview, map, import: every state is shown on the way."""
     data = {"description": "Who asked", "isDefault": True, "assignedFields": ["city"]}
     list_id = await uploaded(served, FILE, **data)
     _, look = await served.request("GET", f"{BASE}/preview/{list_id}")
@@ -56,8 +56,8 @@ async def test_from_a_file_to_contacts(served: Served) -> None:
     assert same == found
 
 
-async def test_numbers_are_in_a_list_once(served: Served) -> None:
-    """Skipped, or updated where a cell says something; also when they come twice in a file."""
+async def test_numbers_are_unique_in_a_list(served: Served) -> None:
+    """Skipped, or updated by non-empty cells; also if they occur twice in a file."""
     file = b"Phone,Name,City\n+4790000001,Nina,Oslo\n+4790000001,Tina,\n+4790000002,Ola,Bergen\n"
     mappings = {"Phone": "phoneNumber", "Name": "fName", "City": "city"}
     list_id, told = await taken(served, file, mappings, assignedFields=["city", "zip"])
@@ -77,7 +77,7 @@ async def test_numbers_are_in_a_list_once(served: Served) -> None:
 
 
 async def test_numbers_are_of_the_accounts_region(served: Served) -> None:
-    """Those without a + are."""
+    """If they have no +."""
     account = await served.services.accounts.get("acme")
     await served.services.accounts.change(replace(account, region="NO"))
     list_id, told = await taken(served, b"Phone\n90000001\n0047 90 00 00 02\n+46701234567\n")
@@ -86,8 +86,8 @@ async def test_numbers_are_of_the_accounts_region(served: Served) -> None:
     assert numbers == ["+46701234567", "+4790000001", "+4790000002"]
 
 
-async def test_mappings_are_checked(served: Served) -> None:
-    """All that is wrong is told at once."""
+async def test_mappings_are_validated(served: Served) -> None:
+    """All errors are reported at once."""
     list_id = await uploaded(served, FILE)
     path = f"{BASE}/map-fields/{list_id}"
     body = {"mappings": {"Fax": "phoneNumber", "City": "city", "First name": "fName"}}
@@ -101,8 +101,8 @@ async def test_mappings_are_checked(served: Served) -> None:
     assert await served.faults("POST", f"{BASE}/process-file/{list_id}", action="all") == {"action"}
 
 
-async def test_what_is_processed_is_left_alone(served: Served) -> None:
-    """Neither mapped, nor changed, nor begun again until it is done."""
+async def test_a_list_is_locked_during_its_import(served: Served) -> None:
+    """It can't be mapped, changed or imported again."""
     list_id = await uploaded(served, FILE)
     await mapped(served, list_id, PHONES)
     assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 200

@@ -1,4 +1,4 @@
-"""Contact lists over HTTP: listed, changed, deleted; each account's own."""
+"""Contact lists over HTTP: listed, changed, deleted; isolated by account."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ FILE = b"Phone,Name\n+4790000001,Nina\n+4790000002,Ola\n"
 
 
 async def test_lists_are_listed(served: Served) -> None:
-    """The newest first, by part of a name, state and tags; one is the default."""
+    """Newest first, by part of a name, status and tags; one is the default."""
     spring = await uploaded(served, FILE, name="Spring 2026", isDefault=True)
     autumn = await uploaded(served, FILE, name="HØST 2026", isDefault=True, isActive=False)
     body = {"name": "Callers", "description": "", "assignedFields": ["city"]}
@@ -48,7 +48,7 @@ async def test_lists_are_listed(served: Served) -> None:
 
 
 async def test_a_list_is_changed(served: Served) -> None:
-    """What is left out stays; the one state that can be said is that of mapped columns."""
+    """Omitted fields stay; the only status that can be set is MAPPING_DONE."""
     list_id = await uploaded(served, FILE)
     path = f"/updatecontactlist/{list_id}"
     data: dict[str, Any] = {"name": "Winter", "description": "Cold", "isActive": False}
@@ -69,7 +69,7 @@ async def test_a_list_is_changed(served: Served) -> None:
 
 
 async def test_a_deleted_list_leaves_nothing(served: Served) -> None:
-    """Out of sight at once; its contacts, file and rejected rows go in the background."""
+    """Hidden at once; its contacts, file and rejected rows are deleted in the background."""
     file = b"Phone\n+4790000001\nnobody\n"
     list_id, _ = await taken(served, file, isDefault=True)
     status, gone = await served.request("DELETE", f"{BASE}/delete-file/{list_id}")
@@ -84,8 +84,8 @@ async def test_a_deleted_list_leaves_nothing(served: Served) -> None:
             assert rows.scalar_one() == 0, table.name
 
 
-async def test_a_list_that_is_deleted_while_it_is_processed(served: Served) -> None:
-    """Its job ends; nothing of it comes back."""
+async def test_a_list_that_is_deleted_during_its_import(served: Served) -> None:
+    """The job ends, and the list stays deleted."""
     list_id = await uploaded(served, FILE)
     await mapped(served, list_id, PHONES)
     assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
@@ -97,8 +97,8 @@ async def test_a_list_that_is_deleted_while_it_is_processed(served: Served) -> N
         assert rows.scalar_one() == 0
 
 
-async def test_another_accounts_list_is_not_there(served: Served) -> None:
-    """Whatever is asked of it, and whatever its id is."""
+async def test_another_accounts_list_is_not_found(served: Served) -> None:
+    """For any request; nor are invalid ids."""
     list_id, _ = await taken(served, FILE)
     for method, path, body in (
         ("GET", "get-contactList-by-Id", None),

@@ -26,7 +26,7 @@ ADDRESS = "crm@example.com"
 async def mailing(
     database_url: str, bench: Bench, mailbox: Mailbox, **more: Any
 ) -> AsyncIterator[tuple[Rest, ManualClock]]:
-    """Run the layer before a mail server, with a clock that is moved by hand."""
+    """Run the REST layer with a mail server, and a clock that is moved by hand."""
     words = {"smtp_security": "none", "smtp_from": "switchroom@example.com", **more}
     settings = settings_for(
         database_url, bench.url, smtp_host="127.0.0.1", smtp_port=mailbox.port, **words
@@ -39,7 +39,7 @@ async def mailing(
 
 
 async def sent(rest: Rest, count: int) -> Any:
-    """Have a list of so many contacts sent; give how that went."""
+    """Send a list with contacts by e-mail; return the download."""
     list_id = await a_list(rest.services, name="Sp\u00f8rsm\u00e5l")
     await contacts_in(rest.services, list_id, *some(count))
     answer = await rest.request("GET", f"{BASE}/{list_id}/export")
@@ -50,17 +50,17 @@ async def sent(rest: Rest, count: int) -> Any:
 
 
 async def work(rest: Rest) -> None:
-    """Do the next job."""
+    """Run the next job."""
     await Worker(rest.services.jobs, rest.services.contacts.jobs, rest.services.metrics).once()
 
 
 async def how(rest: Rest, download_id: str) -> Any:
-    """Tell how far it is."""
+    """Return a download."""
     return (await rest.request("GET", f"{BASE}/download-requests/{download_id}")).json()
 
 
 async def test_contacts_are_sent(database_url: str, bench: Bench) -> None:
-    """As CSV, to the account's address, from the server that is set."""
+    """As CSV, to the account's address, by the configured server."""
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
         done = await sent(rest, 3)
     assert (done["state"], done["rows"], done["error"]) == ("done", 3, None)
@@ -76,8 +76,8 @@ async def test_contacts_are_sent(database_url: str, bench: Bench) -> None:
     ]  # fmt: skip
 
 
-async def test_a_large_file_is_packed(database_url: str, bench: Bench) -> None:
-    """And so it is smaller than what a server takes."""
+async def test_a_large_file_is_zipped(database_url: str, bench: Bench) -> None:
+    """So that it is smaller than the server's maximum."""
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
         assert (await sent(rest, 16_000))["state"] == "done"
     (file,) = mailbox.letters[0].iter_attachments()
@@ -86,8 +86,8 @@ async def test_a_large_file_is_packed(database_url: str, bench: Bench) -> None:
         assert len(packed.read("contacts.csv").splitlines()) == 16_001
 
 
-async def test_what_is_too_large_even_so_is_not_sent(database_url: str, bench: Bench) -> None:
-    """And says so."""
+async def test_a_file_above_the_maximum_is_not_sent(database_url: str, bench: Bench) -> None:
+    """The download has the error."""
     async with (
         Mailbox() as mailbox,
         mailing(database_url, bench, mailbox, smtp_max_bytes=1_024) as (rest, _),
@@ -97,8 +97,8 @@ async def test_what_is_too_large_even_so_is_not_sent(database_url: str, bench: B
     assert "too large" in done["error"]
 
 
-async def test_a_refusal_is_told(database_url: str, bench: Bench) -> None:
-    """For good where the server says so; else it is tried again, and arrives once."""
+async def test_a_rejection_is_reported(database_url: str, bench: Bench) -> None:
+    """A permanent one fails; a temporary one is retried, and the e-mail arrives once."""
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, clock):
         mailbox.refusal = "550 no such mailbox"
         done = await sent(rest, 3)
@@ -113,8 +113,8 @@ async def test_a_refusal_is_told(database_url: str, bench: Bench) -> None:
     assert (later["state"], later["error"], len(mailbox.letters)) == ("done", None, 1)
 
 
-async def test_a_server_that_is_away_is_tried_again(database_url: str, bench: Bench) -> None:
-    """Five times; then it has failed, and says why."""
+async def test_an_unreachable_server_is_retried(database_url: str, bench: Bench) -> None:
+    """Five times; then the download fails, with the reason."""
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, clock):
         await mailbox.__aexit__()
         done = await sent(rest, 3)
@@ -130,10 +130,10 @@ async def test_a_server_that_is_away_is_tried_again(database_url: str, bench: Be
     ("password", "how_it_went"),
     [("right", ("done", None)), ("wrong", ("failed", "the mail server does not let us in"))],
 )
-async def test_who_may_use_the_server(
+async def test_the_server_authenticates(
     database_url: str, bench: Bench, password: str, how_it_went: tuple[str, str | None]
 ) -> None:
-    """User and password are given to it; a wrong one is told without what it was."""
+    """With user and password; an error does not contain them."""
     who = {"smtp_user": "switchroom", "smtp_password": password}
     async with (
         Mailbox("right") as mailbox,
@@ -143,14 +143,14 @@ async def test_who_may_use_the_server(
     assert (done["state"], done["error"]) == how_it_went
 
 
-async def test_without_a_server_nothing_is_begun(kept: Rest) -> None:
-    """503, which says what is missing."""
+async def test_without_a_server_no_job_is_started(kept: Rest) -> None:
+    """503, with the reason."""
     list_id = await a_list(kept.services)
     assert (await kept.rejected("GET", f"{BASE}/{list_id}/export"))[:2] == (503, "no_mail_server")
 
 
-async def test_without_an_address_nothing_is_begun(database_url: str, bench: Bench) -> None:
-    """409, which says what is missing."""
+async def test_without_an_address_no_job_is_started(database_url: str, bench: Bench) -> None:
+    """409, with the reason."""
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
         account = await rest.services.accounts.get("acme")
         await rest.services.accounts.change(replace(account, email=None))
@@ -160,8 +160,8 @@ async def test_without_an_address_nothing_is_begun(database_url: str, bench: Ben
         assert (await rest.rejected("GET", f"{BASE}/999/export"))[0] == 404
 
 
-async def test_a_server_that_never_ends_what_it_says_is_left() -> None:
-    """Each of its lines is in time; other jobs wait for it no longer than for any."""
+async def test_an_endless_response_times_out() -> None:
+    """Each of its lines is in time; the total timeout ends the job."""
 
     async def drip(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):

@@ -1,4 +1,4 @@
-"""Contacts looked up in the database: by whatever index, the same are found."""
+"""Searches of contacts: every access path finds the same."""
 
 import random
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ A_LIST = {
 
 
 def drawn(chance: random.Random, count: int) -> list[Row]:
-    """Draw contacts that have much in common."""
+    """Return random contacts that have much in common."""
     return [
         {
             "phone_number": f"+47{number:08}",
@@ -44,7 +44,7 @@ def drawn(chance: random.Random, count: int) -> list[Row]:
 
 
 async def filled(database: Database, name: str, rows: list[Row]) -> int:
-    """Make a list of contacts."""
+    """Create a list of contacts."""
     lists, people = ListStore(database, now_ms), ContactStore(database, now_ms)
     async with database.writing() as connection:
         list_id = await lists.add(connection, "acme", {**A_LIST, "name": name})
@@ -62,7 +62,7 @@ async def filled(database: Database, name: str, rows: list[Row]) -> int:
 
 
 def fits(filters: Filters, row: Row) -> bool:
-    """Tell whether a contact is wanted, without a database."""
+    """Return whether a contact matches, without a database."""
     words = {"f_name": filters.f_name, "l_name": filters.l_name, "email": filters.email}
     begins = all(
         not word or normalize(row[name] or "").startswith(word) for name, word in words.items()
@@ -76,7 +76,7 @@ def fits(filters: Filters, row: Row) -> bool:
 
 
 def questions(chance: random.Random, list_ids: list[int]) -> Iterator[Filters]:
-    """Ask in many ways; tags are asked for in lists alone."""
+    """Yield random filters; tags are used in lists only."""
     for _ in range(100):
         list_id = chance.choice((None, *list_ids))
         yield Filters(
@@ -102,7 +102,7 @@ def questions(chance: random.Random, list_ids: list[int]) -> Iterator[Filters]:
     ids=["small", "all few", "some few", "none few", "medium"],
 )
 async def test_every_plan_finds_the_same(database: Database, limits: Limits) -> None:
-    """What fits is found, page by page, each once; the total is theirs."""
+    """All matches, page by page, each once, and their number."""
     await AccountStore(database, now_ms).add(Account("acme", "acme"))
     pages, chance = Pages(database, limits), random.Random(7)
     parts = [drawn(chance, 200), drawn(chance, 60)]
@@ -118,7 +118,7 @@ async def test_every_plan_finds_the_same(database: Database, limits: Limits) -> 
 
 
 async def test_totals_have_a_limit(database: Database) -> None:
-    """Beyond it a total is what there is at least; on the last page it is exact again."""
+    """Beyond it a total is a lower bound; on the last page it is exact."""
     await AccountStore(database, now_ms).add(Account("acme", "acme"))
     pages = Pages(database, Limits(small=0, medium=0, counted=40))
     rows = [{"phone_number": f"+47{each:08}", "f_name": "Anna"} for each in range(100)]

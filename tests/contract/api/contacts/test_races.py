@@ -1,4 +1,4 @@
-"""Two requests about one list or one contact at the same moment: what each says is still true."""
+"""Concurrent requests about one list or one contact: the results stay consistent."""
 
 import asyncio
 import io
@@ -26,7 +26,7 @@ TIMES = 8
 
 
 async def a_mapped_list(rest: Rest) -> int:
-    """Make a list with a file whose columns are mapped."""
+    """Create a list with a file whose columns are mapped."""
     parts = rest.services
     list_id, files = int(await a_list(parts)), FileStore(parts.database, parts.now_ms)
     file_id = await files.store("acme", "contacts.csv", LOOKED_AT, io.BytesIO(FILE))
@@ -36,8 +36,8 @@ async def a_mapped_list(rest: Rest) -> int:
     return list_id
 
 
-async def test_a_file_is_processed_once(kept: Rest) -> None:
-    """Of several who ask for it at once, one is let in; the others hear that it is under way."""
+async def test_a_file_is_imported_once(kept: Rest) -> None:
+    """Of several concurrent requests one starts it; the others get a conflict."""
     for _ in range(TIMES):
         list_id = await a_mapped_list(kept)
         asked = (kept.services.lists.imports.start("acme", list_id, "skip") for _ in range(4))
@@ -49,7 +49,7 @@ async def test_a_file_is_processed_once(kept: Rest) -> None:
 
 
 async def test_a_contact_that_is_moved_and_removed_counts_once(kept: Rest) -> None:
-    """Whoever comes first: lists say as many contacts as they have."""
+    """In any order: the counts of the lists are right."""
     lists = [await a_list(kept.services), await a_list(kept.services, name="Autumn")]
     ids = await contacts_in(kept.services, lists[0], *some(TIMES))
     for place, contact_id in enumerate(ids):
@@ -63,8 +63,8 @@ async def test_a_contact_that_is_moved_and_removed_counts_once(kept: Rest) -> No
         assert found["total"] == len(found["data"])
 
 
-async def test_contacts_that_change_places_wait_for_nobody(kept: Rest) -> None:
-    """Each goes to the other's list at once: all answers are 200."""
+async def test_contacts_that_swap_lists_do_not_deadlock(kept: Rest) -> None:
+    """All responses are 200."""
     lists = [await a_list(kept.services), await a_list(kept.services, name="Autumn")]
     asked = []
     for place, list_id in enumerate(lists):
@@ -78,8 +78,8 @@ async def test_contacts_that_change_places_wait_for_nobody(kept: Rest) -> None:
     assert [each.status_code for each in answers] == [200] * 2 * TIMES
 
 
-async def test_of_lists_made_default_at_once_one_is(kept: Rest) -> None:
-    """The last one to come; nobody hears of a fault of ours."""
+async def test_of_concurrent_default_lists_one_is(kept: Rest) -> None:
+    """The last one; no request fails."""
     lists = [await a_list(kept.services, name=str(number)) for number in range(TIMES)]
     form = {"data": (None, '{"isDefault": true}')}
     paths = [f"{BASE}/updatecontactlist/{each}" for each in lists]
@@ -89,8 +89,8 @@ async def test_of_lists_made_default_at_once_one_is(kept: Rest) -> None:
     assert [each["isDefault"] for each in shown].count(True) == 1
 
 
-async def test_a_file_that_is_processed_anew_is_left_by_its_last_job(kept: Rest) -> None:
-    """One whose process died after its end is taken up once more: and ends, instead of for ever."""
+async def test_a_new_import_ends_the_last_job(kept: Rest) -> None:
+    """One that is resumed after its end fails, instead of running for ever."""
     parts, list_id = kept.services, await a_mapped_list(kept)
     await parts.lists.imports.start("acme", list_id, "skip")
     old = await parts.jobs.claim("dead", [job.KIND])
@@ -102,8 +102,8 @@ async def test_a_file_that_is_processed_anew_is_left_by_its_last_job(kept: Rest)
     assert (await parts.lists.lists.get("acme", list_id)).status == "PROCESSING"
 
 
-async def test_a_tag_is_of_the_list_in_which_its_contact_is(kept: Rest) -> None:
-    """One that is put elsewhere while all get a tag is not found where it was."""
+async def test_a_tag_has_the_list_of_its_contact(kept: Rest) -> None:
+    """A contact that is moved during a replacement of tags has none for its old list."""
     parts = kept.services
     lists = [await a_list(parts), await a_list(parts, name="Autumn")]
     (contact_id,) = await contacts_in(parts, lists[0], *some(1))

@@ -1,4 +1,4 @@
-"""Rows that were rejected, fetched: all of them, or none."""
+"""Downloads of rejected rows: all of them, or none."""
 
 import pytest
 
@@ -21,7 +21,7 @@ FILE = b"Phone\n" + b"nobody\n" * BAD
 
 
 async def test_a_rejected_row_stops_nothing(served: Served) -> None:
-    """Each is kept with its line and why, and can be downloaded, mended, and sent again."""
+    """Each is stored with its line number and reason, and can be downloaded and corrected."""
     file = (
         b"Phone,Mail\n+4790000001,\xc3\xa5@example.com\n12,=1+1\n"
         b'"never closed,x\n+4790000002,nobody\n'
@@ -44,8 +44,8 @@ async def test_a_rejected_row_stops_nothing(served: Served) -> None:
     assert found["processing"]["rejectedRowsPath"] == f"{BASE}/rejected-rows/{list_id}"
 
 
-async def test_until_all_are_known_there_are_none(served: Served) -> None:
-    """While the file is processed again it is 409; then they are those of the last time."""
+async def test_rejected_rows_of_a_running_import_are_a_conflict(served: Served) -> None:
+    """409 while the file is imported again; then those of the last import."""
     list_id, _ = await taken(served, FILE)
     path = f"{BASE}/rejected-rows/{list_id}"
     assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
@@ -55,8 +55,8 @@ async def test_until_all_are_known_there_are_none(served: Served) -> None:
     assert len(await rejected(served, list_id)) == BAD
 
 
-async def test_who_fetches_them_slowly_gets_them_all(served: Served) -> None:
-    """Also those that are forgotten before he has read them."""
+async def test_a_slow_download_is_complete(served: Served) -> None:
+    """Also if the rows are deleted meanwhile."""
     list_id, _ = await taken(served, FILE)
     content = await served.services.lists.lists.rejected_rows("acme", int(list_id))
     await mapped(served, list_id, PHONES)
@@ -66,8 +66,8 @@ async def test_who_fetches_them_slowly_gets_them_all(served: Served) -> None:
 
 
 @pytest.mark.parametrize("anew", ["process", "replace"])
-async def test_half_of_them_is_a_conflict(served: Served, anew: str) -> None:
-    """Where they are forgotten while they are written down."""
+async def test_rows_deleted_during_the_copy_are_a_conflict(served: Served, anew: str) -> None:
+    """If the file is imported again, or replaced."""
     list_id, _ = await taken(served, FILE)
     imports = ImportStore(served.services.database, served.services.now_ms)
     async with served.services.database.reading() as connection:

@@ -1,4 +1,4 @@
-"""Contacts looked for over HTTP: by beginnings, by tag, by the page; totals."""
+"""Searches of contacts over HTTP: prefixes, tags, pages, totals."""
 
 from typing import Any
 
@@ -10,19 +10,19 @@ from tests.contract.api.rest import Rest
 
 
 async def found(rest: Rest, path: str, **words: Any) -> Any:
-    """Ask for a page."""
+    """Return a page."""
     answer = await rest.request("GET", f"{BASE}/{path}", params=words)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
 def names(page: Any) -> list[tuple[str, str]]:
-    """Give who is on a page."""
+    """Return the names on a page."""
     return [(each["fName"], each["lName"]) for each in page["data"]]
 
 
 async def test_pages_and_totals(kept: Rest) -> None:
-    """A list's contacts in the order in which they came, ten unless asked for more."""
+    """A list's contacts in the order in which they were added, ten by default."""
     list_id = await a_list(kept.services)
     ids = await contacts_in(kept.services, list_id, *some(25))
     other = await a_list(kept.services, name="Autumn")
@@ -61,8 +61,8 @@ async def test_pages_and_totals(kept: Rest) -> None:
         ({"email": "2@", "lName": "berg"}, []),
     ],
 )
-async def test_beginnings(rest: Rest, words: dict[str, str], wanted: list[tuple[str, str]]) -> None:
-    """By names, number and e-mail, all that are given; nothing of others or of deleted lists."""
+async def test_prefixes(rest: Rest, words: dict[str, str], wanted: list[tuple[str, str]]) -> None:
+    """Of names, number and e-mail address, all that are given; nothing of others or of deleted lists."""
     await rest.services.accounts.change(Account("acme", "acme", region="NO"))
     list_id = await a_list(rest.services)
     await contacts_in(rest.services, list_id, *some(4))
@@ -81,7 +81,7 @@ async def test_beginnings(rest: Rest, words: dict[str, str], wanted: list[tuple[
 
 
 async def test_tags_find_contacts(kept: Rest) -> None:
-    """Any of several, each contact once, in the order in which they came."""
+    """Any of several, each contact once, in the order in which they were added."""
     list_id = await a_list(kept.services)
     both = await contacts_in(kept.services, list_id, *some(2), tags=("a", "b"))
     only = await contacts_in(kept.services, list_id, *some(2, first=2), tags=("b",))
@@ -119,8 +119,8 @@ async def test_tags_find_contacts(kept: Rest) -> None:
         ({"number": "nine"}, "number"),
     ],
 )
-async def test_odd_questions_are_refused(rest: Rest, words: dict[str, str], path: str) -> None:
-    """Each fault is named."""
+async def test_bad_queries_are_rejected(rest: Rest, words: dict[str, str], path: str) -> None:
+    """Each error has its path."""
     list_id = await a_list(rest.services)
     told = await rest.rejected("GET", f"{BASE}/viewContacts/{list_id}", params=words)
     assert (told[0], told[2]) == (400, [path])

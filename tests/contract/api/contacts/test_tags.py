@@ -11,7 +11,7 @@ from tests.contract.api.rest import Rest
 
 
 async def tagged(rest: Rest, list_id: str, tag: str) -> list[str]:
-    """Name the contacts that have a tag."""
+    """Return the contacts that have a tag."""
     words = {"tags": tag, "limit": "1000"}
     answer = await rest.request("GET", f"{BASE}/get-contact/{list_id}", params=words)
     return [each["contactId"] for each in answer.json()["data"]]
@@ -25,7 +25,7 @@ async def replaced(rest: Rest, list_id: str, **body: str) -> Any:
 
 
 async def test_a_lists_tags(kept: Rest) -> None:
-    """Added once each, and taken out; what is not there is not missed."""
+    """Each is added once; removing a missing one does nothing."""
     list_id = await a_list(kept.services)
     path = f"{BASE}/{list_id}/tags"
     answer = await kept.request("PATCH", path, {"tagsToAdd": ["b", "a", "b"]})
@@ -35,7 +35,7 @@ async def test_a_lists_tags(kept: Rest) -> None:
 
 
 async def test_a_tag_is_replaced_on_contacts(kept: Rest) -> None:
-    """Who has the one gets the other, also if he has it already; nobody else does."""
+    """Contacts with the one get the other, also if they have it already; no others do."""
     list_id, other = await a_list(kept.services), await a_list(kept.services, name="Autumn")
     old = await contacts_in(kept.services, list_id, *some(3), tags=("new",))
     both = await contacts_in(kept.services, list_id, *some(1, first=3), tags=("new", "called"))
@@ -53,7 +53,7 @@ async def test_a_tag_is_replaced_on_contacts(kept: Rest) -> None:
 
 
 async def test_many_contacts_are_tagged_in_the_background(kept: Rest) -> None:
-    """By the same deed, as a job."""
+    """With the same result, by a job."""
     list_id = await a_list(kept.services)
     await contacts_in(kept.services, list_id, *some(MAX_SYNCHRONOUS + 1))
     assert (await replaced(kept, list_id, insertTag="all"))["state"] == "waiting"
@@ -77,16 +77,16 @@ async def test_many_contacts_are_tagged_in_the_background(kept: Rest) -> None:
         ("manage-tags", {"insertTag": ""}, "insertTag"),
     ],
 )
-async def test_what_is_wrong_is_named(
+async def test_bad_input_names_its_field(
     rest: Rest, path: str, body: dict[str, Any], fault: str
 ) -> None:
-    """Each fault by its path."""
+    """Each error has its path."""
     told = await rest.rejected("PATCH", f"{BASE}/{await a_list(rest.services)}/{path}", body)
     assert (told[0], told[2]) == (400, [fault])
 
 
-async def test_a_list_has_so_many_tags(kept: Rest) -> None:
-    """One more is refused, and none is added."""
+async def test_a_list_has_a_maximum_of_tags(kept: Rest) -> None:
+    """One more is rejected, and none is added."""
     path = f"{BASE}/{await a_list(kept.services)}/tags"
     await kept.request("PATCH", path, {"tagsToAdd": [f"t{each}" for each in range(100)]})
     assert (await kept.rejected("PATCH", path, {"tagsToAdd": ["more"]}))[0] == 400

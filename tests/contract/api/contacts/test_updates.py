@@ -1,4 +1,4 @@
-"""Contacts changed by a file: what it says is there, and found; what is not new is left alone."""
+"""Contacts updated by a file: changes are written and found; unchanged contacts are not written."""
 
 from collections.abc import AsyncIterator
 
@@ -21,7 +21,7 @@ async def rest(database_url: str, clock: ManualClock) -> AsyncIterator[Served]:
 
 
 async def changed(rest: Served, clock: ManualClock, list_id: str, *rows: str) -> list[str]:
-    """Update a list by a file, a minute later; tell which numbers were written."""
+    """Update a list by a file, a minute later; return the numbers that were written."""
     before = {each["phoneNumber"]: each["updatedTime"] for each in await contacts(rest, list_id)}
     clock.now += 60_000
     file = "\n".join([HEAD, *rows]).encode()
@@ -38,13 +38,13 @@ async def changed(rest: Served, clock: ManualClock, list_id: str, *rows: str) ->
 
 
 async def names(rest: Served, **words: str) -> list[str]:
-    """Look for contacts by what they begin with."""
+    """Search contacts by prefix."""
     _, page = await rest.request("GET", f"{BASE}/all-contacts", **words)
     return [str(each["phoneNumber"]) for each in page["data"]]
 
 
 async def test_only_what_is_new_is_written(rest: Served, clock: ManualClock) -> None:
-    """A file that says nothing new leaves every contact as it was, and so does an empty cell."""
+    """A file without changes writes no contact; neither does an empty cell."""
     list_id, _ = await taken(rest, FIRST.encode(), MAPPINGS, assignedFields=["city", "zip"])
     assert await changed(rest, clock, list_id, *FIRST.splitlines()[1:]) == []
     assert await changed(rest, clock, list_id, "+4790000001,,,,", "+4790000002,Dahl,,,") == []
@@ -59,7 +59,7 @@ async def test_only_what_is_new_is_written(rest: Served, clock: ManualClock) -> 
 
 
 async def test_what_is_changed_is_found(rest: Served, clock: ManualClock) -> None:
-    """By its new name and e-mail, and not by its old ones; what was left out still is."""
+    """By its new name and e-mail address, not by the old ones; omitted values stay."""
     list_id, _ = await taken(rest, FIRST.encode(), MAPPINGS, assignedFields=["city", "zip"])
     await changed(rest, clock, list_id, "+4790000001,Bø,,,", "+4790000002,,d@example.com,,")
     assert (await names(rest, lName="berg"), await names(rest, lName="bø")) == ([], ["+4790000001"])

@@ -1,4 +1,4 @@
-"""Files of contacts, sent and taken in, for tests."""
+"""Files of contacts, uploaded and imported, for tests."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ async def sent(  # noqa: PLR0913 - a form has that many parts
     file_name: str = "contacts.csv",
     **data: Any,
 ) -> tuple[int, Any]:
-    """Send a form; a list is called Spring unless it is said otherwise."""
+    """Send a form; a list is named Spring by default."""
     file = None if content is None else io.BytesIO(content)
     said = {"name": "Spring", **data} if method == "POST" else data
     url, headers = f"{rest.url}{BASE}{path}", rest.headers(who)
@@ -36,7 +36,7 @@ async def sent(  # noqa: PLR0913 - a form has that many parts
 
 
 def form_of(file: BinaryIO | None, file_name: str, data: object) -> aiohttp.FormData:
-    """Make a form."""
+    """Return a form."""
     form = aiohttp.FormData(default_to_multipart=True, quote_fields=False)
     if file is not None:
         form.add_field("file", file, filename=file_name)
@@ -45,7 +45,7 @@ def form_of(file: BinaryIO | None, file_name: str, data: object) -> aiohttp.Form
 
 
 async def sent_to(api: RecordsApi, file: BinaryIO, mappings: dict[str, str], **data: Any) -> str:
-    """Make a list of a file in another process, and map its columns; gives its id."""
+    """Create a list from a file in another process, and map its columns; return its id."""
     made = await _posted(api, "POST", "/upload", file, data)
     list_id = str(made["contactListId"])
     await _mapped_in(api, list_id, mappings)
@@ -53,7 +53,7 @@ async def sent_to(api: RecordsApi, file: BinaryIO, mappings: dict[str, str], **d
 
 
 async def replaced(api: RecordsApi, path: Path, list_id: str, mappings: dict[str, str]) -> None:
-    """Give a list in another process another file, and map its columns."""
+    """Replace the file of a list in another process, and map its columns."""
     with path.open("rb") as file:
         await _posted(api, "PATCH", f"/updatecontactlist/{list_id}", file, {})
     await _mapped_in(api, list_id, mappings)
@@ -79,14 +79,14 @@ async def _mapped_in(api: RecordsApi, list_id: str, mappings: dict[str, str]) ->
 
 
 async def uploaded(rest: Served, content: bytes, **data: Any) -> str:
-    """Make a list of a file; gives its id."""
+    """Create a list from a file; return its id."""
     status, made = await sent(rest, content, **data)
     assert (status, made.get("status")) == (201, "UPLOADED"), made
     return str(made["contactListId"])
 
 
 async def refused(rest: Served, content: bytes, **data: Any) -> str:
-    """Send a file that can't be read; gives why."""
+    """Upload a file that can't be read; return the reason."""
     status, answer = await sent(rest, content, **data)
     assert (status, [each["path"] for each in answer["errors"]]) == (400, ["file"]), answer
     return str(answer["errors"][0]["message"])
@@ -100,13 +100,13 @@ async def mapped(rest: Served, list_id: str, mappings: dict[str, str]) -> None:
 
 
 async def worked(rest: Served) -> bool:
-    """Do the next job, if there is one."""
+    """Run the next job, if there is one."""
     parts = rest.services
     return await Worker(parts.jobs, parts.lists.jobs, parts.metrics).once()
 
 
 async def processed(rest: Served, list_id: str, **query: object) -> dict[str, Any]:
-    """Take a list's file in; gives what became of it."""
+    """Import a list's file; return the list."""
     status, found = await rest.request("POST", f"{BASE}/process-file/{list_id}", "acme", **query)
     assert (status, found.get("status")) == (200, "PROCESSING"), found
     assert await worked(rest)
@@ -117,7 +117,7 @@ async def processed(rest: Served, list_id: str, **query: object) -> dict[str, An
 async def taken(
     rest: Served, content: bytes, mappings: dict[str, str] | None = None, **data: Any
 ) -> tuple[str, dict[str, Any]]:
-    """Upload, map and process a file; gives the list's id, and what became of its rows."""
+    """Upload, map and import a file; return the list's id and the results."""
     list_id = await uploaded(rest, content, **data)
     await mapped(rest, list_id, mappings or PHONES)
     found = await processed(rest, list_id)
@@ -126,14 +126,14 @@ async def taken(
 
 
 async def contacts(rest: Served, list_id: str) -> list[dict[str, Any]]:
-    """Read a list's contacts, by number."""
+    """Return a list's contacts, by number."""
     status, found = await rest.request("GET", f"{BASE}/get-contact/{list_id}", limit=1_000)
     assert status == 200, found
     return sorted(found["data"], key=lambda each: str(each["phoneNumber"]))
 
 
 async def rejected(rest: Served, list_id: str) -> list[list[str]]:
-    """Download the rejected rows, without the line of names."""
+    """Download the rejected rows, without the header."""
     url = f"{rest.url}{BASE}/rejected-rows/{list_id}"
     async with rest.http.get(url, headers=rest.headers("acme")) as reply:
         assert reply.status == 200, await reply.text()

@@ -1,4 +1,4 @@
-"""The REST layer before the messaging platform's double; both accounts have a number there."""
+"""The REST layer with the messaging platform's double; both accounts have a number there."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,7 +29,7 @@ LISTED = f"{BASE}?name=&category=&status="
 
 
 class Messaging:
-    """A client of account `acme`, and the platform that it talks of."""
+    """A client of account `acme`, with the platform."""
 
     def __init__(self, rest: Rest, platform: SimulatedMsgapp) -> None:
         self.rest = rest
@@ -37,17 +37,17 @@ class Messaging:
 
     @property
     def there(self) -> PlatformTemplates:
-        """What the account's business account has."""
+        """The templates of the account's business account."""
         return self.platform.business("acme")
 
     async def create(self, **more: Any) -> Any:
-        """Make a template; give it."""
+        """Create a template; return it."""
         answer = await self.rest.request("POST", BASE, {**HELLO, **more})
         assert answer.status_code == 201, answer.text
         return answer.json()
 
     async def approved(self, **more: Any) -> Any:
-        """Make a template that may be sent; give it."""
+        """Create a template that may be sent; return it."""
         made = await self.create(**more)
         self.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
         return made
@@ -59,13 +59,13 @@ class Messaging:
         return answer.json()
 
     async def sync(self) -> Any:
-        """Bring statuses up to date."""
+        """Synchronize the statuses."""
         return await self.rest.post(f"{BASE}/sync-status")
 
     async def refused(
         self, method: str = "POST", path: str = BASE, body: object = None, **more: Any
     ) -> tuple[int, str, list[str]]:
-        """Ask for what is refused: `hello`, unless it is said otherwise."""
+        """Send a request that must fail; by default it creates the template `hello`."""
         asked = HELLO if body is None and path == BASE else body
         return await self.rest.rejected(method, path, asked, **more)
 
@@ -74,7 +74,7 @@ class Messaging:
 async def messaging(
     database_url: str, bench: Bench, clock: Clock = now_ms, **more: Any
 ) -> AsyncIterator[Messaging]:
-    """Run both; settings of the platform may be others."""
+    """Run both, with settings of the platform."""
     async with SimulatedMsgapp() as platform:
         settings = platform.settings("acme", "other", **more)
         known = settings_for(database_url, bench.url, msgapp=settings)

@@ -1,4 +1,4 @@
-"""Templates changed and taken away, here and there; and what becomes of answers that are lost."""
+"""Templates changed and deleted, here and on the platform; responses that are lost."""
 
 from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.templates.messaging import BASE, HELLO, LISTED, Messaging
@@ -10,7 +10,7 @@ CHANGED = "Hello {{1}}, {{2}} has come."
 
 
 async def test_a_template_is_changed(stack: Messaging) -> None:
-    """There and here; what is not named stays, and the status is the platform's again."""
+    """There and here; omitted fields stay, and the status is the platform's."""
     made = await stack.create(footerText="Bye")
     stack.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
     path = f"{BASE}/{made['id']}"
@@ -32,8 +32,8 @@ async def test_a_template_is_changed(stack: Messaging) -> None:
     assert changed["components"][1:] == HELLO["components"]
 
 
-async def test_changes_that_the_platform_need_not_know(stack: Messaging) -> None:
-    """Nothing new, or another number of the account: it is not asked."""
+async def test_changes_without_a_request_to_the_platform(stack: Messaging) -> None:
+    """No change, or another number of the account."""
     made = await stack.create()
     path = f"{BASE}/{made['id']}"
     number = {"businessName": "x", "phoneNumberId": "2", "businessMsgappNumber": "+4721930001"}
@@ -57,8 +57,8 @@ async def test_changes_that_the_platform_need_not_know(stack: Messaging) -> None
     assert len(stack.platform.seen) == before
 
 
-async def test_a_template_is_taken_away(stack: Messaging) -> None:
-    """There in its language only; one that is gone there already goes here, too."""
+async def test_a_template_is_deleted(stack: Messaging) -> None:
+    """There in its language only; one that is deleted there already is deleted here, too."""
     first, second = await stack.create(), await stack.create(language="nb")
     path = f"{BASE}/{first['id']}"
     assert (await stack.rest.request("DELETE", path)).json() == {"id": first["id"], "deleted": True}
@@ -69,8 +69,8 @@ async def test_a_template_is_taken_away(stack: Messaging) -> None:
     assert (await stack.rest.request("GET", LISTED)).json()["total"] == 0
 
 
-async def test_one_that_is_there_already_is_known(stack: Messaging) -> None:
-    """With its platform id it is not made anew: its content is what it is there."""
+async def test_an_existing_template_is_linked(stack: Messaging) -> None:
+    """With its platform id it is not created; its content is the platform's."""
     stack.there.put("77", name="hello", components=[{"type": "BODY", "text": "There."}])
     made = await stack.create(platformTemplateId="77", components=[])
     shown = (made["platformTemplateId"], made["status"], made["statusReason"], made["bodyText"])
@@ -82,8 +82,8 @@ async def test_one_that_is_there_already_is_known(stack: Messaging) -> None:
     assert stack.platform.of("POST", "/message_templates") == []
 
 
-async def test_what_the_platform_refuses_is_not_kept(stack: Messaging) -> None:
-    """Its own words and numbers are passed on, and the name is free again."""
+async def test_a_rejected_template_is_not_stored(stack: Messaging) -> None:
+    """The platform's text and codes are returned, and the name is free again."""
     text = "This text is not fit to be sent."
     stack.platform.next_answers(fails(400, 100, error_subcode=2388299, error_user_msg=text))
     answer = await stack.rest.request("POST", BASE, HELLO)
@@ -95,8 +95,8 @@ async def test_what_the_platform_refuses_is_not_kept(stack: Messaging) -> None:
     await stack.create()
 
 
-async def test_an_answer_that_is_lost_loses_nothing(stack: Messaging, clock: ManualClock) -> None:
-    """Made there, told as a 500: it is kept without a status, and the next try finds it."""
+async def test_a_lost_response_is_recovered(stack: Messaging, clock: ManualClock) -> None:
+    """Created there, with a 500: it is stored without a status, and a retry finds it."""
     stack.platform.next_answers(fails_after_serving(fails(500)))
     assert (await stack.refused())[:2] == (503, "platform_down")
     (kept,) = (await stack.rest.request("GET", LISTED)).json()["data"]
@@ -114,8 +114,8 @@ async def test_an_answer_that_is_lost_loses_nothing(stack: Messaging, clock: Man
     assert len(stack.there.all) == 1
 
 
-async def test_a_lost_answer_may_also_be_synced_or_taken_away(stack: Messaging) -> None:
-    """What was made there without our knowing is found by its name."""
+async def test_a_lost_response_may_be_synced_or_deleted(stack: Messaging) -> None:
+    """The template is found by its name."""
     stack.platform.next_answers(fails_after_serving(fails(500)), fails_after_serving(fails(502)))
     await stack.refused()
     await stack.refused(body={**HELLO, "name": "second"})
@@ -129,7 +129,7 @@ async def test_a_lost_answer_may_also_be_synced_or_taken_away(stack: Messaging) 
 
 
 async def test_without_a_business_account(stack: Messaging, bench: Bench) -> None:
-    """An account that the settings do not name can't have the platform asked."""
+    """An account that the settings do not name can't use the platform."""
     theirs = await stack.rest.token_of("other", "other")
     assert stack.rest.services.settings.msgapp.accounts.pop("other")
     asked = {**HELLO, "phoneNumberId": phone_id("other")}
@@ -139,8 +139,8 @@ async def test_without_a_business_account(stack: Messaging, bench: Bench) -> Non
     assert refused[:2] == (400, "no_business_account")
 
 
-async def test_sent_again_it_is_made_once(stack: Messaging) -> None:
-    """With an idempotency key the answer is the same."""
+async def test_a_repeated_request_creates_one_template(stack: Messaging) -> None:
+    """With an idempotency key the response is the same."""
     headers = {"Idempotency-Key": "k-1"}
     first = await stack.rest.request("POST", BASE, HELLO, headers=headers)
     again = await stack.rest.request("POST", BASE, HELLO, headers=headers)

@@ -1,4 +1,4 @@
-"""Files for templates' headers, over HTTP and before the double."""
+"""Header media over HTTP, with the platform's double."""
 
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ async def upload(one: Messaging, content: bytes, kind: str, name: str = "file") 
     ],
 )
 async def test_a_file_is_uploaded(one: Messaging, content: bytes, kind: str, mime: str) -> None:
-    """As it is, in a session that knows its type and size; a template names it by its handle."""
+    """Unchanged, in a session with its type and size; a template refers to it by its handle."""
     answer = await upload(one, content, kind, "../../odd näme?.png")
     assert answer.status_code == 200, answer.text
     (key,) = one.platform.files
@@ -59,7 +59,7 @@ async def test_a_file_is_uploaded(one: Messaging, content: bytes, kind: str, mim
 
 
 async def test_an_uploaded_header_is_used(one: Messaging) -> None:
-    """Uploaded, made with, and sent with a file of its own."""
+    """Uploaded, used by a template, and sent with a file of its own."""
     handle = (await upload(one, PNG, "image")).json()["handle"]
     header = {"type": "HEADER", "format": "IMAGE", "example": {"header_handle": [handle]}}
     made = await one.approved(components=[header, *HELLO["components"]])
@@ -87,10 +87,10 @@ async def test_an_uploaded_header_is_used(one: Messaging) -> None:
         (MP4 + b"\0" * (16 * MIB), "video", "too_large", "file"),
     ],
 )
-async def test_a_file_that_can_not_be(
+async def test_invalid_files(
     one: Messaging, content: bytes, kind: str, code: str, path: str
 ) -> None:
-    """Known by its content, whatever it is called; nothing is sent on."""
+    """Detected by the content, whatever the name; nothing is sent on."""
     refused = await one.rest.rejected(
         "POST", UPLOAD, files={"file": ("a.png", content)}, data={"mediaKind": kind}
     )
@@ -98,8 +98,8 @@ async def test_a_file_that_can_not_be(
     assert one.platform.seen == []
 
 
-async def test_forms_that_are_none(one: Messaging) -> None:
-    """A part that is missing is named; no form, two files or a broken one is 400."""
+async def test_invalid_forms(one: Messaging) -> None:
+    """A missing part is named; no form, two files or a malformed one is 400."""
     single = {"file": ("a.png", PNG)}
     kind = {"mediaKind": "image"}
     assert (await one.rest.rejected("POST", UPLOAD, files=single))[2] == ["mediaKind"]
@@ -133,15 +133,15 @@ async def test_forms_that_are_none(one: Messaging) -> None:
 async def test_an_upload_that_fails(
     one: Messaging, fault: faults.Fault, status: int, code: str
 ) -> None:
-    """Told as it is; a session that leads elsewhere is not followed."""
+    """The error is returned; a session with another path is not followed."""
     one.platform.next_answers(fault)
     answer = await upload(one, PNG, "image")
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert one.platform.files == {}
 
 
-async def test_without_an_app_nothing_is_uploaded(tmp_path: Path, bench: Bench) -> None:
-    """The operator has to name one."""
+async def test_without_an_app_uploads_fail(tmp_path: Path, bench: Bench) -> None:
+    """The operator has to configure one."""
     async with messaging(sqlite_url(tmp_path), bench, app_id=None) as stack:
         answer = await upload(stack, PNG, "image")
         assert (answer.status_code, answer.json()["code"]) == (503, "no_app")

@@ -1,4 +1,4 @@
-"""Templates sent as a test, over HTTP and before the double."""
+"""Test messages of templates over HTTP, with the platform's double."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ VALUES = {"1": "Ada", "2": "the order"}
 
 
 async def test_a_template_is_sent(one: Messaging) -> None:
-    """With its values in their places, to the number in E.164; the platform's id is told."""
+    """With its values, to the number in E.164; the platform's id is returned."""
     made = await one.approved()
     asked = {"templateId": made["id"], "phoneNumber": "47 22 22 22 22", "variableValues": VALUES}
     sent = await one.rest.post(SEND, **asked)
@@ -81,7 +81,7 @@ async def test_the_sender_may_be_another(one: Messaging) -> None:
     ],
 )
 async def test_bad_input_names_its_field(one: Messaging, change: dict[str, Any], path: str) -> None:
-    """And nothing is sent."""
+    """Nothing is sent."""
     made = await one.approved()
     asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES, **change}
     asked = {name: each for name, each in asked.items() if each is not None}
@@ -90,8 +90,8 @@ async def test_bad_input_names_its_field(one: Messaging, change: dict[str, Any],
     assert one.platform.of("POST", "/messages") == []
 
 
-async def test_what_the_platform_says_of_a_message(one: Messaging) -> None:
-    """A template that is not approved, or not there any more: its words, and our status."""
+async def test_errors_of_the_platform(one: Messaging) -> None:
+    """A template that is not approved, or deleted there: its text, and our status."""
     made = await one.create()
     asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     assert (await one.rest.rejected("POST", SEND, asked))[:2] == (400, "platform_132015")
@@ -102,8 +102,8 @@ async def test_what_the_platform_says_of_a_message(one: Messaging) -> None:
     assert refused == (400, "unknown_template", ["templateId"])
 
 
-async def test_a_token_that_is_told_back_is_kept_secret(one: Messaging) -> None:
-    """The platform repeats one that it does not understand; the customer never sees it."""
+async def test_a_repeated_token_stays_secret(one: Messaging) -> None:
+    """The platform repeats a token that it rejects; the customer never sees it."""
     made = await one.approved()
     asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     text = f"Malformed access token {token('acme')}"
@@ -115,8 +115,8 @@ async def test_a_token_that_is_told_back_is_kept_secret(one: Messaging) -> None:
 
 
 @pytest.mark.parametrize("fault", [faults.disconnects(), faults.never_answers(), faults.fails(500)])
-async def test_a_message_is_not_sent_twice(one: Messaging, fault: faults.Fault) -> None:
-    """Whatever was answered: only who asked may ask again."""
+async def test_a_message_is_not_retried(one: Messaging, fault: faults.Fault) -> None:
+    """Whatever the response was."""
     made = await one.approved()
     asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     one.platform.next_answers(faults.fails_after_serving(fault))
@@ -124,8 +124,8 @@ async def test_a_message_is_not_sent_twice(one: Messaging, fault: faults.Fault) 
     assert len(one.platform.messages) == 1
 
 
-async def test_asked_again_by_key_it_is_sent_once(one: Messaging) -> None:
-    """The answer is the first one's."""
+async def test_a_repeated_request_sends_one_message(one: Messaging) -> None:
+    """The response is the first one's."""
     made = await one.approved()
     asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     headers = {"Idempotency-Key": "k-1"}

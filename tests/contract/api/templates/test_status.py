@@ -1,4 +1,4 @@
-"""Statuses of templates: asked for page by page."""
+"""Synchronization of template statuses, page by page."""
 
 import pytest
 from msgspec import structs
@@ -11,8 +11,8 @@ from tests.harness.customers import msgapp_faults as faults
 SYNC = f"{BASE}/sync-status"
 
 
-async def test_statuses_are_brought_up_to_date(stack: Messaging) -> None:
-    """Word for word, also one that nobody has heard of; what is not there is named."""
+async def test_statuses_are_updated(stack: Messaging) -> None:
+    """With the platform's words, also unknown ones; missing templates are named."""
     first, second, gone = [await stack.create(name=name) for name in ("a", "b", "c")]
     stack.there.all[first["platformTemplateId"]]["status"] = "IN_A_NEW_STATE"
     stack.there.all[second["platformTemplateId"]] |= {
@@ -33,7 +33,7 @@ async def test_statuses_are_brought_up_to_date(stack: Messaging) -> None:
 
 
 async def test_all_pages_are_read(stack: Messaging) -> None:
-    """By the cursor of each, to the last; on which of them a template is does not matter."""
+    """By the cursor of each, to the last."""
     made = await stack.create()
     mine = stack.there.all.pop(made["platformTemplateId"])
     for number in range(2 * PAGE_ROWS + 1):
@@ -49,8 +49,8 @@ async def test_all_pages_are_read(stack: Messaging) -> None:
     assert asked == [None, f"cursor{PAGE_ROWS}", f"cursor{2 * PAGE_ROWS}"]
 
 
-async def test_a_fault_on_the_way_takes_nothing_back(stack: Messaging) -> None:
-    """The first page is noted when the second is refused; the next try does the rest."""
+async def test_an_error_keeps_earlier_pages(stack: Messaging) -> None:
+    """The first page is stored when the second fails; a retry does the rest."""
     first = await stack.create(name="a")
     for number in range(PAGE_ROWS):
         stack.there.put(str(number), name=f"t{number}")
@@ -97,10 +97,10 @@ async def test_a_fault_on_the_way_takes_nothing_back(stack: Messaging) -> None:
         (faults.fails(400, 100), 400, "platform_100", None),
     ],
 )
-async def test_its_faults_are_told_as_ours(
+async def test_errors_of_the_platform(
     one: Messaging, fault: faults.Fault, status: int, code: str, wait_s: str | None
 ) -> None:
-    """Each as a problem, with how long to wait where that helps; never a 500, never a hang."""
+    """Each as a problem, with Retry-After where that helps; never a 500, never a hang."""
     one.platform.next_answers(fault)
     answer = await one.rest.request("POST", SYNC)
     told = answer.json()
@@ -115,7 +115,7 @@ async def test_its_faults_are_told_as_ours(
 
 
 async def test_pages_that_never_end(one: Messaging) -> None:
-    """A cursor that comes again, and one page after another for ever: both are given up."""
+    """A repeated cursor, and endless pages: both fail."""
     again = faults.answers(b'{"data": [], "paging": {"cursors": {"after": "x"}, "next": "y"}}')
     one.platform.next_answers(again, again)
     assert (await one.rest.rejected("POST", SYNC))[:2] == (503, "platform_down")
@@ -126,7 +126,7 @@ async def test_pages_that_never_end(one: Messaging) -> None:
 
 
 async def test_pages_that_take_too_long_together(one: Messaging) -> None:
-    """Each within its time, but all of them not: given up with what was noted."""
+    """Each is in time, but not all of them: the request fails, with the stored pages."""
     made = await one.create()
     one.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
     for number in range(PAGE_ROWS):
@@ -138,8 +138,8 @@ async def test_pages_that_take_too_long_together(one: Messaging) -> None:
     assert (await one.get(made["id"]))["status"] == "APPROVED"
 
 
-async def test_nobody_is_there(one: Messaging) -> None:
-    """A platform that can't be reached is told as such; it was not asked, so nothing is kept."""
+async def test_an_unreachable_platform(one: Messaging) -> None:
+    """The template is not stored, as it can't have been created."""
     await one.platform.stop()
     assert (await one.rest.rejected("POST", SYNC))[:2] == (503, "platform_down")
     assert (await one.refused())[:2] == (503, "platform_down")

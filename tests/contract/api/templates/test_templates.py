@@ -1,4 +1,4 @@
-"""`/srmain/msgapp_templates` over HTTP: made, shown and listed."""
+"""`/srmain/msgapp_templates` over HTTP: created, shown and listed."""
 
 import json
 from typing import Any
@@ -12,8 +12,8 @@ from tests.harness.customers.msgapp_names import phone_id
 CHANGED = "Hello {{1}}, {{2}} has come."
 
 
-async def test_a_template_is_made(stack: Messaging) -> None:
-    """There with what was asked for, here with the platform's id and status, word for word."""
+async def test_a_template_is_created(stack: Messaging) -> None:
+    """There with the requested fields, here with the platform's id and status."""
     made = await stack.create()
     (there,) = stack.there.all.values()
     assert (there["name"], there["language"]) == ("hello", "en_US")
@@ -37,7 +37,7 @@ async def test_a_template_is_made(stack: Messaging) -> None:
 
 
 async def test_all_fields_reach_the_platform(stack: Messaging) -> None:
-    """Named placeholders, sub-category, delivery; a component as a text that holds its JSON."""
+    """Named placeholders, sub-category, delivery; a component as a string of JSON."""
     text = "{{first}} {{second}}"
     named = [{"param_name": name, "example": name} for name in ("first", "second")]
     body = {"type": "body", "text": text, "example": {"body_text_named_params": named}}
@@ -71,7 +71,7 @@ async def test_all_fields_reach_the_platform(stack: Messaging) -> None:
 
 
 async def test_a_text_alone_is_enough(stack: Messaging) -> None:
-    """The platform wants examples of placeholders: they are their own."""
+    """The platform requires examples of placeholders: they are their names."""
     made = await stack.create(components=[], bodyText="Hi {{1}}, {{2}}!")
     example = {"body_text": [["1", "2"]]}
     assert made["components"] == [{"type": "BODY", "text": "Hi {{1}}, {{2}}!", "example": example}]
@@ -106,7 +106,7 @@ async def test_a_text_alone_is_enough(stack: Messaging) -> None:
 async def test_bad_input_names_its_field(
     stack: Messaging, change: dict[str, Any], path: str
 ) -> None:
-    """Before anything is sent, and nothing is kept."""
+    """Before anything is sent, and nothing is stored."""
     status, _code, paths = await stack.refused(body={**HELLO, **change})
     assert (status, paths) == (400, [path])
     assert stack.platform.seen == []
@@ -114,7 +114,7 @@ async def test_bad_input_names_its_field(
 
 
 async def test_what_is_required(stack: Messaging) -> None:
-    """Four fields, and a number that is active."""
+    """Four fields, and an active number."""
     for name in ("name", "language", "category", "phoneNumberId"):
         asked = {key: value for key, value in HELLO.items() if key != name}
         assert await stack.refused(body=asked) == (400, "invalid", [name])
@@ -126,7 +126,7 @@ async def test_what_is_required(stack: Messaging) -> None:
 
 
 async def test_lists(stack: Messaging, clock: ManualClock) -> None:
-    """By part of the name, category, status, number; an empty filter must be there, and is any."""
+    """By part of the name, category, status, number; an empty filter is required, and matches any."""
     for name, category in (("a_one", "UTILITY"), ("b_one", "MARKETING"), ("axone", "UTILITY")):
         clock.now += 1
         await stack.create(name=name, category=category)
@@ -159,8 +159,8 @@ async def test_lists(stack: Messaging, clock: ManualClock) -> None:
         assert await stack.refused("GET", f"{BASE}?{query}") == (400, "invalid", [path])
 
 
-async def test_a_name_is_had_once_in_a_language(stack: Messaging) -> None:
-    """The platform is not even asked; in another language it may be had."""
+async def test_a_name_is_unique_in_a_language(stack: Messaging) -> None:
+    """The platform is not requested; another language may have it."""
     await stack.create()
     assert await stack.refused() == (400, "taken", ["name"])
     assert len(stack.platform.of("POST", "/message_templates")) == 1
@@ -168,7 +168,7 @@ async def test_a_name_is_had_once_in_a_language(stack: Messaging) -> None:
 
 
 async def test_each_account_sees_its_own(stack: Messaging) -> None:
-    """Another's template is 404, and its business account is asked with its token alone."""
+    """Another's template is 404, and its business account is used with its token only."""
     made = await stack.create()
     theirs = await stack.rest.token_of("other", "other")
     path = f"{BASE}/{made['id']}"

@@ -1,4 +1,4 @@
-"""Statuses of templates, told by the platform itself: signed, and in whatever order."""
+"""Template statuses by webhook: signed, and in any order."""
 
 import asyncio
 from typing import Any
@@ -13,13 +13,13 @@ SYNC = f"{BASE}/sync-status"
 
 
 async def told(stack: Messaging, body: bytes, headers: dict[str, str]) -> tuple[int, Any]:
-    """Tell as the platform does; give status and answer."""
+    """Send a notification as the platform does; return status and response."""
     answer = await stack.rest.client.post(HOOK, content=body, headers=headers)
     return answer.status_code, answer.json()
 
 
-async def test_the_platform_tells_at_once(stack: Messaging, clock: ManualClock) -> None:
-    """Its event is the status, its reason the reason; told again it is the same."""
+async def test_a_notification_updates_the_status(stack: Messaging, clock: ManualClock) -> None:
+    """Its event is the status, its reason the reason; a repetition changes nothing."""
     made = await stack.create()
     key = made["platformTemplateId"]
     for event, reason in (("APPROVED", "NONE"), ("PAUSED", None), ("A_NEW_ONE", "BECAUSE")):
@@ -30,8 +30,8 @@ async def test_the_platform_tells_at_once(stack: Messaging, clock: ManualClock) 
         assert (shown["status"], shown["statusReason"]) == (event, reason)
 
 
-async def test_what_is_told_late_is_old(stack: Messaging) -> None:
-    """Of two the platform's later one counts, in whichever order they come."""
+async def test_a_late_notification_is_outdated(stack: Messaging) -> None:
+    """The platform's time decides, in whichever order they arrive."""
     made = await stack.create()
     key = made["platformTemplateId"]
     assert await told(stack, *status_webhook("acme", key, "REJECTED", at_s=20)) == (
@@ -45,8 +45,8 @@ async def test_what_is_told_late_is_old(stack: Messaging) -> None:
     assert (await stack.get(made["id"]))["status"] == "REJECTED"
 
 
-async def test_what_is_told_while_we_ask_is_newer(stack: Messaging, clock: ManualClock) -> None:
-    """A page that was on its way does not take back what was told meanwhile."""
+async def test_a_notification_during_a_sync_is_newer(stack: Messaging, clock: ManualClock) -> None:
+    """A page that was requested before does not overwrite it."""
     made = await stack.create()
     key = made["platformTemplateId"]
     clock.now += 10
@@ -64,8 +64,8 @@ async def test_what_is_told_while_we_ask_is_newer(stack: Messaging, clock: Manua
     assert (await stack.sync())["updated"] == 1
 
 
-async def test_only_of_the_business_accounts_own(stack: Messaging) -> None:
-    """Another business account's notice, an unknown template or other news change nothing."""
+async def test_only_the_business_accounts_templates(stack: Messaging) -> None:
+    """Another business account, an unknown template or another event change nothing."""
     made = await stack.create()
     key = made["platformTemplateId"]
     assert await told(stack, *status_webhook("other", key, "REJECTED")) == (200, {"noted": 0})
@@ -75,8 +75,8 @@ async def test_only_of_the_business_accounts_own(stack: Messaging) -> None:
     assert (await stack.get(made["id"]))["status"] == "PENDING"
 
 
-async def test_a_notice_settles_what_was_not_answered(stack: Messaging) -> None:
-    """A template whose making was never heard of is known by its name and language."""
+async def test_a_notification_settles_a_pending_template(stack: Messaging) -> None:
+    """It is found by its name and language."""
     stack.platform.next_answers(faults.fails_after_serving(faults.fails(500)))
     await stack.refused()
     (key,) = stack.there.all
@@ -85,8 +85,8 @@ async def test_a_notice_settles_what_was_not_answered(stack: Messaging) -> None:
     assert (kept["status"], kept["platformTemplateId"]) == ("APPROVED", key)
 
 
-async def test_one_bad_change_does_not_hold_up_the_others(stack: Messaging) -> None:
-    """Several entries and changes at once; what is not understood is left out."""
+async def test_an_invalid_change_does_not_block_the_others(stack: Messaging) -> None:
+    """Several entries and changes at once; an invalid one is ignored."""
     made = await stack.create()
     good = {
         "event": "APPROVED",
@@ -108,8 +108,8 @@ async def test_one_bad_change_does_not_hold_up_the_others(stack: Messaging) -> N
     assert await told(stack, body, headers) == (200, {"noted": 1})
 
 
-async def test_only_the_platform_is_believed(one: Messaging) -> None:
-    """A signature that is missing, another's, or another body's: 401, and nothing is read."""
+async def test_signatures_are_verified(one: Messaging) -> None:
+    """A missing one, another's, or another body's: 401, and nothing changes."""
     made = await one.create()
     body, headers = status_webhook("acme", made["platformTemplateId"], "APPROVED")
     name = "X-Hub-Signature-256"
@@ -129,8 +129,8 @@ async def test_only_the_platform_is_believed(one: Messaging) -> None:
     assert (await one.get(made["id"]))["status"] == "PENDING"
 
 
-async def test_a_signed_notice_that_is_none(one: Messaging) -> None:
-    """400, whatever it is; three megabytes are taken, more are not."""
+async def test_invalid_notifications(one: Messaging) -> None:
+    """400; up to three megabytes are read."""
     late = {"entry": [{"id": "business-acme", "time": 2**63}]}
     bad: tuple[Any, ...] = ([], {}, {"entry": 7}, {"entry": [{"id": 7}]}, "x", late)
     for what in bad:
@@ -141,8 +141,8 @@ async def test_a_signed_notice_that_is_none(one: Messaging) -> None:
     assert (await told(one, *signed({**padding, "more": "x" * 200_000})))[0] == 413
 
 
-async def test_the_challenge_is_given_back(one: Messaging) -> None:
-    """To who knows the verify token, as plain text."""
+async def test_the_challenge_is_returned(one: Messaging) -> None:
+    """For the verify token, as plain text."""
     query = {"hub.mode": "subscribe", "hub.verify_token": VERIFY, "hub.challenge": "1158201444"}
     answer = await one.rest.client.get(HOOK, params=query)
     assert (answer.status_code, answer.text) == (200, "1158201444")
@@ -155,7 +155,7 @@ async def test_the_challenge_is_given_back(one: Messaging) -> None:
 
 
 async def test_without_a_secret_there_is_no_webhook(rest: Any) -> None:
-    """Where nothing is set up, nobody is believed."""
+    """Without settings, no notification is accepted."""
     query = {"hub.mode": "subscribe", "hub.verify_token": "", "hub.challenge": "x"}
     assert (await rest.rejected("GET", HOOK, params=query))[0] == 404
     assert (await rest.rejected("POST", HOOK, b"{}"))[0] == 404

@@ -1,4 +1,4 @@
-"""Live calls steered over REST: both path forms, what is shown, what is required."""
+"""Live calls controlled over REST: both path forms, views, required fields."""
 
 from typing import Any
 
@@ -12,18 +12,18 @@ BASE = "/srmain/voice"
 
 @pytest.fixture
 async def talk(rest: Rest) -> Conversation:
-    """Let a customer talk to agent 1001."""
+    """A customer and agent 1001 are connected."""
     return await talking(rest.bench)
 
 
 def leg(view: Any, channel: str) -> Any:
-    """Give one leg of a call that is shown."""
+    """Return one leg of a call's view."""
     return next(each for each in view["legs"] if each["channelId"] == channel)
 
 
 @pytest.mark.parametrize("form", ["main", f"{BASE}/call", "/voice/call"])
-async def test_legs_are_steered(rest: Rest, talk: Conversation, form: str) -> None:
-    """Mute, unmute, hold and unhold, by the body or by the path; each may be repeated."""
+async def test_legs_are_controlled(rest: Rest, talk: Conversation, form: str) -> None:
+    """Mute, unmute, hold and unhold, by the body or by the path; each is idempotent."""
 
     async def steer(deed: str) -> Any:
         if form == "main":
@@ -40,14 +40,14 @@ async def test_legs_are_steered(rest: Rest, talk: Conversation, form: str) -> No
 
 
 @pytest.mark.parametrize("base", [BASE, "/voice"])
-async def test_a_call_is_ended_by_its_path(rest: Rest, talk: Conversation, base: str) -> None:
-    """An account's token that names nobody ends all of it; an empty body will do."""
+async def test_a_call_is_hung_up_by_its_path(rest: Rest, talk: Conversation, base: str) -> None:
+    """A token without an agent ends the whole call; an empty body is enough."""
     answer = await rest.request("POST", f"{base}/call/{talk.call}/hangup", {})
     assert (answer.status_code, answer.json()["state"]) == (200, "ending")
 
 
 async def test_an_agents_token_ends_the_agents_leg(rest: Rest, talk: Conversation) -> None:
-    """It need not say which; an account's token may name the agent, or the channel."""
+    """Without naming a leg."""
     agents = await rest.token_of("1001")
     answer = await rest.request("POST", f"{BASE}/hangup", {"callId": talk.call}, token=agents)
     assert answer.status_code == 200, answer.text
@@ -56,8 +56,8 @@ async def test_an_agents_token_ends_the_agents_leg(rest: Rest, talk: Conversatio
     assert ended[0].startswith(f"DELETE channels/{talk.agent}")
 
 
-async def test_who_is_to_end_is_named(rest: Rest, talk: Conversation) -> None:
-    """By agent or by channel; who is not there is not found."""
+async def test_a_leg_is_hung_up_by_name(rest: Rest, talk: Conversation) -> None:
+    """By agent or by channel; an unknown one is not found."""
     refused = await rest.rejected(
         "POST", f"{BASE}/hangup", {"callId": talk.call, "agentId": "1009"}
     )
@@ -66,8 +66,8 @@ async def test_who_is_to_end_is_named(rest: Rest, talk: Conversation) -> None:
     await talk.does(f"DELETE channels/{talk.customer}")
 
 
-async def test_a_party_is_called_in(rest: Rest, talk: Conversation) -> None:
-    """The answer names its channel; asked again while it rings, it is the same."""
+async def test_a_party_is_dialled_into_a_call(rest: Rest, talk: Conversation) -> None:
+    """The response has its channel; a repeated request while it rings returns the same."""
     dialled = await rest.post(f"{BASE}/dial", callId=talk.call, target="+4733333333")
     assert dialled["callId"] == talk.call
     assert await rest.post(f"{BASE}/dial", callId=talk.call, target="+4733333333") == dialled
@@ -76,7 +76,7 @@ async def test_a_party_is_called_in(rest: Rest, talk: Conversation) -> None:
 
 
 async def test_a_call_is_shown(rest: Rest, talk: Conversation) -> None:
-    """Live by GET with a body, with a query, or by POST; ended only by its details."""
+    """A live one by GET with a body, with a query, or by POST; an ended one only by its details."""
     active = f"{BASE}/active-call-details"
     shown = [
         await rest.request("GET", active, {"callId": talk.call}),
@@ -117,7 +117,7 @@ REQUIRED = {
 
 
 @pytest.mark.parametrize("path", REQUIRED)
-async def test_what_is_required_is_asked_for(rest: Rest, path: str) -> None:
+async def test_required_fields(rest: Rest, path: str) -> None:
     """A body without a required field is a 400 that names it."""
     fields = REQUIRED[path].split()
     whole = {
@@ -134,8 +134,8 @@ async def test_what_is_required_is_asked_for(rest: Rest, path: str) -> None:
         assert (status, paths) == (400, [missing])
 
 
-async def test_without_an_engine_nothing_can_be_done_now(rest: Rest, talk: Conversation) -> None:
-    """503 with Retry-After when the engine's store is away."""
+async def test_without_a_store_calls_get_503(rest: Rest, talk: Conversation) -> None:
+    """With Retry-After, when the engine's store is down."""
     rest.bench.store.down = True
     asked = {"from": OURS, "to": "+4722222222"}
     answer = await rest.request("POST", f"{BASE}/call", asked)

@@ -1,4 +1,4 @@
-"""What an account may do: whom it calls, how often, how many at once, and once only."""
+"""Limits of an account: destinations, rate, live calls; and idempotent requests."""
 
 import asyncio
 
@@ -20,13 +20,13 @@ KEY = {"Idempotency-Key": "order-4711"}
 
 
 async def limit(rest: Rest, **limits: object) -> None:
-    """Limit the account."""
+    """Set limits of the account."""
     account = await rest.services.accounts.get("acme")
     await rest.services.accounts.change(msgspec.structs.replace(account, **limits))
 
 
 async def test_only_allowed_destinations_are_called(rest: Rest) -> None:
-    """By prefix, wherever a number is named; agents may always be called."""
+    """By prefix, for each field with a number; agents may always be called."""
     await limit(rest, destinations=("+47", "+46"))
     talk = await talking(rest.bench)
     dial = {"type": "dial", "data": {"number": ["+4733333333", "+15551234567"]}}
@@ -61,8 +61,8 @@ async def test_only_allowed_destinations_are_called(rest: Rest) -> None:
     await rest.post(CALL, **{**ASKED, "to": "agent:1001"})
 
 
-async def test_calls_at_once_are_limited(rest: Rest) -> None:
-    """429 with Retry-After for the third; another account is not touched by that."""
+async def test_live_calls_are_limited(rest: Rest) -> None:
+    """The third gets 429 with Retry-After; another account is not affected."""
     await limit(rest, max_calls=2)
     for _ in range(2):
         await rest.post(CALL, **ASKED)
@@ -73,15 +73,15 @@ async def test_calls_at_once_are_limited(rest: Rest) -> None:
     assert (await rest.request("POST", CALL, ASKED, token=theirs)).status_code == 201
 
 
-async def test_calls_a_second_are_limited(kept: Rest) -> None:
-    """A second's worth may come at once, by whichever process, then 429."""
+async def test_calls_per_second_are_limited(kept: Rest) -> None:
+    """A burst of one second is allowed, by whichever process, then 429."""
     await limit(kept, max_calls_per_s=3)
     statuses = [(await kept.request("POST", CALL, ASKED)).status_code for _ in range(5)]
     assert statuses == [201, 201, 201, 429, 429]
 
 
-async def test_paces_are_exact(kept: Rest) -> None:
-    """Over ten seconds, asked by two processes at once: ten times the rate, and the first burst."""
+async def test_rate_limits_are_exact(kept: Rest) -> None:
+    """Over ten seconds, with two processes at once: ten times the rate, and the first burst."""
     now = [1_000_000]
     several = [RateLimits(kept.services.database, lambda: now[0]) for _ in range(2)]
     taken = 0
@@ -91,8 +91,8 @@ async def test_paces_are_exact(kept: Rest) -> None:
     assert taken in {20, 21, 22}
 
 
-async def test_a_post_with_a_key_is_done_once(kept: Rest) -> None:
-    """The same answer again, and one call."""
+async def test_a_post_with_a_key_is_executed_once(kept: Rest) -> None:
+    """The same response again, and one call."""
     responses = [await kept.request("POST", CALL, ASKED, headers=KEY) for _ in range(3)]
     assert {(each.status_code, each.text) for each in responses} == {(201, responses[0].text)}
     assert len(created(kept.bench)) == 1
@@ -110,8 +110,8 @@ async def test_a_key_is_for_one_request(kept: Rest) -> None:
     assert (await kept.rejected("POST", CALL, ASKED, headers=long))[0] == 400
 
 
-async def test_what_is_being_done_is_a_conflict(kept: Rest) -> None:
-    """409 while it is in work; a process that died is followed by the next, as the same request."""
+async def test_a_request_in_progress_is_a_conflict(kept: Rest) -> None:
+    """409 while it runs; when its process dies, a retry runs with the same request id."""
     now = [1_000_000]
     kept_by = Idempotency(kept.services.database, lambda: now[0])
     asked = IdempotentRequest("acme", "k", "/x", b"{}")
@@ -140,8 +140,8 @@ async def test_what_is_being_done_is_a_conflict(kept: Rest) -> None:
     assert len(names) == 2
 
 
-async def test_what_takes_long_is_done_once(kept: Rest) -> None:
-    """A key is held for as long as somebody works on it: a large file takes more than a minute."""
+async def test_a_long_request_is_executed_once(kept: Rest) -> None:
+    """The key is renewed while the request runs: a large file takes more than a minute."""
     now, goes_on = [1_000_000], asyncio.Event()
     database = kept.services.database
     kept_by = Idempotency(database, lambda: now[0], renew_interval_s=0.01)
@@ -169,8 +169,8 @@ async def test_what_takes_long_is_done_once(kept: Rest) -> None:
     assert len(done) == 1
 
 
-async def test_what_was_refused_may_be_tried_again(kept: Rest) -> None:
-    """Nothing was done, so nothing is kept; responses are forgotten after a day."""
+async def test_a_failed_request_may_be_retried(kept: Rest) -> None:
+    """Nothing was done, so nothing is stored; responses expire after a day."""
     kept.bench.store.down = True
     assert (await kept.request("POST", CALL, ASKED, headers=KEY)).status_code == 503
     kept.bench.store.down = False

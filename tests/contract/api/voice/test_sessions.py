@@ -12,12 +12,12 @@ BASE = "/srmain/voice"
 
 @pytest.fixture
 async def talk(rest: Rest) -> Conversation:
-    """Let a customer talk to agent 1001."""
+    """A customer and agent 1001 are connected."""
     return await talking(rest.bench)
 
 
 def transfer_body(talk: Conversation, **more: Any) -> dict[str, Any]:
-    """Say who is to be handed to whom."""
+    """Return the body that starts a transfer."""
     return {
         "transferMode": "attended",
         "sourceAgentId": AGENT,
@@ -29,7 +29,7 @@ def transfer_body(talk: Conversation, **more: Any) -> dict[str, Any]:
 
 
 def member_body(talk: Conversation, **more: Any) -> dict[str, Any]:
-    """Say who is to be called in."""
+    """Return the body that adds a member."""
     return {
         "callId": talk.call,
         "requestedByAgentId": AGENT,
@@ -41,7 +41,7 @@ def member_body(talk: Conversation, **more: Any) -> dict[str, Any]:
 
 
 async def test_a_transfer(rest: Rest, talk: Conversation) -> None:
-    """Begun, looked at, completed; begun again it is the same, and completed it stays so."""
+    """Start, status and complete; both changes are idempotent."""
     body = {"callId": talk.call, **transfer_body(talk)}
     begun = await rest.post(f"{BASE}/transfer/init", **body)
     assert (begun["state"], begun["targetName"]) == ("starting", "Ada")
@@ -54,7 +54,7 @@ async def test_a_transfer(rest: Rest, talk: Conversation) -> None:
 
 @pytest.mark.parametrize("base", [BASE, "/voice"])
 async def test_a_transfer_by_path_is_canceled(rest: Rest, talk: Conversation, base: str) -> None:
-    """The other path form; then customer and agent are together again."""
+    """The other path form; then customer and agent are connected again."""
     path = f"{base}/call/{talk.call}/transfer/init"
     begun = await rest.post(path, **transfer_body(talk))
     body = {
@@ -67,7 +67,7 @@ async def test_a_transfer_by_path_is_canceled(rest: Rest, talk: Conversation, ba
 
 
 async def test_a_conference(rest: Rest, talk: Conversation) -> None:
-    """Members are called in, shown, seen by their own token, put out, and leave."""
+    """Members are called in, listed, seen by their own token, removed, and leave."""
     added = await rest.post(
         f"{BASE}/conference/add-members",
         **member_body(talk, targetAgentIds=["1002"], targetAgentNames={"1002": "Ada"}),
@@ -98,7 +98,7 @@ async def test_a_conference(rest: Rest, talk: Conversation) -> None:
 
 
 async def test_my_conference_needs_an_agent(rest: Rest, talk: Conversation) -> None:
-    """An account's token is nobody's; an agent in none is told so, another account's sees none."""
+    """An account's token has no agent; an agent without a conference gets 404; accounts are isolated."""
     path = f"{BASE}/conference/my"
     assert (await rest.rejected("GET", path))[:2] == (400, "no_agent")
     assert (await rest.rejected("GET", path, token=await rest.token_of("1001")))[0] == 404
@@ -127,10 +127,10 @@ async def test_my_conference_needs_an_agent(rest: Rest, talk: Conversation) -> N
         ),
     ],
 )
-async def test_bad_sessions_name_the_fault(
+async def test_errors_of_sessions_have_codes(
     rest: Rest, talk: Conversation, path: str, change: dict[str, Any], fault: str
 ) -> None:
-    """What the engine refuses is told as the layer itself would."""
+    """The engine's errors have the form of the REST layer's."""
     whole = {"callId": talk.call, **transfer_body(talk)}
     body = {**(whole if path.startswith("transfer") else member_body(talk)), **change}
     status, _code, paths = await rest.rejected("POST", f"{BASE}/{path}", body)
@@ -138,7 +138,7 @@ async def test_bad_sessions_name_the_fault(
 
 
 async def test_reasons_are_those_of_the_specification(rest: Rest) -> None:
-    """Complete and cancel each know their own."""
+    """Complete and cancel have different ones."""
     ids = {"callId": "x", "transferSessionId": "x"}
     for path, agent in (("complete", "completedByAgentId"), ("cancel", "cancelledByAgentId")):
         body = {**ids, agent: "1001", "reason": "tired"}

@@ -1,4 +1,4 @@
-"""Calls over REST: both click-to-call forms, what is refused, and whose calls they are."""
+"""Calls over REST: both forms of click-to-call, rejected requests, and account isolation."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ ASKED = {"from": OURS, "to": CUSTOMER, "action": SAY}
 
 
 async def call_of(rest: Rest, **asked: Any) -> Any:
-    """Make a call; give it as the engine has it."""
+    """Start a call; return the engine's call."""
     answer = await rest.post(CALL, **{**ASKED, **asked})
     assert answer["reqId"] == answer["callId"]
     call = await rest.bench.service.read(answer["callId"])
@@ -22,7 +22,7 @@ async def call_of(rest: Rest, **asked: Any) -> Any:
 
 
 async def test_a_call_from_an_own_number_calls_to(rest: Rest) -> None:
-    """`to` is called showing `from`, with or without its plus; 201 tells the call's id."""
+    """`to` is called with `from` as caller id, with or without its plus; 201 returns the call's id."""
     for number in (OURS, OURS.removeprefix("+")):
         call = await call_of(rest, **{"from": number})
         assert (call.account, call.from_, call.to, call.caller_id) == (
@@ -36,7 +36,7 @@ async def test_a_call_from_an_own_number_calls_to(rest: Rest) -> None:
 
 @pytest.mark.parametrize("party", ["agent:1001", "+4733333333", OTHERS])
 async def test_a_call_from_a_party_calls_it_first(rest: Rest, party: str) -> None:
-    """Any other `from` is called first, showing the account's number; also another's number."""
+    """Any other `from` is called first, with the account's number; also another account's number."""
     call = await call_of(rest, **{"from": party})
     assert [leg.party for leg in call.legs] == [party]
     assert (call.from_, call.to, call.caller_id) == (party, CUSTOMER, OURS)
@@ -44,13 +44,13 @@ async def test_a_call_from_a_party_calls_it_first(rest: Rest, party: str) -> Non
 
 @pytest.mark.parametrize("wish", [True, {"enable": True}])
 async def test_record_call_has_two_forms(rest: Rest, wish: object) -> None:
-    """Both are taken: this engine has no archive, and says so."""
+    """Both are accepted; this engine has no archive, and rejects them for that."""
     asked = {**ASKED, "recordCall": wish}
     assert (await rest.rejected("POST", CALL, asked))[:2] == (503, "no_archive")
 
 
 async def test_everything_reaches_the_engine(rest: Rest) -> None:
-    """Flow, contact, custom data, timeout and an address as the action."""
+    """Flow, contact, custom data, timeout and a URL as the action."""
     call = await call_of(
         rest,
         action="https://example.com/next",
@@ -98,7 +98,7 @@ async def test_everything_reaches_the_engine(rest: Rest) -> None:
     ],
 )
 async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], path: str) -> None:
-    """400, never 422, with the path of the fault; nobody is called."""
+    """400, never 422, with the path of the error; no call is started."""
     asked = {name: value for name, value in {**ASKED, **change}.items() if value is not None}
     status, _code, paths = await rest.rejected("POST", CALL, asked)
     assert (status, paths) == (400, [path])
@@ -106,20 +106,20 @@ async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], pat
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b'"x"', b"null", b"[" * 100_000])
-async def test_what_is_no_json_object_is_refused(rest: Rest, body: bytes) -> None:
-    """400, whatever it is."""
+async def test_a_body_that_is_not_a_json_object_is_rejected(rest: Rest, body: bytes) -> None:
+    """With 400."""
     assert (await rest.rejected("POST", CALL, body))[0] == 400
 
 
-async def test_too_much_is_refused(rest: Rest) -> None:
-    """A tree of more than 64 KiB is a fault of the tree; a huge body is not even read."""
+async def test_large_bodies_are_rejected(rest: Rest) -> None:
+    """A tree of more than 64 KiB is an error of the tree; a huge body is not read."""
     long = {"type": "say", "data": {"text": "x" * 70_000}}
     assert (await rest.rejected("POST", CALL, {**ASKED, "action": long}))[:2] == (400, "too_large")
     assert (await rest.rejected("POST", CALL, b"x" * 300_000))[:2] == (413, "too_large")
 
 
-async def test_another_accounts_call_is_not_there(rest: Rest) -> None:
-    """Neither to be seen nor to be steered: 404, as one that never was."""
+async def test_another_accounts_call_is_not_found(rest: Rest) -> None:
+    """It can neither be read nor controlled: 404, as for an unknown call."""
     call = await call_of(rest)
     theirs = await rest.token_of("other", "other")
     for call_id in (call.id, "3-pbx1-00000000", "..", "x/y", "%2e%2e"):
@@ -139,8 +139,8 @@ async def test_another_accounts_call_is_not_there(rest: Rest) -> None:
 
 
 @pytest.mark.parametrize("letters", [257, 9_000, 60_000])
-async def test_an_id_that_is_too_long_is_nobodys(rest: Rest, letters: int) -> None:
-    """Also one that an engine's HTTP server would not even read."""
+async def test_an_id_that_is_too_long_is_not_found(rest: Rest, letters: int) -> None:
+    """Also one that an engine's HTTP server would reject."""
     call_id = "3-pbx1-" + "0" * letters
     base, leg = "/srmain/voice", {"channelId": "3-pbx1-00000000.l0"}
     for method, path, body in (
@@ -152,7 +152,7 @@ async def test_an_id_that_is_too_long_is_nobodys(rest: Rest, letters: int) -> No
 
 
 async def test_a_call_has_labels_for_its_record(rest: Rest) -> None:
-    """Its form, which the record is found by; what customData says is left to that."""
+    """Its form, by which the record is found; a label in customData wins."""
     assert (await call_of(rest)).labels == {"obdType": "direct"}
     assert (await call_of(rest, **{"from": "agent:1001"})).labels == {"obdType": "click-to-call"}
     assert not (await call_of(rest, customData={"obdType": "progressive"})).labels

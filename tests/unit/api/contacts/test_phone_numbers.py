@@ -1,4 +1,4 @@
-"""Phone numbers as people write them."""
+"""Parsing of phone numbers in common spellings."""
 
 import random
 
@@ -27,8 +27,8 @@ REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
         ("\u00a0+47\u00a090\u00a000\u00a000\u00a001", None, "+4790000001"),
     ],
 )
-def test_numbers_are_read(text: str, region: str | None, number: str) -> None:
-    """With a country's code, or in the way of the account's region."""
+def test_numbers_are_parsed(text: str, region: str | None, number: str) -> None:
+    """With a country code, or in the format of the account's region."""
     assert e164(text, region) == number
 
 
@@ -49,15 +49,15 @@ def test_numbers_are_read(text: str, region: str | None, number: str) -> None:
         ("+4722222222 #5", None, "extension"),
     ],
 )
-def test_what_is_no_number_is_told(text: str, region: str | None, why: str) -> None:
-    """A word of why, for whoever mends the file."""
+def test_invalid_numbers_have_a_reason(text: str, region: str | None, why: str) -> None:
+    """For whoever corrects the file."""
     with pytest.raises(InvalidNumber, match=why):
         e164(text, region)
 
 
 @given(st.integers(), st.sampled_from([None, *REGIONS]))
-def test_the_short_way_is_the_long_one(seed: int, region: str | None) -> None:
-    """Plain digits are read as by all rules, which a slash between them asks for."""
+def test_the_fast_path_agrees_with_all_rules(seed: int, region: str | None) -> None:
+    """A slash between the digits forces the slow path."""
     text = _digits(random.Random(seed), region)
     assert _read(text, region) == _read(f"{text[:-1]}/{text[-1]}", region)
 

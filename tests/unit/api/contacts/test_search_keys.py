@@ -1,4 +1,4 @@
-"""Words as they are looked for."""
+"""Normalization of search keys."""
 
 import pytest
 
@@ -18,5 +18,5 @@ from api.contacts.search_keys import MAX_KEY_CHARS, normalize
     ],
 )
 def test_case_and_composition_do_not_count(text: str, key: str) -> None:
-    """And a key is never longer than an index takes."""
+    """A key is never longer than an index entry may be."""
     assert normalize(text) == key

@@ -1,4 +1,4 @@
-"""What an operator says of the messaging platform."""
+"""The operator's settings of the messaging platform."""
 
 import json
 
@@ -12,7 +12,7 @@ ACCOUNTS = {"acme": {"business_id": "102290129340398", "token": "t0ken"}}
 
 
 def test_tokens_go_over_tls() -> None:
-    """An address without it is taken on this machine only."""
+    """A URL without TLS is allowed on this machine only."""
     for good in ("https://graph.example.com", "http://127.0.0.1:9000", "http://[::1]:9000"):
         assert MsgappSettings.model_validate({"url": good}).url
     for bad in ("http://graph.example.com", "http://127.0.0.1.example.com", "ftp://127.0.0.1"):
@@ -34,14 +34,14 @@ def test_tokens_go_over_tls() -> None:
         {"tokens": {}},
     ],
 )
-def test_what_can_not_be_right(given: object) -> None:
-    """It is refused at the start, before anybody asks the platform."""
+def test_invalid_settings(given: object) -> None:
+    """They are rejected at startup."""
     with pytest.raises(ValidationError):
         MsgappSettings.model_validate(given)
 
 
 def test_they_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one JSON, with fields beside it; a token is not shown."""
+    """As one JSON, with separate fields; a token is not shown."""
     monkeypatch.setenv("SWITCHROOM_RPC_TOKEN", "x")
     monkeypatch.setenv("SWITCHROOM_TOKEN_SECRET", "x" * 32)
     monkeypatch.setenv("SWITCHROOM_MSGAPP", json.dumps({"accounts": ACCOUNTS}))

@@ -1,4 +1,4 @@
-"""Components of templates, made for tests, and what is found to be wrong with them."""
+"""Components of templates for tests, and the errors of their validation."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ APP = {"package_name": "com.example", "signature_hash": "K8a"}
 def fault(
     *components: Any, style: Format = "POSITIONAL", category: str = "UTILITY"
 ) -> tuple[str, str] | None:
-    """Check components; give the fault's place and code."""
+    """Validate components; return the error's path and code."""
     try:
         check(parse_components(components, Shortcuts(), style), category, style)
     except BadInput as found:
@@ -25,33 +25,33 @@ def fault(
 
 
 def body(text: str, *examples: str) -> dict[str, Any]:
-    """Make a body with examples."""
+    """Return a body with examples."""
     return {"type": "BODY", "text": text, "example": {"body_text": [list(examples)]}}
 
 
 def named(text: str, *names: str) -> dict[str, Any]:
-    """Make a body with named examples."""
+    """Return a body with named examples."""
     examples = [{"param_name": name, "example": "x"} for name in names]
     return {"type": "BODY", "text": text, "example": {"body_text_named_params": examples}}
 
 
 def header(**fields: Any) -> dict[str, Any]:
-    """Make a header."""
+    """Return a header."""
     return {"type": "HEADER", **fields}
 
 
 def buttons(*given: dict[str, Any]) -> dict[str, Any]:
-    """Make buttons."""
+    """Return buttons."""
     return {"type": "BUTTONS", "buttons": list(given)}
 
 
 def reply(text: str) -> dict[str, Any]:
-    """Make a quick reply."""
+    """Return a quick reply."""
     return {"type": "QUICK_REPLY", "text": text}
 
 
 def url(address: str, *examples: str) -> dict[str, Any]:
-    """Make a button of an address."""
+    """Return a URL button."""
     more = {"example": list(examples)} if examples else {}
     return {"type": "URL", "text": "Open", "url": address, **more}
 

@@ -1,4 +1,4 @@
-"""A template's components: what can be right, and what is named when it can't."""
+"""Validation of a template's components."""
 
 from typing import Any
 
@@ -40,13 +40,13 @@ from tests.unit.api.templates.inputs import (
         [BODY, buttons({"type": "VOICE_CALL", "text": "Call us"})],
     ],
 )
-def test_what_can_be_right(components: list[Any]) -> None:
+def test_valid_components(components: list[Any]) -> None:
     """Every kind of component, up to its limits."""
     assert fault(*components) is None
 
 
 def test_named_placeholders() -> None:
-    """Each with an example of its name, in any order, and none by number."""
+    """Each with an example of its name, in any order; no numbers."""
     text = "{{first_name}}, your order {{order_2}}"
     assert fault(named(text, "order_2", "first_name"), style="NAMED") is None
     path = "components[0].example.body_text_named_params"
@@ -76,8 +76,8 @@ def test_named_placeholders() -> None:
         ("{{1\n}}", "bad_placeholder"),
     ],
 )
-def test_placeholders_that_are_none(text: str, code: str) -> None:
-    """Numbered from 1 without a gap, in two braces, and nothing else between them."""
+def test_invalid_placeholders(text: str, code: str) -> None:
+    """They are numbered from 1 without a gap, in two braces, with nothing else between them."""
     assert fault(body(text, "a")) == ("components[0].text", code)
 
 
@@ -117,6 +117,6 @@ def test_placeholders_that_are_none(text: str, code: str) -> None:
          "components[1].code_expiration_minutes", "invalid"),
     ],
 )  # fmt: skip
-def test_what_can_not_be_right(components: list[Any], path: str, code: str) -> None:
-    """Each fault has its place, counted as they were sent."""
+def test_invalid_components(components: list[Any], path: str, code: str) -> None:
+    """Each error has its path, with the index of the request."""
     assert fault(*components) == (path, code)

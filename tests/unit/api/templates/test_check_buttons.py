@@ -1,4 +1,4 @@
-"""A template's buttons, those of authentication too: what is named when they can't be right."""
+"""Validation of a template's buttons, also those of authentication templates."""
 
 from typing import Any
 
@@ -58,13 +58,13 @@ from tests.unit.api.templates.inputs import (
         ([BODY, OTP], "components[1].buttons[0].type", "invalid"),
     ],
 )  # fmt: skip
-def test_buttons_that_can_not_be(components: list[Any], path: str, code: str) -> None:
-    """Each fault has its place, counted as they were sent."""
+def test_invalid_buttons(components: list[Any], path: str, code: str) -> None:
+    """Each error has its path, with the index of the request."""
     assert fault(*components) == (path, code)
 
 
 def test_authentication_templates() -> None:
-    """Their text is the platform's own; what they need is one button of type OTP."""
+    """Their text is the platform's; they need one button of type OTP."""
     plain = {"type": "BODY", "add_security_recommendation": True}
     footer = {"type": "FOOTER", "code_expiration_minutes": 10}
     tap = {"type": "OTP", "otp_type": "one_tap", "supported_apps": [APP]}

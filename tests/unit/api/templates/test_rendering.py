@@ -1,4 +1,4 @@
-"""A message's components, filled in with values."""
+"""Rendering of a message's components."""
 
 from typing import Any
 
@@ -21,12 +21,12 @@ BUTTONS = {
 
 
 def text(value: str, **more: str) -> dict[str, Any]:
-    """Make a text parameter."""
+    """Return a text parameter."""
     return {"type": "text", **more, "text": value}
 
 
 def filled(components: list[Any], style: Any = "POSITIONAL", **given: str) -> Any:
-    """Fill in; underlines in names stand for dots."""
+    """Render; underscores in names stand for dots."""
     values = {name.strip("_").replace("_", "."): each for name, each in given.items()}
     return render([parse_component(each, "") for each in components], style, values)
 
@@ -48,7 +48,7 @@ def test_each_place_has_its_value() -> None:
 
 
 def test_numbers_alone_are_enough() -> None:
-    """What has no value of its own takes that of the same number."""
+    """A placeholder without a value of its own has that of the same number."""
     header, body, *buttons = filled([HEADER, BODY, BUTTONS], _1="a", _2="b")
     assert header["parameters"] == [text("a")]
     assert body["parameters"] == [text("a"), text("b")]
@@ -70,7 +70,7 @@ def test_named_values() -> None:
 
 
 def test_a_one_time_password() -> None:
-    """In the body and in the button, as the platform wants it."""
+    """In the body and in the button, as the platform requires."""
     otp = {"type": "BUTTONS", "buttons": [{"type": "OTP", "otp_type": "COPY_CODE"}]}
     assert filled([{"type": "BODY"}, otp], _1="123456") == [
         {"type": "body", "parameters": [text("123456")]},
@@ -79,7 +79,7 @@ def test_a_one_time_password() -> None:
 
 
 def test_a_file_of_a_header() -> None:
-    """By an https address."""
+    """By an https URL."""
     header = {"type": "HEADER", "format": "VIDEO", "example": {"header_handle": ["4::x"]}}
     link = "https://example.com/a.mp4"
     video = {"type": "video", "video": {"link": link}}
@@ -99,14 +99,14 @@ def test_a_file_of_a_header() -> None:
         ([{"type": "HEADER", "format": "LOCATION"}], {}, "templateId"),
     ],
 )
-def test_values_that_do_not_fit(components: list[Any], given: dict[str, str], path: str) -> None:
-    """One missing, one too many, one that can't be sent: each is named."""
+def test_invalid_values(components: list[Any], given: dict[str, str], path: str) -> None:
+    """A missing one, an unknown one, an invalid one: each is named."""
     with pytest.raises(BadInput) as found:
         filled(components, **given)
     assert found.value.path == path
 
 
 def test_text_of_any_script() -> None:
-    """Joined emoji and other scripts are texts like any."""
+    """Joined emoji and other scripts are valid texts."""
     family = "👩‍👩‍👧"
     assert filled([HEADER], _1=family)[0]["parameters"] == [text(family)]

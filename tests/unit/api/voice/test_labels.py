@@ -1,4 +1,4 @@
-"""The labels that a call over REST gets for the filters of its record."""
+"""The labels of a call over REST, by which its record is found."""
 
 from typing import Any
 
@@ -19,6 +19,6 @@ from api.voice.service import labels_of
     ],
 )
 def test_labels(asked: dict[str, Any], from_first: bool, labels: dict[str, str]) -> None:
-    """Its form and its flow, unless its customData says them as texts."""
+    """Its form and its flow, unless customData has them as texts."""
     made = OriginateBody(from_="+4721930000", to="+4722222222", **asked)
     assert labels_of(made, from_first=from_first) == labels

@@ -1,4 +1,4 @@
-"""What an account may show, and whom it may call."""
+"""Which caller ids an account may show, and which numbers it may call."""
 
 import json
 
@@ -23,20 +23,20 @@ ANYBODY = Permissions(("+4721930000",))
         ("", None),
     ],
 )
-def test_a_number_is_known_with_or_without_its_plus(text: str, own: str | None) -> None:
-    """And nothing else is."""
+def test_an_own_number_matches_with_or_without_its_plus(text: str, own: str | None) -> None:
+    """Other texts do not match."""
     assert OURS.own(text) == own
 
 
 @pytest.mark.parametrize("party", ["+4722222222", "+46701234567", "sip:ada@host", "agent:1001"])
 def test_allowed_prefixes_may_be_called(party: str) -> None:
-    """Agents always."""
+    """Agents may always be called."""
     OURS.check_party(party, "to")
 
 
 @pytest.mark.parametrize("party", ["+15551234567", "4722222222", "00471234", "112", "*21#"])
-def test_nothing_else_may(party: str) -> None:
-    """Only E.164 shows where a call goes, so other ways of writing are no way around the list."""
+def test_other_destinations_may_not_be_called(party: str) -> None:
+    """Only E.164 shows the destination, so other spellings can't bypass the list."""
     with pytest.raises(BadInput) as refused:
         OURS.check_party(party, "to")
     assert (refused.value.path, refused.value.code) == ("to", "not_allowed")
@@ -44,8 +44,8 @@ def test_nothing_else_may(party: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["+1", "+999123456789", "+47222222222222222"])
-def test_a_number_that_can_not_be_is_refused(number: str) -> None:
-    """Whatever the list says."""
+def test_an_impossible_number_is_rejected(number: str) -> None:
+    """Whatever the allowed prefixes are."""
     with pytest.raises(BadInput) as refused:
         ANYBODY.check_party(number, "to")
     assert refused.value.code == "impossible_number"
@@ -68,14 +68,14 @@ SHOWN = {"type": "dial", "data": {"agent_id": "1", "callerId": "+4799999999"}}
         ({"type": "gather", "data": {"fallback": ABROAD}}, "action.data.fallback.data.number"),
     ],
 )
-def test_a_tree_is_looked_through(tree: dict[str, object], path: str) -> None:
-    """Every dial in it, however deep."""
+def test_all_dials_of_a_tree_are_checked(tree: dict[str, object], path: str) -> None:
+    """At any depth."""
     with pytest.raises(BadInput) as refused:
         OURS.check_tree(parse_action(json.dumps(tree).encode(), prefix="action"), "action")
     assert refused.value.path == path
 
 
-def test_without_destinations_nobody_may_be_called() -> None:
-    """An empty list is not the same as none."""
+def test_an_empty_list_allows_no_destination() -> None:
+    """An empty list differs from no list."""
     with pytest.raises(BadInput, match="allowed: none"):
         Permissions((), ()).check_party("+4722222222", "to")

@@ -1,4 +1,4 @@
-"""Rows of CSV, well and badly formed."""
+"""Parsing of CSV, well formed and malformed."""
 
 import io
 
@@ -17,19 +17,19 @@ from api.contacts.imports.reader.messages import MAX_ROW_CHARS
 
 
 def read(text: str, delimiter: str = ",") -> list[tuple[int, list[str] | str]]:
-    """Give each row's line with its cells, or its fault."""
+    """Return each row's line number, with its cells or its error."""
     rows = csv_rows(io.StringIO(text), delimiter)
     return [(row.line, row.error or row.cells) for row in rows]
 
 
 def test_cells_may_be_quoted() -> None:
-    """With delimiters, quotes and lines in them; a row is where it begins."""
+    """With delimiters, quotes and line breaks in them; a row has the number of its first line."""
     text = 'a,"b,""c"""\n"d\ne",f\ng"h,i'
     assert read(text) == [(1, ["a", 'b,"c"']), (2, ["d\ne", "f"]), (4, ['g"h', "i"])]
 
 
 def test_a_quote_that_is_never_closed_costs_one_line() -> None:
-    """Also the last one, and one that goes on for long."""
+    """Also at the end of the file, and before many lines."""
     rest = [f"{number},x" for number in range(2 * MAX_LINES)]
     found = read("\n".join(['a,"b', *rest, '"c']))
     assert found[0] == (1, BROKEN)
@@ -37,23 +37,23 @@ def test_a_quote_that_is_never_closed_costs_one_line() -> None:
     assert found[1:-1] == [(line, each.split(",")) for line, each in enumerate(rest, 2)]
 
 
-def test_a_row_has_an_end() -> None:
-    """What is longer is one bad row, and the next line is the next row."""
+def test_a_row_has_a_maximum_length() -> None:
+    """A longer one is one rejected row, and the next line is the next row."""
     assert read("x" * 3 * MAX_ROW_CHARS + "\na,b\n") == [(1, TOO_LONG), (2, ["a", "b"])]
     assert read("x" * MAX_ROW_CHARS + "\n")[0][1] == TOO_LONG
     assert read("x" * (MAX_ROW_CHARS - 1) + "\n")[0][1] == ["x" * (MAX_ROW_CHARS - 1)]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_delimiters_are_found(delimiter: str) -> None:
-    """By rows that then have the same number of cells; a comma where nothing tells."""
+def test_delimiters_are_detected(delimiter: str) -> None:
+    """By rows with the same number of cells; a comma if there is no evidence."""
     assert detect_delimiter(f"a{delimiter}b\n1,5{delimiter}2;5\n") == delimiter
     assert detect_delimiter(f"sep={delimiter}\na,b;c\n") == delimiter
     assert detect_delimiter("Phone\n+4790000001\n") == ","
 
 
 @given(st.text(alphabet='ab",\n', max_size=60))
-def test_nothing_is_read_for_ever(text: str) -> None:
-    """Whatever it is: rows come in order, and no line is in two of them."""
+def test_parsing_always_ends(text: str) -> None:
+    """Rows are in order, and no line is in two of them."""
     lines = [line for line, _ in read(text)]
     assert lines == sorted(set(lines))

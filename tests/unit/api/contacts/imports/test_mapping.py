@@ -1,4 +1,4 @@
-"""Which column fills which field."""
+"""Validation of column mappings."""
 
 import pytest
 
@@ -9,14 +9,14 @@ HEADERS = ["Phone", "First name", "City"]
 
 
 def paths(mappings: dict[str, str]) -> list[str]:
-    """Give the places of what is wrong."""
+    """Return the paths of the errors."""
     with pytest.raises(InputErrors) as caught:
         check_mappings(mappings, HEADERS, ["city"])
     return [each.path for each in caught.value.errors]
 
 
-def test_good_mappings_are_kept() -> None:
-    """By the names that the columns have; the list's own fields are fields, too."""
+def test_valid_mappings_use_the_file_headers() -> None:
+    """The list's assigned fields are allowed, too."""
     mappings = {" First  name": "fName", "Phone": "phoneNumber", "City": "city"}
     assert check_mappings(mappings, HEADERS, ["city"]) == {
         "First name": "fName",
@@ -25,8 +25,8 @@ def test_good_mappings_are_kept() -> None:
     }
 
 
-def test_all_faults_are_told_at_once() -> None:
-    """No such column, no such field, two for one field, nothing for the number."""
+def test_all_errors_are_reported_at_once() -> None:
+    """Unknown column, unknown field, two columns for one field, no phone number."""
     assert paths({"Fax": "fax", "City": "fName", "First name": "fName"}) == [
         "mappings.Fax",
         "mappings.Fax",

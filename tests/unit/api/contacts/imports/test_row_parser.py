@@ -1,4 +1,4 @@
-"""Rows made contacts."""
+"""Conversion of rows to contacts."""
 
 import pytest
 
@@ -10,12 +10,12 @@ MAPPINGS = {"Phone": "phoneNumber", "Name": "fName", "Mail": "email", "City": "c
 
 
 def persons() -> RowParser:
-    """Make contacts of rows with all columns."""
+    """Return a parser with all columns."""
     return RowParser(HEADERS, MAPPINGS, "NO")
 
 
 def test_a_row_is_a_contact() -> None:
-    """Its cells without what stands around them; short rows have empty cells at their end."""
+    """Cells are stripped; short rows have empty cells at their end."""
     person = persons().parse(
         FileRow(2, [" 90000001 ", " Nina\nBerg", "n@example.com", "Oslo", " "])
     )
@@ -27,8 +27,8 @@ def test_a_row_is_a_contact() -> None:
     assert persons().parse(FileRow(2, ["90000001"])).email is None
 
 
-def test_a_later_row_says_what_it_says() -> None:
-    """An empty cell takes nothing away."""
+def test_a_later_row_is_merged() -> None:
+    """An empty cell keeps the earlier value."""
     first = persons().parse(FileRow(2, ["90000001", "Nina", "", "Oslo"]))
     later = persons().parse(FileRow(3, ["90000001", "", "n@example.com", ""]))
     both = first.merged_with(later)
@@ -48,13 +48,13 @@ def test_a_later_row_says_what_it_says() -> None:
         (["90000001", "a\ufffdb"], "not of the file's encoding"),
     ],
 )
-def test_what_is_no_contact_is_told(cells: list[str], why: str) -> None:
-    """The field, and what is wrong with it."""
+def test_rejected_rows_have_a_reason(cells: list[str], why: str) -> None:
+    """The field, and the error."""
     with pytest.raises(InvalidRow, match=why):
         persons().parse(FileRow(2, cells))
 
 
-def test_a_rejected_row_can_be_kept() -> None:
-    """Without what a database can't hold, and not all of what is long."""
+def test_a_rejected_row_can_be_stored() -> None:
+    """Without characters that a database rejects, and truncated."""
     assert cells_json(FileRow(2, ["a\0b", "=1+1"])) == '["a\ufffdb","=1+1"]'
     assert len(cells_json(FileRow(2, ["x" * MAX_ROW_CHARS, "y"]))) < 5_000
