@@ -71,7 +71,7 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-async def stack(database_url: str, bench: Bench, clock: ManualClock) -> AsyncIterator[Messaging]:
+async def msgapp(database_url: str, bench: Bench, clock: ManualClock) -> AsyncIterator[Messaging]:
     """The REST layer with a fake messaging platform, on either database."""
     async with messaging(database_url, bench, clock, timeout_s=2) as made:
         yield made

@@ -38,10 +38,10 @@ async def contacts_in(
     tags: tuple[str, ...] = (),
 ) -> list[str]:
     """Add contacts to a list; return their ids."""
-    now_ms, whose = parts.now_ms(), {"account_id": account, "list_id": int(list_id)}
+    now_ms, owner = parts.now_ms(), {"account_id": account, "list_id": int(list_id)}
     nothing = dict.fromkeys(("f_name", "l_name", "email", "fields"))
     times = {"created_ms": now_ms, "updated_ms": now_ms, "add_to_running_campaign": False}
-    whole = [with_search_keys({**nothing, **times, **whose, **row}) for row in rows]
+    whole = [with_search_keys({**nothing, **times, **owner, **row}) for row in rows]
     async with parts.database.writing() as connection:
         adding = sa.insert(contacts).returning(contacts.c.id, sort_by_parameter_order=True)
         found = list((await connection.execute(adding, whole)).scalars())

@@ -24,7 +24,7 @@ _MANIFEST = (
 
 
 def a_sheet(kind: str) -> bytes:
-    """Return the same contacts as each kind of spreadsheet: the fourth row is blank, one is invalid."""
+    """Return the same contacts as each kind of spreadsheet; one row is blank, one invalid."""
     made = {"xlsx": _xlsx, "ods": _ods, "xls": _xls}
     return made[kind]()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.contract.api.contacts.sheets import bomb, far_apart, sheet, zipped
-from tests.contract.api.contacts.uploads import BASE, refused, sent
+from tests.contract.api.contacts.uploads import BASE, rejected_upload, sent
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.serving import Served, serve_rest
 
@@ -43,18 +43,18 @@ async def rest(tmp_path: Path) -> AsyncIterator[Served]:
 async def test_bad_files_are_rejected(rest: Served, name: str) -> None:
     """At upload, with the reason; no list is created."""
     content, why = BAD[name]
-    assert why in await refused(rest, content)
+    assert why in await rejected_upload(rest, content)
     assert (await rest.request("GET", f"{BASE}/contactlists"))[1]["total"] == 0
 
 
 async def test_a_zip_bomb_is_rejected(rest: Served) -> None:
     """Before a spreadsheet library opens it."""
-    assert "zip bomb" in await refused(rest, bomb(2))
+    assert "zip bomb" in await rejected_upload(rest, bomb(2))
 
 
 async def test_a_sheet_of_two_far_cells_is_rejected(rest: Served) -> None:
     """It exceeds the memory limit of the reader process."""
-    assert await refused(rest, far_apart())
+    assert await rejected_upload(rest, far_apart())
 
 
 async def test_forms_are_validated(rest: Served) -> None:

@@ -68,10 +68,10 @@ async def test_a_number_is_unique_in_a_list(kept: Rest) -> None:
     await made(kept, list_id)
     second = await made(kept, list_id, "+4790000001")
     body = {"phoneNumber": "+4790000000", "contactListId": list_id}
-    refused = (400, "duplicate", ["phoneNumber"])
-    assert await kept.rejected("POST", f"{BASE}/contactNumber", body) == refused
+    problem = (400, "duplicate", ["phoneNumber"])
+    assert await kept.rejected("POST", f"{BASE}/contactNumber", body) == problem
     path = f"{BASE}/contactNumber/{second['contactId']}"
-    assert await kept.rejected("PATCH", path, body) == refused
+    assert await kept.rejected("PATCH", path, body) == problem
     assert await total(kept, list_id) == 2
     await made(kept, other)
 

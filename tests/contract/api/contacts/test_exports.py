@@ -22,7 +22,7 @@ from tests.harness.customers.workbook import sheets_of
 REQUESTS = f"{BASE}/download-requests"
 
 
-async def asked(rest: Rest, list_id: str, kind: str) -> Any:
+async def start(rest: Rest, list_id: str, kind: str) -> Any:
     """Start a download."""
     answer = await rest.request("POST", REQUESTS, {"contactListId": list_id, "format": kind})
     assert answer.status_code == 201, answer.text
@@ -30,9 +30,9 @@ async def asked(rest: Rest, list_id: str, kind: str) -> Any:
     return answer.json()
 
 
-async def made(rest: Rest, list_id: str, kind: str) -> bytes:
+async def exported(rest: Rest, list_id: str, kind: str) -> bytes:
     """Start a download, run its job, and return the file."""
-    path = f"{REQUESTS}/{(await asked(rest, list_id, kind))['id']}"
+    path = f"{REQUESTS}/{(await start(rest, list_id, kind))['id']}"
     assert (await rest.rejected("GET", f"{path}/download"))[:2] == (409, "download_not_done")
     await Worker(rest.services.jobs, rest.services.contacts.jobs, rest.services.metrics).once()
     done = (await rest.request("GET", path)).json()
@@ -51,7 +51,7 @@ async def test_csv(kept: Rest) -> None:
         kept.services, list_id, {**evil, "fields": '{"city":"-2+3"}'}, tags=("a", "b")
     )
     await contacts_in(kept.services, list_id, *some(PART_ROWS))
-    lines = list(csv.DictReader(io.StringIO((await made(kept, list_id, "csv")).decode())))
+    lines = list(csv.DictReader(io.StringIO((await exported(kept, list_id, "csv")).decode())))
     assert len(lines) == PART_ROWS + 1
     first = lines[0]
     assert (first["fName"], first["lName"], first["city"]) == ("'=1+1", "'@x", "'-2+3")
@@ -66,7 +66,7 @@ async def test_xlsx(kept: Rest) -> None:
     list_id = await a_list(kept.services)
     evil = {"phone_number": "+4790999999", "f_name": "=1+1", "l_name": "http://x", "email": None}
     await contacts_in(kept.services, list_id, evil, *some(20))
-    (sheet,) = sheets_of(await made(kept, list_id, "xlsx"))
+    (sheet,) = sheets_of(await exported(kept, list_id, "xlsx"))
     assert sheet[0][:4] == ["contactId", "phoneNumber", "fName", "lName"]
     assert sheet[1][1:4] == ["+4790999999", "=1+1", "http://x"]
     assert [row[1] for row in sheet[2:]] == [each["phone_number"] for each in some(20)]
@@ -75,8 +75,8 @@ async def test_xlsx(kept: Rest) -> None:
 async def test_an_empty_list_is_a_header(kept: Rest) -> None:
     """In both formats."""
     list_id = await a_list(kept.services)
-    assert (await made(kept, list_id, "csv")).startswith(b"contactId,phoneNumber,")
-    assert [len(sheet) for sheet in sheets_of(await made(kept, list_id, "xlsx"))] == [1]
+    assert (await exported(kept, list_id, "csv")).startswith(b"contactId,phoneNumber,")
+    assert [len(sheet) for sheet in sheets_of(await exported(kept, list_id, "xlsx"))] == [1]
 
 
 def test_rows_beyond_a_sheet_are_on_the_next(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ async def test_another_process_resumes(kept: Rest) -> None:
 
     list_id = await a_list(kept.services)
     await contacts_in(kept.services, list_id, *some(PART_ROWS + 5))
-    download = await asked(kept, list_id, "csv")
+    download = await start(kept, list_id, "csv")
     run = kept.services.contacts.jobs["contact-download"]
     job = await kept.services.jobs.claim("one", ["contact-download"])
     assert isinstance(job, Job)
@@ -122,7 +122,7 @@ async def test_another_process_resumes(kept: Rest) -> None:
 async def test_downloads_are_listed(kept: Rest) -> None:
     """Newest first; at most ten at once."""
     list_id = await a_list(kept.services)
-    ids = [(await asked(kept, list_id, "csv"))["id"] for _ in range(10)]
+    ids = [(await start(kept, list_id, "csv"))["id"] for _ in range(10)]
     body = {"contactListId": list_id}
     assert (await kept.rejected("POST", REQUESTS, body))[:2] == (429, "too_many")
     page = (await kept.request("GET", REQUESTS, params={"limit": "3"})).json()
@@ -137,7 +137,7 @@ async def test_a_deleted_list_leaves_no_files(kept: Rest) -> None:
     await contacts_in(kept.services, list_id, *some(3), tags=("a",))
     new = {"phoneNumber": "+4790111111", "contactListId": list_id, "addToRunningCampaign": True}
     await kept.request("POST", f"{BASE}/contactNumber", new)
-    await made(kept, list_id, "csv")
+    await exported(kept, list_id, "csv")
     job_id = (await kept.request("GET", REQUESTS)).json()["data"][0]["id"]
     assert (await kept.request("DELETE", f"{BASE}/delete-file/{list_id}")).status_code == 200
     assert (await kept.request("GET", REQUESTS)).json()["total"] == 0
@@ -161,15 +161,15 @@ async def test_a_deleted_list_leaves_no_files(kept: Rest) -> None:
 )
 async def test_bad_input_names_its_field(rest: Rest, body: dict[str, Any], fault: str) -> None:
     """Each error has its path."""
-    told = await rest.rejected("POST", REQUESTS, body or b"{}")
-    assert (told[0], told[2]) == (400, [fault])
+    result = await rest.rejected("POST", REQUESTS, body or b"{}")
+    assert (result[0], result[2]) == (400, [fault])
 
 
 async def test_a_truncated_file_is_an_error(kept: Rest) -> None:
     """A download of a list that is deleted meanwhile fails instead of ending early."""
     list_id = await a_list(kept.services)
     await contacts_in(kept.services, list_id, *some(PART_ROWS + 5))
-    download = await asked(kept, list_id, "csv")
+    download = await start(kept, list_id, "csv")
     await Worker(kept.services.jobs, kept.services.contacts.jobs, kept.services.metrics).once()
     _, content = await kept.services.contacts.downloads.content("acme", download["id"])
     assert await anext(content)
@@ -181,7 +181,7 @@ async def test_a_truncated_file_is_an_error(kept: Rest) -> None:
 
 async def test_of_two_writers_one_continues(kept: Rest) -> None:
     """The parts of the other may end elsewhere: the second one stops."""
-    download = await asked(kept, await a_list(kept.services), "csv")
+    download = await start(kept, await a_list(kept.services), "csv")
     parts = ArtifactStore(kept.services.database, kept.services.now_ms)
     await parts.add(download["id"], ArtifactProgress(), 2, (1, 2), b"two")
     with pytest.raises(LeaseLost):

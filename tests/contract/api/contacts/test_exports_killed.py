@@ -28,14 +28,14 @@ PATIENCE_S = 60  # of which a dead process' lease takes 15
 
 @pytest.fixture
 async def mailbox() -> AsyncIterator[Mailbox]:
-    """An SMTP server."""
+    """Run an SMTP server."""
     async with Mailbox() as made:
         yield made
 
 
 @pytest.fixture
 async def apis(database_url: str, tmp_path: Path, mailbox: Mailbox) -> AsyncIterator[Successors]:
-    """Processes with one database and one mail server; the first one runs."""
+    """Start one process; others may follow, with the same database and mail server."""
     settings = {
         "SWITCHROOM_SMTP_HOST": "127.0.0.1",
         "SWITCHROOM_SMTP_PORT": str(mailbox.port),
@@ -62,7 +62,7 @@ async def a_list(api: RecordsApi, count: int) -> str:
     """Create a list with contacts."""
     file = io.BytesIO("\n".join(["Phone", *numbers(count)]).encode())
     list_id = await sent_to(api, file, PHONES, name="Spring")
-    await api.ask("POST", f"{BASE}/process-file/{list_id}")
+    await api.request("POST", f"{BASE}/process-file/{list_id}")
     await settled(api, f"{BASE}/contactlists/{list_id}", status="COMPLETED")
     return list_id
 
@@ -72,7 +72,7 @@ async def settled(api: RecordsApi, path: str, **wanted: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     async def is_so() -> bool:
-        found.update((await api.ask("GET", path))[1])
+        found.update((await api.request("GET", path))[1])
         return wanted.items() <= found.items()
 
     await until(is_so, timeout_s=PATIENCE_S, what=f"{path} {wanted}")
@@ -83,19 +83,19 @@ async def test_a_killed_download_is_completed(apis: Successors) -> None:
     """Another process resumes after its last part: no contact twice, none omitted."""
     (api,) = apis.started
     list_id = await a_list(api, ROWS)
-    _, asked = await api.ask("POST", REQUESTS, {"contactListId": list_id})
-    path, found = f"{REQUESTS}/{asked['id']}", dict[str, Any]()
+    _, download = await api.request("POST", REQUESTS, {"contactListId": list_id})
+    path, found = f"{REQUESTS}/{download['id']}", dict[str, Any]()
 
-    async def has_begun() -> bool:
-        found.update((await api.ask("GET", path))[1])
+    async def has_started() -> bool:
+        found.update((await api.request("GET", path))[1])
         return bool(found["rows"])
 
-    await until(has_begun, timeout_s=30, every_s=0.001, what="the first part")
+    await until(has_started, timeout_s=30, every_s=0.001, what="the first part")
     await api.kill()
     assert (found["state"], found["rows"] < ROWS) == ("running", True)
-    heir = await apis.start()
-    done = await settled(heir, path, state="done")
-    rows = csv.DictReader(io.StringIO(await heir.text(done["downloadPath"])))
+    successor = await apis.start()
+    done = await settled(successor, path, state="done")
+    rows = csv.DictReader(io.StringIO(await successor.text(done["downloadPath"])))
     assert [row["phoneNumber"] for row in rows] == numbers(ROWS)
     assert done["rows"] == ROWS
 
@@ -104,14 +104,14 @@ async def test_a_killed_email_is_sent(apis: Successors, mailbox: Mailbox) -> Non
     """One that was not accepted when its process died arrives once, from another process."""
     (api,) = apis.started
     list_id = await a_list(api, 3)
-    mailbox.hesitates = True
-    _, asked = await api.ask("GET", f"{BASE}/{list_id}/export")
-    await until(lambda: bool(mailbox.heard), timeout_s=30, what="the letter")
+    mailbox.hangs = True
+    _, download = await api.request("GET", f"{BASE}/{list_id}/export")
+    await until(lambda: bool(mailbox.received), timeout_s=30, what="the letter")
     await api.kill()
-    mailbox.hesitates = False
-    heir = await apis.start()
-    done = await settled(heir, f"{REQUESTS}/{asked['id']}", state="done")
-    (letter,) = mailbox.letters
-    assert letter["Message-ID"] == f"<{asked['id']}@example.com>"
-    (file,) = letter.iter_attachments()
+    mailbox.hangs = False
+    successor = await apis.start()
+    done = await settled(successor, f"{REQUESTS}/{download['id']}", state="done")
+    (message,) = mailbox.messages
+    assert message["Message-ID"] == f"<{download['id']}@example.com>"
+    (file,) = message.iter_attachments()
     assert len(file.get_content().splitlines()) == 1 + done["rows"] == 4

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.api.contacts.sheets import a_sheet
-from tests.contract.api.contacts.uploads import contacts, refused, rejected, sent, taken
+from tests.contract.api.contacts.uploads import contacts, imported, rejected, rejected_upload, sent
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.serving import Served, serve_rest
 
@@ -30,8 +30,8 @@ def table(*names: str, delimiter: str = ",") -> str:
 
 async def names_of(rest: Served, content: bytes, **data: Any) -> list[str]:
     """Import a file; return the names of its contacts."""
-    list_id, told = await taken(rest, content, NAMES, **data)
-    assert not told["rejected"], await rejected(rest, list_id)
+    list_id, result = await imported(rest, content, NAMES, **data)
+    assert not result["rejected"], await rejected(rest, list_id)
     return [each["fName"] for each in await contacts(rest, list_id)]
 
 
@@ -71,7 +71,7 @@ async def test_an_encoding_can_be_given(rest: Served) -> None:
     content = table("Łukasz").encode("cp1250")
     assert await names_of(rest, content, encoding="windows-1250") == ["Łukasz"]
     for bad in ("klingon", "base64"):
-        assert "no text encoding" in await refused(rest, content, encoding=bad)
+        assert "no text encoding" in await rejected_upload(rest, content, encoding=bad)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -95,10 +95,10 @@ async def test_rows_of_ten_megabytes_are_rejected(rest: Served) -> None:
     long = b"+4790000001," + b"x" * 10_000_000
     quoted = b'+4790000002,"' + b"x\n" * 5_000_000 + b'"'
     content = b"Phone,Name\n" + long + b"\n+4790000003,Ola\n" + quoted[:200_000] + b"\n"
-    list_id, told = await taken(rest, content, NAMES)
+    list_id, result = await imported(rest, content, NAMES)
     lines = [(row[0], row[1]) for row in await rejected(rest, list_id)]
     assert lines[:2] == [("2", "longer than 65536 letters"), ("4", "broken quoting")]
-    assert told["added"] == 1
+    assert result["added"] == 1
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "xls", "ods"])
@@ -107,12 +107,12 @@ async def test_spreadsheets_are_read(rest: Served, kind: str) -> None:
     account = await rest.services.accounts.get("acme")
     await rest.services.accounts.change(replace(account, region="NO"))
     mappings = {**NAMES, "Born": "born"}
-    list_id, told = await taken(rest, a_sheet(kind), mappings, assignedFields=["born"])
+    list_id, result = await imported(rest, a_sheet(kind), mappings, assignedFields=["born"])
     found = [(each["phoneNumber"], each["fName"]) for each in await contacts(rest, list_id)]
     assert found == [("+4790000001", "Åse"), ("+4790000002", "Ola")]
     assert (await contacts(rest, list_id))[0]["fields"] == {"born": "1990-05-17"}
     assert [row[0] for row in await rejected(rest, list_id)] == ["5"]
-    assert told["rows"] == 3
+    assert result["rows"] == 3
 
 
 async def test_a_file_keeps_its_name(rest: Served) -> None:

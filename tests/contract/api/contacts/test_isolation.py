@@ -96,13 +96,13 @@ async def test_foreign_ids_in_bodies_are_unknown(kept: Rest) -> None:
         ("PATCH", f"contactNumber/{mine.contacts[0]}", into),
         ("POST", "download-requests", {"contactListId": theirs.list_id}),
     ):
-        told = await kept.rejected(method, f"{BASE}/{path}", body)
-        assert told == (400, "invalid", ["contactListId"])
-        told = await kept.rejected(method, f"{BASE}/{path}", {**body, "contactListId": "999999"})
-        assert told == (400, "invalid", ["contactListId"])
+        result = await kept.rejected(method, f"{BASE}/{path}", body)
+        assert result == (400, "invalid", ["contactListId"])
+        result = await kept.rejected(method, f"{BASE}/{path}", {**body, "contactListId": "999999"})
+        assert result == (400, "invalid", ["contactListId"])
     path = f"{BASE}/contactNumber/{mine.contacts[0]}"
-    told = await kept.rejected("DELETE", path, params={"contactPoolId": theirs.list_id})
-    assert told[0] == 404
+    result = await kept.rejected("DELETE", path, params={"contactPoolId": theirs.list_id})
+    assert result[0] == 404
     words = {"contactId": theirs.contacts[0]}
     page = await kept.request("GET", f"{BASE}/viewContacts/{mine.list_id}", params=words)
     assert page.json()["data"] == []

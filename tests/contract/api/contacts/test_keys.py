@@ -44,12 +44,12 @@ async def total(rest: Rest, path: str) -> int:
 )
 async def test_of_a_list(kept: Rest, path: str, body: dict[str, str], counted: str) -> None:
     """A contact, a download: one, and the same response; another body is rejected."""
-    asked = {**body, "contactListId": await a_list(kept.services)}
-    await twice(kept, "POST", f"{BASE}/{path}", asked)
+    request_body = {**body, "contactListId": await a_list(kept.services)}
+    await twice(kept, "POST", f"{BASE}/{path}", request_body)
     assert await total(kept, counted) == 1
-    other = {**asked, "contactListId": await a_list(kept.services)}
-    refused = await kept.rejected("POST", f"{BASE}/{path}", other, headers=KEY)
-    assert refused == (400, "idempotency_key_reused", ["Idempotency-Key"])
+    other = {**request_body, "contactListId": await a_list(kept.services)}
+    problem = await kept.rejected("POST", f"{BASE}/{path}", other, headers=KEY)
+    assert problem == (400, "idempotency_key_reused", ["Idempotency-Key"])
 
 
 async def test_a_list_without_a_file(kept: Rest) -> None:
@@ -63,8 +63,8 @@ async def test_a_file(kept: Rest) -> None:
     made = await twice(kept, "POST", f"{BASE}/upload", **form())
     assert await total(kept, "contactlists") == 1
     for other in (form(FILE * 2), form(name="Autumn")):
-        refused = await kept.rejected("POST", f"{BASE}/upload", headers=KEY, **other)
-        assert refused == (400, "idempotency_key_reused", ["Idempotency-Key"])
+        problem = await kept.rejected("POST", f"{BASE}/upload", headers=KEY, **other)
+        assert problem == (400, "idempotency_key_reused", ["Idempotency-Key"])
     preview = (await kept.request("GET", f"{BASE}/preview/{made['contactListId']}")).json()
     assert preview["rows"] == [["+4790000001"]]
 

@@ -20,7 +20,7 @@ BAD = 1_000  # one in so many
 
 @pytest.fixture
 async def apis(database_url: str, tmp_path: Path) -> AsyncIterator[Successors]:
-    """Processes with one database, which a test starts."""
+    """Prepare processes with one database; a test starts them."""
     async with run_successors(tmp_path, database_url) as found:
         yield found
 
@@ -37,26 +37,26 @@ async def test_a_killed_import_is_completed(apis: Successors, database_url: str)
         api = await apis.start()
         list_id = await sent_to(api, file(), PHONES, name="Spring")
         path, found = f"{BASE}/contactlists/{list_id}", dict[str, Any]()
-        await api.ask("POST", f"{BASE}/process-file/{list_id}")
+        await api.request("POST", f"{BASE}/process-file/{list_id}")
 
-        async def has_begun() -> bool:
-            found.update((await api.ask("GET", path))[1])
+        async def has_started() -> bool:
+            found.update((await api.request("GET", path))[1])
             return bool(found["processing"]["rows"])
 
-        await until(has_begun, timeout_s=30, every_s=0.005, what="the first batch")
+        await until(has_started, timeout_s=30, every_s=0.005, what="the first batch")
         await api.kill()
         assert (found["status"], found["processing"]["rows"] < ROWS) == ("PROCESSING", True)
-        heir = await apis.start()
+        successor = await apis.start()
 
         async def is_done() -> bool:
-            found.update((await heir.ask("GET", path))[1])
+            found.update((await successor.request("GET", path))[1])
             return bool(found["status"] != "PROCESSING")
 
         await until(is_done, timeout_s=60, what="the import")
-        told, bad = found["processing"], ROWS // BAD
-        assert (found["status"], told["rows"], told["rejected"]) == ("COMPLETED", ROWS, bad)
-        assert told["added"] == found["contacts"] == ROWS // 2
-        assert told["skipped"] == ROWS - bad - told["added"]
+        result, bad = found["processing"], ROWS // BAD
+        assert (found["status"], result["rows"], result["rejected"]) == ("COMPLETED", ROWS, bad)
+        assert result["added"] == found["contacts"] == ROWS // 2
+        assert result["skipped"] == ROWS - bad - result["added"]
         async with database.reading() as connection:
             for table, rows in ((contacts, ROWS // 2), (rejects, bad)):
                 count = await connection.execute(sa.select(sa.func.count()).select_from(table))

@@ -8,10 +8,10 @@ from tests.contract.api.contacts.uploads import (
     BASE,
     PHONES,
     contacts,
+    imported,
     mapped,
     processed,
     sent,
-    taken,
     uploaded,
 )
 from tests.contract.api.serving import Served
@@ -47,8 +47,8 @@ async def test_from_a_file_to_contacts(served: Served) -> None:
     await mapped(served, list_id, MAPPINGS)
     found = await processed(served, list_id)
     assert (found["status"], found["contacts"], found["isDefault"]) == ("COMPLETED", 2, True)
-    told = found["processing"]
-    assert [told[each] for each in ("rows", "total", "added", "rejected")] == [2, 2, 2, 0]
+    result = found["processing"]
+    assert [result[each] for each in ("rows", "total", "added", "rejected")] == [2, 2, 2, 0]
     nina, ola = map(words, await contacts(served, list_id))
     assert nina == ("+4790000001", "Nina", "Berg", "nina@example.com", {"city": "Oslo"})
     assert ola == ("+4790000002", "Ola", "Ødegaard", None, {"city": "Bergen"})
@@ -60,18 +60,23 @@ async def test_numbers_are_unique_in_a_list(served: Served) -> None:
     """Skipped, or updated by non-empty cells; also if they occur twice in a file."""
     file = b"Phone,Name,City\n+4790000001,Nina,Oslo\n+4790000001,Tina,\n+4790000002,Ola,Bergen\n"
     mappings = {"Phone": "phoneNumber", "Name": "fName", "City": "city"}
-    list_id, told = await taken(served, file, mappings, assignedFields=["city", "zip"])
-    assert (told["added"], told["skipped"], told["updated"]) == (2, 1, 0)
+    list_id, result = await imported(served, file, mappings, assignedFields=["city", "zip"])
+    assert (result["added"], result["skipped"], result["updated"]) == (2, 1, 0)
     assert (await contacts(served, list_id))[0]["fName"] == "Nina"
-    told = (await processed(served, list_id))["processing"]
-    assert (told["added"], told["skipped"], told["updated"]) == (0, 3, 0)
+    result = (await processed(served, list_id))["processing"]
+    assert (result["added"], result["skipped"], result["updated"]) == (0, 3, 0)
     change = b"Tel;Zip;Name\n+47 90000001;0150;\n+4790000003;;Kari\n+4790000001;0151;Mina\n"
     status, _ = await sent(served, change, path=f"/updatecontactlist/{list_id}", method="PATCH")
     assert status == 200
     await mapped(served, list_id, {"Tel": "phoneNumber", "Zip": "zip", "Name": "fName"})
     found = await processed(served, list_id, action="update")
-    told = found["processing"]
-    assert (told["added"], told["skipped"], told["updated"], found["contacts"]) == (1, 0, 2, 3)
+    result = found["processing"]
+    assert (result["added"], result["skipped"], result["updated"], found["contacts"]) == (
+        1,
+        0,
+        2,
+        3,
+    )
     nina = words((await contacts(served, list_id))[0])
     assert nina == ("+4790000001", "Mina", None, None, {"city": "Oslo", "zip": "0151"})
 
@@ -80,8 +85,8 @@ async def test_numbers_are_of_the_accounts_region(served: Served) -> None:
     """If they have no +."""
     account = await served.services.accounts.get("acme")
     await served.services.accounts.change(replace(account, region="NO"))
-    list_id, told = await taken(served, b"Phone\n90000001\n0047 90 00 00 02\n+46701234567\n")
-    assert told["rejected"] == 0
+    list_id, result = await imported(served, b"Phone\n90000001\n0047 90 00 00 02\n+46701234567\n")
+    assert result["rejected"] == 0
     numbers = [each["phoneNumber"] for each in await contacts(served, list_id)]
     assert numbers == ["+46701234567", "+4790000001", "+4790000002"]
 

@@ -8,12 +8,12 @@ from api.contacts.tables import contacts, file_parts, files, imports, lists, rej
 from tests.contract.api.contacts.uploads import (
     BASE,
     PHONES,
+    imported,
     mapped,
     processed,
+    run_job,
     sent,
-    taken,
     uploaded,
-    worked,
 )
 from tests.contract.api.serving import Served
 
@@ -55,29 +55,29 @@ async def test_a_list_is_changed(served: Served) -> None:
     status, found = await sent(served, None, path=path, method="PATCH", **data)
     assert (status, found["name"], found["isActive"]) == (200, "Winter", False)
     assert (found["status"], found["file"]["name"]) == ("UPLOADED", "contacts.csv")
-    status, told = await sent(served, None, path=path, method="PATCH", status="MAPPING_DONE")
-    assert (status, told["errors"][0]["path"]) == (400, "data.status")
+    status, result = await sent(served, None, path=path, method="PATCH", status="MAPPING_DONE")
+    assert (status, result["errors"][0]["path"]) == (400, "data.status")
     await mapped(served, list_id, PHONES)
     await processed(served, list_id)
     status, found = await sent(served, None, path=path, method="PATCH", status="MAPPING_DONE")
     assert (status, found["status"]) == (200, "MAPPING_DONE")
     bad: dict[str, Any] = {"status": "COMPLETED", "name": "", "size": 1}
     for name, value in bad.items():
-        status, told = await sent(served, None, path=path, method="PATCH", **{name: value})
-        assert (status, told["errors"][0]["path"]) == (400, f"data.{name}"), told
+        status, result = await sent(served, None, path=path, method="PATCH", **{name: value})
+        assert (status, result["errors"][0]["path"]) == (400, f"data.{name}"), result
     assert (await sent(served, None, path=path, method="PATCH"))[0] == 400
 
 
 async def test_a_deleted_list_leaves_nothing(served: Served) -> None:
     """Hidden at once; its contacts, file and rejected rows are deleted in the background."""
     file = b"Phone\n+4790000001\nnobody\n"
-    list_id, _ = await taken(served, file, isDefault=True)
-    status, gone = await served.request("DELETE", f"{BASE}/delete-file/{list_id}")
-    assert (status, gone) == (200, {"contactListId": list_id, "deleted": True})
+    list_id, _ = await imported(served, file, isDefault=True)
+    status, deletion = await served.request("DELETE", f"{BASE}/delete-file/{list_id}")
+    assert (status, deletion) == (200, {"contactListId": list_id, "deleted": True})
     assert (await served.request("DELETE", f"{BASE}/delete-file/{list_id}"))[0] == 404
     assert (await served.request("GET", f"{BASE}/contactlists"))[1]["total"] == 0
     assert (await served.request("GET", f"{BASE}/all-contacts"))[1]["data"] == []
-    assert await worked(served)
+    assert await run_job(served)
     async with served.services.database.reading() as connection:
         for table in (contacts, lists, files, file_parts, imports, rejects):
             rows = await connection.execute(sa.select(sa.func.count()).select_from(table))
@@ -90,7 +90,7 @@ async def test_a_list_that_is_deleted_during_its_import(served: Served) -> None:
     await mapped(served, list_id, PHONES)
     assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
     assert (await served.request("DELETE", f"{BASE}/delete-file/{list_id}"))[0] == 200
-    while await worked(served):
+    while await run_job(served):
         pass
     async with served.services.database.reading() as connection:
         rows = await connection.execute(sa.select(sa.func.count()).select_from(lists))
@@ -99,7 +99,7 @@ async def test_a_list_that_is_deleted_during_its_import(served: Served) -> None:
 
 async def test_another_accounts_list_is_not_found(served: Served) -> None:
     """For any request; nor are invalid ids."""
-    list_id, _ = await taken(served, FILE)
+    list_id, _ = await imported(served, FILE)
     for method, path, body in (
         ("GET", "get-contactList-by-Id", None),
         ("GET", "contactlists", None),

@@ -45,16 +45,16 @@ async def sent(rest: Rest, count: int) -> Any:
     answer = await rest.request("GET", f"{BASE}/{list_id}/export")
     assert answer.status_code == 200, answer.text
     assert (answer.json()["state"], answer.json()["email"]) == ("waiting", ADDRESS)
-    await work(rest)
-    return await how(rest, answer.json()["id"])
+    await run_job(rest)
+    return await download_of(rest, answer.json()["id"])
 
 
-async def work(rest: Rest) -> None:
+async def run_job(rest: Rest) -> None:
     """Run the next job."""
     await Worker(rest.services.jobs, rest.services.contacts.jobs, rest.services.metrics).once()
 
 
-async def how(rest: Rest, download_id: str) -> Any:
+async def download_of(rest: Rest, download_id: str) -> Any:
     """Return a download."""
     return (await rest.request("GET", f"{BASE}/download-requests/{download_id}")).json()
 
@@ -64,11 +64,11 @@ async def test_contacts_are_sent(database_url: str, bench: Bench) -> None:
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
         done = await sent(rest, 3)
     assert (done["state"], done["rows"], done["error"]) == ("done", 3, None)
-    (letter,) = mailbox.letters
-    assert (letter["From"], letter["To"]) == ("switchroom@example.com", ADDRESS)
-    assert letter["Subject"] == "Contacts of Sp\u00f8rsm\u00e5l"
-    assert letter["Message-ID"] == f"<{done['id']}@example.com>"
-    (file,) = letter.iter_attachments()
+    (message,) = mailbox.messages
+    assert (message["From"], message["To"]) == ("switchroom@example.com", ADDRESS)
+    assert message["Subject"] == "Contacts of Sp\u00f8rsm\u00e5l"
+    assert message["Message-ID"] == f"<{done['id']}@example.com>"
+    (file,) = message.iter_attachments()
     assert (file.get_content_type(), file.get_filename()) == ("text/csv", "contacts.csv")
     lines = file.get_content().splitlines()
     assert [line.split(",")[1] for line in lines] == [
@@ -80,7 +80,7 @@ async def test_a_large_file_is_zipped(database_url: str, bench: Bench) -> None:
     """So that it is smaller than the server's maximum."""
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
         assert (await sent(rest, 16_000))["state"] == "done"
-    (file,) = mailbox.letters[0].iter_attachments()
+    (file,) = mailbox.messages[0].iter_attachments()
     assert file.get_filename() == "contacts.csv.zip"
     with zipfile.ZipFile(io.BytesIO(file.get_content())) as packed:
         assert len(packed.read("contacts.csv").splitlines()) == 16_001
@@ -93,7 +93,7 @@ async def test_a_file_above_the_maximum_is_not_sent(database_url: str, bench: Be
         mailing(database_url, bench, mailbox, smtp_max_bytes=1_024) as (rest, _),
     ):
         done = await sent(rest, 100)
-    assert (done["state"], mailbox.letters) == ("failed", [])
+    assert (done["state"], mailbox.messages) == ("failed", [])
     assert "too large" in done["error"]
 
 
@@ -108,9 +108,9 @@ async def test_a_rejection_is_reported(database_url: str, bench: Bench) -> None:
         assert (later["state"], "451 try later" in later["error"]) == ("waiting", True)
         mailbox.refusal = ""
         clock.now += 60_000
-        await work(rest)
-        later = await how(rest, later["id"])
-    assert (later["state"], later["error"], len(mailbox.letters)) == ("done", None, 1)
+        await run_job(rest)
+        later = await download_of(rest, later["id"])
+    assert (later["state"], later["error"], len(mailbox.messages)) == ("done", None, 1)
 
 
 async def test_an_unreachable_server_is_retried(database_url: str, bench: Bench) -> None:
@@ -121,8 +121,8 @@ async def test_an_unreachable_server_is_retried(database_url: str, bench: Bench)
         assert done["state"] == "waiting"
         for _ in range(4):
             clock.now += 60_000
-            await work(rest)
-        done = await how(rest, done["id"])
+            await run_job(rest)
+        done = await download_of(rest, done["id"])
     assert (done["state"], done["error"]) == ("failed", "the mail server can't be reached")
 
 
@@ -131,16 +131,16 @@ async def test_an_unreachable_server_is_retried(database_url: str, bench: Bench)
     [("right", ("done", None)), ("wrong", ("failed", "the mail server does not let us in"))],
 )
 async def test_the_server_authenticates(
-    database_url: str, bench: Bench, password: str, how_it_went: tuple[str, str | None]
+    database_url: str, bench: Bench, password: str, outcome: tuple[str, str | None]
 ) -> None:
     """With user and password; an error does not contain them."""
-    who = {"smtp_user": "switchroom", "smtp_password": password}
+    credentials = {"smtp_user": "switchroom", "smtp_password": password}
     async with (
         Mailbox("right") as mailbox,
-        mailing(database_url, bench, mailbox, **who) as (rest, _),
+        mailing(database_url, bench, mailbox, **credentials) as (rest, _),
     ):
         done = await sent(rest, 1)
-    assert (done["state"], done["error"]) == how_it_went
+    assert (done["state"], done["error"]) == outcome
 
 
 async def test_without_a_server_no_job_is_started(kept: Rest) -> None:
@@ -155,8 +155,8 @@ async def test_without_an_address_no_job_is_started(database_url: str, bench: Be
         account = await rest.services.accounts.get("acme")
         await rest.services.accounts.change(replace(account, email=None))
         list_id = await a_list(rest.services)
-        told = await rest.rejected("GET", f"{BASE}/{list_id}/export")
-        assert told[:2] == (409, "no_email")
+        result = await rest.rejected("GET", f"{BASE}/{list_id}/export")
+        assert result[:2] == (409, "no_email")
         assert (await rest.rejected("GET", f"{BASE}/999/export"))[0] == 404
 
 

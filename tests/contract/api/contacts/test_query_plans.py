@@ -29,28 +29,28 @@ A_LIST = {
 }
 
 
-def drawn(chance: random.Random, count: int) -> list[Row]:
+def drawn(rng: random.Random, count: int) -> list[Row]:
     """Return random contacts that have much in common."""
     return [
         {
             "phone_number": f"+47{number:08}",
-            "f_name": chance.choice(("Anna", "Annabel", "Bo", "Åse", None)),
-            "l_name": chance.choice(("Berg", "Bø", "Berntsen", None)),
-            "email": chance.choice((None, f"a{number % 9}@example.com", f"b{number}@example.com")),
-            "tags": chance.choice(((), (), ("vip",), ("new",), ("vip", "new"))),
+            "f_name": rng.choice(("Anna", "Annabel", "Bo", "Åse", None)),
+            "l_name": rng.choice(("Berg", "Bø", "Berntsen", None)),
+            "email": rng.choice((None, f"a{number % 9}@example.com", f"b{number}@example.com")),
+            "tags": rng.choice(((), (), ("vip",), ("new",), ("vip", "new"))),
         }
-        for number in chance.sample(range(10**8), count)
+        for number in rng.sample(range(10**8), count)
     ]
 
 
 async def filled(database: Database, name: str, rows: list[Row]) -> int:
     """Create a list of contacts."""
-    lists, people = ListStore(database, now_ms), ContactStore(database, now_ms)
+    lists, contact_store = ListStore(database, now_ms), ContactStore(database, now_ms)
     async with database.writing() as connection:
         list_id = await lists.add(connection, "acme", {**A_LIST, "name": name})
         for row in rows:
-            told = {name: each for name, each in row.items() if name != "tags"}
-            contact_id = await people.add(connection, "acme", list_id, told)
+            values = {name: each for name, each in row.items() if name != "tags"}
+            contact_id = await contact_store.add(connection, "acme", list_id, values)
             tags = [
                 {"list_id": list_id, "tag_id": tag, "contact_id": contact_id}
                 for tag in row.get("tags", ())
@@ -75,18 +75,18 @@ def fits(filters: Filters, row: Row) -> bool:
     )
 
 
-def questions(chance: random.Random, list_ids: list[int]) -> Iterator[Filters]:
+def searches(rng: random.Random, list_ids: list[int]) -> Iterator[Filters]:
     """Yield random filters; tags are used in lists only."""
     for _ in range(100):
-        list_id = chance.choice((None, *list_ids))
+        list_id = rng.choice((None, *list_ids))
         yield Filters(
             "acme",
             list_id=list_id,
-            f_name=chance.choice(("", "a", "ann", "annab", "å")),
-            l_name=chance.choice(("", "b", "ber", "bø")),
-            email=chance.choice(("", "", "a", "b1")),
-            numbers=chance.choice(((), ("+471",), ("+4712", "+472"), ("+47", "+471"))),
-            tags=chance.choice(((), (), ("vip",), ("vip", "new"))) if list_id else (),
+            f_name=rng.choice(("", "a", "ann", "annab", "å")),
+            l_name=rng.choice(("", "b", "ber", "bø")),
+            email=rng.choice(("", "", "a", "b1")),
+            numbers=rng.choice(((), ("+471",), ("+4712", "+472"), ("+47", "+471"))),
+            tags=rng.choice(((), (), ("vip",), ("vip", "new"))) if list_id else (),
         )
 
 
@@ -104,17 +104,17 @@ def questions(chance: random.Random, list_ids: list[int]) -> Iterator[Filters]:
 async def test_every_plan_finds_the_same(database: Database, limits: Limits) -> None:
     """All matches, page by page, each once, and their number."""
     await AccountStore(database, now_ms).add(Account("acme", "acme"))
-    pages, chance = Pages(database, limits), random.Random(7)
-    parts = [drawn(chance, 200), drawn(chance, 60)]
+    pages, rng = Pages(database, limits), random.Random(7)
+    parts = [drawn(rng, 200), drawn(rng, 60)]
     rows = {await filled(database, "list", part): part for part in parts}
-    for filters in questions(chance, list(rows)):
-        looked = [each for list_id, part in rows.items() for each in part
+    for filters in searches(rng, list(rows)):
+        visible = [each for list_id, part in rows.items() for each in part
                   if filters.list_id in (None, list_id)]  # fmt: skip
-        wanted = sorted(each["phone_number"] for each in looked if fits(filters, each))
+        expected = sorted(each["phone_number"] for each in visible if fits(filters, each))
         found = [await pages.read(filters, 90, offset) for offset in (0, 90, 180)]
         shown = [each.phone_number for page in found for each in page.contacts]
-        assert sorted(shown) == wanted, filters
-        assert (found[0].total, found[0].total_is_exact) == (len(wanted), True), filters
+        assert sorted(shown) == expected, filters
+        assert (found[0].total, found[0].total_is_exact) == (len(expected), True), filters
 
 
 async def test_totals_have_a_limit(database: Database) -> None:

@@ -40,8 +40,8 @@ async def test_a_file_is_imported_once(kept: Rest) -> None:
     """Of several concurrent requests one starts it; the others get a conflict."""
     for _ in range(TIMES):
         list_id = await a_mapped_list(kept)
-        asked = (kept.services.lists.imports.start("acme", list_id, "skip") for _ in range(4))
-        answers = Counter(map(type, await asyncio.gather(*asked, return_exceptions=True)))
+        requests = (kept.services.lists.imports.start("acme", list_id, "skip") for _ in range(4))
+        answers = Counter(map(type, await asyncio.gather(*requests, return_exceptions=True)))
         assert answers == {type(None): 1, Conflict: 3}
         query = sa.select(sa.func.count()).where(imports.c.list_id == list_id)
         async with kept.services.database.reading() as connection:
@@ -52,12 +52,12 @@ async def test_a_contact_that_is_moved_and_removed_counts_once(kept: Rest) -> No
     """In any order: the counts of the lists are right."""
     lists = [await a_list(kept.services), await a_list(kept.services, name="Autumn")]
     ids = await contacts_in(kept.services, lists[0], *some(TIMES))
-    for place, contact_id in enumerate(ids):
-        path, number = f"{BASE}/contactNumber/{contact_id}", some(TIMES)[place]["phone_number"]
+    for index, contact_id in enumerate(ids):
+        path, number = f"{BASE}/contactNumber/{contact_id}", some(TIMES)[index]["phone_number"]
         move = {"phoneNumber": number, "contactListId": lists[1]}
-        asked: list[Any] = [kept.request("PATCH", path, move) for _ in range(3)]
-        asked.append(kept.request("DELETE", path, params={"contactPoolId": lists[0]}))
-        await asyncio.gather(*asked)
+        requests: list[Any] = [kept.request("PATCH", path, move) for _ in range(3)]
+        requests.append(kept.request("DELETE", path, params={"contactPoolId": lists[0]}))
+        await asyncio.gather(*requests)
     for list_id in lists:
         found = (await kept.request("GET", f"{BASE}/get-contact/{list_id}?limit=100")).json()
         assert found["total"] == len(found["data"])
@@ -66,15 +66,15 @@ async def test_a_contact_that_is_moved_and_removed_counts_once(kept: Rest) -> No
 async def test_contacts_that_swap_lists_do_not_deadlock(kept: Rest) -> None:
     """All responses are 200."""
     lists = [await a_list(kept.services), await a_list(kept.services, name="Autumn")]
-    asked = []
-    for place, list_id in enumerate(lists):
-        numbers = some(TIMES, place * TIMES)
+    requests = []
+    for index, list_id in enumerate(lists):
+        numbers = some(TIMES, index * TIMES)
         for contact_id, row in zip(
             await contacts_in(kept.services, list_id, *numbers), numbers, strict=True
         ):
-            move = {"phoneNumber": row["phone_number"], "contactListId": lists[1 - place]}
-            asked.append(kept.request("PATCH", f"{BASE}/contactNumber/{contact_id}", move))
-    answers = await asyncio.gather(*asked)
+            move = {"phoneNumber": row["phone_number"], "contactListId": lists[1 - index]}
+            requests.append(kept.request("PATCH", f"{BASE}/contactNumber/{contact_id}", move))
+    answers = await asyncio.gather(*requests)
     assert [each.status_code for each in answers] == [200] * 2 * TIMES
 
 
@@ -107,11 +107,11 @@ async def test_a_tag_has_the_list_of_its_contact(kept: Rest) -> None:
     parts = kept.services
     lists = [await a_list(parts), await a_list(parts, name="Autumn")]
     (contact_id,) = await contacts_in(parts, lists[0], *some(1))
-    wanted = TagReplacementJob(int(lists[0]), None, "vip")
+    replacement = TagReplacementJob(int(lists[0]), None, "vip")
     async with parts.database.writing() as connection:
         moved = {"list_id": int(lists[1])}
         await ContactStore(parts.database, parts.now_ms).change(connection, int(contact_id), moved)
-        tagging = asyncio.create_task(TagStore(parts.database).replace_batch(wanted, 0))
+        tagging = asyncio.create_task(TagStore(parts.database).replace_batch(replacement, 0))
         done, _ = await asyncio.wait({tagging}, timeout=0.5)
         assert not done
     await tagging

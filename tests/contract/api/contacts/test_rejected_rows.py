@@ -7,12 +7,12 @@ from api.contacts.imports.store import PAGE_ROWS, ImportStore
 from tests.contract.api.contacts.uploads import (
     BASE,
     PHONES,
+    imported,
     mapped,
     processed,
     rejected,
+    run_job,
     sent,
-    taken,
-    worked,
 )
 from tests.contract.api.serving import Served
 
@@ -27,8 +27,8 @@ async def test_a_rejected_row_stops_nothing(served: Served) -> None:
         b'"never closed,x\n+4790000002,nobody\n'
         b"+4790000003,a\0b\n+4790000004,\xff\n,x\n1,2,3\n+4790000005,e@example.com\n"
     )
-    list_id, told = await taken(served, file, {"Phone": "phoneNumber", "Mail": "email"})
-    assert (told["rows"], told["added"], told["rejected"]) == (9, 2, 7)
+    list_id, result = await imported(served, file, {"Phone": "phoneNumber", "Mail": "email"})
+    assert (result["rows"], result["added"], result["rejected"]) == (9, 2, 7)
     rows = await rejected(served, list_id)
     assert [(int(row[0]), row[1].partition(":")[0]) for row in rows] == [
         (3, "phoneNumber"),
@@ -46,18 +46,18 @@ async def test_a_rejected_row_stops_nothing(served: Served) -> None:
 
 async def test_rejected_rows_of_a_running_import_are_a_conflict(served: Served) -> None:
     """409 while the file is imported again; then those of the last import."""
-    list_id, _ = await taken(served, FILE)
+    list_id, _ = await imported(served, FILE)
     path = f"{BASE}/rejected-rows/{list_id}"
     assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
-    status, told = await served.request("GET", path)
-    assert (status, told["code"]) == (409, "processing")
-    assert await worked(served)
+    status, result = await served.request("GET", path)
+    assert (status, result["code"]) == (409, "processing")
+    assert await run_job(served)
     assert len(await rejected(served, list_id)) == BAD
 
 
 async def test_a_slow_download_is_complete(served: Served) -> None:
     """Also if the rows are deleted meanwhile."""
-    list_id, _ = await taken(served, FILE)
+    list_id, _ = await imported(served, FILE)
     content = await served.services.lists.lists.rejected_rows("acme", int(list_id))
     await mapped(served, list_id, PHONES)
     await processed(served, list_id)
@@ -66,15 +66,15 @@ async def test_a_slow_download_is_complete(served: Served) -> None:
 
 
 @pytest.mark.parametrize("anew", ["process", "replace"])
-async def test_rows_deleted_during_the_copy_are_a_conflict(served: Served, anew: str) -> None:
+async def test_rows_deleted_during_the_copy_are_a_conflict(served: Served, change: str) -> None:
     """If the file is imported again, or replaced."""
-    list_id, _ = await taken(served, FILE)
+    list_id, _ = await imported(served, FILE)
     imports = ImportStore(served.services.database, served.services.now_ms)
     async with served.services.database.reading() as connection:
         found = (await imports.get_several(connection, [int(list_id)]))[int(list_id)]
     pages = imports.rejected_rows(found.job_id)
     assert len(await anext(pages)) == PAGE_ROWS
-    if anew == "process":
+    if change == "process":
         assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
     else:
         path = f"/updatecontactlist/{list_id}"

@@ -62,7 +62,7 @@ async def test_pages_and_totals(kept: Rest) -> None:
     ],
 )
 async def test_prefixes(rest: Rest, words: dict[str, str], wanted: list[tuple[str, str]]) -> None:
-    """Of names, number and e-mail address, all that are given; nothing of others or of deleted lists."""
+    """Of names, number and e-mail address; nothing of other accounts or deleted lists."""
     await rest.services.accounts.change(Account("acme", "acme", region="NO"))
     list_id = await a_list(rest.services)
     await contacts_in(rest.services, list_id, *some(4))
@@ -122,5 +122,5 @@ async def test_tags_find_contacts(kept: Rest) -> None:
 async def test_bad_queries_are_rejected(rest: Rest, words: dict[str, str], path: str) -> None:
     """Each error has its path."""
     list_id = await a_list(rest.services)
-    told = await rest.rejected("GET", f"{BASE}/viewContacts/{list_id}", params=words)
-    assert (told[0], told[2]) == (400, [path])
+    result = await rest.rejected("GET", f"{BASE}/viewContacts/{list_id}", params=words)
+    assert (result[0], result[2]) == (400, [path])

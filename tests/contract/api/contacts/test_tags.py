@@ -81,8 +81,8 @@ async def test_bad_input_names_its_field(
     rest: Rest, path: str, body: dict[str, Any], fault: str
 ) -> None:
     """Each error has its path."""
-    told = await rest.rejected("PATCH", f"{BASE}/{await a_list(rest.services)}/{path}", body)
-    assert (told[0], told[2]) == (400, [fault])
+    result = await rest.rejected("PATCH", f"{BASE}/{await a_list(rest.services)}/{path}", body)
+    assert (result[0], result[2]) == (400, [fault])
 
 
 async def test_a_list_has_a_maximum_of_tags(kept: Rest) -> None:

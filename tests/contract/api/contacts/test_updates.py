@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.contract.api.contacts.uploads import BASE, contacts, mapped, processed, sent, taken
+from tests.contract.api.contacts.uploads import BASE, contacts, imported, mapped, processed, sent
 from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.serving import Served, serve_rest
 
@@ -29,10 +29,10 @@ async def changed(rest: Served, clock: ManualClock, list_id: str, *rows: str) ->
     assert (await sent(rest, file, path=path, method="PATCH"))[0] == 200
     await mapped(rest, list_id, MAPPINGS)
     found = await processed(rest, list_id, action="update")
-    told = found["processing"]
-    assert (told["rows"], told["rejected"]) == (len(rows), 0)
-    assert told["updated"] + told["added"] == len(rows)
-    assert found["contacts"] == len(before) + told["added"]
+    result = found["processing"]
+    assert (result["rows"], result["rejected"]) == (len(rows), 0)
+    assert result["updated"] + result["added"] == len(rows)
+    assert found["contacts"] == len(before) + result["added"]
     after = {each["phoneNumber"]: each["updatedTime"] for each in await contacts(rest, list_id)}
     return sorted(number for number, time in after.items() if before.get(number) != time)
 
@@ -45,7 +45,7 @@ async def names(rest: Served, **words: str) -> list[str]:
 
 async def test_only_what_is_new_is_written(rest: Served, clock: ManualClock) -> None:
     """A file without changes writes no contact; neither does an empty cell."""
-    list_id, _ = await taken(rest, FIRST.encode(), MAPPINGS, assignedFields=["city", "zip"])
+    list_id, _ = await imported(rest, FIRST.encode(), MAPPINGS, assignedFields=["city", "zip"])
     assert await changed(rest, clock, list_id, *FIRST.splitlines()[1:]) == []
     assert await changed(rest, clock, list_id, "+4790000001,,,,", "+4790000002,Dahl,,,") == []
     assert await changed(rest, clock, list_id, "+4790000001,,,,0150") == ["+4790000001"]
@@ -60,7 +60,7 @@ async def test_only_what_is_new_is_written(rest: Served, clock: ManualClock) -> 
 
 async def test_what_is_changed_is_found(rest: Served, clock: ManualClock) -> None:
     """By its new name and e-mail address, not by the old ones; omitted values stay."""
-    list_id, _ = await taken(rest, FIRST.encode(), MAPPINGS, assignedFields=["city", "zip"])
+    list_id, _ = await imported(rest, FIRST.encode(), MAPPINGS, assignedFields=["city", "zip"])
     await changed(rest, clock, list_id, "+4790000001,Bø,,,", "+4790000002,,d@example.com,,")
     assert (await names(rest, lName="berg"), await names(rest, lName="bø")) == ([], ["+4790000001"])
     assert await names(rest, email="n@") == ["+4790000001"]

@@ -74,8 +74,8 @@ async def _posted(
 
 async def _mapped_in(api: RecordsApi, list_id: str, mappings: dict[str, str]) -> None:
     body = {"mappings": mappings}
-    status, told = await api.ask("POST", f"{BASE}/map-fields/{list_id}", body)
-    assert status == 200, told
+    status, result = await api.request("POST", f"{BASE}/map-fields/{list_id}", body)
+    assert status == 200, result
 
 
 async def uploaded(rest: Served, content: bytes, **data: Any) -> str:
@@ -85,7 +85,7 @@ async def uploaded(rest: Served, content: bytes, **data: Any) -> str:
     return str(made["contactListId"])
 
 
-async def refused(rest: Served, content: bytes, **data: Any) -> str:
+async def rejected_upload(rest: Served, content: bytes, **data: Any) -> str:
     """Upload a file that can't be read; return the reason."""
     status, answer = await sent(rest, content, **data)
     assert (status, [each["path"] for each in answer["errors"]]) == (400, ["file"]), answer
@@ -99,7 +99,7 @@ async def mapped(rest: Served, list_id: str, mappings: dict[str, str]) -> None:
     assert (status, found.get("status")) == (200, "MAPPING_DONE"), found
 
 
-async def worked(rest: Served) -> bool:
+async def run_job(rest: Served) -> bool:
     """Run the next job, if there is one."""
     parts = rest.services
     return await Worker(parts.jobs, parts.lists.jobs, parts.metrics).once()
@@ -109,12 +109,12 @@ async def processed(rest: Served, list_id: str, **query: object) -> dict[str, An
     """Import a list's file; return the list."""
     status, found = await rest.request("POST", f"{BASE}/process-file/{list_id}", "acme", **query)
     assert (status, found.get("status")) == (200, "PROCESSING"), found
-    assert await worked(rest)
+    assert await run_job(rest)
     _, found = await rest.request("GET", f"{BASE}/contactlists/{list_id}")
     return dict(found)
 
 
-async def taken(
+async def imported(
     rest: Served, content: bytes, mappings: dict[str, str] | None = None, **data: Any
 ) -> tuple[str, dict[str, Any]]:
     """Upload, map and import a file; return the list's id and the results."""

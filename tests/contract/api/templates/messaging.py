@@ -62,12 +62,12 @@ class Messaging:
         """Synchronize the statuses."""
         return await self.rest.post(f"{BASE}/sync-status")
 
-    async def refused(
+    async def rejected(
         self, method: str = "POST", path: str = BASE, body: object = None, **more: Any
     ) -> tuple[int, str, list[str]]:
         """Send a request that must fail; by default it creates the template `hello`."""
-        asked = HELLO if body is None and path == BASE else body
-        return await self.rest.rejected(method, path, asked, **more)
+        request_body = HELLO if body is None and path == BASE else body
+        return await self.rest.rejected(method, path, request_body, **more)
 
 
 @asynccontextmanager

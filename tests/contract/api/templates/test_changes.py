@@ -9,40 +9,40 @@ from tests.harness.customers.msgapp_names import phone_id
 CHANGED = "Hello {{1}}, {{2}} has come."
 
 
-async def test_a_template_is_changed(stack: Messaging) -> None:
+async def test_a_template_is_changed(msgapp: Messaging) -> None:
     """There and here; omitted fields stay, and the status is the platform's."""
-    made = await stack.create(footerText="Bye")
-    stack.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
+    made = await msgapp.create(footerText="Bye")
+    msgapp.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
     path = f"{BASE}/{made['id']}"
     change = {"bodyText": CHANGED, "name": "hello", "language": "en_US"}
-    changed = (await stack.rest.request("PATCH", path, change)).json()
+    changed = (await msgapp.rest.request("PATCH", path, change)).json()
     texts = (changed["bodyText"], changed["footerText"], changed["status"])
     assert texts == (CHANGED, "Bye", "PENDING")
-    there = stack.there.all[made["platformTemplateId"]]
+    there = msgapp.there.all[made["platformTemplateId"]]
     assert (
-        there["components"] == changed["components"] == (await stack.get(made["id"]))["components"]
+        there["components"] == changed["components"] == (await msgapp.get(made["id"]))["components"]
     )
-    (asked,) = stack.platform.of("POST", f"/{made['platformTemplateId']}")
-    assert asked.body.keys() == {"components"}
-    changed = (await stack.rest.request("PATCH", path, {"footerText": None})).json()
+    (request_body,) = msgapp.platform.requests_to("POST", f"/{made['platformTemplateId']}")
+    assert request_body.body.keys() == {"components"}
+    changed = (await msgapp.rest.request("PATCH", path, {"footerText": None})).json()
     assert changed["footerText"] is None
     change = {"category": "MARKETING", "components": HELLO["components"], "headerText": "Hi"}
-    changed = (await stack.rest.request("PATCH", path, change)).json()
+    changed = (await msgapp.rest.request("PATCH", path, change)).json()
     assert (changed["category"], changed["headerText"]) == ("MARKETING", "Hi")
     assert changed["components"][1:] == HELLO["components"]
 
 
-async def test_changes_without_a_request_to_the_platform(stack: Messaging) -> None:
+async def test_changes_without_a_request_to_the_platform(msgapp: Messaging) -> None:
     """No change, or another number of the account."""
-    made = await stack.create()
+    made = await msgapp.create()
     path = f"{BASE}/{made['id']}"
     number = {"businessName": "x", "phoneNumberId": "2", "businessMsgappNumber": "+4721930001"}
-    await stack.rest.post("/srmain/msgapp-numbers", **number)
-    before = len(stack.platform.seen)
+    await msgapp.rest.post("/srmain/msgapp-numbers", **number)
+    before = len(msgapp.platform.requests)
     change = {"phoneNumberId": "2", "category": "UTILITY", "components": HELLO["components"]}
-    changed = (await stack.rest.request("PATCH", path, change)).json()
+    changed = (await msgapp.rest.request("PATCH", path, change)).json()
     assert changed["phoneNumberId"] == "2"
-    assert len(stack.platform.seen) == before
+    assert len(msgapp.platform.requests) == before
     for bad, name in (
         ({"name": "other"}, "name"),
         ({"language": "nb"}, "language"),
@@ -52,97 +52,103 @@ async def test_changes_without_a_request_to_the_platform(stack: Messaging) -> No
         ({"parameter_format": "NAMED"}, "components[0].text"),
         ({"status": "APPROVED"}, "status"),
     ):
-        refused = await stack.refused("PATCH", path, bad)
-        assert (refused[0], refused[2]) == (400, [name])
-    assert len(stack.platform.seen) == before
+        problem = await msgapp.rejected("PATCH", path, bad)
+        assert (problem[0], problem[2]) == (400, [name])
+    assert len(msgapp.platform.requests) == before
 
 
-async def test_a_template_is_deleted(stack: Messaging) -> None:
+async def test_a_template_is_deleted(msgapp: Messaging) -> None:
     """There in its language only; one that is deleted there already is deleted here, too."""
-    first, second = await stack.create(), await stack.create(language="nb")
+    first, second = await msgapp.create(), await msgapp.create(language="nb")
     path = f"{BASE}/{first['id']}"
-    assert (await stack.rest.request("DELETE", path)).json() == {"id": first["id"], "deleted": True}
-    assert list(stack.there.all) == [second["platformTemplateId"]]
-    assert (await stack.refused("GET", path))[0] == 404
-    stack.there.all.clear()
-    assert (await stack.rest.request("DELETE", f"{BASE}/{second['id']}")).status_code == 200
-    assert (await stack.rest.request("GET", LISTED)).json()["total"] == 0
+    assert (await msgapp.rest.request("DELETE", path)).json() == {
+        "id": first["id"],
+        "deleted": True,
+    }
+    assert list(msgapp.there.all) == [second["platformTemplateId"]]
+    assert (await msgapp.rejected("GET", path))[0] == 404
+    msgapp.there.all.clear()
+    assert (await msgapp.rest.request("DELETE", f"{BASE}/{second['id']}")).status_code == 200
+    assert (await msgapp.rest.request("GET", LISTED)).json()["total"] == 0
 
 
-async def test_an_existing_template_is_linked(stack: Messaging) -> None:
+async def test_an_existing_template_is_linked(msgapp: Messaging) -> None:
     """With its platform id it is not created; its content is the platform's."""
-    stack.there.put("77", name="hello", components=[{"type": "BODY", "text": "There."}])
-    made = await stack.create(platformTemplateId="77", components=[])
+    msgapp.there.put("77", name="hello", components=[{"type": "BODY", "text": "There."}])
+    made = await msgapp.create(platformTemplateId="77", components=[])
     shown = (made["platformTemplateId"], made["status"], made["statusReason"], made["bodyText"])
     assert shown == ("77", "APPROVED", "NONE", "There.")
     for change in ({"name": "no_such"}, {"language": "nb"}, {"platformTemplateId": "78"}):
-        asked = {**HELLO, "platformTemplateId": "77", **change}
-        refused = await stack.refused(body=asked)
-        assert refused == (400, "unknown_template", ["platformTemplateId"])
-    assert stack.platform.of("POST", "/message_templates") == []
+        request_body = {**HELLO, "platformTemplateId": "77", **change}
+        problem = await msgapp.rejected(body=request_body)
+        assert problem == (400, "unknown_template", ["platformTemplateId"])
+    assert msgapp.platform.requests_to("POST", "/message_templates") == []
 
 
-async def test_a_rejected_template_is_not_stored(stack: Messaging) -> None:
+async def test_a_rejected_template_is_not_stored(msgapp: Messaging) -> None:
     """The platform's text and codes are returned, and the name is free again."""
     text = "This text is not fit to be sent."
-    stack.platform.next_answers(fails(400, 100, error_subcode=2388299, error_user_msg=text))
-    answer = await stack.rest.request("POST", BASE, HELLO)
+    msgapp.platform.next_answers(fails(400, 100, error_subcode=2388299, error_user_msg=text))
+    answer = await msgapp.rest.request("POST", BASE, HELLO)
     assert (answer.status_code, answer.json()["code"]) == (400, "platform_100")
     assert answer.json()["detail"] == (
         f"{text} (the messaging platform's code 100, subcode 2388299, trace AbCdEf123)"
     )
-    assert (await stack.rest.request("GET", LISTED)).json()["total"] == 0
-    await stack.create()
+    assert (await msgapp.rest.request("GET", LISTED)).json()["total"] == 0
+    await msgapp.create()
 
 
-async def test_a_lost_response_is_recovered(stack: Messaging, clock: ManualClock) -> None:
+async def test_a_lost_response_is_recovered(msgapp: Messaging, clock: ManualClock) -> None:
     """Created there, with a 500: it is stored without a status, and a retry finds it."""
-    stack.platform.next_answers(fails_after_serving(fails(500)))
-    assert (await stack.refused())[:2] == (503, "platform_down")
-    (kept,) = (await stack.rest.request("GET", LISTED)).json()["data"]
+    msgapp.platform.next_answers(fails_after_serving(fails(500)))
+    assert (await msgapp.rejected())[:2] == (503, "platform_down")
+    (kept,) = (await msgapp.rest.request("GET", LISTED)).json()["data"]
     assert (kept["status"], kept["platformTemplateId"]) == (None, None)
-    assert await stack.refused() == (400, "taken", ["name"])  # somebody may be at it still
+    assert await msgapp.rejected() == (400, "taken", ["name"])  # somebody may be at it still
     path = f"{BASE}/{kept['id']}"
-    assert (await stack.refused("PATCH", path, {"footerText": "x"}))[:2] == (409, "not_on_platform")
+    assert (await msgapp.rejected("PATCH", path, {"footerText": "x"}))[:2] == (
+        409,
+        "not_on_platform",
+    )
     clock.now += 120_000
-    made = await stack.create(bodyText="Other", components=[])
+    made = await msgapp.create(bodyText="Other", components=[])
     assert (made["id"], made["status"], made["components"]) == (
         kept["id"],
         "PENDING",
         HELLO["components"],
     )
-    assert len(stack.there.all) == 1
+    assert len(msgapp.there.all) == 1
 
 
-async def test_a_lost_response_may_be_synced_or_deleted(stack: Messaging) -> None:
+async def test_a_lost_response_may_be_synced_or_deleted(msgapp: Messaging) -> None:
     """The template is found by its name."""
-    stack.platform.next_answers(fails_after_serving(fails(500)), fails_after_serving(fails(502)))
-    await stack.refused()
-    await stack.refused(body={**HELLO, "name": "second"})
-    listed = (await stack.rest.request("GET", LISTED)).json()["data"]
+    msgapp.platform.next_answers(fails_after_serving(fails(500)), fails_after_serving(fails(502)))
+    await msgapp.rejected()
+    await msgapp.rejected(body={**HELLO, "name": "second"})
+    listed = (await msgapp.rest.request("GET", LISTED)).json()["data"]
     second = next(each for each in listed if each["name"] == "second")
-    assert (await stack.rest.request("DELETE", f"{BASE}/{second['id']}")).status_code == 200
-    assert [each["name"] for each in stack.there.all.values()] == ["hello"]
-    assert await stack.sync() == {"checked": 1, "updated": 1, "missing": [], "unknown": 0}
-    (kept,) = (await stack.rest.request("GET", LISTED)).json()["data"]
-    assert (kept["status"], [kept["platformTemplateId"]]) == ("PENDING", list(stack.there.all))
+    assert (await msgapp.rest.request("DELETE", f"{BASE}/{second['id']}")).status_code == 200
+    assert [each["name"] for each in msgapp.there.all.values()] == ["hello"]
+    assert await msgapp.sync() == {"checked": 1, "updated": 1, "missing": [], "unknown": 0}
+    (kept,) = (await msgapp.rest.request("GET", LISTED)).json()["data"]
+    assert (kept["status"], [kept["platformTemplateId"]]) == ("PENDING", list(msgapp.there.all))
 
 
-async def test_without_a_business_account(stack: Messaging, bench: Bench) -> None:
+async def test_without_a_business_account(msgapp: Messaging, bench: Bench) -> None:
     """An account that the settings do not name can't use the platform."""
-    theirs = await stack.rest.token_of("other", "other")
-    assert stack.rest.services.settings.msgapp.accounts.pop("other")
-    asked = {**HELLO, "phoneNumberId": phone_id("other")}
-    refused = await stack.rest.rejected("POST", BASE, asked, token=theirs)
-    assert refused[:2] == (400, "no_business_account")
-    refused = await stack.rest.rejected("POST", f"{BASE}/sync-status", token=theirs)
-    assert refused[:2] == (400, "no_business_account")
+    theirs = await msgapp.rest.token_of("other", "other")
+    assert msgapp.rest.services.settings.msgapp.accounts.pop("other")
+    request_body = {**HELLO, "phoneNumberId": phone_id("other")}
+    problem = await msgapp.rest.rejected("POST", BASE, request_body, token=theirs)
+    assert problem[:2] == (400, "no_business_account")
+    problem = await msgapp.rest.rejected("POST", f"{BASE}/sync-status", token=theirs)
+    assert problem[:2] == (400, "no_business_account")
 
 
-async def test_a_repeated_request_creates_one_template(stack: Messaging) -> None:
+async def test_a_repeated_request_creates_one_template(msgapp: Messaging) -> None:
     """With an idempotency key the response is the same."""
     headers = {"Idempotency-Key": "k-1"}
-    first = await stack.rest.request("POST", BASE, HELLO, headers=headers)
-    again = await stack.rest.request("POST", BASE, HELLO, headers=headers)
+    first = await msgapp.rest.request("POST", BASE, HELLO, headers=headers)
+    again = await msgapp.rest.request("POST", BASE, HELLO, headers=headers)
     assert (first.status_code, again.json()) == (201, first.json())
-    assert len(stack.there.all) == 1
+    assert len(msgapp.there.all) == 1

@@ -55,7 +55,7 @@ async def test_a_file_is_uploaded(one: Messaging, content: bytes, kind: str, mim
         "file_type": mime,
         "file_name": ".._.._odd_n_me_.png",
     }
-    assert one.platform.seen[0].path.endswith(f"/{APP}/uploads")
+    assert one.platform.requests[0].path.endswith(f"/{APP}/uploads")
 
 
 async def test_an_uploaded_header_is_used(one: Messaging) -> None:
@@ -63,11 +63,11 @@ async def test_an_uploaded_header_is_used(one: Messaging) -> None:
     handle = (await upload(one, PNG, "image")).json()["handle"]
     header = {"type": "HEADER", "format": "IMAGE", "example": {"header_handle": [handle]}}
     made = await one.approved(components=[header, *HELLO["components"]])
-    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
-    refused = await one.rest.rejected("POST", SEND, asked)
-    assert refused == (400, "value_missing", ["variableValues.header"])
+    request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    problem = await one.rest.rejected("POST", SEND, request_body)
+    assert problem == (400, "value_missing", ["variableValues.header"])
     link = "https://example.com/a.png"
-    await one.rest.post(SEND, **{**asked, "variableValues": {**VALUES, "header": link}})
+    await one.rest.post(SEND, **{**request_body, "variableValues": {**VALUES, "header": link}})
     (first, _body) = one.platform.messages[0]["template"]["components"]
     image = {"type": "image", "image": {"link": link}}
     assert first == {"type": "header", "parameters": [image]}
@@ -91,11 +91,11 @@ async def test_invalid_files(
     one: Messaging, content: bytes, kind: str, code: str, path: str
 ) -> None:
     """Detected by the content, whatever the name; nothing is sent on."""
-    refused = await one.rest.rejected(
+    problem = await one.rest.rejected(
         "POST", UPLOAD, files={"file": ("a.png", content)}, data={"mediaKind": kind}
     )
-    assert refused == (400, code, [path])
-    assert one.platform.seen == []
+    assert problem == (400, code, [path])
+    assert one.platform.requests == []
 
 
 async def test_invalid_forms(one: Messaging) -> None:
@@ -118,7 +118,7 @@ async def test_invalid_forms(one: Messaging) -> None:
     assert (await one.rest.rejected("POST", UPLOAD, b"--x", headers=headers))[0] == 400
     headers = {"Content-Type": "multipart/form-data; boundary=x", "Content-Length": "2000000000"}
     assert (await one.rest.rejected("POST", UPLOAD, b"", headers=headers))[0] == 413
-    assert one.platform.seen == []
+    assert one.platform.requests == []
 
 
 @pytest.mark.parametrize(

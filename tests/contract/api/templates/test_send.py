@@ -16,8 +16,12 @@ VALUES = {"1": "Ada", "2": "the order"}
 async def test_a_template_is_sent(one: Messaging) -> None:
     """With its values, to the number in E.164; the platform's id is returned."""
     made = await one.approved()
-    asked = {"templateId": made["id"], "phoneNumber": "47 22 22 22 22", "variableValues": VALUES}
-    sent = await one.rest.post(SEND, **asked)
+    request_body = {
+        "templateId": made["id"],
+        "phoneNumber": "47 22 22 22 22",
+        "variableValues": VALUES,
+    }
+    sent = await one.rest.post(SEND, **request_body)
     assert sent == {"messageId": "wamid.1", "messageStatus": "accepted", "phoneNumber": TO}
     parameters = [{"type": "text", "text": each} for each in VALUES.values()]
     assert one.platform.messages == [
@@ -33,7 +37,7 @@ async def test_a_template_is_sent(one: Messaging) -> None:
             },
         }
     ]
-    assert one.platform.seen[-1].path.endswith(f"/{phone_id('acme')}/messages")
+    assert one.platform.requests[-1].path.endswith(f"/{phone_id('acme')}/messages")
 
 
 async def test_a_template_without_placeholders(one: Messaging) -> None:
@@ -46,16 +50,16 @@ async def test_a_template_without_placeholders(one: Messaging) -> None:
 async def test_the_sender_may_be_another(one: Messaging) -> None:
     """A number of the account, and an active one."""
     made = await one.approved()
-    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     number = {"businessName": "x", "phoneNumberId": "p2", "businessMsgappNumber": "+4721930001"}
     kept = await one.rest.post("/srmain/msgapp-numbers", **number)
     one.platform.next_answers(faults.fails(400, 131009, "Parameter value is not valid"))
-    refused = await one.rest.rejected("POST", SEND, {**asked, "senderPhoneNumberId": "p2"})
-    assert refused[:2] == (400, "platform_131009")
+    problem = await one.rest.rejected("POST", SEND, {**request_body, "senderPhoneNumberId": "p2"})
+    assert problem[:2] == (400, "platform_131009")
     await one.rest.request("PATCH", f"/srmain/msgapp-numbers/{kept['id']}", {"isActive": False})
     for sender in ("p2", phone_id("other"), "none"):
-        wish = {**asked, "senderPhoneNumberId": sender}
-        status, _code, paths = await one.rest.rejected("POST", SEND, wish)
+        fields = {**request_body, "senderPhoneNumberId": sender}
+        status, _code, paths = await one.rest.rejected("POST", SEND, fields)
         assert (status, paths) == (400, ["senderPhoneNumberId"])
 
 
@@ -83,32 +87,32 @@ async def test_the_sender_may_be_another(one: Messaging) -> None:
 async def test_bad_input_names_its_field(one: Messaging, change: dict[str, Any], path: str) -> None:
     """Nothing is sent."""
     made = await one.approved()
-    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES, **change}
-    asked = {name: each for name, each in asked.items() if each is not None}
-    status, _code, paths = await one.rest.rejected("POST", SEND, asked)
+    request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES, **change}
+    request_body = {name: each for name, each in request_body.items() if each is not None}
+    status, _code, paths = await one.rest.rejected("POST", SEND, request_body)
     assert (status, paths) == (400, [path])
-    assert one.platform.of("POST", "/messages") == []
+    assert one.platform.requests_to("POST", "/messages") == []
 
 
 async def test_errors_of_the_platform(one: Messaging) -> None:
     """A template that is not approved, or deleted there: its text, and our status."""
     made = await one.create()
-    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
-    assert (await one.rest.rejected("POST", SEND, asked))[:2] == (400, "platform_132015")
+    request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    assert (await one.rest.rejected("POST", SEND, request_body))[:2] == (400, "platform_132015")
     one.there.all.clear()
-    assert (await one.rest.rejected("POST", SEND, asked))[:2] == (400, "platform_132001")
+    assert (await one.rest.rejected("POST", SEND, request_body))[:2] == (400, "platform_132001")
     theirs = await one.rest.token_of("other", "other")
-    refused = await one.rest.rejected("POST", SEND, asked, token=theirs)
-    assert refused == (400, "unknown_template", ["templateId"])
+    problem = await one.rest.rejected("POST", SEND, request_body, token=theirs)
+    assert problem == (400, "unknown_template", ["templateId"])
 
 
 async def test_a_repeated_token_stays_secret(one: Messaging) -> None:
     """The platform repeats a token that it rejects; the customer never sees it."""
     made = await one.approved()
-    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     text = f"Malformed access token {token('acme')}"
     one.platform.next_answers(faults.fails(401, 190, text))
-    answer = await one.rest.request("POST", SEND, asked)
+    answer = await one.rest.request("POST", SEND, request_body)
     assert (answer.status_code, answer.json()["code"]) == (503, "platform_denied")
     assert "Malformed access token" in answer.text
     assert token("acme") not in answer.text
@@ -118,18 +122,18 @@ async def test_a_repeated_token_stays_secret(one: Messaging) -> None:
 async def test_a_message_is_not_retried(one: Messaging, fault: faults.Fault) -> None:
     """Whatever the response was."""
     made = await one.approved()
-    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     one.platform.next_answers(faults.fails_after_serving(fault))
-    assert (await one.rest.rejected("POST", SEND, asked))[:2] == (503, "platform_down")
+    assert (await one.rest.rejected("POST", SEND, request_body))[:2] == (503, "platform_down")
     assert len(one.platform.messages) == 1
 
 
 async def test_a_repeated_request_sends_one_message(one: Messaging) -> None:
     """The response is the first one's."""
     made = await one.approved()
-    asked = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
+    request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     headers = {"Idempotency-Key": "k-1"}
-    first = await one.rest.request("POST", SEND, asked, headers=headers)
-    again = await one.rest.request("POST", SEND, asked, headers=headers)
+    first = await one.rest.request("POST", SEND, request_body, headers=headers)
+    again = await one.rest.request("POST", SEND, request_body, headers=headers)
     assert (first.status_code, again.json()) == (200, first.json())
     assert len(one.platform.messages) == 1

@@ -11,58 +11,62 @@ from tests.harness.customers import msgapp_faults as faults
 SYNC = f"{BASE}/sync-status"
 
 
-async def test_statuses_are_updated(stack: Messaging) -> None:
+async def test_statuses_are_updated(msgapp: Messaging) -> None:
     """With the platform's words, also unknown ones; missing templates are named."""
-    first, second, gone = [await stack.create(name=name) for name in ("a", "b", "c")]
-    stack.there.all[first["platformTemplateId"]]["status"] = "IN_A_NEW_STATE"
-    stack.there.all[second["platformTemplateId"]] |= {
+    first, second, deletion = [await msgapp.create(name=name) for name in ("a", "b", "c")]
+    msgapp.there.all[first["platformTemplateId"]]["status"] = "IN_A_NEW_STATE"
+    msgapp.there.all[second["platformTemplateId"]] |= {
         "status": "REJECTED",
         "rejected_reason": "INVALID_FORMAT",
     }
-    del stack.there.all[gone["platformTemplateId"]]
-    stack.there.put("9", name="theirs_alone")
-    wanted = {"checked": 3, "updated": 2, "missing": [gone["id"]], "unknown": 1}
-    assert await stack.sync() == wanted
-    shown = [await stack.get(each["id"]) for each in (first, second, gone)]
+    del msgapp.there.all[deletion["platformTemplateId"]]
+    msgapp.there.put("9", name="theirs_alone")
+    wanted = {"checked": 3, "updated": 2, "missing": [deletion["id"]], "unknown": 1}
+    assert await msgapp.sync() == wanted
+    shown = [await msgapp.get(each["id"]) for each in (first, second, deletion)]
     assert [(each["status"], each["statusReason"]) for each in shown] == [
         ("IN_A_NEW_STATE", "NONE"),
         ("REJECTED", "INVALID_FORMAT"),
         ("PENDING", None),
     ]
-    assert await stack.sync() == {**wanted, "updated": 0}
+    assert await msgapp.sync() == {**wanted, "updated": 0}
 
 
-async def test_all_pages_are_read(stack: Messaging) -> None:
+async def test_all_pages_are_read(msgapp: Messaging) -> None:
     """By the cursor of each, to the last."""
-    made = await stack.create()
-    mine = stack.there.all.pop(made["platformTemplateId"])
+    made = await msgapp.create()
+    mine = msgapp.there.all.pop(made["platformTemplateId"])
     for number in range(2 * PAGE_ROWS + 1):
-        stack.there.put(str(number), name=f"t{number}")
-    stack.there.all[made["platformTemplateId"]] = {**mine, "status": "APPROVED"}
-    assert await stack.sync() == {
+        msgapp.there.put(str(number), name=f"t{number}")
+    msgapp.there.all[made["platformTemplateId"]] = {**mine, "status": "APPROVED"}
+    assert await msgapp.sync() == {
         "checked": 1,
         "updated": 1,
         "missing": [],
         "unknown": 2 * PAGE_ROWS + 1,
     }
-    asked = [each.query.get("after") for each in stack.platform.of("GET", "/message_templates")]
-    assert asked == [None, f"cursor{PAGE_ROWS}", f"cursor{2 * PAGE_ROWS}"]
+    request_body = [
+        each.query.get("after") for each in msgapp.platform.requests_to("GET", "/message_templates")
+    ]
+    assert request_body == [None, f"cursor{PAGE_ROWS}", f"cursor{2 * PAGE_ROWS}"]
 
 
-async def test_an_error_keeps_earlier_pages(stack: Messaging) -> None:
+async def test_an_error_keeps_earlier_pages(msgapp: Messaging) -> None:
     """The first page is stored when the second fails; a retry does the rest."""
-    first = await stack.create(name="a")
+    first = await msgapp.create(name="a")
     for number in range(PAGE_ROWS):
-        stack.there.put(str(number), name=f"t{number}")
-    last = await stack.create(name="z")
+        msgapp.there.put(str(number), name=f"t{number}")
+    last = await msgapp.create(name="z")
     for each in (first, last):
-        stack.there.all[each["platformTemplateId"]]["status"] = "APPROVED"
-    stack.platform.next_answers(faults.passes_through(), faults.rate_limited({"Retry-After": "17"}))
-    answer = await stack.rest.request("POST", SYNC)
+        msgapp.there.all[each["platformTemplateId"]]["status"] = "APPROVED"
+    msgapp.platform.next_answers(
+        faults.passes_through(), faults.rate_limited({"Retry-After": "17"})
+    )
+    answer = await msgapp.rest.request("POST", SYNC)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "17")
-    statuses = [(await stack.get(each["id"]))["status"] for each in (first, last)]
+    statuses = [(await msgapp.get(each["id"]))["status"] for each in (first, last)]
     assert statuses == ["APPROVED", "PENDING"]
-    assert (await stack.sync())["updated"] == 1
+    assert (await msgapp.sync())["updated"] == 1
 
 
 @pytest.mark.parametrize(
@@ -103,13 +107,13 @@ async def test_errors_of_the_platform(
     """Each as a problem, with Retry-After where that helps; never a 500, never a hang."""
     one.platform.next_answers(fault)
     answer = await one.rest.request("POST", SYNC)
-    told = answer.json()
-    assert (answer.status_code, told["code"], answer.headers.get("retry-after")) == (
+    result = answer.json()
+    assert (answer.status_code, result["code"], answer.headers.get("retry-after")) == (
         status,
         code,
         wait_s,
     )
-    assert told["detail"]
+    assert result["detail"]
     assert "token-of" not in answer.text
     assert (await one.rest.request("POST", SYNC)).status_code == 200
 
@@ -132,7 +136,7 @@ async def test_pages_that_take_too_long_together(one: Messaging) -> None:
     for number in range(PAGE_ROWS):
         one.there.put(str(number), name=f"t{number}")
     one.platform.next_answers(faults.passes_through(), faults.never_answers())
-    sync = structs.replace(one.rest.services.templates.sync, longest_s=0.5)
+    sync = structs.replace(one.rest.services.templates.sync, max_duration_s=0.5)
     with pytest.raises(PlatformUnavailable, match="longer than"):
         await sync.sync("acme")
     assert (await one.get(made["id"]))["status"] == "APPROVED"
@@ -142,6 +146,6 @@ async def test_an_unreachable_platform(one: Messaging) -> None:
     """The template is not stored, as it can't have been created."""
     await one.platform.stop()
     assert (await one.rest.rejected("POST", SYNC))[:2] == (503, "platform_down")
-    assert (await one.refused())[:2] == (503, "platform_down")
+    assert (await one.rejected())[:2] == (503, "platform_down")
     assert (await one.rest.request("GET", LISTED)).json()["total"] == 0
     await one.platform.start()

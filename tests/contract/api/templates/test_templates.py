@@ -12,10 +12,10 @@ from tests.harness.customers.msgapp_names import phone_id
 CHANGED = "Hello {{1}}, {{2}} has come."
 
 
-async def test_a_template_is_created(stack: Messaging) -> None:
+async def test_a_template_is_created(msgapp: Messaging) -> None:
     """There with the requested fields, here with the platform's id and status."""
-    made = await stack.create()
-    (there,) = stack.there.all.values()
+    made = await msgapp.create()
+    (there,) = msgapp.there.all.values()
     assert (there["name"], there["language"]) == ("hello", "en_US")
     assert (there["components"], there["parameter_format"]) == (HELLO["components"], "POSITIONAL")
     assert made == {
@@ -33,16 +33,16 @@ async def test_a_template_is_created(stack: Messaging) -> None:
         "createdAt": made["createdAt"],
         "updatedAt": made["createdAt"],
     }
-    assert await stack.get(made["id"]) == made
+    assert await msgapp.get(made["id"]) == made
 
 
-async def test_all_fields_reach_the_platform(stack: Messaging) -> None:
+async def test_all_fields_reach_the_platform(msgapp: Messaging) -> None:
     """Named placeholders, sub-category, delivery; a component as a string of JSON."""
     text = "{{first}} {{second}}"
     named = [{"param_name": name, "example": name} for name in ("first", "second")]
     body = {"type": "body", "text": text, "example": {"body_text_named_params": named}}
     buttons = {"type": "BUTTONS", "buttons": [{"type": "quick_reply", "text": "Stop"}]}
-    made = await stack.create(
+    made = await msgapp.create(
         parameter_format="NAMED",
         category="MARKETING",
         sub_category="ORDER_STATUS",
@@ -51,8 +51,9 @@ async def test_all_fields_reach_the_platform(stack: Messaging) -> None:
         headerText="News",
         footerText="Bye",
     )
-    (asked,) = [each.body for each in stack.platform.of("POST", "/message_templates")]
-    assert asked == {
+    (request,) = msgapp.platform.requests_to("POST", "/message_templates")
+    request_body = request.body
+    assert request_body == {
         "name": "hello",
         "language": "en_US",
         "category": "MARKETING",
@@ -67,12 +68,12 @@ async def test_all_fields_reach_the_platform(stack: Messaging) -> None:
         ],
     }
     texts = (made["headerText"], made["bodyText"], made["footerText"])
-    assert (made["components"], texts) == (asked["components"], ("News", text, "Bye"))
+    assert (made["components"], texts) == (request_body["components"], ("News", text, "Bye"))
 
 
-async def test_a_text_alone_is_enough(stack: Messaging) -> None:
+async def test_a_text_alone_is_enough(msgapp: Messaging) -> None:
     """The platform requires examples of placeholders: they are their names."""
-    made = await stack.create(components=[], bodyText="Hi {{1}}, {{2}}!")
+    made = await msgapp.create(components=[], bodyText="Hi {{1}}, {{2}}!")
     example = {"body_text": [["1", "2"]]}
     assert made["components"] == [{"type": "BODY", "text": "Hi {{1}}, {{2}}!", "example": example}]
 
@@ -104,36 +105,36 @@ async def test_a_text_alone_is_enough(stack: Messaging) -> None:
     ],
 )
 async def test_bad_input_names_its_field(
-    stack: Messaging, change: dict[str, Any], path: str
+    msgapp: Messaging, change: dict[str, Any], path: str
 ) -> None:
     """Before anything is sent, and nothing is stored."""
-    status, _code, paths = await stack.refused(body={**HELLO, **change})
+    status, _code, paths = await msgapp.rejected(body={**HELLO, **change})
     assert (status, paths) == (400, [path])
-    assert stack.platform.seen == []
-    assert (await stack.rest.request("GET", LISTED)).json()["total"] == 0
+    assert msgapp.platform.requests == []
+    assert (await msgapp.rest.request("GET", LISTED)).json()["total"] == 0
 
 
-async def test_what_is_required(stack: Messaging) -> None:
+async def test_what_is_required(msgapp: Messaging) -> None:
     """Four fields, and an active number."""
     for name in ("name", "language", "category", "phoneNumberId"):
-        asked = {key: value for key, value in HELLO.items() if key != name}
-        assert await stack.refused(body=asked) == (400, "invalid", [name])
-    numbers = (await stack.rest.request("GET", "/srmain/msgapp-numbers")).json()["data"]
+        request_body = {key: value for key, value in HELLO.items() if key != name}
+        assert await msgapp.rejected(body=request_body) == (400, "invalid", [name])
+    numbers = (await msgapp.rest.request("GET", "/srmain/msgapp-numbers")).json()["data"]
     path = f"/srmain/msgapp-numbers/{numbers[0]['id']}"
-    await stack.rest.request("PATCH", path, {"isActive": False})
-    assert await stack.refused() == (400, "inactive", ["phoneNumberId"])
-    assert stack.platform.seen == []
+    await msgapp.rest.request("PATCH", path, {"isActive": False})
+    assert await msgapp.rejected() == (400, "inactive", ["phoneNumberId"])
+    assert msgapp.platform.requests == []
 
 
-async def test_lists(stack: Messaging, clock: ManualClock) -> None:
-    """By part of the name, category, status, number; an empty filter is required, and matches any."""
+async def test_lists(msgapp: Messaging, clock: ManualClock) -> None:
+    """By part of the name, category, status, number; an empty filter matches any."""
     for name, category in (("a_one", "UTILITY"), ("b_one", "MARKETING"), ("axone", "UTILITY")):
         clock.now += 1
-        await stack.create(name=name, category=category)
+        await msgapp.create(name=name, category=category)
 
     async def names(**wanted: str) -> list[str]:
         query = {"name": "", "category": "", "status": "", **wanted}
-        answer = await stack.rest.request("GET", BASE, params=query)
+        answer = await msgapp.rest.request("GET", BASE, params=query)
         assert answer.status_code == 200, answer.text
         return [each["name"] for each in answer.json()["data"]]
 
@@ -144,7 +145,7 @@ async def test_lists(stack: Messaging, clock: ManualClock) -> None:
     assert await names(status="APPROVED") == []
     assert await names(phoneNumberId=phone_id("acme"), limit="1", offset="1") == ["b_one"]
     assert await names(phoneNumberId="another") == []
-    page = (await stack.rest.request("GET", f"{LISTED}&limit=2")).json()
+    page = (await msgapp.rest.request("GET", f"{LISTED}&limit=2")).json()
     assert (len(page["data"]), page["total"], page["limit"], page["offset"]) == (2, 3, 2, 0)
     for query, path in (
         ("category=&status=", "name"),
@@ -156,32 +157,32 @@ async def test_lists(stack: Messaging, clock: ManualClock) -> None:
         ("name=&category=&status=&offset=-1", "offset"),
         ("name=&category=&status=&order=up", "order"),
     ):
-        assert await stack.refused("GET", f"{BASE}?{query}") == (400, "invalid", [path])
+        assert await msgapp.rejected("GET", f"{BASE}?{query}") == (400, "invalid", [path])
 
 
-async def test_a_name_is_unique_in_a_language(stack: Messaging) -> None:
+async def test_a_name_is_unique_in_a_language(msgapp: Messaging) -> None:
     """The platform is not requested; another language may have it."""
-    await stack.create()
-    assert await stack.refused() == (400, "taken", ["name"])
-    assert len(stack.platform.of("POST", "/message_templates")) == 1
-    await stack.create(language="nb")
+    await msgapp.create()
+    assert await msgapp.rejected() == (400, "taken", ["name"])
+    assert len(msgapp.platform.requests_to("POST", "/message_templates")) == 1
+    await msgapp.create(language="nb")
 
 
-async def test_each_account_sees_its_own(stack: Messaging) -> None:
+async def test_each_account_sees_its_own(msgapp: Messaging) -> None:
     """Another's template is 404, and its business account is used with its token only."""
-    made = await stack.create()
-    theirs = await stack.rest.token_of("other", "other")
+    made = await msgapp.create()
+    theirs = await msgapp.rest.token_of("other", "other")
     path = f"{BASE}/{made['id']}"
-    listed = await stack.rest.request("GET", LISTED, token=theirs)
+    listed = await msgapp.rest.request("GET", LISTED, token=theirs)
     assert listed.json()["total"] == 0
     for method, body in (("GET", None), ("PATCH", {"footerText": "x"}), ("DELETE", None)):
-        assert (await stack.refused(method, path, body, token=theirs))[0] == 404
+        assert (await msgapp.rejected(method, path, body, token=theirs))[0] == 404
     own = {**HELLO, "phoneNumberId": phone_id("other")}
-    assert (await stack.rest.request("POST", BASE, own, token=theirs)).status_code == 201
-    assert len(stack.platform.business("other").all) == len(stack.there.all) == 1
+    assert (await msgapp.rest.request("POST", BASE, own, token=theirs)).status_code == 201
+    assert len(msgapp.platform.business("other").all) == len(msgapp.there.all) == 1
     for odd in ("x", "%00", "a" * 3_000):
-        assert (await stack.refused("GET", f"{BASE}/{odd}"))[0] == 404
-    for method, asked in (
+        assert (await msgapp.rejected("GET", f"{BASE}/{odd}"))[0] == 404
+    for method, request_body in (
         ("POST", BASE),
         ("GET", LISTED),
         ("GET", path),
@@ -191,4 +192,7 @@ async def test_each_account_sees_its_own(stack: Messaging) -> None:
         ("POST", f"{BASE}/test-send"),
         ("POST", f"{BASE}/upload-header-media"),
     ):
-        assert (await stack.refused(method, asked, token=""))[:2] == (401, "unauthenticated")
+        assert (await msgapp.rejected(method, request_body, token=""))[:2] == (
+            401,
+            "unauthenticated",
+        )

@@ -12,82 +12,82 @@ HOOK = "/srmain/msgapp-webhook"
 SYNC = f"{BASE}/sync-status"
 
 
-async def told(stack: Messaging, body: bytes, headers: dict[str, str]) -> tuple[int, Any]:
+async def notify(msgapp: Messaging, body: bytes, headers: dict[str, str]) -> tuple[int, Any]:
     """Send a notification as the platform does; return status and response."""
-    answer = await stack.rest.client.post(HOOK, content=body, headers=headers)
+    answer = await msgapp.rest.client.post(HOOK, content=body, headers=headers)
     return answer.status_code, answer.json()
 
 
-async def test_a_notification_updates_the_status(stack: Messaging, clock: ManualClock) -> None:
+async def test_a_notification_updates_the_status(msgapp: Messaging, clock: ManualClock) -> None:
     """Its event is the status, its reason the reason; a repetition changes nothing."""
-    made = await stack.create()
+    made = await msgapp.create()
     key = made["platformTemplateId"]
     for event, reason in (("APPROVED", "NONE"), ("PAUSED", None), ("A_NEW_ONE", "BECAUSE")):
         body, headers = status_webhook("acme", key, event, at_s=7, reason=reason)
-        assert await told(stack, body, headers) == (200, {"noted": 1})
-        assert await told(stack, body, headers) == (200, {"noted": 1})
-        shown = await stack.get(made["id"])
+        assert await notify(msgapp, body, headers) == (200, {"noted": 1})
+        assert await notify(msgapp, body, headers) == (200, {"noted": 1})
+        shown = await msgapp.get(made["id"])
         assert (shown["status"], shown["statusReason"]) == (event, reason)
 
 
-async def test_a_late_notification_is_outdated(stack: Messaging) -> None:
+async def test_a_late_notification_is_outdated(msgapp: Messaging) -> None:
     """The platform's time decides, in whichever order they arrive."""
-    made = await stack.create()
+    made = await msgapp.create()
     key = made["platformTemplateId"]
-    assert await told(stack, *status_webhook("acme", key, "REJECTED", at_s=20)) == (
+    assert await notify(msgapp, *status_webhook("acme", key, "REJECTED", at_s=20)) == (
         200,
         {"noted": 1},
     )
-    assert await told(stack, *status_webhook("acme", key, "APPROVED", at_s=10)) == (
+    assert await notify(msgapp, *status_webhook("acme", key, "APPROVED", at_s=10)) == (
         200,
         {"noted": 0},
     )
-    assert (await stack.get(made["id"]))["status"] == "REJECTED"
+    assert (await msgapp.get(made["id"]))["status"] == "REJECTED"
 
 
-async def test_a_notification_during_a_sync_is_newer(stack: Messaging, clock: ManualClock) -> None:
+async def test_a_notification_during_a_sync_is_newer(msgapp: Messaging, clock: ManualClock) -> None:
     """A page that was requested before does not overwrite it."""
-    made = await stack.create()
+    made = await msgapp.create()
     key = made["platformTemplateId"]
     clock.now += 10
     held, let_go = faults.delayed()
-    stack.there.all[key]["status"] = "IN_APPEAL"
-    stack.platform.next_answers(held)
-    syncing = asyncio.create_task(stack.sync())
-    await stack.platform.asked("GET", "/message_templates")
+    msgapp.there.all[key]["status"] = "IN_APPEAL"
+    msgapp.platform.next_answers(held)
+    syncing = asyncio.create_task(msgapp.sync())
+    await msgapp.platform.wait_for_request("GET", "/message_templates")
     clock.now += 10
-    assert await told(stack, *status_webhook("acme", key, "APPROVED")) == (200, {"noted": 1})
+    assert await notify(msgapp, *status_webhook("acme", key, "APPROVED")) == (200, {"noted": 1})
     let_go()
     assert (await syncing)["updated"] == 0
-    assert (await stack.get(made["id"]))["status"] == "APPROVED"
+    assert (await msgapp.get(made["id"]))["status"] == "APPROVED"
     clock.now += 10
-    assert (await stack.sync())["updated"] == 1
+    assert (await msgapp.sync())["updated"] == 1
 
 
-async def test_only_the_business_accounts_templates(stack: Messaging) -> None:
+async def test_only_the_business_accounts_templates(msgapp: Messaging) -> None:
     """Another business account, an unknown template or another event change nothing."""
-    made = await stack.create()
+    made = await msgapp.create()
     key = made["platformTemplateId"]
-    assert await told(stack, *status_webhook("other", key, "REJECTED")) == (200, {"noted": 0})
-    assert await told(stack, *status_webhook("nobody", key, "REJECTED")) == (200, {"noted": 0})
+    assert await notify(msgapp, *status_webhook("other", key, "REJECTED")) == (200, {"noted": 0})
+    assert await notify(msgapp, *status_webhook("nobody", key, "REJECTED")) == (200, {"noted": 0})
     unknown = status_webhook("acme", "1", "REJECTED", message_template_name="x")
-    assert await told(stack, *unknown) == (200, {"noted": 0})
-    assert (await stack.get(made["id"]))["status"] == "PENDING"
+    assert await notify(msgapp, *unknown) == (200, {"noted": 0})
+    assert (await msgapp.get(made["id"]))["status"] == "PENDING"
 
 
-async def test_a_notification_settles_a_pending_template(stack: Messaging) -> None:
+async def test_a_notification_settles_a_pending_template(msgapp: Messaging) -> None:
     """It is found by its name and language."""
-    stack.platform.next_answers(faults.fails_after_serving(faults.fails(500)))
-    await stack.refused()
-    (key,) = stack.there.all
-    assert await told(stack, *status_webhook("acme", key, "APPROVED")) == (200, {"noted": 1})
-    (kept,) = (await stack.rest.request("GET", LISTED)).json()["data"]
+    msgapp.platform.next_answers(faults.fails_after_serving(faults.fails(500)))
+    await msgapp.rejected()
+    (key,) = msgapp.there.all
+    assert await notify(msgapp, *status_webhook("acme", key, "APPROVED")) == (200, {"noted": 1})
+    (kept,) = (await msgapp.rest.request("GET", LISTED)).json()["data"]
     assert (kept["status"], kept["platformTemplateId"]) == ("APPROVED", key)
 
 
-async def test_an_invalid_change_does_not_block_the_others(stack: Messaging) -> None:
+async def test_an_invalid_change_does_not_block_the_others(msgapp: Messaging) -> None:
     """Several entries and changes at once; an invalid one is ignored."""
-    made = await stack.create()
+    made = await msgapp.create()
     good = {
         "event": "APPROVED",
         "message_template_id": int(made["platformTemplateId"]),
@@ -105,7 +105,7 @@ async def test_an_invalid_change_does_not_block_the_others(stack: Messaging) -> 
     ]
     entries = [{"id": "0", "changes": []}, {"id": "business-acme", "time": 1, "changes": changes}]
     body, headers = signed({"object": "business_account", "entry": entries})
-    assert await told(stack, body, headers) == (200, {"noted": 1})
+    assert await notify(msgapp, body, headers) == (200, {"noted": 1})
 
 
 async def test_signatures_are_verified(one: Messaging) -> None:
@@ -123,9 +123,9 @@ async def test_signatures_are_verified(one: Messaging) -> None:
         {name: f"sha1={digest[7:]}"},
         signed([], "another-secret")[1],
     ):
-        status, answer = await told(one, body, given)
+        status, answer = await notify(one, body, given)
         assert (status, answer["code"]) == (401, "bad_signature")
-    assert (await told(one, body + b" ", headers))[0] == 401
+    assert (await notify(one, body + b" ", headers))[0] == 401
     assert (await one.get(made["id"]))["status"] == "PENDING"
 
 
@@ -134,11 +134,11 @@ async def test_invalid_notifications(one: Messaging) -> None:
     late = {"entry": [{"id": "business-acme", "time": 2**63}]}
     bad: tuple[Any, ...] = ([], {}, {"entry": 7}, {"entry": [{"id": 7}]}, "x", late)
     for what in bad:
-        status, _answer = await told(one, *signed(what))
+        status, _answer = await notify(one, *signed(what))
         assert status == 400, what
     padding = {"object": "x" * 3_000_000, "entry": []}
-    assert await told(one, *signed(padding)) == (200, {"noted": 0})
-    assert (await told(one, *signed({**padding, "more": "x" * 200_000})))[0] == 413
+    assert await notify(one, *signed(padding)) == (200, {"noted": 0})
+    assert (await notify(one, *signed({**padding, "more": "x" * 200_000})))[0] == 413
 
 
 async def test_the_challenge_is_returned(one: Messaging) -> None:
@@ -148,8 +148,8 @@ async def test_the_challenge_is_returned(one: Messaging) -> None:
     assert (answer.status_code, answer.text) == (200, "1158201444")
     assert answer.headers["content-type"].startswith("text/plain")
     for change in ({"hub.verify_token": SECRET}, {"hub.mode": "unsubscribe"}):
-        refused = await one.rest.rejected("GET", HOOK, params={**query, **change})
-        assert refused[:2] == (401, "bad_verify_token")
+        problem = await one.rest.rejected("GET", HOOK, params={**query, **change})
+        assert problem[:2] == (401, "bad_verify_token")
     del query["hub.challenge"]
     assert (await one.rest.rejected("GET", HOOK, params=query))[0] == 400
 

@@ -12,7 +12,7 @@ BASE = "/srmain/voice"
 
 @pytest.fixture
 async def talk(rest: Rest) -> Conversation:
-    """A customer and agent 1001 are connected."""
+    """Connect a customer and agent 1001."""
     return await talking(rest.bench)
 
 
@@ -25,18 +25,20 @@ def leg(view: Any, channel: str) -> Any:
 async def test_legs_are_controlled(rest: Rest, talk: Conversation, form: str) -> None:
     """Mute, unmute, hold and unhold, by the body or by the path; each is idempotent."""
 
-    async def steer(deed: str) -> Any:
+    async def control(action: str) -> Any:
         if form == "main":
             body = {"callId": talk.call, "channelId": talk.agent}
-            return leg(await rest.post(f"{BASE}/{deed}", **body), talk.agent)
-        return leg(await rest.post(f"{form}/{talk.call}/{deed}", channelId=talk.agent), talk.agent)
+            return leg(await rest.post(f"{BASE}/{action}", **body), talk.agent)
+        return leg(
+            await rest.post(f"{form}/{talk.call}/{action}", channelId=talk.agent), talk.agent
+        )
 
     for _ in range(2):
-        assert (await steer("mute"))["muted"] == "in"
+        assert (await control("mute"))["muted"] == "in"
     for _ in range(2):
-        assert "muted" not in await steer("unmute")
-    assert (await steer("hold"))["held"]
-    assert "held" not in await steer("unhold")
+        assert "muted" not in await control("unmute")
+    assert (await control("hold"))["held"]
+    assert "held" not in await control("unhold")
 
 
 @pytest.mark.parametrize("base", [BASE, "/voice"])
@@ -58,10 +60,10 @@ async def test_an_agents_token_ends_the_agents_leg(rest: Rest, talk: Conversatio
 
 async def test_a_leg_is_hung_up_by_name(rest: Rest, talk: Conversation) -> None:
     """By agent or by channel; an unknown one is not found."""
-    refused = await rest.rejected(
+    problem = await rest.rejected(
         "POST", f"{BASE}/hangup", {"callId": talk.call, "agentId": "1009"}
     )
-    assert refused[:2] == (404, "no_such_leg")
+    assert problem[:2] == (404, "no_such_leg")
     await rest.post(f"{BASE}/hangup", callId=talk.call, channelId=talk.customer)
     await talk.does(f"DELETE channels/{talk.customer}")
 
@@ -137,8 +139,8 @@ async def test_required_fields(rest: Rest, path: str) -> None:
 async def test_without_a_store_calls_get_503(rest: Rest, talk: Conversation) -> None:
     """With Retry-After, when the engine's store is down."""
     rest.bench.store.down = True
-    asked = {"from": OURS, "to": "+4722222222"}
-    answer = await rest.request("POST", f"{BASE}/call", asked)
+    request_body = {"from": OURS, "to": "+4722222222"}
+    answer = await rest.request("POST", f"{BASE}/call", request_body)
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     rest.bench.store.down = False
 

@@ -15,7 +15,7 @@ from tests.contract.rpc.harness.conversation import talking
 from tests.harness.until import until
 
 CALL = "/srmain/voice/call"
-ASKED = {"from": OURS, "to": CUSTOMER}
+BODY = {"from": OURS, "to": CUSTOMER}
 KEY = {"Idempotency-Key": "order-4711"}
 
 
@@ -47,36 +47,36 @@ async def test_only_allowed_destinations_are_called(rest: Rest) -> None:
         "targetExternalNumber": "+15551234567",
     }
     for path, body, field in (
-        ("call", {**ASKED, "to": "+15551234567"}, "to"),
-        ("call", {**ASKED, "to": "004722222222"}, "to"),
-        ("call", {**ASKED, "from": "+15551234567"}, "from"),
-        ("call", {**ASKED, "action": dial}, "action.data.number"),
+        ("call", {**BODY, "to": "+15551234567"}, "to"),
+        ("call", {**BODY, "to": "004722222222"}, "to"),
+        ("call", {**BODY, "from": "+15551234567"}, "from"),
+        ("call", {**BODY, "action": dial}, "action.data.number"),
         ("dial", {"callId": talk.call, "target": "+15551234567"}, "target"),
         ("transfer/init", transfer, "target.number"),
         ("conference/add-members", member, "targetExternalNumber"),
     ):
-        refused = await rest.rejected("POST", f"/srmain/voice/{path}", body)
-        assert refused == (400, "not_allowed", [field])
-    await rest.post(CALL, **ASKED)
-    await rest.post(CALL, **{**ASKED, "to": "agent:1001"})
+        problem = await rest.rejected("POST", f"/srmain/voice/{path}", body)
+        assert problem == (400, "not_allowed", [field])
+    await rest.post(CALL, **BODY)
+    await rest.post(CALL, **{**BODY, "to": "agent:1001"})
 
 
 async def test_live_calls_are_limited(rest: Rest) -> None:
     """The third gets 429 with Retry-After; another account is not affected."""
     await limit(rest, max_calls=2)
     for _ in range(2):
-        await rest.post(CALL, **ASKED)
-    answer = await rest.request("POST", CALL, ASKED)
+        await rest.post(CALL, **BODY)
+    answer = await rest.request("POST", CALL, BODY)
     assert (answer.status_code, answer.json()["code"]) == (429, "live_calls")
     assert answer.headers["retry-after"]
     theirs = await rest.token_of("other", "other")
-    assert (await rest.request("POST", CALL, ASKED, token=theirs)).status_code == 201
+    assert (await rest.request("POST", CALL, BODY, token=theirs)).status_code == 201
 
 
 async def test_calls_per_second_are_limited(kept: Rest) -> None:
     """A burst of one second is allowed, by whichever process, then 429."""
     await limit(kept, max_calls_per_s=3)
-    statuses = [(await kept.request("POST", CALL, ASKED)).status_code for _ in range(5)]
+    statuses = [(await kept.request("POST", CALL, BODY)).status_code for _ in range(5)]
     assert statuses == [201, 201, 201, 429, 429]
 
 
@@ -84,42 +84,42 @@ async def test_rate_limits_are_exact(kept: Rest) -> None:
     """Over ten seconds, with two processes at once: ten times the rate, and the first burst."""
     now = [1_000_000]
     several = [RateLimits(kept.services.database, lambda: now[0]) for _ in range(2)]
-    taken = 0
+    granted = 0
     for _ in range(200):
-        taken += sum(await asyncio.gather(*(each.take("acme", 2.0) for each in several)))
+        granted += sum(await asyncio.gather(*(each.take("acme", 2.0) for each in several)))
         now[0] += 50
-    assert taken in {20, 21, 22}
+    assert granted in {20, 21, 22}
 
 
 async def test_a_post_with_a_key_is_executed_once(kept: Rest) -> None:
     """The same response again, and one call."""
-    responses = [await kept.request("POST", CALL, ASKED, headers=KEY) for _ in range(3)]
+    responses = [await kept.request("POST", CALL, BODY, headers=KEY) for _ in range(3)]
     assert {(each.status_code, each.text) for each in responses} == {(201, responses[0].text)}
     assert len(created(kept.bench)) == 1
     theirs = await kept.token_of("other", "other")
-    other = await kept.request("POST", CALL, ASKED, headers=KEY, token=theirs)
+    other = await kept.request("POST", CALL, BODY, headers=KEY, token=theirs)
     assert (other.status_code, other.text != responses[0].text) == (201, True)
 
 
 async def test_a_key_is_for_one_request(kept: Rest) -> None:
     """Another body with the same key: 400."""
-    await kept.request("POST", CALL, ASKED, headers=KEY)
-    refused = await kept.rejected("POST", CALL, {**ASKED, "timeout": 9}, headers=KEY)
-    assert refused == (400, "idempotency_key_reused", ["Idempotency-Key"])
+    await kept.request("POST", CALL, BODY, headers=KEY)
+    problem = await kept.rejected("POST", CALL, {**BODY, "timeout": 9}, headers=KEY)
+    assert problem == (400, "idempotency_key_reused", ["Idempotency-Key"])
     long = {"Idempotency-Key": "x" * 129}
-    assert (await kept.rejected("POST", CALL, ASKED, headers=long))[0] == 400
+    assert (await kept.rejected("POST", CALL, BODY, headers=long))[0] == 400
 
 
 async def test_a_request_in_progress_is_a_conflict(kept: Rest) -> None:
     """409 while it runs; when its process dies, a retry runs with the same request id."""
     now = [1_000_000]
-    kept_by = Idempotency(kept.services.database, lambda: now[0])
-    asked = IdempotentRequest("acme", "k", "/x", b"{}")
-    begun, names = asyncio.Event(), []
+    idempotency = Idempotency(kept.services.database, lambda: now[0])
+    idempotent_request = IdempotentRequest("acme", "k", "/x", b"{}")
+    started, names = asyncio.Event(), []
 
     async def forever(request_id: str) -> bytes:
         names.append(request_id)
-        begun.set()
+        started.set()
         await asyncio.Event().wait()
         return b""
 
@@ -127,16 +127,16 @@ async def test_a_request_in_progress_is_a_conflict(kept: Rest) -> None:
         names.append(request_id)
         return b"done"
 
-    hanging = asyncio.create_task(kept_by.once(asked, forever))
-    await begun.wait()
+    hanging = asyncio.create_task(idempotency.once(idempotent_request, forever))
+    await started.wait()
     with pytest.raises(Conflict, match="being worked on"):
-        await kept_by.once(asked, at_once)
+        await idempotency.once(idempotent_request, at_once)
     now[0] += LEASE_MS
-    assert await kept_by.once(asked, at_once) == b"done"
+    assert await idempotency.once(idempotent_request, at_once) == b"done"
     assert names[0] == names[1]
     hanging.cancel()
     await asyncio.gather(hanging, return_exceptions=True)
-    assert await kept_by.once(asked, at_once) == b"done"
+    assert await idempotency.once(idempotent_request, at_once) == b"done"
     assert len(names) == 2
 
 
@@ -144,8 +144,8 @@ async def test_a_long_request_is_executed_once(kept: Rest) -> None:
     """The key is renewed while the request runs: a large file takes more than a minute."""
     now, goes_on = [1_000_000], asyncio.Event()
     database = kept.services.database
-    kept_by = Idempotency(database, lambda: now[0], renew_interval_s=0.01)
-    asked = IdempotentRequest("acme", "k", "/x", b"{}")
+    idempotency = Idempotency(database, lambda: now[0], renew_interval_s=0.01)
+    idempotent_request = IdempotentRequest("acme", "k", "/x", b"{}")
     done: list[str] = []
 
     async def long(request_id: str) -> bytes:
@@ -157,28 +157,28 @@ async def test_a_long_request_is_executed_once(kept: Rest) -> None:
         async with database.reading() as connection:
             return bool((await connection.execute(select(responses.c.since_ms))).scalar() == now[0])
 
-    working = asyncio.create_task(kept_by.once(asked, long))
+    working = asyncio.create_task(idempotency.once(idempotent_request, long))
     for _ in range(3):
         await until(is_held)
         now[0] += LEASE_MS - 1
         with pytest.raises(Conflict, match="being worked on"):
-            await Idempotency(database, lambda: now[0]).once(asked, long)
+            await Idempotency(database, lambda: now[0]).once(idempotent_request, long)
     goes_on.set()
     assert await working == b"made"
-    assert await kept_by.once(asked, long) == b"made"
+    assert await idempotency.once(idempotent_request, long) == b"made"
     assert len(done) == 1
 
 
 async def test_a_failed_request_may_be_retried(kept: Rest) -> None:
     """Nothing was done, so nothing is stored; responses expire after a day."""
     kept.bench.store.down = True
-    assert (await kept.request("POST", CALL, ASKED, headers=KEY)).status_code == 503
+    assert (await kept.request("POST", CALL, BODY, headers=KEY)).status_code == 503
     kept.bench.store.down = False
-    assert (await kept.request("POST", CALL, ASKED, headers=KEY)).status_code == 201
+    assert (await kept.request("POST", CALL, BODY, headers=KEY)).status_code == 201
     await Idempotency(
         kept.services.database, lambda: kept.services.now_ms() + 86_400_000
     ).delete_expired()
-    assert (await kept.request("POST", CALL, {**ASKED, "timeout": 9}, headers=KEY)).status_code in {
+    assert (await kept.request("POST", CALL, {**BODY, "timeout": 9}, headers=KEY)).status_code in {
         201,
         409,
     }

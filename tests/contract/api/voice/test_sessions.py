@@ -12,7 +12,7 @@ BASE = "/srmain/voice"
 
 @pytest.fixture
 async def talk(rest: Rest) -> Conversation:
-    """A customer and agent 1001 are connected."""
+    """Connect a customer and agent 1001."""
     return await talking(rest.bench)
 
 
@@ -43,11 +43,11 @@ def member_body(talk: Conversation, **more: Any) -> dict[str, Any]:
 async def test_a_transfer(rest: Rest, talk: Conversation) -> None:
     """Start, status and complete; both changes are idempotent."""
     body = {"callId": talk.call, **transfer_body(talk)}
-    begun = await rest.post(f"{BASE}/transfer/init", **body)
-    assert (begun["state"], begun["targetName"]) == ("starting", "Ada")
-    session = {"callId": talk.call, "transferSessionId": begun["transferSessionId"]}
-    assert await rest.post(f"{BASE}/transfer/init", **body) == begun
-    assert await rest.post(f"{BASE}/transfer/status", **session) == begun
+    started = await rest.post(f"{BASE}/transfer/init", **body)
+    assert (started["state"], started["targetName"]) == ("starting", "Ada")
+    session = {"callId": talk.call, "transferSessionId": started["transferSessionId"]}
+    assert await rest.post(f"{BASE}/transfer/init", **body) == started
+    assert await rest.post(f"{BASE}/transfer/status", **session) == started
     done = {**session, "completedByAgentId": AGENT, "reason": "manual_complete"}
     assert (await rest.post(f"{BASE}/transfer/complete", **done))["endedBy"] == AGENT
 
@@ -56,10 +56,10 @@ async def test_a_transfer(rest: Rest, talk: Conversation) -> None:
 async def test_a_transfer_by_path_is_canceled(rest: Rest, talk: Conversation, base: str) -> None:
     """The other path form; then customer and agent are connected again."""
     path = f"{base}/call/{talk.call}/transfer/init"
-    begun = await rest.post(path, **transfer_body(talk))
+    started = await rest.post(path, **transfer_body(talk))
     body = {
         "callId": talk.call,
-        "transferSessionId": begun["transferSessionId"],
+        "transferSessionId": started["transferSessionId"],
         "cancelledByAgentId": AGENT,
         "reason": "source_cancel",
     }
@@ -98,7 +98,7 @@ async def test_a_conference(rest: Rest, talk: Conversation) -> None:
 
 
 async def test_my_conference_needs_an_agent(rest: Rest, talk: Conversation) -> None:
-    """An account's token has no agent; an agent without a conference gets 404; accounts are isolated."""
+    """An account's token has none; an agent without a conference gets 404."""
     path = f"{BASE}/conference/my"
     assert (await rest.rejected("GET", path))[:2] == (400, "no_agent")
     assert (await rest.rejected("GET", path, token=await rest.token_of("1001")))[0] == 404
@@ -142,5 +142,5 @@ async def test_reasons_are_those_of_the_specification(rest: Rest) -> None:
     ids = {"callId": "x", "transferSessionId": "x"}
     for path, agent in (("complete", "completedByAgentId"), ("cancel", "cancelledByAgentId")):
         body = {**ids, agent: "1001", "reason": "tired"}
-        refused = await rest.rejected("POST", f"{BASE}/transfer/{path}", body)
-        assert (refused[0], refused[2]) == (400, ["reason"])
+        problem = await rest.rejected("POST", f"{BASE}/transfer/{path}", body)
+        assert (problem[0], problem[2]) == (400, ["reason"])

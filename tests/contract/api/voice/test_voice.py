@@ -9,12 +9,12 @@ from tests.contract.rpc.harness.bench import created
 
 CALL = "/srmain/voice/call"
 SAY = {"type": "say", "data": {"text": "hello"}}
-ASKED = {"from": OURS, "to": CUSTOMER, "action": SAY}
+BODY = {"from": OURS, "to": CUSTOMER, "action": SAY}
 
 
-async def call_of(rest: Rest, **asked: Any) -> Any:
+async def call_of(rest: Rest, **request_body: Any) -> Any:
     """Start a call; return the engine's call."""
-    answer = await rest.post(CALL, **{**ASKED, **asked})
+    answer = await rest.post(CALL, **{**BODY, **request_body})
     assert answer["reqId"] == answer["callId"]
     call = await rest.bench.service.read(answer["callId"])
     assert call is not None
@@ -22,7 +22,7 @@ async def call_of(rest: Rest, **asked: Any) -> Any:
 
 
 async def test_a_call_from_an_own_number_calls_to(rest: Rest) -> None:
-    """`to` is called with `from` as caller id, with or without its plus; 201 returns the call's id."""
+    """`to` is called with `from` as caller id, with or without its plus; 201 has the id."""
     for number in (OURS, OURS.removeprefix("+")):
         call = await call_of(rest, **{"from": number})
         assert (call.account, call.from_, call.to, call.caller_id) == (
@@ -36,17 +36,17 @@ async def test_a_call_from_an_own_number_calls_to(rest: Rest) -> None:
 
 @pytest.mark.parametrize("party", ["agent:1001", "+4733333333", OTHERS])
 async def test_a_call_from_a_party_calls_it_first(rest: Rest, party: str) -> None:
-    """Any other `from` is called first, with the account's number; also another account's number."""
+    """Any other `from` is called first, with the account's number; also a foreign number."""
     call = await call_of(rest, **{"from": party})
     assert [leg.party for leg in call.legs] == [party]
     assert (call.from_, call.to, call.caller_id) == (party, CUSTOMER, OURS)
 
 
 @pytest.mark.parametrize("wish", [True, {"enable": True}])
-async def test_record_call_has_two_forms(rest: Rest, wish: object) -> None:
+async def test_record_call_has_two_forms(rest: Rest, fields: object) -> None:
     """Both are accepted; this engine has no archive, and rejects them for that."""
-    asked = {**ASKED, "recordCall": wish}
-    assert (await rest.rejected("POST", CALL, asked))[:2] == (503, "no_archive")
+    request_body = {**BODY, "recordCall": fields}
+    assert (await rest.rejected("POST", CALL, request_body))[:2] == (503, "no_archive")
 
 
 async def test_everything_reaches_the_engine(rest: Rest) -> None:
@@ -60,7 +60,7 @@ async def test_everything_reaches_the_engine(rest: Rest) -> None:
         statusCallbackUrl="grpc://callbacks.example:50051",
     )
     assert (call.custom_data, call.contact) == ({"order": 1}, {"fName": "Ada"})
-    assert call.legs[0].ring_s == 7
+    assert call.legs[0].ring_timeout_s == 7
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ async def test_everything_reaches_the_engine(rest: Rest) -> None:
 )
 async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], path: str) -> None:
     """400, never 422, with the path of the error; no call is started."""
-    asked = {name: value for name, value in {**ASKED, **change}.items() if value is not None}
-    status, _code, paths = await rest.rejected("POST", CALL, asked)
+    request_body = {name: value for name, value in {**BODY, **change}.items() if value is not None}
+    status, _code, paths = await rest.rejected("POST", CALL, request_body)
     assert (status, paths) == (400, [path])
     assert created(rest.bench) == []
 
@@ -114,7 +114,7 @@ async def test_a_body_that_is_not_a_json_object_is_rejected(rest: Rest, body: by
 async def test_large_bodies_are_rejected(rest: Rest) -> None:
     """A tree of more than 64 KiB is an error of the tree; a huge body is not read."""
     long = {"type": "say", "data": {"text": "x" * 70_000}}
-    assert (await rest.rejected("POST", CALL, {**ASKED, "action": long}))[:2] == (400, "too_large")
+    assert (await rest.rejected("POST", CALL, {**BODY, "action": long}))[:2] == (400, "too_large")
     assert (await rest.rejected("POST", CALL, b"x" * 300_000))[:2] == (413, "too_large")
 
 
@@ -130,18 +130,20 @@ async def test_another_accounts_call_is_not_found(rest: Rest) -> None:
             ("GET", "active-call-details"),
             ("POST", "conference/members"),
         ):
-            asked = body if path == "mute" else {"callId": call_id}
-            refused = await rest.rejected(method, f"/srmain/voice/{path}", asked, token=theirs)
-            assert refused[0] == 404
-    refused = await rest.rejected("GET", f"/srmain/voice/call-details/{call.id}", token=theirs)
-    assert refused[0] == 404
+            request_body = body if path == "mute" else {"callId": call_id}
+            problem = await rest.rejected(
+                method, f"/srmain/voice/{path}", request_body, token=theirs
+            )
+            assert problem[0] == 404
+    problem = await rest.rejected("GET", f"/srmain/voice/call-details/{call.id}", token=theirs)
+    assert problem[0] == 404
     assert len((await rest.post("/srmain/voice/active-call-details", callId=call.id))["legs"]) == 1
 
 
 @pytest.mark.parametrize("letters", [257, 9_000, 60_000])
-async def test_an_id_that_is_too_long_is_not_found(rest: Rest, letters: int) -> None:
+async def test_an_id_that_is_too_long_is_not_found(rest: Rest, messages: int) -> None:
     """Also one that an engine's HTTP server would reject."""
-    call_id = "3-pbx1-" + "0" * letters
+    call_id = "3-pbx1-" + "0" * messages
     base, leg = "/srmain/voice", {"channelId": "3-pbx1-00000000.l0"}
     for method, path, body in (
         ("GET", f"{base}/call-details/{call_id}", None),

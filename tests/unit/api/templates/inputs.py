@@ -13,7 +13,7 @@ OTP = {"type": "BUTTONS", "buttons": [{"type": "OTP", "otp_type": "COPY_CODE"}]}
 APP = {"package_name": "com.example", "signature_hash": "K8a"}
 
 
-def fault(
+def error_of(
     *components: Any, style: Format = "POSITIONAL", category: str = "UTILITY"
 ) -> tuple[str, str] | None:
     """Validate components; return the error's path and code."""

@@ -12,7 +12,7 @@ from tests.unit.api.templates.inputs import (
     HANDLE,
     body,
     buttons,
-    fault,
+    error_of,
     header,
     named,
     reply,
@@ -42,21 +42,21 @@ from tests.unit.api.templates.inputs import (
 )
 def test_valid_components(components: list[Any]) -> None:
     """Every kind of component, up to its limits."""
-    assert fault(*components) is None
+    assert error_of(*components) is None
 
 
 def test_named_placeholders() -> None:
     """Each with an example of its name, in any order; no numbers."""
     text = "{{first_name}}, your order {{order_2}}"
-    assert fault(named(text, "order_2", "first_name"), style="NAMED") is None
+    assert error_of(named(text, "order_2", "first_name"), style="NAMED") is None
     path = "components[0].example.body_text_named_params"
     for names in ((), ("first_name",), ("first_name", "order_2", "x"), ("a", "b")):
-        assert fault(named(text, *names), style="NAMED") == (path, "examples_do_not_fit")
-    assert fault(named("{{1}}", "1"), style="NAMED") == ("components[0].text", "bad_placeholder")
+        assert error_of(named(text, *names), style="NAMED") == (path, "examples_do_not_fit")
+    assert error_of(named("{{1}}", "1"), style="NAMED") == ("components[0].text", "bad_placeholder")
     wrong = ("components[0].example.body_text", "invalid")
-    assert fault(body("{{a}}", "x"), style="NAMED") == wrong
+    assert error_of(body("{{a}}", "x"), style="NAMED") == wrong
     wrong = ("components[0].example.body_text_named_params", "invalid")
-    assert fault(named("{{1}}", "1")) == wrong
+    assert error_of(named("{{1}}", "1")) == wrong
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_named_placeholders() -> None:
 )
 def test_invalid_placeholders(text: str, code: str) -> None:
     """They are numbered from 1 without a gap, in two braces, with nothing else between them."""
-    assert fault(body(text, "a")) == ("components[0].text", code)
+    assert error_of(body(text, "a")) == ("components[0].text", code)
 
 
 @pytest.mark.parametrize(
@@ -119,4 +119,4 @@ def test_invalid_placeholders(text: str, code: str) -> None:
 )  # fmt: skip
 def test_invalid_components(components: list[Any], path: str, code: str) -> None:
     """Each error has its path, with the index of the request."""
-    assert fault(*components) == (path, code)
+    assert error_of(*components) == (path, code)

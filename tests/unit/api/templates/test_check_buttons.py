@@ -12,7 +12,7 @@ from tests.unit.api.templates.inputs import (
     FORM,
     OTP,
     buttons,
-    fault,
+    error_of,
     header,
     reply,
     url,
@@ -60,7 +60,7 @@ from tests.unit.api.templates.inputs import (
 )  # fmt: skip
 def test_invalid_buttons(components: list[Any], path: str, code: str) -> None:
     """Each error has its path, with the index of the request."""
-    assert fault(*components) == (path, code)
+    assert error_of(*components) == (path, code)
 
 
 def test_authentication_templates() -> None:
@@ -75,7 +75,7 @@ def test_authentication_templates() -> None:
         [plain, buttons(tap)],
         [plain, buttons(zero)],
     ):
-        assert fault(*good, category="AUTHENTICATION") is None
+        assert error_of(*good, category="AUTHENTICATION") is None
     otp = "components[1].buttons[0]"
     for bad, place in (
         ([BODY, OTP], "components[0].text"),
@@ -89,6 +89,6 @@ def test_authentication_templates() -> None:
             f"{otp}.zero_tap_terms_accepted",
         ),
     ):
-        found = fault(*bad, category="AUTHENTICATION")
+        found = error_of(*bad, category="AUTHENTICATION")
         assert found is not None
         assert found[0] == place

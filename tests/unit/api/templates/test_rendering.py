@@ -25,7 +25,7 @@ def text(value: str, **more: str) -> dict[str, Any]:
     return {"type": "text", **more, "text": value}
 
 
-def filled(components: list[Any], style: Any = "POSITIONAL", **given: str) -> Any:
+def rendered(components: list[Any], style: Any = "POSITIONAL", **given: str) -> Any:
     """Render; underscores in names stand for dots."""
     values = {name.strip("_").replace("_", "."): each for name, each in given.items()}
     return render([parse_component(each, "") for each in components], style, values)
@@ -34,7 +34,7 @@ def filled(components: list[Any], style: Any = "POSITIONAL", **given: str) -> An
 def test_each_place_has_its_value() -> None:
     """A header's and a button's own, and the body's; buttons are counted from 0."""
     given = {"_1": "a", "_2": "b", "header_1": "h", "buttons_1_1": "u", "buttons_2_1": "c"}
-    assert filled([HEADER, BODY, BUTTONS], **given) == [
+    assert rendered([HEADER, BODY, BUTTONS], **given) == [
         {"type": "header", "parameters": [text("h")]},
         {"type": "body", "parameters": [text("a"), text("b")]},
         {"type": "button", "sub_type": "url", "index": "1", "parameters": [text("u")]},
@@ -49,7 +49,7 @@ def test_each_place_has_its_value() -> None:
 
 def test_numbers_alone_are_enough() -> None:
     """A placeholder without a value of its own has that of the same number."""
-    header, body, *buttons = filled([HEADER, BODY, BUTTONS], _1="a", _2="b")
+    header, body, *buttons = rendered([HEADER, BODY, BUTTONS], _1="a", _2="b")
     assert header["parameters"] == [text("a")]
     assert body["parameters"] == [text("a"), text("b")]
     assert [each["parameters"][0].popitem()[1] for each in buttons] == ["a", "a"]
@@ -58,7 +58,7 @@ def test_numbers_alone_are_enough() -> None:
 def test_named_values() -> None:
     """Each is sent with its name."""
     body = {"type": "BODY", "text": "{{first}}, {{last}} and {{first}}"}
-    assert filled([body], "NAMED", first="Ada", last="L") == [
+    assert rendered([body], "NAMED", first="Ada", last="L") == [
         {
             "type": "body",
             "parameters": [
@@ -72,7 +72,7 @@ def test_named_values() -> None:
 def test_a_one_time_password() -> None:
     """In the body and in the button, as the platform requires."""
     otp = {"type": "BUTTONS", "buttons": [{"type": "OTP", "otp_type": "COPY_CODE"}]}
-    assert filled([{"type": "BODY"}, otp], _1="123456") == [
+    assert rendered([{"type": "BODY"}, otp], _1="123456") == [
         {"type": "body", "parameters": [text("123456")]},
         {"type": "button", "sub_type": "url", "index": "0", "parameters": [text("123456")]},
     ]
@@ -83,7 +83,7 @@ def test_a_file_of_a_header() -> None:
     header = {"type": "HEADER", "format": "VIDEO", "example": {"header_handle": ["4::x"]}}
     link = "https://example.com/a.mp4"
     video = {"type": "video", "video": {"link": link}}
-    assert filled([header], header=link) == [{"type": "header", "parameters": [video]}]
+    assert rendered([header], header=link) == [{"type": "header", "parameters": [video]}]
 
 
 @pytest.mark.parametrize(
@@ -102,11 +102,11 @@ def test_a_file_of_a_header() -> None:
 def test_invalid_values(components: list[Any], given: dict[str, str], path: str) -> None:
     """A missing one, an unknown one, an invalid one: each is named."""
     with pytest.raises(BadInput) as found:
-        filled(components, **given)
+        rendered(components, **given)
     assert found.value.path == path
 
 
 def test_text_of_any_script() -> None:
     """Joined emoji and other scripts are valid texts."""
     family = "👩‍👩‍👧"
-    assert filled([HEADER], _1=family)[0]["parameters"] == [text(family)]
+    assert rendered([HEADER], _1=family)[0]["parameters"] == [text(family)]

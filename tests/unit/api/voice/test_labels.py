@@ -18,7 +18,7 @@ from api.voice.service import labels_of
         ({"custom_data": {"clientId": "c-7", "obdType": 7}}, False, {"obdType": "direct"}),
     ],
 )
-def test_labels(asked: dict[str, Any], from_first: bool, labels: dict[str, str]) -> None:
+def test_labels(fields: dict[str, Any], from_first: bool, labels: dict[str, str]) -> None:
     """Its form and its flow, unless customData has them as texts."""
-    made = OriginateBody(from_="+4721930000", to="+4722222222", **asked)
-    assert labels_of(made, from_first=from_first) == labels
+    body = OriginateBody(from_="+4721930000", to="+4722222222", **fields)
+    assert labels_of(body, from_first=from_first) == labels

@@ -9,28 +9,28 @@ HEADERS = ["Phone", "Name", "Mail", "City"]
 MAPPINGS = {"Phone": "phoneNumber", "Name": "fName", "Mail": "email", "City": "city"}
 
 
-def persons() -> RowParser:
+def parser() -> RowParser:
     """Return a parser with all columns."""
     return RowParser(HEADERS, MAPPINGS, "NO")
 
 
 def test_a_row_is_a_contact() -> None:
     """Cells are stripped; short rows have empty cells at their end."""
-    person = persons().parse(
+    contact = parser().parse(
         FileRow(2, [" 90000001 ", " Nina\nBerg", "n@example.com", "Oslo", " "])
     )
-    assert (person.number, person.f_name, person.fields) == (
+    assert (contact.number, contact.f_name, contact.fields) == (
         "+4790000001",
         "Nina Berg",
         {"city": "Oslo"},
     )
-    assert persons().parse(FileRow(2, ["90000001"])).email is None
+    assert parser().parse(FileRow(2, ["90000001"])).email is None
 
 
 def test_a_later_row_is_merged() -> None:
     """An empty cell keeps the earlier value."""
-    first = persons().parse(FileRow(2, ["90000001", "Nina", "", "Oslo"]))
-    later = persons().parse(FileRow(3, ["90000001", "", "n@example.com", ""]))
+    first = parser().parse(FileRow(2, ["90000001", "Nina", "", "Oslo"]))
+    later = parser().parse(FileRow(3, ["90000001", "", "n@example.com", ""]))
     both = first.merged_with(later)
     assert (both.f_name, both.email, both.fields) == ("Nina", "n@example.com", {"city": "Oslo"})
 
@@ -51,7 +51,7 @@ def test_a_later_row_is_merged() -> None:
 def test_rejected_rows_have_a_reason(cells: list[str], why: str) -> None:
     """The field, and the error."""
     with pytest.raises(InvalidRow, match=why):
-        persons().parse(FileRow(2, cells))
+        parser().parse(FileRow(2, cells))
 
 
 def test_a_rejected_row_can_be_stored() -> None:
