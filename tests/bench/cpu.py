@@ -23,12 +23,12 @@ class Meter:
     def __init__(self, pids: Mapping[str, int], idle: Mapping[str, float] | None = None) -> None:
         self._pids = pids
         self._idle = idle or dict.fromkeys(pids, 0.0)
-        self._began_s = time.monotonic()
+        self._started_s = time.monotonic()
         self._before = {name: cpu_s(pid) for name, pid in pids.items()}
 
     def used_s(self) -> dict[str, float]:
         """Give each process' seconds so far."""
-        passed_s = time.monotonic() - self._began_s
+        passed_s = time.monotonic() - self._started_s
         return {
             name: cpu_s(pid) - self._before[name] - self._idle[name] * passed_s
             for name, pid in self._pids.items()

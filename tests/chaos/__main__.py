@@ -34,7 +34,7 @@ def main() -> int:
     found: list[tuple[Outcome, Limits]] = []
     failed = False
     for name in asked.only or (QUICK if asked.quick else FAULTS):
-        console.print(f"[bold]{name}[/bold]: {FAULTS[name].happens.__doc__}")
+        console.print(f"[bold]{name}[/bold]: {FAULTS[name].inject.__doc__}")
         folder = OUT / "chaos" / name  # its logs stay, to be looked at
         shutil.rmtree(folder, ignore_errors=True)
         try:

@@ -47,18 +47,18 @@ END_TIMEOUT_S = 180  # after the last call
 class Outcome(Struct, frozen=True):
     """What the customers can show."""
 
-    asked: int
+    offered: int
     calls: int
     events: int
-    untold: int
+    unreported: int
     lost: int
     out_of_order: int
-    again: int
+    repeated: int
     changed: int
-    unended: int
+    not_ended: int
 
 
-class Testbed:
+class CallbackTrial:
     """Two engines, a simulated PBX, and the customers."""
 
     def __init__(self, folder: Path, customer: CallbackServer) -> None:
@@ -76,7 +76,7 @@ class Testbed:
         )
         self.engines = (first, second)
 
-    async def open(self, stack: AsyncExitStack, audio: str) -> None:
+    async def start(self, stack: AsyncExitStack, audio: str) -> None:
         """Start everything, and say where each account's calls are told."""
         for server in (self.pbx, self.valkey, *self.engines):
             await stack.enter_async_context(server)
@@ -90,7 +90,7 @@ class Testbed:
             route = {"account": f"c{number}", "action": standard_tree(audio)}
             await self.engines[0].rpc("PUT", f"/routes/{_number(number)}", route)
 
-    async def kill(self, engine: Engine) -> None:
+    async def kill_and_restart(self, engine: Engine) -> None:
         """Kill an engine, and start it again when the other has had its slots for a while."""
         await engine.kill()
         await asyncio.sleep(5)
@@ -103,22 +103,22 @@ async def callbacks(folder: Path, calls: int, per_s: float) -> Outcome:
     async with AsyncExitStack() as stack:
         customer = await stack.enter_async_context(CallbackServer())
         audio = await stack.enter_async_context(serve_folder(folder / "prompts"))
-        fire = Testbed(folder, customer)
-        await fire.open(stack, audio)
+        fire = CallbackTrial(folder, customer)
+        await fire.start(stack, audio)
         scripts = tuple(Script(_number(each)) for each in range(TARGETS))
         running = asyncio.create_task(_run_calls(fire, scripts, calls, per_s))
         for engine in fire.engines:
             await asyncio.sleep(calls / per_s / 4)
-            await fire.kill(engine)
+            await fire.kill_and_restart(engine)
         asked, answered = await running
         await _wait_for_ends(customer, answered)
         found = receipts_by_call(customer.accepted)
-        again = len(customer.got) - sum(len(one.numbers) for one in found.values())
+        again = len(customer.requests) - sum(len(one.numbers) for one in found.values())
         return _outcome(asked, answered, found, again)
 
 
 async def _run_calls(
-    fire: Testbed, scripts: tuple[Script, ...], calls: int, per_s: float
+    fire: CallbackTrial, scripts: tuple[Script, ...], calls: int, per_s: float
 ) -> tuple[int, set[str]]:
     """Let calls come in, one part after another; gives how many, and the channels answered."""
     asked, answered = 0, set[str]()
@@ -145,15 +145,15 @@ async def _wait_for_ends(customer: CallbackServer, answered: set[str]) -> None:
 def _outcome(asked: int, answered: set[str], found: Mapping[str, Receipt], again: int) -> Outcome:
     each = found.values()
     return Outcome(
-        asked=asked,
-        untold=len(answered - {one.channel for one in each}),
+        offered=asked,
+        unreported=len(answered - {one.channel for one in each}),
         calls=len(found),
         events=sum(len(one.numbers) for one in each),
         lost=sum(one.missing for one in each),
         out_of_order=sum(not one.is_in_order for one in each),
-        again=again,
+        repeated=again,
         changed=sum(one.changed for one in each),
-        unended=sum(not one.is_ended for one in each),
+        not_ended=sum(not one.is_ended for one in each),
     )
 
 
@@ -190,7 +190,13 @@ def main() -> int:
     outcome = asyncio.run(callbacks(folder, asked.calls, asked.per_s))
     keep(figures(outcome), OUT / "chaos.json")
     show(figures(outcome), Console())
-    wrong = (outcome.untold, outcome.lost, outcome.out_of_order, outcome.changed, outcome.unended)
+    wrong = (
+        outcome.unreported,
+        outcome.lost,
+        outcome.out_of_order,
+        outcome.changed,
+        outcome.not_ended,
+    )
     return int(any(wrong))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import aiohttp
 
 from tests.chaos.scenario import Scenario
+from tests.harness.live_lab import Lab
 from tests.harness.servers.engine import RequestError
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 AT_ONCE = 10
@@ -17,10 +17,10 @@ EMPTY_WITHIN_S = 20  # the reaper looks every 15 s
 
 async def lost_calls(scene: Scenario) -> set[str]:
     """Name the calls that lived at the fault and do not live on, on the PBX as in the engine."""
-    shown = (await scene.sound.engine.rpc("GET", "/calls"))["calls"]
+    shown = (await scene.healthy.engine.rpc("GET", "/calls"))["calls"]
     channels = {each["id"] for each in await _on_nodes(scene, "channels")}
     kept = {each["callId"] for each in shown if _legs(each) <= channels and each["legs"]}
-    return scene.views.keys() - kept - scene.doomed - scene.planned
+    return scene.views.keys() - kept - scene.expected_to_end - scene.planned_hangups
 
 
 async def hang_up(scene: Scenario, calls: Iterable[str]) -> set[str]:
@@ -31,7 +31,7 @@ async def hang_up(scene: Scenario, calls: Iterable[str]) -> set[str]:
     async def hang_up(call: str) -> None:
         async with turn:
             try:
-                await scene.sound.engine.rpc("POST", f"/calls/{call}/hangup", {})
+                await scene.healthy.engine.rpc("POST", f"/calls/{call}/hangup", {})
             except (RequestError, aiohttp.ClientError):
                 refused.add(call)
 
@@ -44,7 +44,7 @@ async def find_orphans(scene: Scenario) -> list[str]:
     left: list[str] = []
 
     async def is_empty() -> bool:
-        calls = (await scene.sound.engine.rpc("GET", "/calls"))["calls"]
+        calls = (await scene.healthy.engine.rpc("GET", "/calls"))["calls"]
         there = [*await _on_nodes(scene, "channels"), *await _on_nodes(scene, "bridges")]
         left[:] = [*(each["callId"] for each in calls), *(each["id"] for each in there)]
         return not left
@@ -57,10 +57,8 @@ async def find_orphans(scene: Scenario) -> list[str]:
 
 
 async def _on_nodes(scene: Scenario, path: str) -> list[Any]:
-    cluster, asked = scene.cluster, scene.sound
-    labs = [
-        TestBed(cluster.valkey, node, asked.engine, cluster.trunk_port) for node in cluster.nodes
-    ]
+    cluster, asked = scene.cluster, scene.healthy
+    labs = [Lab(cluster.valkey, node, asked.engine, cluster.trunk_port) for node in cluster.nodes]
     found = await asyncio.gather(*(lab.ari(path) for lab in labs))
     return [each for some in found for each in some]
 

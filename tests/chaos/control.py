@@ -39,30 +39,30 @@ class ControlLoad:
         self.refused: dict[str, str] = {}  # for good: what should not be
         self._engines = deque(engines)
         self._calls = calls
-        self._spared: set[str] = set()
+        self._excluded: set[str] = set()
         self._done: list[tuple[str, float, float]] = []
 
     async def run(self) -> None:
         """Steer until cancelled."""
-        await asyncio.gather(*map(self._steer, self._calls))
+        await asyncio.gather(*map(self._control, self._calls))
 
     @property
     def calls(self) -> AbstractSet[str]:
         """Name what is steered."""
         return {each.call for each in self._calls}
 
-    def spare(self, calls: AbstractSet[str]) -> None:
+    def exclude(self, calls: AbstractSet[str]) -> None:
         """Steer these no more."""
-        self._spared |= calls
+        self._excluded |= calls
 
     def longest_ms(self, since_ms: float) -> float:
         """Tell how long a command waited at most, from that moment on."""
         waits = (done - max(asked, since_ms) for _, asked, done in self._done)
         return max(waits, default=0.0)
 
-    async def works(self, since_ms: float, timeout_s: float = 30) -> None:
+    async def wait_for_control(self, since_ms: float, timeout_s: float = 30) -> None:
         """Wait until every call has done what was asked after that moment."""
-        steered = self.calls - self._spared
+        steered = self.calls - self._excluded
 
         def is_so() -> bool:
             done = {call for call, asked, _ in self._done if asked >= since_ms}
@@ -70,10 +70,10 @@ class ControlLoad:
 
         await until(is_so, timeout_s=timeout_s, what="all calls to be steered")
 
-    async def _steer(self, steered: ControlledCall) -> None:
+    async def _control(self, steered: ControlledCall) -> None:
         deeds = itertools.cycle(OPERATIONS)
         asked_ms, (deed, more) = now_ms(), next(deeds)
-        while steered.call not in self.refused.keys() | self._spared:
+        while steered.call not in self.refused.keys() | self._excluded:
             if await self._is_done(steered, deed, more):
                 self._done.append((steered.call, asked_ms, now_ms()))
                 await asyncio.sleep(INTERVAL_S)

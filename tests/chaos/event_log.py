@@ -18,7 +18,7 @@ class EventLog:
         self._last = dict.fromkeys(range(SLOTS), "-")
         self._events: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
 
-    async def note(self) -> None:
+    async def read_new(self) -> None:
         """Read what came since the last time."""
         client = Redis.from_url(self._url)
         try:
@@ -40,7 +40,7 @@ class EventLog:
             missing += max(numbers) - min(numbers) + 1 - len(set(numbers))
         return EventCounts(doubled, missing)
 
-    def ended(self, call: str) -> str | None:
+    def end_reason(self, call: str) -> str | None:
         """Tell why a call ended, as it was told; None when it has not."""
         ends = (each for each in self._events[call] if each["event"] == "completed")
         return next((str(each.get("reason", "")) for each in ends), None)

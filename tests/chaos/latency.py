@@ -7,16 +7,16 @@ from typing import Any
 
 import aiohttp
 
+from tests.harness.live_lab import Lab
 from tests.harness.monotonic import now_ms
 from tests.harness.servers.engine import RequestError
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 TIMEOUT_S = 40
 RETRY_DELAY_S = 0.05
 
 
-async def hangup_ms(lab: Callable[[], TestBed], node: TestBed, view: dict[str, Any]) -> float:
+async def hangup_ms(lab: Callable[[], Lab], node: Lab, view: dict[str, Any]) -> float:
     """Hang a call up through whichever engine answers; tells how long it was on its node."""
     began_ms = now_ms()
     channel = view["legs"][0]["channelId"]

@@ -23,10 +23,10 @@ class Outcome(Struct, frozen=True):
     lost: int
     unowned_ms: float
     control_ms: float
-    felt_ms: float
+    executed_ms: float
     new: int
     failed: int
-    short: int
+    missing_digits: int
     doubled: int
     missing: int
     orphans: int
@@ -38,7 +38,7 @@ class Outcome(Struct, frozen=True):
         missed = [name for name in wrong if getattr(self, name)]
         if self.control_ms > limits.control_ms:
             missed.append(f"control > {limits.control_ms:.0f} ms")
-        if self.felt_ms > limits.control_ms:
+        if self.executed_ms > limits.control_ms:
             missed.append(f"felt > {limits.control_ms:.0f} ms")
         if self.unowned_ms > limits.unowned_ms:
             missed.append(f"no owner > {limits.unowned_ms:.0f} ms")

@@ -21,7 +21,7 @@ class OwnerWatch:
     def __init__(self, url: str, gone: AbstractSet[int]) -> None:
         self.longest_ms = 0.0
         self._url = url
-        self._gone = gone
+        self._dead_pids = gone
         self._owned_ms = dict.fromkeys(range(SLOTS), now_ms())
 
     async def run(self) -> None:
@@ -31,12 +31,12 @@ class OwnerWatch:
         )
         try:
             while True:
-                await self._look(client)
+                await self._poll(client)
                 await asyncio.sleep(POLL_INTERVAL_S)
         finally:
             await client.aclose()
 
-    async def _look(self, client: Redis) -> None:
+    async def _poll(self, client: Redis) -> None:
         try:
             owners = await read_owners(client)
         except (RedisError, OSError):
@@ -44,7 +44,7 @@ class OwnerWatch:
             return
         seen_ms = now_ms()
         for slot in range(SLOTS):
-            if owners.get(slot, 0) in {0, *self._gone}:
+            if owners.get(slot, 0) in {0, *self._dead_pids}:
                 self.longest_ms = max(self.longest_ms, seen_ms - self._owned_ms[slot])
             else:
                 self._owned_ms[slot] = seen_ms

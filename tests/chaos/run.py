@@ -16,41 +16,46 @@ TIMEOUT_S = 100
 class Fault(Struct, frozen=True):
     """What is done to a scene, within which limits; `is_cut` where a network must be."""
 
-    happens: Callable[[Scenario], Awaitable[None]]
+    inject: Callable[[Scenario], Awaitable[None]]
     limits: Limits
-    is_cut: bool = False
+    uses_proxies: bool = False
 
 
 async def run(name: str, fault: Fault, setting: Setting) -> Outcome:
     """Let a fault happen and measure it."""
-    async with asyncio.timeout(TIMEOUT_S), open_scenario(setting, is_cut=fault.is_cut) as made:
+    async with (
+        asyncio.timeout(TIMEOUT_S),
+        open_scenario(setting, is_cut=fault.uses_proxies) as made,
+    ):
         notes: tuple[str, ...] = ()
         try:
-            await fault.happens(made)
+            await fault.inject(made)
         except TimeoutError as error:
             notes = (str(error),)
         return await _measure(name, made, notes)
 
 
 async def _measure(name: str, made: Scenario, notes: tuple[str, ...]) -> Outcome:
-    felt_ms = inf if made.felt is None else await made.felt
-    gone = await lost_calls(made) | made.steering.refused.keys()
-    control_ms, unowned_ms = made.steering.longest_ms(made.since_ms), made.owners.longest_ms
-    refused = await hang_up(made, made.views.keys() - gone - made.doomed - made.planned)
+    felt_ms = inf if made.timed_hangup is None else await made.timed_hangup
+    gone = await lost_calls(made) | made.control_load.refused.keys()
+    control_ms, unowned_ms = made.control_load.longest_ms(made.since_ms), made.owners.longest_ms
+    refused = await hang_up(
+        made, made.views.keys() - gone - made.expected_to_end - made.planned_hangups
+    )
     left = await find_orphans(made)
-    await made.told.note()
-    told, came = made.told.counts(), made.arrivals.came
+    await made.event_log.read_new()
+    told, came = made.event_log.counts(), made.arrivals.counts
     return Outcome(
         fault=name,
         live=len(made.views),
         lost=len(gone | refused),
         unowned_ms=unowned_ms,
         control_ms=control_ms,
-        felt_ms=felt_ms,
+        executed_ms=felt_ms,
         new=came.calls,
         failed=came.failed,
-        short=came.short,
-        doubled=told.doubled + came.told_twice,
+        missing_digits=came.missing_digits,
+        doubled=told.doubled + came.duplicated,
         missing=told.missing,
         orphans=len(left),
         notes=(*notes, *left[:3]),

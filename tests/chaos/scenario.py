@@ -16,10 +16,10 @@ from tests.chaos.owners import OwnerWatch
 from tests.chaos.phones import PER_S, callees, callers
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.monotonic import now_ms
 from tests.harness.servers.cluster import SLOTS, Cluster
 from tests.harness.servers.tcp_proxy import TcpProxy
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 LONG_MS = 180_000
@@ -48,85 +48,89 @@ class Scenario:
     def __init__(self, cluster: Cluster, setting: Setting, ways: Proxies | None) -> None:
         self.cluster = cluster
         self.setting = setting
-        self.gone: set[int] = set()  # engines that are dead, though the store may not know yet
+        self.dead_pids: set[int] = set()  # engines that are dead, though the store may not know yet
         self.views: Mapping[str, View] = {}
-        self.doomed: set[str] = set()  # calls that are to end by the fault
+        self.expected_to_end: set[str] = set()  # calls that are to end by the fault
         self.arrivals = Arrivals(setting.per_s, setting.arriving_s, setting.folder)
-        self.told = EventLog(cluster.valkey.url)
-        self.owners = OwnerWatch(cluster.valkey.url, self.gone)
-        self.planned: set[str] = set()  # calls that are hung up to see how soon that is felt
-        self.felt: asyncio.Task[float] | None = None
-        self.hurt_slots: list[int] = []
+        self.event_log = EventLog(cluster.valkey.url)
+        self.owners = OwnerWatch(cluster.valkey.url, self.dead_pids)
+        self.planned_hangups: set[str] = (
+            set()
+        )  # calls that are hung up to see how soon that is felt
+        self.timed_hangup: asyncio.Task[float] | None = None
+        self.faulty_slots: list[int] = []
         self.since_ms = 0.0
-        self._ways = ways
-        self._steering: ControlLoad | None = None
+        self._proxies = ways
+        self._control_load: ControlLoad | None = None
 
     @property
-    def hurt(self) -> TestBed:
+    def faulty(self) -> Lab:
         """The lab as seen through the engine that is hurt."""
         return self.cluster.labs[0]
 
     @property
-    def sound(self) -> TestBed:
+    def healthy(self) -> Lab:
         """The lab as seen through the engine that is asked: the second, if it runs."""
         labs = self.cluster.labs[1:] + self.cluster.labs[:1]
         return next((lab for lab in labs if lab.engine.running()), labs[0])
 
     @property
-    def ways(self) -> Proxies:
+    def proxies(self) -> Proxies:
         """What can be cut; raises RuntimeError if this scene's network can't."""
-        if self._ways is None:
+        if self._proxies is None:
             raise RuntimeError("this scene has no ways to cut")
-        return self._ways
+        return self._proxies
 
     @property
-    def steering(self) -> ControlLoad:
+    def control_load(self) -> ControlLoad:
         """What steers calls; raises RuntimeError before there are any."""
-        if self._steering is None:
+        if self._control_load is None:
             raise RuntimeError("nothing is steered yet")
-        return self._steering
+        return self._control_load
 
-    def count_from_here(self) -> None:
+    def start_measuring(self) -> None:
         """Let waits count from now: the fault begins, or what was away is back."""
         self.since_ms = now_ms()
-        view = self._to_hang_up()
-        self.planned.add(view["callId"])
+        view = self._choose_call_to_hang_up()
+        self.planned_hangups.add(view["callId"])
         node = next(each for each in self.cluster.nodes if each.name == view["node"])
-        seen = TestBed(self.cluster.valkey, node, self.sound.engine, self.cluster.trunk_port)
-        self.felt = asyncio.create_task(hangup_ms(lambda: self.sound, seen, view))
+        seen = Lab(self.cluster.valkey, node, self.healthy.engine, self.cluster.trunk_port)
+        self.timed_hangup = asyncio.create_task(hangup_ms(lambda: self.healthy, seen, view))
 
-    def _to_hang_up(self) -> View:
+    def _choose_call_to_hang_up(self) -> View:
         """Choose a call of the engine that is hurt, on the first node unless that is to die."""
-        spared = self.doomed | self.steering.calls
+        spared = self.expected_to_end | self.control_load.calls
         free = [view for call, view in self.views.items() if call not in spared]
-        return min(free, key=lambda view: (view["slot"] not in self.hurt_slots, view["node"]))
+        return min(free, key=lambda view: (view["slot"] not in self.faulty_slots, view["node"]))
 
-    async def controlled(self, timeout_s: float = 30) -> None:
+    async def wait_for_control(self, timeout_s: float = 30) -> None:
         """Wait until every steered call does what is asked from now on."""
-        await self.steering.works(now_ms(), timeout_s)
+        await self.control_load.wait_for_control(now_ms(), timeout_s)
 
-    def spare(self, node: str) -> None:
+    def exclude_node(self, node: str) -> None:
         """Steer nothing on a node any more."""
-        self.steering.spare({each for each, view in self.views.items() if view["node"] == node})
+        self.control_load.exclude(
+            {each for each, view in self.views.items() if view["node"] == node}
+        )
 
-    async def live(self, timeout_s: float = 20) -> Mapping[str, View]:
+    async def wait_for_calls(self, timeout_s: float = 20) -> Mapping[str, View]:
         """Show the calls that live, once they are as many as there should be."""
 
         async def all_there() -> bool:
-            shown = (await self.sound.engine.rpc("GET", "/calls"))["calls"]
+            shown = (await self.healthy.engine.rpc("GET", "/calls"))["calls"]
             self.views = {each["callId"]: each for each in shown if _is_set_up(each)}
             return len(self.views) == self.setting.calls
 
         await until(all_there, timeout_s=timeout_s, every_s=0.2, what="all calls to live")
         return self.views
 
-    def steer(self) -> None:
+    def choose_controlled_calls(self) -> None:
         """Choose what is steered: a gathering call of each slot, of either node in turn."""
         waiting = [each for each in self.views.values() if each["state"] == "gathering"]
         waiting.sort(key=lambda view: view["node"][-1:] == str(view["slot"] % 2 + 1))
         chosen = {view["slot"]: view for view in waiting}
-        self._steering = ControlLoad(
-            [self.sound.engine, self.hurt.engine],
+        self._control_load = ControlLoad(
+            [self.healthy.engine, self.faulty.engine],
             [
                 ControlledCall(each["callId"], each["legs"][0]["channelId"])
                 for each in chosen.values()
@@ -144,22 +148,22 @@ async def open_scenario(setting: Setting, *, is_cut: bool = False) -> AsyncItera
             ways = Proxies(TcpProxy(cluster.valkey.port), TcpProxy(cluster.nodes[0].ports.ari))
             for way in (ways.store, ways.pbx):
                 await stack.enter_async_context(way)
-        cluster.engine(ways=() if ways is None else (ways.store, ways.pbx))
-        cluster.engine()
+        cluster.add_engine(ways=() if ways is None else (ways.store, ways.pbx))
+        cluster.add_engine()
         hooks = await stack.enter_async_context(WebhookServer())
         sounds = await stack.enter_async_context(MediaServer())
         await stack.enter_async_context(cluster)
         made = Scenario(cluster, setting, ways)
-        await made.arrivals.route(made.sound, hooks, sounds)
+        await made.arrivals.add_route(made.healthy, hooks, sounds)
         await _start_calls(made, stack, hooks, sounds)
-        await made.told.note()
-        made.hurt_slots = await cluster.slots_of(made.hurt.engine)
+        await made.event_log.read_new()
+        made.faulty_slots = await cluster.slots_of(made.faulty.engine)
         watching = [
             asyncio.create_task(made.owners.run()),
-            asyncio.create_task(made.steering.run()),
+            asyncio.create_task(made.control_load.run()),
         ]
         try:
-            await made.controlled()
+            await made.wait_for_control()
             yield made
         finally:
             await _cancel(watching)
@@ -182,15 +186,15 @@ async def _start_calls(
     waits = {"type": "gather", "data": gather, "action": hooks.answers("/digits", None)}
     hears = {"type": "play", "data": {"audioUrl": sounds.tone(600, LONG_MS)}}
     talks = {"type": "dial", "data": {"number": "+15559000"}}
-    routed = [await made.sound.number(action) for action in (waits, hears, talks)]
+    routed = [await made.healthy.add_number(action) for action in (waits, hears, talks)]
     numbers = [*[routed[0]] * 7, routed[1], *[routed[2]] * 2]
     folder, cluster, half = made.setting.folder, made.cluster, made.setting.calls // 2
     await stack.enter_async_context(callees(folder / "callees", cluster.trunk_port))
     for node, count in zip(cluster.nodes, (half, made.setting.calls - half), strict=True):
         calling = callers(folder / f"callers-{node.name}", node.sip_port, numbers, count)
         await stack.enter_async_context(calling)
-    await made.live(timeout_s=20 + made.setting.calls / PER_S)
-    made.steer()
+    await made.wait_for_calls(timeout_s=20 + made.setting.calls / PER_S)
+    made.choose_controlled_calls()
     if len(made.views) < SLOTS:
         raise ValueError("too few calls for every slot to have one")
 

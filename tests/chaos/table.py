@@ -18,8 +18,15 @@ def show(found: Sequence[tuple[Outcome, Limits]], console: Console) -> None:
     for column in table.columns[1:-1]:
         column.justify = "right"
     for each, limits in found:
-        counts = (each.new, each.failed, each.short, each.doubled, each.missing, each.orphans)
-        waits = [f"{ms:,.0f} ms" for ms in (each.unowned_ms, each.control_ms, each.felt_ms)]
+        counts = (
+            each.new,
+            each.failed,
+            each.missing_digits,
+            each.doubled,
+            each.missing,
+            each.orphans,
+        )
+        waits = [f"{ms:,.0f} ms" for ms in (each.unowned_ms, each.control_ms, each.executed_ms)]
         missed = each.misses(limits)
         verdict = f"[red]{', '.join(missed)}[/red]" if missed else "[green]ok[/green]"
         table.add_row(

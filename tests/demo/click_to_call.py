@@ -34,9 +34,9 @@ async def play(stage: DemoContext) -> list[Check]:
                 "action": {"type": "dial", "data": dial, "timeout": 20},
             }
         )
-        timeline = await stage.played(call_id, _talk(stage, call_id, customer, shop))
+        timeline = await stage.run_call(call_id, _talk(stage, call_id, customer, shop))
     record = await stage.rest.record(call_id)
-    stage.keep("click-to-call", timeline, {"customer": customer, "shop": shop})
+    stage.save("click-to-call", timeline, {"customer": customer, "shop": shop})
     return [
         is_completed(timeline),
         music_heard(customer, timeline),
@@ -58,4 +58,4 @@ async def _talk(stage: DemoContext, call_id: str, customer: Phone, shop: Phone) 
     await stage.rest.post("unmute", **leg)
     await customer.until_hears(SHOP_HZ)
     await shop.hang_up()
-    await customer.ended()
+    await customer.wait_ended()

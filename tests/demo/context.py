@@ -32,7 +32,7 @@ class DemoContext(Struct, frozen=True):
 
     client: Client
     rest: Rest
-    news: EventNotifier
+    notifier: EventNotifier
     pbxs: Mapping[str, Pbx]
     trunk_port: int
     out: Path
@@ -43,9 +43,9 @@ class DemoContext(Struct, frozen=True):
         """Give the node that phones call in at."""
         return self.pbxs["pbx1"]
 
-    async def played(self, call_id: str, script: Coroutine[Any, Any, None]) -> Timeline:
+    async def run_call(self, call_id: str, script: Coroutine[Any, Any, None]) -> Timeline:
         """Show a call live while a script plays its phones; one that is stuck ends the call."""
-        watching = asyncio.create_task(self._watched(call_id))
+        watching = asyncio.create_task(self._watch(call_id))
         try:
             await script
         except TimeoutError as error:
@@ -54,15 +54,15 @@ class DemoContext(Struct, frozen=True):
                 await self.client.control(CallView, call_id, "hangup", {})
         return await watching
 
-    async def _watched(self, call_id: str) -> Timeline:
+    async def _watch(self, call_id: str) -> Timeline:
         with screen.open_screen(self.console) as live:
-            timeline = await follow_to_end(self.client, call_id, self.news, live)
+            timeline = await follow_to_end(self.client, call_id, self.notifier, live)
         self.console.print()
         screen.print_timeline(timeline, self.console)
         self.console.print()
         return timeline
 
-    def keep(self, act: str, timeline: Timeline, phones: Mapping[str, Phone]) -> None:
+    def save(self, act: str, timeline: Timeline, phones: Mapping[str, Phone]) -> None:
         """Write the timeline, to read and to compute with, and what each phone heard."""
         with (self.out / f"{act}.txt").open("w") as text:
             screen.print_timeline(timeline, Console(file=text, width=screen.MAX_WIDTH))
@@ -71,7 +71,7 @@ class DemoContext(Struct, frozen=True):
         for name, phone in phones.items():
             phone.write_wav(self.out / f"{act}-{name}-heard.wav")
 
-    async def doing(self, call_id: str, state: str) -> None:
+    async def wait_for_state(self, call_id: str, state: str) -> None:
         """Wait until a call has a state: playing, gathering, dialing, bridged."""
 
         async def is_so() -> bool:
@@ -79,7 +79,7 @@ class DemoContext(Struct, frozen=True):
 
         await until(is_so, timeout_s=30, every_s=0.05, what=f"the call to be {state}")
 
-    async def new_call(self, known: set[str]) -> str:
+    async def wait_for_call(self, known: set[str]) -> str:
         """Wait for a live call that was not known before, and return its id."""
         found: list[str] = []
 

@@ -45,9 +45,9 @@ async def _run(stage: DemoContext, hooks: WebhookServer) -> list[Check]:
         Phone.answering(stage.trunk_port, tone_hz=SALES_HZ, after_ms=RINGS_MS) as sales,
         Phone.calling(stage.pbx, NUMBER, tone_hz=CUSTOMER_HZ) as customer,
     ):
-        call_id = await stage.new_call(known)
-        timeline = await stage.played(call_id, _talk(stage, call_id, customer, sales))
-    stage.keep("ivr", timeline, {"customer": customer, "sales": sales})
+        call_id = await stage.wait_for_call(known)
+        timeline = await stage.run_call(call_id, _talk(stage, call_id, customer, sales))
+    stage.save("ivr", timeline, {"customer": customer, "sales": sales})
     media = f"{stage.client.url}/media"
     return [
         is_completed(timeline),
@@ -64,13 +64,13 @@ async def _run(stage: DemoContext, hooks: WebhookServer) -> list[Check]:
 
 
 async def _talk(stage: DemoContext, call_id: str, customer: Phone, sales: Phone) -> None:
-    await stage.doing(call_id, "gathering")
+    await stage.wait_for_state(call_id, "gathering")
     await customer.press(CODE)
     await customer.until_hears(SALES_HZ, timeout_s=20)
     await sales.until_hears(CUSTOMER_HZ)
     await asyncio.sleep(TALK_S)
     await sales.hang_up()
-    await customer.ended(timeout_s=20)
+    await customer.wait_ended(timeout_s=20)
 
 
 def _webhook_checks(hooks: WebhookServer) -> list[Check]:

@@ -31,14 +31,14 @@ class Check(Struct, frozen=True):
 
 def hears_tone(name: str, phone: Phone, hz: int, other: str) -> Check:
     """Check that a phone heard the other's tone for a second at least."""
-    heard_ms = sum(each.length_ms for each in phone.heard(hz))
+    heard_ms = sum(each.length_ms for each in phone.tones_heard(hz))
     claim = f"the {name} hears the {other}'s tone ({hz} Hz)"
     return Check(claim, heard_ms >= MIN_TALK_MS, f"for {heard_ms / 1000:.1f} s")
 
 
 def is_muted(phone: Phone, hz: int, other: str) -> Check:
     """Check that a tone was gone for a second, and came back."""
-    heard = phone.heard(hz)
+    heard = phone.tones_heard(hz)
     gaps = [after.start_ms - before.end_ms for before, after in pairwise(heard)]
     longest_ms = max(gaps, default=0)
     claim = f"while the {other} is muted, it is not heard"

@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.pbx.two_nodes import TwoNodes
 from tests.harness.phones.answerer import answering_all
@@ -16,7 +17,6 @@ from tests.harness.phones.parties import Parties
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.valkey import Valkey
-from tests.harness.testbed import TestBed
 
 
 @pytest.hookimpl(trylast=True)
@@ -29,7 +29,7 @@ def pytest_collection_finish() -> None:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TestBed]:
+async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab]:
     """Start the servers once; `lab` mends them between tests."""
     folder: Path = tmp_path_factory.mktemp("lab")
     trunk_port = free_port()
@@ -37,22 +37,22 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Tes
     # Phones of these tests are reached over the trunk, and some transfer.
     pbx = Pbx(folder / "pbx1", trunk=f"sip:127.0.0.1:{trunk_port}", trunk_refers=True)
     engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx])
-    lab = TestBed(valkey, pbx, engine, trunk_port)
+    lab = Lab(valkey, pbx, engine, trunk_port)
     try:
-        await lab.mended()
+        await lab.ensure_running()
         yield lab
     finally:
         await lab.stop()
 
 
 @pytest.fixture
-async def lab(servers: TestBed) -> AsyncIterator[TestBed]:
+async def lab(servers: Lab) -> AsyncIterator[Lab]:
     """Give the servers, all running; afterwards no channel and no bridge may be left."""
-    await servers.mended()
+    await servers.ensure_running()
     yield servers
-    await servers.mended()
+    await servers.ensure_running()
     try:
-        await servers.emptied()
+        await servers.wait_empty()
     except TimeoutError:
         await servers.pbx.kill()  # the next test begins with an empty one
         raise
@@ -73,12 +73,12 @@ async def sounds() -> AsyncIterator[MediaServer]:
 
 
 @pytest.fixture
-async def crowd(lab: TestBed) -> AsyncIterator[Parties]:
+async def crowd(lab: Lab) -> AsyncIterator[Parties]:
     """Give a call's parties, none of them there yet; the call is ended afterwards."""
     async with Parties(lab) as crowd:
         yield crowd
-        await lab.mended()
-        await crowd.part()
+        await lab.ensure_running()
+        await crowd.hang_up()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -86,7 +86,7 @@ async def two_servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator
     """Start everything once."""
     two = TwoNodes(tmp_path_factory.mktemp("two"))
     try:
-        await two.mended()
+        await two.ensure_running()
         yield two
     finally:
         await two.stop()
@@ -95,7 +95,7 @@ async def two_servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator
 @pytest.fixture
 async def two(two_servers: TwoNodes, tmp_path: Path) -> AsyncIterator[TwoNodes]:
     """Give both nodes, empty, and a trunk that answers all calls."""
-    await two_servers.mended()
+    await two_servers.ensure_running()
     async with answering_all(tmp_path, two_servers.trunk_port):
         yield two_servers
-        await two_servers.mended()
+        await two_servers.ensure_running()

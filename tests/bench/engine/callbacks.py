@@ -66,9 +66,9 @@ async def _run(
     running: Simulated, numbers: Sequence[str], seconds: float, customer: CallbackServer
 ) -> list[float]:
     """Let calls come in; gives how many ms each event of the healthy ones took, all of them."""
-    customer.got.clear()
+    customer.requests.clear()
     scripts = tuple(Script(number) for number in numbers)
     result = await running.pbx.run(Load(scripts, seconds, RATE * len(numbers)))
     expected = result.calls // len(numbers) * EVENTS
-    await until(lambda: len(customer.got) >= expected, what="all events to arrive")
-    return [each.wall_ms - each.event["timestamp"] for each in customer.got]
+    await until(lambda: len(customer.requests) >= expected, what="all events to arrive")
+    return [each.wall_ms - each.event["timestamp"] for each in customer.requests]

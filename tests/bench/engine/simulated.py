@@ -41,14 +41,14 @@ class SimulatedPbxProcess(Pbx):
 
     async def run(self, load: Load) -> Result:
         """Let it make a load's calls; returns when they have ended."""
-        reply = await self._asked("run", msgspec.json.encode(load))
+        reply = await self._post("run", msgspec.json.encode(load))
         return msgspec.json.decode(reply, type=Result)
 
     async def hang_up_all(self) -> None:
         """Let every caller hang up."""
-        await self._asked("hangup", b"{}")
+        await self._post("hangup", b"{}")
 
-    async def _asked(self, what: str, body: bytes) -> bytes:
+    async def _post(self, what: str, body: bytes) -> bytes:
         timeout = aiohttp.ClientTimeout(total=120)
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,

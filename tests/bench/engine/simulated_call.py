@@ -49,7 +49,7 @@ class SimulatedCall:
         self, app: str, channel: str, script: Script, tell: Send, ended: Callable[[CallEnd], None]
     ) -> None:
         self._script = script
-        self._tell = tell
+        self._send = tell
         self._ended = ended
         self._loop = asyncio.get_running_loop()
         self._app = app
@@ -62,12 +62,12 @@ class SimulatedCall:
 
     def enter(self) -> None:
         """Come in from the dialplan."""
-        self._say("StasisStart", args=["inbound", self._script.number], channel=self.channel)
+        self._send_event("StasisStart", args=["inbound", self._script.number], channel=self.channel)
 
     def answer(self) -> None:
         """Be answered."""
         self.channel["state"] = "Up"
-        self._say("ChannelStateChange", channel=self.channel)
+        self._send_event("ChannelStateChange", channel=self.channel)
 
     def play(self, playback: dict[str, Any]) -> None:
         """Hear a prompt to its end."""
@@ -75,14 +75,16 @@ class SimulatedCall:
 
     def hang_up(self) -> None:
         """Be hung up by the engine, or hang up."""
-        self._say("StasisEnd", channel=self.channel)
-        self._say("ChannelDestroyed", cause=16, cause_txt="Normal Clearing", channel=self.channel)
+        self._send_event("StasisEnd", channel=self.channel)
+        self._send_event(
+            "ChannelDestroyed", cause=16, cause_txt="Normal Clearing", channel=self.channel
+        )
         is_whole = self._prompts == self._script.prompts
         silence_ms = (time.monotonic() - self._heard_s) * 1000
         answered = str(self.channel["id"]) if self.channel["state"] == "Up" else ""
         self._ended(CallEnd(is_whole, silence_ms, self._webhook_ms, answered))
 
-    def asked_about(self, at_s: float) -> None:
+    def on_webhook(self, at_s: float) -> None:
         """Note when the webhook came that is about its digits; monotonic seconds."""
         self._webhook_ms = (at_s - self._pressed_s) * 1000
 
@@ -92,21 +94,21 @@ class SimulatedCall:
     def _heard(self, playback: dict[str, Any]) -> None:
         self._prompts += 1
         self._heard_s = time.monotonic()
-        self._say("PlaybackFinished", playback={**playback, "state": "done"})
+        self._send_event("PlaybackFinished", playback={**playback, "state": "done"})
         if self._left:
             self._later(self._script.digit_s, self._press)
 
     def _press(self) -> None:
         digit = self._left.pop(0)
         self._pressed_s = time.monotonic()
-        self._say("ChannelDtmfReceived", digit=digit, duration_ms=80, channel=self.channel)
+        self._send_event("ChannelDtmfReceived", digit=digit, duration_ms=80, channel=self.channel)
         if self._left:
             self._later(self._script.digit_s, self._press)
 
-    def _say(self, kind: str, **facts: Any) -> None:
+    def _send_event(self, kind: str, **facts: Any) -> None:
         event = {"type": kind, "timestamp": _timestamp(), **facts}
         event |= {"asterisk_id": "00:00:00:00:00:00", "application": self._app}
-        self._tell(encode(event))
+        self._send(encode(event))
 
 
 def _channel(app: str, channel: str, number: str) -> dict[str, Any]:

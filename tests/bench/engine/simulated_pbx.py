@@ -55,12 +55,12 @@ class SimulatedPbx:
         await websocket.prepare(request)
         app = request.query["app"]
         socket = self._sockets[app] = Socket(websocket)
-        await socket.serve(lambda text: self._asked(socket, _read(text)))
+        await socket.serve(lambda text: self._on_request(socket, _read(text)))
         if self._sockets.get(app) is socket:
             del self._sockets[app]
         return websocket
 
-    def _asked(self, socket: Socket, request: _Request) -> None:
+    def _on_request(self, socket: Socket, request: _Request) -> None:
         status, body = self._answer(request.method, request.uri)
         response = {
             "type": "RESTResponse",
@@ -115,15 +115,15 @@ class SimulatedPbx:
 
     async def _run(self, request: web.Request) -> web.Response:
         load = _read_load(await request.read())
-        result = await self._calls.run(load, self._heard)
+        result = await self._calls.run(load, self._connected_apps)
         return web.Response(body=msgspec.json.encode(result), content_type="application/json")
 
-    def _heard(self) -> list[tuple[str, Send]]:
+    def _connected_apps(self) -> list[tuple[str, Send]]:
         """List the apps of calls that somebody listens to, with the way to whoever does then."""
         apps = [app for app in self._sockets if app[-1:].isdigit() and "-rest-" not in app]
-        return [(app, partial(self._tell, app)) for app in apps]
+        return [(app, partial(self._send, app)) for app in apps]
 
-    def _tell(self, app: str, frame: bytes) -> None:
+    def _send(self, app: str, frame: bytes) -> None:
         """Tell an app; what nobody hears is lost, as on a PBX."""
         if socket := self._sockets.get(app):
             socket.send(frame)
@@ -133,7 +133,7 @@ class SimulatedPbx:
         at_s = time.monotonic()
         gathered = _read_gathered(await request.read())
         if call := self._calls.live.get(gathered.to.channel_id):
-            call.asked_about(at_s)
+            call.on_webhook(at_s)
         return web.json_response({"type": "hangup", "data": {}})
 
     async def _hang_up_all(self, _request: web.Request) -> web.Response:

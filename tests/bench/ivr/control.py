@@ -10,10 +10,10 @@ from tests.bench.figure import Figure, figure, percentile
 from tests.bench.ivr.load import load
 from tests.bench.ivr.stack import BY_ENGINE, Stack, stack
 from tests.bench.setting import Setting
+from tests.harness.live_lab import Lab
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.parties import Parties
 from tests.harness.ports import free_port
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 RATE = 50
@@ -26,7 +26,7 @@ async def control(setting: Setting) -> list[Figure]:
     """Steer one conversation again and again, then transfer others, while the engine is loaded."""
     rounds = 5 if setting.quick else 50
     async with stack(setting.folder) as running:
-        lab = TestBed(running.valkey, running.pbx, running.engine, free_port())
+        lab = Lab(running.valkey, running.pbx, running.engine, free_port())
         loading = asyncio.create_task(_load(running, setting, rounds))
         try:
             waits = await _control_waits(lab, rounds)
@@ -45,56 +45,61 @@ async def _load(running: Stack, setting: Setting, rounds: int) -> None:
     await load(running.pbx.sip_port, BY_ENGINE, RATE, 30 + rounds * 6, setting.folder)
 
 
-async def _control_waits(lab: TestBed, rounds: int) -> Waits:
+async def _control_waits(lab: Lab, rounds: int) -> Waits:
     waits: Waits = {}
     async with Parties(lab) as crowd:
-        await crowd.talk_by_source()
+        await crowd.connect_from_source()
         leg = await crowd.leg("customer")
         for _ in range(rounds):
             for off, on in TURNS:
                 waits.setdefault(off, []).append(await _until_silent_ms(crowd, off, leg))
                 waits.setdefault(on, []).append(await _until_heard_ms(crowd, on, leg))
-        await crowd.part()
+        await crowd.hang_up()
     return waits
 
 
 async def _until_silent_ms(crowd: Parties, deed: str, leg: str) -> float:
     """Tell when the source heard the customer last, after the request."""
-    await crowd.hear(**TALKING)
+    await crowd.expect_audio(**TALKING)
     asked_ms = now_ms()
-    await crowd.steer(deed, channelId=leg)
-    await crowd.hear(source="")
-    return max(0.0, crowd.ear("source").last_ms("customer") - asked_ms)
+    await crowd.control(deed, channelId=leg)
+    await crowd.expect_audio(source="")
+    return max(0.0, crowd.listener("source").last_ms("customer") - asked_ms)
 
 
 async def _until_heard_ms(crowd: Parties, deed: str, leg: str) -> float:
     """Tell when the source heard the customer again, after the request."""
     asked_ms = now_ms()
-    await crowd.steer(deed, channelId=leg)
-    await crowd.hear(**TALKING)
-    return crowd.ear("source").first_ms("customer", asked_ms) - asked_ms
+    await crowd.control(deed, channelId=leg)
+    await crowd.expect_audio(**TALKING)
+    return crowd.listener("source").first_ms("customer", asked_ms) - asked_ms
 
 
-async def _gap_ms(lab: TestBed) -> float:
+async def _gap_ms(lab: Lab) -> float:
     """Tell how long the customer and the target do not hear each other once it is completed."""
     async with Parties(lab) as crowd:
-        await crowd.talk_by_source()
-        target = await crowd.phone("target")
-        session = await crowd.steer(
+        await crowd.connect_from_source()
+        target = await crowd.add_phone("target")
+        session = await crowd.control(
             "transfers",
             transferMode="attended",
             sourceChannelId=await crowd.leg("source"),
             customerChannelId=await crowd.leg("customer"),
             target={"kind": "number", "number": target.address},
         )
-        await crowd.hear(source="target", target="source")
+        await crowd.expect_audio(source="target", target="source")
         asked_ms = now_ms()
-        await crowd.steer(
+        await crowd.control(
             f"transfers/{session['transferSessionId']}/complete",
             completedByAgentId="ada",
             reason="manual_complete",
         )
-        await until(lambda: crowd.heard("customer")["customer"] == {"target"}, what="the target")
-        both = (crowd.ear("customer").first_ms("target"), crowd.ear("target").first_ms("customer"))
-        await crowd.part()
+        await until(
+            lambda: crowd.heard_now("customer")["customer"] == {"target"}, what="the target"
+        )
+        both = (
+            crowd.listener("customer").first_ms("target"),
+            crowd.listener("target").first_ms("customer"),
+        )
+        await crowd.hang_up()
     return max(both) - asked_ms

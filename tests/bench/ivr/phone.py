@@ -72,29 +72,29 @@ class _Phone:
         }
 
     async def call(self) -> Waits:
-        answered_s, media_port = await self._answered()
+        answered_s, media_port = await self._wait_answered()
         self._media.connect(("127.0.0.1", media_port))
         heard: list[float] = []
         listening = asyncio.create_task(self._listen(heard))
         try:
             pressed_s = await self._speak()
-            await self._hung_up()
+            await self._wait_hung_up()
         finally:
             listening.cancel()
         return _waits(heard, answered_s, pressed_s)
 
-    async def _answered(self) -> tuple[float, int]:
+    async def _wait_answered(self) -> tuple[float, int]:
         sdp = SDP.format(port=self._media.getsockname()[1])
-        self._say(INVITE.format(**self._names, length=len(sdp), sdp=sdp))
+        self._send(INVITE.format(**self._names, length=len(sdp), sdp=sdp))
         while True:
-            at_s, text = await self._received()
+            at_s, text = await self._receive()
             status = text.split(" ", 2)[1]
             if status == "200":
                 break
             if not status.startswith("1"):
                 raise CallFailed(f"answered {status}")
         to = next(line for line in text.split("\r\n") if line.startswith("To:"))
-        self._say(ACK.format(**self._names, to=to))
+        self._send(ACK.format(**self._names, to=to))
         return at_s, int(text.partition("m=audio ")[2].split(" ", 1)[0])
 
     async def _speak(self) -> float:
@@ -113,22 +113,22 @@ class _Phone:
         while True:
             heard.append((await _receive(self._media))[0])
 
-    async def _hung_up(self) -> None:
+    async def _wait_hung_up(self) -> None:
         while True:
-            _, text = await self._received()
+            _, text = await self._receive()
             if text.startswith("BYE "):
                 lines = text.split("\r\n")
                 kept = ("Via:", "From:", "To:", "Call-ID:", "CSeq:")
                 echoed = [line for line in lines if line.startswith(kept)]
                 done = ["SIP/2.0 200 OK", *echoed, "Content-Length: 0", "", ""]
-                self._say("\r\n".join(done))
+                self._send("\r\n".join(done))
                 return
 
-    async def _received(self) -> tuple[float, str]:
+    async def _receive(self) -> tuple[float, str]:
         at_s, data = await _receive(self._sip)
         return at_s, data.decode()
 
-    def _say(self, text: str) -> None:
+    def _send(self, text: str) -> None:
         self._sip.send(text.encode())
 
 

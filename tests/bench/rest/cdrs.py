@@ -164,11 +164,11 @@ async def _open_api(folder: Path, url: str) -> AsyncIterator[tuple[RecordsApi, P
 async def _export(api: RecordsApi, name: str, rows: int) -> list[Figure]:
     before_kib, began_s = _resident_kib(api.pid), time.monotonic()
     query = {**REQUIRED, "limit": rows}
-    _, export = await api.ask("POST", "/srmain/cdr/export", {}, **query)
+    _, export = await api.request("POST", "/srmain/cdr/export", {}, **query)
     path = f"/srmain/cdr/exports/{export['exportId']}"
 
     async def is_done() -> bool:
-        export.update((await api.ask("GET", path))[1])
+        export.update((await api.request("GET", path))[1])
         return bool(export["state"] == "done")
 
     await until(is_done, timeout_s=600, every_s=0.25, what="the export")

@@ -82,11 +82,11 @@ async def _process(  # noqa: PLR0913 - which file, how, and what it is called
     began_s, began_cpu_s = time.monotonic(), cpu_s(api.pid)
     waits_ms: list[float] = []
     found: dict[str, Any] = {}
-    await api.ask("POST", f"{BASE}/process-file/{list_id}", action=action)
+    await api.request("POST", f"{BASE}/process-file/{list_id}", action=action)
 
     async def is_done() -> bool:
         asked_s = time.perf_counter()
-        found.update((await api.ask("GET", f"{BASE}/contactlists/{list_id}"))[1])
+        found.update((await api.request("GET", f"{BASE}/contactlists/{list_id}"))[1])
         waits_ms.append((time.perf_counter() - asked_s) * 1_000)
         return bool(found["status"] != "PROCESSING")
 

@@ -16,10 +16,10 @@ from tests.bench.cpu import Meter, idle_shares
 from tests.bench.figure import Figure, figure, percentile
 from tests.bench.ivr.stack import Stack, stack
 from tests.bench.setting import Setting
+from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import Parties
 from tests.harness.ports import free_port
 from tests.harness.servers.api import ACCOUNT, NUMBER, Api
-from tests.harness.testbed import TestBed
 
 RATE = 50
 CONCURRENCY = 16
@@ -41,8 +41,8 @@ async def rest(setting: Setting) -> list[Figure]:
         token = await api.token()
         async with aiohttp.ClientSession(headers={"Authorization": token}) as http:
             originates = await _originates(running, api, http, 4 if setting.quick else 30)
-            lab = TestBed(running.valkey, running.pbx, running.engine, free_port())
-            await lab.emptied(timeout_s=30)
+            lab = Lab(running.valkey, running.pbx, running.engine, free_port())
+            await lab.wait_empty(timeout_s=30)
             control = await _control(lab, api, http, 4 if setting.quick else 15)
     return [*originates, *control]
 
@@ -90,23 +90,21 @@ async def _time_post(
     took_ms.append((perf_counter() - asked_s) * 1_000)
 
 
-async def _control(
-    lab: TestBed, api: Api, http: aiohttp.ClientSession, seconds: float
-) -> list[Figure]:
+async def _control(lab: Lab, api: Api, http: aiohttp.ClientSession, seconds: float) -> list[Figure]:
     """Steer live calls as fast as answers come."""
     async with AsyncExitStack() as stack:
         crowds = [await stack.enter_async_context(Parties(lab)) for _ in range(CALLS)]
         for crowd in crowds:
-            await crowd.talk_by_source(account=ACCOUNT)
+            await crowd.connect_from_source(account=ACCOUNT)
         try:
             return await _control_load(lab, api, http, crowds, seconds)
         finally:
             for crowd in crowds:
-                await crowd.part()
+                await crowd.hang_up()
 
 
 async def _control_load(
-    lab: TestBed, api: Api, http: aiohttp.ClientSession, crowds: list[Parties], seconds: float
+    lab: Lab, api: Api, http: aiohttp.ClientSession, crowds: list[Parties], seconds: float
 ) -> list[Figure]:
     legs = [(crowd.call, await crowd.leg("customer")) for crowd in crowds]
     pids = {"api": api.pid, "engine": lab.engine.pid}

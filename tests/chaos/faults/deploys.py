@@ -11,21 +11,21 @@ from tests.chaos.scenario import Scenario
 async def rolling(scene: Scenario) -> None:
     """Restart all engines, one after another."""
     coming = asyncio.create_task(scene.arrivals.run(scene.cluster.nodes))
-    scene.count_from_here()
+    scene.start_measuring()
     for lab in scene.cluster.labs:
         await lab.engine.restart()
-        await scene.cluster.shared()
-    await scene.controlled()
+        await scene.cluster.wait_balanced()
+    await scene.wait_for_control()
     await coming
 
 
 async def joined(scene: Scenario) -> None:
     """Start a third engine."""
     coming = asyncio.create_task(scene.arrivals.run(scene.cluster.nodes))
-    scene.count_from_here()
+    scene.start_measuring()
     await scene.cluster.join()
-    await scene.cluster.shared()
-    await scene.controlled()
+    await scene.cluster.wait_balanced()
+    await scene.wait_for_control()
     await coming
 
 

@@ -12,31 +12,31 @@ from tests.harness.until import until
 
 async def killed(scene: Scenario) -> None:
     """SIGKILL."""
-    scene.gone.add(scene.hurt.engine.pid)
-    scene.count_from_here()
-    await scene.hurt.engine.kill()
-    await scene.controlled()
+    scene.dead_pids.add(scene.faulty.engine.pid)
+    scene.start_measuring()
+    await scene.faulty.engine.kill()
+    await scene.wait_for_control()
 
 
 async def stopped(scene: Scenario) -> None:
     """SIGTERM."""
-    scene.count_from_here()
-    await scene.hurt.engine.stop()
-    await scene.controlled()
+    scene.start_measuring()
+    await scene.faulty.engine.stop()
+    await scene.wait_for_control()
 
 
 async def frozen(scene: Scenario) -> None:
     """SIGSTOP for twice the lease, then SIGCONT: it must notice, and get its share again."""
-    engine = scene.hurt.engine
-    scene.gone.add(engine.pid)
-    scene.count_from_here()
+    engine = scene.faulty.engine
+    scene.dead_pids.add(engine.pid)
+    scene.start_measuring()
     freeze(engine)
     await until(lambda: now_ms() > scene.since_ms + 2 * LEASE_MS, what="twice the lease")
-    await scene.controlled()
+    await scene.wait_for_control()
     thaw(engine)
-    scene.gone.clear()
-    await scene.cluster.shared()
-    await scene.controlled()
+    scene.dead_pids.clear()
+    await scene.cluster.wait_balanced()
+    await scene.wait_for_control()
 
 
 FAULTS: Mapping[str, Fault] = {

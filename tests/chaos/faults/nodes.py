@@ -13,11 +13,13 @@ REPORT_TIMEOUT_MS = 5_000  # from its return
 async def killed(scene: Scenario) -> None:
     """SIGKILL: its calls end as lost when it is back; new ones go to the other node meanwhile."""
     node = scene.cluster.nodes[0]
-    scene.doomed |= {call for call, view in scene.views.items() if view["node"] == node.name}
-    scene.spare(node.name)
-    scene.count_from_here()
+    scene.expected_to_end |= {
+        call for call, view in scene.views.items() if view["node"] == node.name
+    }
+    scene.exclude_node(node.name)
+    scene.start_measuring()
     await node.kill()
-    await scene.controlled()
+    await scene.wait_for_control()
     await scene.arrivals.run(scene.cluster.nodes[1:])
     await node.start()
     await until(
@@ -26,8 +28,8 @@ async def killed(scene: Scenario) -> None:
 
 
 async def _are_reported(scene: Scenario) -> bool:
-    await scene.told.note()
-    return {scene.told.ended(call) for call in scene.doomed} == {"lost"}
+    await scene.event_log.read_new()
+    return {scene.event_log.end_reason(call) for call in scene.expected_to_end} == {"lost"}
 
 
 FAULTS: Mapping[str, Fault] = {"pbx_killed": Fault(killed, Limits(control_ms=1_000))}

@@ -45,20 +45,20 @@ async def full(scene: Scenario) -> None:
 
 async def emptied(scene: Scenario) -> None:
     """FLUSHALL."""
-    await scene.told.note()
-    scene.count_from_here()
+    await scene.event_log.read_new()
+    scene.start_measuring()
     await scene.cluster.flush()
     await until(
-        lambda: "lost a slot" in scene.sound.engine.log.read_text(), what="an engine to notice"
+        lambda: "lost a slot" in scene.healthy.engine.log.read_text(), what="an engine to notice"
     )
-    await scene.controlled()
-    await scene.cluster.shared()
+    await scene.wait_for_control()
+    await scene.cluster.wait_balanced()
 
 
 async def _recover(scene: Scenario) -> None:
-    scene.count_from_here()
-    await scene.controlled()
-    await scene.cluster.shared()
+    scene.start_measuring()
+    await scene.wait_for_control()
+    await scene.cluster.wait_balanced()
 
 
 async def _wait_ms(ms: float) -> None:

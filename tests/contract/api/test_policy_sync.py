@@ -171,7 +171,9 @@ async def test_an_engine_without_dial_policies_is_retried(kept: Rest) -> None:
             asked.append(f"{method} {path}")
             raise NotFound("no such path")
 
-    pusher = PolicySync(OldEngine(kept.services.engine.http, ()), kept.services.accounts, lists(kept))
+    pusher = PolicySync(
+        OldEngine(kept.services.engine.http, ()), kept.services.accounts, lists(kept)
+    )
     task = asyncio.create_task(pusher.run(0.01))
     await until(lambda: asked[1:] == ["GET /terms"] * (len(asked) - 1) and len(asked) > 2)
     assert not task.done()

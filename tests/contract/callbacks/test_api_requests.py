@@ -33,13 +33,13 @@ async def test_an_event_is_delivered_by_a_request(store: Store) -> None:
         customer.answers["/events"] = answer_with(500, 500, 204)
         await bench.emit(CALL_ID, 0, 1, target=API)
         await bench.until_empty()
-    numbers = [each.event["n"] for each in customer.got]
+    numbers = [each.event["n"] for each in customer.requests]
     assert numbers == sorted(numbers)
     assert set(numbers) == {0, 1}
-    first = customer.got[0]
+    first = customer.requests[0]
     assert first.event == {"what": "ringing", "n": 0, "id": f"{CALL_ID}.e0", "order": 4711}
     assert first.headers["x-key"] == "k1"
-    keys = [each.headers["idempotency-key"] for each in customer.got]
+    keys = [each.headers["idempotency-key"] for each in customer.requests]
     assert keys == [f"{CALL_ID}.e{number}" for number in numbers]
 
 
@@ -50,7 +50,7 @@ async def test_retry_after(store: Store) -> None:
         customer.answers["/"] = answer_with(429, 429, 204, Retry_After="2")
         await bench.emit(CALL_ID, 0, target=API)
         await bench.until_empty()
-    *earlier, last = customer.got
+    *earlier, last = customer.requests
     assert last.at_s - earlier[-1].at_s >= 2
 
 
@@ -62,7 +62,7 @@ async def test_a_missing_request(store: Store) -> None:
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SLOT, "other", "", 10)
     assert [each.reason for each in dead_letters] == ["no_request"]
-    assert customer.got == []
+    assert customer.requests == []
 
 
 async def test_410_gives_a_calls_events_up(store: Store) -> None:
@@ -74,7 +74,7 @@ async def test_410_gives_a_calls_events_up(store: Store) -> None:
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["gone", "gone"]
-    assert len(customer.got) == 1
+    assert len(customer.requests) == 1
 
 
 async def test_a_target_must_exist(bench: Bench) -> None:

@@ -19,16 +19,16 @@ async def test_a_signed_event(store: Store) -> None:
     async with CallbackServer() as customer, open_bench(store) as bench:
         secret = await bench.put_target(customer.url("/events"))
         await bench.emit("3-pbx1-aaaaaaaa", 0)
-        await customer.has(1)
+        await customer.wait_for_requests(1)
         await bench.until_empty()
-    got = customer.got[0]
+    got = customer.requests[0]
     assert got.path == "/events"
     assert verified(secret, got.body, got.headers) == got.event
     assert got.event["id"] == got.id == "3-pbx1-aaaaaaaa.e0"
     assert got.event["customData"] == {"order": 4711}
     with pytest.raises(WebhookVerificationError):
         verified(secret_of(b"x"), got.body, got.headers)
-    assert len(customer.got) == 1
+    assert len(customer.requests) == 1
 
 
 async def test_in_order(store: Store) -> None:
@@ -70,7 +70,7 @@ async def test_dead_letters(store: Store) -> None:
         assert await store.outbox.dead_letters(SLOT, "others", "", 10) == []
         assert await store.outbox.resend(SLOT, "others", [dead_letters[0].entry], 10) == 0
         assert await store.outbox.resend(SLOT, "acme", [dead_letters[0].entry], 10) == 1
-        await customer.has(5)
+        await customer.wait_for_requests(5)
         await bench.until_empty()
         assert await store.outbox.dead_letters(SLOT, "acme", "", 10) == []
     assert customer.ids()[-2:] == ["3-pbx1-aaaaaaaa.e1", "3-pbx1-aaaaaaaa.e0"]
@@ -88,7 +88,7 @@ async def test_gone(store: Store) -> None:
         dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
         assert [each.reason for each in dead_letters] == ["gone", "gone", "stopped"]
         assert await bench.targets.auto_set("acme") is None
-    assert len(customer.got) == 1
+    assert len(customer.requests) == 1
 
 
 async def test_retry_after(store: Store) -> None:
@@ -98,7 +98,7 @@ async def test_retry_after(store: Store) -> None:
         customer.answers["/"] = answer_with(429, 204, Retry_After="1")
         await bench.emit("3-pbx1-aaaaaaaa", 0)
         await bench.until_empty()
-    first, second = customer.got
+    first, second = customer.requests
     assert second.at_s - first.at_s >= 1
 
 
@@ -111,7 +111,7 @@ async def test_a_redirect_is_not_followed(store: Store) -> None:
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["redirect"]
-    assert {each.path for each in customer.got} == {"/"}
+    assert {each.path for each in customer.requests} == {"/"}
 
 
 async def test_a_private_address(store: Store) -> None:
@@ -122,7 +122,7 @@ async def test_a_private_address(store: Store) -> None:
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["refused_address"]
-    assert customer.got == []
+    assert customer.requests == []
 
 
 async def test_an_endless_response(store: Store) -> None:
@@ -149,9 +149,11 @@ async def test_a_hanging_target_delays_no_other(store: Store) -> None:
             await bench.emit(f"3-pbx1-bad{number:05}", 0, account="bad")
         for number in range(50):
             await bench.emit(f"3-pbx1-good{number:05}", 0, account="good")
-        await customer.has(50)
-        await until(lambda: len(bad.got) >= 5, what="its circuit to have opened")
-        assert customer.got[-1].at_s < bad.got[4].at_s  # it hangs four times at once, for 3 s
+        await customer.wait_for_requests(50)
+        await until(lambda: len(bad.requests) >= 5, what="its circuit to have opened")
+        assert (
+            customer.requests[-1].at_s < bad.requests[4].at_s
+        )  # it hangs four times at once, for 3 s
         bad.answers.clear()
         await bench.until_empty(30)
         assert len(set(bad.ids())) == 50
@@ -164,9 +166,9 @@ async def test_rotation(store: Store) -> None:
         after = await bench.targets.rotate_secret("acme")
         assert after is not None
         await bench.emit("3-pbx1-aaaaaaaa", 0)
-        await customer.has(1)
+        await customer.wait_for_requests(1)
         await bench.until_empty()
-    got = customer.got[0]
+    got = customer.requests[0]
     assert after.secret != old
     for secret in (old, after.secret):
         assert verified(secret, got.body, got.headers) == got.event

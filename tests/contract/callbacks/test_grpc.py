@@ -24,7 +24,7 @@ async def test_a_signed_message(store: Store) -> None:
         secret = await bench.put_target("grpc://127.0.0.1:1")  # this call names its own target
         await bench.emit(CALL, 0, target=customer.target)
         await bench.until_empty()
-    (received,) = customer.got
+    (received,) = customer.callbacks
     event = verified(secret, received.event.json.encode(), received.metadata)
     assert event == msgspec.json.decode(received.event.json)
     assert received.metadata["webhook-id"] == event["id"] == received.event.id == f"{CALL}.e0"
@@ -49,7 +49,7 @@ async def test_retries_keep_the_order(store: Store) -> None:
         customer.answer = answer
         await bench.emit(CALL, 0, 1, 2, target=customer.target)
         await bench.until_empty()
-    assert [each.event.sequence_number for each in customer.got] == [0, 0, 0, 1, 2]
+    assert [each.event.sequence_number for each in customer.callbacks] == [0, 0, 0, 1, 2]
 
 
 @pytest.mark.parametrize("code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED])
@@ -58,7 +58,7 @@ async def test_a_rejected_call_disturbs_no_other(store: Store, code: grpc.Status
     retried = asyncio.Event()
 
     async def answer(context: aio.ServicerContext) -> None:
-        calls = [each.event.call_id for each in customer.got]
+        calls = [each.event.call_id for each in customer.callbacks]
         if calls[-1] == CALL:
             await retried.wait()
         elif calls.count(OTHER) == 1:
@@ -69,10 +69,10 @@ async def test_a_rejected_call_disturbs_no_other(store: Store, code: grpc.Status
     async with GrpcCallbackServer() as customer, open_bench(store) as bench:
         customer.answer = answer
         await bench.emit(CALL, 0, 1, target=customer.target)
-        await until(lambda: bool(customer.got), what="the first call's event")
+        await until(lambda: bool(customer.callbacks), what="the first call's event")
         await bench.emit(OTHER, 0, target=customer.target)
         await bench.until_empty()
-    ids = [each.event.id for each in customer.got]
+    ids = [each.event.id for each in customer.callbacks]
     assert sorted(ids) == [f"{CALL}.e0", f"{CALL}.e1", f"{OTHER}.e0", f"{OTHER}.e0"]
 
 
@@ -105,7 +105,7 @@ async def test_gone(store: Store) -> None:
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [(each.seq, each.reason) for each in dead_letters] == [(0, "gone"), (1, "gone")]
-    assert len(customer.got) == 1
+    assert len(customer.callbacks) == 1
 
 
 async def test_a_server_that_hangs(store: Store) -> None:
@@ -138,7 +138,7 @@ async def test_a_private_address(store: Store) -> None:
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["refused_address"]
-    assert customer.got == []
+    assert customer.callbacks == []
 
 
 @pytest.mark.parametrize("is_trusted", [True, False])
@@ -151,5 +151,5 @@ async def test_tls(store: Store, is_trusted: bool) -> None:
         await bench.emit(CALL, 0, target=customer.target)
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
-    assert len(customer.got) == int(is_trusted)
+    assert len(customer.callbacks) == int(is_trusted)
     assert [each.reason for each in dead_letters] == ([] if is_trusted else ["grpc_unavailable"])

@@ -57,7 +57,7 @@ async def test_a_cut_wire_holds_back(wire: TcpProxy, echo: Echo) -> None:
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(reader.readexactly(6), 0.1)
     assert echo.heard == b"one"
-    wire.mend()
+    wire.restore()
     await until(lambda: echo.heard == b"onetwo", what="the second word")
     writer.close()
 
@@ -70,6 +70,6 @@ async def test_who_connects_to_a_cut_wire_waits(wire: TcpProxy, echo: Echo) -> N
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(reader.read(1), 0.1)
     assert echo.heard == b""
-    wire.mend()
+    wire.restore()
     assert await reader.readexactly(5) == b"hello"
     writer.close()

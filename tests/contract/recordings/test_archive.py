@@ -37,7 +37,7 @@ class S3(Server):
         serve = "import sys; from moto.server import main; main(sys.argv[1:])"
         return (sys.executable, "-c", serve, "-H", "127.0.0.1", "-p", str(self.port))
 
-    async def answers(self) -> bool:
+    async def is_ready(self) -> bool:
         """Create the bucket; return whether that succeeds."""
         try:
             async with (

@@ -67,7 +67,7 @@ async def test_over_tls_with_a_password(tmp_path: Path) -> None:
 
 
 async def test_a_sentinel_failover(tmp_path: Path) -> None:
-    """The primary dies, and the next commit that is made finds the replica in its address."""
+    """The primary crashes, and the next commit reaches the replica."""
     async with Valkey(tmp_path / "one") as one, Valkey(tmp_path / "two") as two:
         async with Redis(port=two.port) as client:
             await client.replicaof("127.0.0.1", str(one.port))

@@ -1,4 +1,4 @@
-"""What the real store does when a connection to it fails: answers that are lost, or are none."""
+"""The real store when its connection fails: lost and malformed replies."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from tests.harness.servers.valkey import Valkey
 
 
 async def test_a_lost_answer_is_asked_for_again(valkey: Valkey) -> None:
-    """A commit whose answer was lost with the connection is repeated, and stored once."""
+    """A commit whose reply was lost with the connection is repeated, and stored once."""
     proxy = LossyProxy(valkey.port)
     async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
         token = await claim_slot(store, 3, "engine1")
@@ -30,7 +30,7 @@ async def test_a_lost_answer_is_asked_for_again(valkey: Valkey) -> None:
 
 
 async def test_what_was_asked_together_survives_a_lost_line(valkey: Valkey) -> None:
-    """All that was under way is asked once more, each of it; a line lost twice is told."""
+    """All calls in flight are sent once more; a connection lost twice is an error."""
     proxy = LossyProxy(valkey.port)
     async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
         tokens = [await claim_slot(store, slot, "engine1") for slot in range(4)]
@@ -47,7 +47,7 @@ async def test_what_was_asked_together_survives_a_lost_line(valkey: Valkey) -> N
 
 @pytest.mark.parametrize("words", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b":1\r\n:1\r\n:1\r\n"])
 async def test_who_speaks_something_else_is_left(valkey: Valkey, words: bytes) -> None:
-    """Neither what is no answer, nor more answers than questions, does harm for longer."""
+    """Malformed or surplus replies cause a reconnect and no lasting error."""
     proxy = LossyProxy(valkey.port)
     async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
         token = await claim_slot(store, 3, "engine1")
@@ -60,7 +60,7 @@ async def test_who_speaks_something_else_is_left(valkey: Valkey, words: bytes) -
 
 
 async def test_who_no_longer_waits_leaves_the_others_their_answers(valkey: Valkey) -> None:
-    """Answers come in the order asked, also past one that nobody wants any more."""
+    """Replies are matched in order, also after a cancelled call."""
     async with open_store(valkey.url) as store:
         tokens = [await claim_slot(store, slot, "engine1") for slot in range(3)]
         asked = [asyncio.create_task(store.renew(s, t + s, 9_000)) for s, t in enumerate(tokens)]
@@ -71,7 +71,7 @@ async def test_who_no_longer_waits_leaves_the_others_their_answers(valkey: Valke
 
 
 async def test_a_store_that_is_closed_leaves_nobody_waiting(valkey: Valkey) -> None:
-    """What is under way is told that it will have no answer."""
+    """Calls in flight fail when the store closes."""
     async with open_store(valkey.url) as store:
         token = await claim_slot(store, 3, "engine1")
         os.kill(valkey.pid, signal.SIGSTOP)

@@ -14,12 +14,12 @@ ONE, TWO, THREE = "+4790000001", "+4790000002", "+4790000003"
 
 
 async def on_list(store: Store, *numbers: str, account: str = "acme") -> bool | None:
-    """Tell whether any of some numbers is on a list."""
+    """Return whether any of the numbers is on a list."""
     return await store.dial_policies.is_listed(account, numbers)
 
 
 async def test_terms_are_kept_by_account(store: Store) -> None:
-    """Put, put anew, read, listed."""
+    """Put, replaced, read and listed."""
     assert await store.dial_policies.get("acme") is None
     await store.dial_policies.put("acme", b"{1}")
     await store.dial_policies.put("acme", b"{2}")
@@ -29,7 +29,7 @@ async def test_terms_are_kept_by_account(store: Store) -> None:
 
 
 async def test_a_list_is_known_when_it_is_whole(store: Store) -> None:
-    """Until then nothing is known of any number; another account's list is its own."""
+    """An incomplete list is unknown; accounts have separate lists."""
     assert await on_list(store, ONE) is None
     assert (
         await store.dial_policies.change_list(
@@ -47,7 +47,7 @@ async def test_a_list_is_known_when_it_is_whole(store: Store) -> None:
 
 
 async def test_a_change_of_another_state_is_not_made(store: Store) -> None:
-    """Neither one that comes late nor one that comes early; asked twice, it is made once."""
+    """Neither a late nor an early change applies; a repetition is harmless."""
     await store.dial_policies.change_list("acme", DncListChange(0, 5, (ONE,)))
     assert await store.dial_policies.change_list("acme", DncListChange(4, 6, (TWO,))) == 5
     assert await store.dial_policies.change_list("acme", DncListChange(7, 8, (TWO,))) == 5
@@ -58,7 +58,7 @@ async def test_a_change_of_another_state_is_not_made(store: Store) -> None:
 
 
 async def test_a_list_is_replaced(store: Store) -> None:
-    """After 0 nothing is left of what was there; a list that is forgotten is not known."""
+    """`after` 0 replaces the list; a deleted list is unknown."""
     await store.dial_policies.change_list("acme", DncListChange(0, 5, (ONE,)))
     assert await store.dial_policies.change_list("acme", DncListChange(0, 2, (TWO,))) == 2
     assert [await on_list(store, each) for each in (ONE, TWO)] == [False, True]
@@ -69,13 +69,13 @@ async def test_a_list_is_replaced(store: Store) -> None:
 
 
 async def test_a_list_may_be_empty(store: Store) -> None:
-    """That is not the same as none."""
+    """An empty list differs from no list."""
     await store.dial_policies.change_list("acme", DncListChange(0, 1))
     assert await on_list(store, ONE) is False
 
 
 async def test_many_changes_at_once(store: Store) -> None:
-    """As many as a body takes, by two who push at the same time: one of them comes first."""
+    """The maximum number of changes, from two concurrent clients."""
     many = tuple(f"+479{number:07}" for number in range(10_000))
     changes = (DncListChange(0, 10_000, many), DncListChange(0, 10_000, many))
     await asyncio.gather(*(store.dial_policies.change_list("acme", each) for each in changes))
@@ -85,7 +85,7 @@ async def test_many_changes_at_once(store: Store) -> None:
 
 
 async def test_a_book_over_a_store(store: Store) -> None:
-    """What is put is judged by: prefixes, the list, the account's caller id."""
+    """Stored policies decide: prefixes, the list, the account's caller id."""
     terms = AccountDialPolicy(("+47",), ("+4721930000",), do_not_call=True)
     await store.dial_policies.put("acme", msgspec.json.encode(terms))
     await store.dial_policies.change_list("acme", DncListChange(0, 1, (ONE,)))

@@ -27,7 +27,7 @@ async def test_committed_callbacks_are_pending(store: Store) -> None:
 
 
 async def test_a_repeated_commit_adds_nothing(store: Store) -> None:
-    """A commit whose answer was lost is committed again: what was delivered meanwhile stays so."""
+    """A commit whose reply was lost is repeated: events delivered meanwhile stay delivered."""
     token = await claim_slot(store, SLOT)
     committed = change(CALL, 0, 1)
     await store.commit(SLOT, token, [committed])

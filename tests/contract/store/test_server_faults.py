@@ -1,4 +1,4 @@
-"""What the real store does when the server dies, hangs, forgets, or may not write."""
+"""The real store when the server crashes, hangs, loses data or rejects writes."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from tests.harness.until import until
 
 
 async def test_a_dead_server_is_told_at_once_and_found_again(valkey: Valkey) -> None:
-    """Without a server every request raises StoreDown; with it back the same store works."""
+    """Without a server every request raises StoreDown; after a restart the same store works."""
     async with open_store(valkey.url) as store:
         token = await claim_slot(store, 3, "engine1")
         await store.ping()
@@ -37,7 +37,7 @@ async def test_a_dead_server_is_told_at_once_and_found_again(valkey: Valkey) -> 
 
 
 async def test_a_server_that_hangs_is_given_up_in_time(valkey: Valkey) -> None:
-    """A server that does not answer is down after the timeout; its late work does no harm."""
+    """A hanging server is down after the timeout; its late work is harmless."""
     async with open_store(valkey.url, timeout_s=0.5) as store:
         token = await claim_slot(store, 3, "engine1")
         os.kill(valkey.pid, signal.SIGSTOP)
@@ -47,7 +47,7 @@ async def test_a_server_that_hangs_is_given_up_in_time(valkey: Valkey) -> None:
                     await request
         finally:
             os.kill(valkey.pid, signal.SIGCONT)
-        await until(valkey.answers, what="the server to be back")
+        await until(valkey.is_ready, what="the server to be back")
         await store.commit(3, token, [change(0)])
         await store.commit(3, token, [change(1)])
         assert await store.log(3, "c1") == [b"0", b"1"]
@@ -55,7 +55,7 @@ async def test_a_server_that_hangs_is_given_up_in_time(valkey: Valkey) -> None:
 
 
 async def test_a_script_that_the_server_forgot_is_sent_again(valkey: Valkey) -> None:
-    """A restart or SCRIPT FLUSH takes the scripts away; nobody notices."""
+    """A restart or SCRIPT FLUSH removes the scripts; calls still succeed."""
     async with open_store(valkey.url) as store:
         token = await claim_slot(store, 3, "engine1")
         await store.commit(3, token, [change(0)])
@@ -66,7 +66,7 @@ async def test_a_script_that_the_server_forgot_is_sent_again(valkey: Valkey) -> 
 
 
 async def test_a_server_that_may_not_write_is_down_with_its_reason(valkey: Valkey) -> None:
-    """A replica after a failover, and a full memory, read as StoreDown and write nothing."""
+    """A replica after a failover, and a full memory, raise StoreDown and write nothing."""
     async with open_store(valkey.url) as store:
         token = await claim_slot(store, 3, "engine1")
         with Redis(port=valkey.port) as client:
@@ -93,7 +93,7 @@ async def test_tokens_grow_even_when_all_data_is_lost(valkey: Valkey) -> None:
 
 
 async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(valkey: Valkey) -> None:
-    """Kill -9 under writing, then a restart: each `done` was true, and nothing stands twice."""
+    """Kill -9 during writes, then a restart: each `done` is durable, nothing is stored twice."""
     async with open_store(valkey.url, timeout_s=5) as store:
         token = await claim_slot(store, 3, "engine1")
         writer = Writer(store, 3, token, Random(1).random)

@@ -1,4 +1,4 @@
-"""What every store does, asked of the twin in memory and of a real Valkey alike."""
+"""The store contract, for the memory store and a real Valkey."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from tests.harness.until import until
 
 
 async def test_a_call_is_created_once(store: Store) -> None:
-    """A second call of the same id is refused while the first lives and after it has ended."""
+    """A second call of the same id is rejected while the first is live and after it has ended."""
     token = await claim_slot(store, 3, "engine1")
     assert await store.create(3, token, change(state=b"first", events=(b"t",)))
     assert not await store.create(3, token, change(state=b"second"))
@@ -20,7 +20,7 @@ async def test_a_call_is_created_once(store: Store) -> None:
 
 
 async def test_creating_again_after_a_lost_answer_is_harmless(store: Store) -> None:
-    """The very same creation answers True again, and tells nothing twice."""
+    """The same creation returns True again, and publishes nothing twice."""
     token = await claim_slot(store, 3, "engine1")
     first = change(events=(b"t",))
     assert await store.create(3, token, first)
@@ -31,7 +31,7 @@ async def test_creating_again_after_a_lost_answer_is_harmless(store: Store) -> N
 
 
 async def test_one_of_many_creations_wins(store: Store) -> None:
-    """Creation is atomic: of several at once, one is told that the call is its own."""
+    """Creation is atomic: of several concurrent ones, one returns True."""
     token = await claim_slot(store, 3, "engine1")
     made = await asyncio.gather(
         *(store.create(3, token, change(state=b"%d" % number)) for number in range(10))
@@ -40,7 +40,7 @@ async def test_one_of_many_creations_wins(store: Store) -> None:
 
 
 async def test_a_log_keeps_its_order_and_a_repetition_adds_nothing(store: Store) -> None:
-    """Entries stand in the order of commits; a commit made twice is stored once."""
+    """Entries are in the order of commits; a repeated commit is stored once."""
     token = await claim_slot(store, 3, "engine1")
     batch = [change(seq=0, log=(b"0", b"1"), events=(b"a", b"b")), change("c2")]
     for _ in range(3):
@@ -59,7 +59,7 @@ async def test_a_late_repetition_does_not_turn_the_state_back(store: Store) -> N
 
 
 async def test_an_end_is_not_taken_back_by_a_late_repetition(store: Store) -> None:
-    """An ended call stays ended when an older commit comes again."""
+    """An ended call stays ended when an older commit is repeated."""
     token = await claim_slot(store, 3, "engine1")
     await store.commit(3, token, [change()])
     await store.commit(3, token, [change(seq=1, live=False)])
@@ -68,7 +68,7 @@ async def test_an_end_is_not_taken_back_by_a_late_repetition(store: Store) -> No
 
 
 async def test_lost_log_entries_read_as_empty(store: Store) -> None:
-    """Where the store has lost entries, the numbers of the later ones stay right."""
+    """When the store has lost entries, later ones keep their numbers."""
     token = await claim_slot(store, 3, "engine1")
     for _ in range(2):
         await store.commit(3, token, [change(seq=2, log=(b"2",), events=(b"t",))])
@@ -95,7 +95,7 @@ async def test_an_ended_call_leaves_the_live_ones_and_is_kept(store: Store) -> N
 
 
 async def test_an_ended_call_expires(opened: Opener) -> None:
-    """After its time an ended call is gone with its log, and its id is free; a live one stays."""
+    """After the retention time an ended call and its log are deleted; a live one stays."""
     store = opened(retention_s=0.05)
     token = await claim_slot(store, 3, "engine1")
     await store.commit(3, token, [change(live=False), change("c2")])
@@ -121,7 +121,7 @@ async def test_all_of_many_live_calls_are_read(store: Store) -> None:
 
 
 async def test_events_are_read_on_from_any_id(store: Store) -> None:
-    """A reader goes on where it was, slot by slot, and sees each event once, in order."""
+    """A reader continues at its position in each slot, and gets each event once, in order."""
     token3, token4 = await claim_slot(store, 3, "engine1"), await claim_slot(store, 4, "engine1")
     await store.commit(3, token3, [change(events=(b"a", b"b", b"c"))])
     await store.commit(4, token4, [change(events=(b"x",))])
@@ -134,7 +134,7 @@ async def test_events_are_read_on_from_any_id(store: Store) -> None:
 
 
 async def test_waiting_for_events_ends_with_the_first(store: Store) -> None:
-    """A reader that starts at the newest is woken by what is told from then on."""
+    """A reader that starts at the newest is woken by the next event."""
     token = await claim_slot(store, 3, "engine1")
     await store.commit(3, token, [change(events=(b"old",))])
     after = await store.stream.newest_ids([3, 4])

@@ -25,7 +25,7 @@ class Receipt(Struct, frozen=True):
     channel: str
     numbers: tuple[int, ...]
     is_ended: bool
-    again: int
+    repeated: int
     changed: int
 
     @property

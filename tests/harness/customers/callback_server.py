@@ -43,7 +43,7 @@ class CallbackServer(WebServer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.got: list[CallbackRequest] = []
+        self.requests: list[CallbackRequest] = []
         self.accepted: list[CallbackRequest] = []  # of them: those that were answered well
         self.answers: dict[str, Answer] = {}
 
@@ -53,12 +53,12 @@ class CallbackServer(WebServer):
 
     def ids(self, call: str = "") -> list[str]:
         """List the ids of what came, of one call if named, in order."""
-        return [each.id for each in self.got if each.id.startswith(call)]
+        return [each.id for each in self.requests if each.id.startswith(call)]
 
-    async def has(self, count: int, timeout_s: float = 10) -> None:
+    async def wait_for_requests(self, count: int, timeout_s: float = 10) -> None:
         """Wait until so many requests have come."""
         await until(
-            lambda: len(self.got) >= count,
+            lambda: len(self.requests) >= count,
             timeout_s=timeout_s,
             every_s=0.005,
             what=f"{count} callbacks",
@@ -70,7 +70,7 @@ class CallbackServer(WebServer):
         headers = {name.lower(): value for name, value in request.headers.items()}
         body = await request.read()
         got = CallbackRequest(at_s, wall_ms, request.path, headers, body)
-        self.got.append(got)
+        self.requests.append(got)
         script = self.answers.get(request.path)
         answer = await script(request) if script else web.Response(status=204)
         if answer.status < FIRST_REFUSAL_STATUS:

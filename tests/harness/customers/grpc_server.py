@@ -24,7 +24,7 @@ class GrpcCallbackServer:
     """Serves on a free port of 127.0.0.1; `answer` may wait, refuse, or say that it is gone."""
 
     def __init__(self, credentials: grpc.ServerCredentials | None = None) -> None:
-        self.got: list[GrpcCallback] = []
+        self.callbacks: list[GrpcCallback] = []
         self.answer: Answer | None = None
         self._credentials = credentials
         self._port = 0
@@ -60,6 +60,6 @@ class GrpcCallbackServer:
 
     async def _deliver(self, event: CallEvent, context: aio.ServicerContext) -> Ack:
         metadata = {name: str(value) for name, value in context.invocation_metadata() or ()}
-        self.got.append(GrpcCallback(event, metadata))
+        self.callbacks.append(GrpcCallback(event, metadata))
         answered = None if self.answer is None else await self.answer(context)
         return Ack() if answered is None else answered

@@ -45,11 +45,11 @@ class PlatformRequest(Struct, frozen=True):
 class SimulatedMsgapp(WebServer):
     """Each account has a business account of its own, with one phone number and one token."""
 
-    most_bytes = 110_000_000
+    max_body_bytes = 110_000_000
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen: list[PlatformRequest] = []
+        self.requests: list[PlatformRequest] = []
         self.uploads: dict[str, dict[str, str]] = {}
         self.files: dict[str, bytes] = {}
         self.messages: list[dict[str, Any]] = []
@@ -81,13 +81,15 @@ class SimulatedMsgapp(WebServer):
         """Let the next requests go wrong."""
         self._faults += faults
 
-    def of(self, method: str, end: str) -> list[PlatformRequest]:
+    def requests_to(self, method: str, end: str) -> list[PlatformRequest]:
         """List the requests of a method whose path ends so."""
-        return [each for each in self.seen if each.method == method and each.path.endswith(end)]
+        return [each for each in self.requests if each.method == method and each.path.endswith(end)]
 
-    async def asked(self, method: str, end: str) -> None:
+    async def wait_for_request(self, method: str, end: str) -> None:
         """Wait until such a request has come."""
-        await until(lambda: bool(self.of(method, end)), every_s=0.005, what=f"{method} {end}")
+        await until(
+            lambda: bool(self.requests_to(method, end)), every_s=0.005, what=f"{method} {end}"
+        )
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
         """Answer whatever is asked."""
@@ -103,16 +105,18 @@ class SimulatedMsgapp(WebServer):
         raw = await request.read()
         is_json = request.content_type == "application/json"
         body = json.loads(raw) if is_json else raw
-        self.seen.append(PlatformRequest(request.method, request.path, dict(request.query), body))
+        self.requests.append(
+            PlatformRequest(request.method, request.path, dict(request.query), body)
+        )
         version, _, path = request.path.lstrip("/").partition("/")
         if version != VERSION:
             return error(400, 2500, "Unknown path components")
         account = _account_of(request)
         if account is None:
             return error(401, 190, "Invalid OAuth access token")
-        return self._served(request, account, path, body)
+        return self._route(request, account, path, body)
 
-    def _served(
+    def _route(
         self, request: web.Request, account: str, path: str, body: Any
     ) -> web.StreamResponse:
         ours, query = self.business(account), dict(request.query)
@@ -120,24 +124,24 @@ class SimulatedMsgapp(WebServer):
             case ("GET", [business, "message_templates"]) if business == business_id(account):
                 return ours.page(query, str(request.url.with_query(None)))
             case ("POST", [business, "message_templates"]) if business == business_id(account):
-                return ours.made(body, str(next(self._ids)))
+                return ours.create(body, str(next(self._ids)))
             case ("DELETE", [business, "message_templates"]) if business == business_id(account):
-                return ours.removed(query.get("name", ""), query.get("hsm_id", ""))
+                return ours.delete(query.get("name", ""), query.get("hsm_id", ""))
             case ("GET", [template]) if template in ours.all:
                 return web.json_response(ours.all[template])
             case ("POST", [template]) if template in ours.all:
-                return ours.edited(template, body)
+                return ours.edit(template, body)
             case ("POST", [phone, "messages"]) if phone == phone_id(account):
-                return self._sent(ours, body)
+                return self._send_message(ours, body)
             case ("POST", [app, "uploads"]) if app == APP:
-                return self._session(query)
+                return self._start_upload(query)
             case ("POST", [upload]) if upload in self.uploads:
-                return self._uploaded(request, upload, body)
+                return self._finish_upload(request, upload, body)
             case _:
                 text = "Object does not exist, or can't be loaded due to missing permissions"
                 return error(400, 100, text, error_subcode=UNKNOWN_SUBCODE)
 
-    def _sent(self, ours: PlatformTemplates, body: dict[str, Any]) -> web.Response:
+    def _send_message(self, ours: PlatformTemplates, body: dict[str, Any]) -> web.Response:
         if body.get("messaging_product") != PRODUCT:
             return error(400, 100, "The parameter messaging_product is required.")
         wanted = body["template"]
@@ -157,12 +161,12 @@ class SimulatedMsgapp(WebServer):
         told = {"messaging_product": PRODUCT, "contacts": [contact], "messages": [sent]}
         return web.json_response(told)
 
-    def _session(self, query: dict[str, str]) -> web.Response:
+    def _start_upload(self, query: dict[str, str]) -> web.Response:
         upload = f"upload:{len(self.uploads)}"
         self.uploads[upload] = query
         return web.json_response({"id": f"{upload}?sig=ARZqkGCA"})
 
-    def _uploaded(self, request: web.Request, upload: str, body: bytes) -> web.Response:
+    def _finish_upload(self, request: web.Request, upload: str, body: bytes) -> web.Response:
         told = self.uploads[upload]
         is_whole = len(body) == int(told["file_length"])
         is_so = request.headers.get("file_offset") == "0" and request.query.get("sig")

@@ -39,7 +39,7 @@ class PlatformTemplates:
                 return each
         return None
 
-    def made(self, asked: dict[str, Any], template_id: str) -> web.Response:
+    def create(self, asked: dict[str, Any], template_id: str) -> web.Response:
         """Make one, unless something is wrong with it."""
         for field in ("name", "language", "category", "components"):
             if not asked.get(field):
@@ -53,14 +53,14 @@ class PlatformTemplates:
         told = {"id": template_id, "status": "PENDING", "category": asked["category"]}
         return web.json_response(told)
 
-    def edited(self, template_id: str, asked: dict[str, Any]) -> web.Response:
+    def edit(self, template_id: str, asked: dict[str, Any]) -> web.Response:
         """Change one, which is looked at again then."""
         if refusal := missing_example(asked.get("components", [])):
             return refusal
         self.all[template_id] |= {**asked, "status": "PENDING"}
         return web.json_response({"success": True})
 
-    def removed(self, name: str, template_id: str) -> web.Response:
+    def delete(self, name: str, template_id: str) -> web.Response:
         """Take one away, or all of a name."""
         gone = [
             key

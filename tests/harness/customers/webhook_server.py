@@ -55,19 +55,21 @@ class WebhookServer(WebServer):
         self._scripts[path] = [_slowed(_answer(each), after_ms) for each in answers]
         return self.url(path)
 
-    def of(self, path: str) -> list[WebhookRequest]:
+    def requests_to(self, path: str) -> list[WebhookRequest]:
         """Return what a path was asked."""
         return [each for each in self.requests if each.path == path]
 
-    async def asked(self, path: str, times: int = 1, timeout_s: float = 10) -> WebhookRequest:
+    async def wait_for_request(
+        self, path: str, times: int = 1, timeout_s: float = 10
+    ) -> WebhookRequest:
         """Wait until a path was asked so often; returns that request."""
         await until(
-            lambda: len(self.of(path)) >= times,
+            lambda: len(self.requests_to(path)) >= times,
             timeout_s=timeout_s,
             every_s=0.005,
             what=f"{path} to be asked {times} times",
         )
-        return self.of(path)[times - 1]
+        return self.requests_to(path)[times - 1]
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         at_ms = now_ms()

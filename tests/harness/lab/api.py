@@ -27,6 +27,6 @@ class LabApi(Server):
             "SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{self.folder / 'switchroom.db'}",
         }
 
-    async def answers(self) -> bool:
+    async def is_ready(self) -> bool:
         """Tell whether it can do its work."""
         return await is_well(f"http://127.0.0.1:{self._port}/readyz")

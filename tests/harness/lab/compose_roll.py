@@ -29,14 +29,14 @@ class RollingRestart:
 
     async def restart_each(self) -> None:
         """Stop and start each engine, once a call listens; it must listen on after each."""
-        await until(self._listens, what="a live call")
+        await until(self._is_listening, what="a live call")
         (before,) = await self.calls(next(iter(self._ports)))
         engines = list(self._ports)
         for engine, other in zip(engines, reversed(engines), strict=True):
             await self._run("stop", engine)
-            await self._goes_on(other, before["callId"])
+            await self._wait_for_call(other, before["callId"])
             await self._run("up", "--detach", "--no-deps", "--wait", engine)
-            await self._goes_on(engine, before["callId"])
+            await self._wait_for_call(engine, before["callId"])
 
     async def is_idle(self) -> bool:
         """Tell whether no call is live."""
@@ -47,11 +47,11 @@ class RollingRestart:
         async with self._session.get(f"{self.url(engine)}/calls") as reply:
             return list((await reply.json())["calls"])
 
-    async def _listens(self) -> bool:
+    async def _is_listening(self) -> bool:
         found = await self.calls(next(iter(self._ports)))
         return [call["state"] for call in found] == ["gathering"]
 
-    async def _goes_on(self, engine: str, call: str) -> None:
+    async def _wait_for_call(self, engine: str, call: str) -> None:
         async def is_so() -> bool:
             found = await self.calls(engine)
             return [(each["callId"], each["state"]) for each in found] == [(call, "gathering")]

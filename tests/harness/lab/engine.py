@@ -27,6 +27,6 @@ class LabEngine(Server):
             "SWITCHROOM_MEDIA_DIR": str(self.folder / "media"),
         }
 
-    async def answers(self) -> bool:
+    async def is_ready(self) -> bool:
         """Tell whether it can take calls."""
         return await is_well(f"http://127.0.0.1:{self._port}/readyz")

@@ -105,7 +105,7 @@ async def status() -> None:
         await compose.run("ps")
         return
     for server in servers(read_env(HERE / ".env")):
-        state = "down" if not server.running() else "up" if await server.answers() else "not ready"
+        state = "down" if not server.running() else "up" if await server.is_ready() else "not ready"
         _say(f"{server.folder.name:8}{state:10}{server.log}")
 
 
@@ -121,7 +121,7 @@ async def logs() -> None:
 
 async def _ensure(server: Server, ports: tuple[int, ...]) -> None:
     if server.running():
-        await until(server.answers, timeout_s=server.ready_within_s, what=str(server.log))
+        await until(server.is_ready, timeout_s=server.ready_within_s, what=str(server.log))
         return
     if taken := taken_ports(ports):
         raise RuntimeError(f"{server.folder.name} needs port {taken[0]}, which another program has")

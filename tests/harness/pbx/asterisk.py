@@ -120,7 +120,7 @@ class Pbx(Server):
         """Return Asterisk in the foreground, quiet, without a terminal."""
         return (*self._client(), "-f", "-n")
 
-    async def answers(self) -> bool:
+    async def is_ready(self) -> bool:
         """Tell whether ARI answers, which it does when Asterisk has fully booted."""
         login = aiohttp.encode_basic_auth(self.ari_user, self.ari_password)
         return await is_well(f"{self.url}/ari/asterisk/ping", Authorization=login)

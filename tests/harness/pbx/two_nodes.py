@@ -4,11 +4,11 @@ import secrets
 from pathlib import Path
 from typing import Any
 
+from tests.harness.live_lab import Lab
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine, RequestError
 from tests.harness.servers.valkey import Valkey
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 WAITS = {"type": "gather", "data": {"timeout": 120_000}}
@@ -25,9 +25,9 @@ class TwoNodes:
         self.valkey = Valkey(folder / "valkey")
         trunk = f"sip:127.0.0.1:{self.trunk_port}"
         self.nodes = [Pbx(folder / name, name=name, trunk=trunk) for name in TERMS]
-        self.engine = self.engine_of(folder / "engine", self.nodes)
+        self.engine = self.new_engine(folder / "engine", self.nodes)
 
-    def engine_of(self, folder: Path, nodes: list[Pbx], **settings: str) -> Engine:
+    def new_engine(self, folder: Path, nodes: list[Pbx], **settings: str) -> Engine:
         """Make an engine on these nodes or some of them; it is not started."""
         given = {
             "SWITCHROOM_NODE_GRACE_S": str(GRACE_S),
@@ -44,7 +44,7 @@ class TwoNodes:
             token=self._token,
         )
 
-    async def mended(self) -> None:
+    async def ensure_running(self) -> None:
         """Start what does not run; no node is drained, and no call lives."""
         for server in (self.valkey, *self.nodes, self.engine):
             if not server.running():
@@ -62,7 +62,7 @@ class TwoNodes:
             **{"from": "+15550001", "to": "+15550100", "action": WAITS, **asked}
         )
 
-    async def refused(self, **asked: object) -> tuple[int, str]:
+    async def refusal(self, **asked: object) -> tuple[int, str]:
         """Ask for a call that must be refused; returns status and code."""
         try:
             call = await self.call(**asked)
@@ -70,16 +70,16 @@ class TwoNodes:
             return refused.status, str(refused.problem["code"])
         raise AssertionError(f"not refused: {call}")
 
-    async def talks(self, call: str) -> None:
+    async def wait_answered(self, call: str) -> None:
         """Wait until a call has been answered."""
-        await self.at(0).doing(call, "gathering")
+        await self.lab(0).wait_for_state(call, "gathering")
 
-    async def shown(self, name: str) -> dict[str, Any]:
+    async def node(self, name: str) -> dict[str, Any]:
         """Show a node as the engine does."""
         found = (await self.engine.rpc("GET", "/nodes"))["nodes"]
         return dict(next(each for each in found if each["name"] == name))
 
-    async def counts(self) -> dict[str, int]:
+    async def call_counts(self) -> dict[str, int]:
         """Count live calls by node."""
         found = (await self.engine.rpc("GET", "/nodes"))["nodes"]
         return {each["name"]: each["calls"] for each in found}
@@ -89,9 +89,9 @@ class TwoNodes:
         for call in (await self.engine.rpc("GET", "/calls"))["calls"]:
             await self.engine.rpc("POST", f"/calls/{call['callId']}/hangup", {})
 
-    def at(self, number: int) -> TestBed:
+    def lab(self, number: int) -> Lab:
         """Give one node and the engine as other live tests know them."""
-        return TestBed(self.valkey, self.nodes[number], self.engine, self.trunk_port)
+        return Lab(self.valkey, self.nodes[number], self.engine, self.trunk_port)
 
     async def _is_whole(self) -> bool:
         await self.hang_up_all()

@@ -30,7 +30,7 @@ class Listener:
 
     def hears(self) -> frozenset[str]:
         """Name what was heard throughout the last moments."""
-        lately = self._lately(RECENT_MS)
+        lately = self._recent_frames(RECENT_MS)
         if len(lately) < MIN_FRAMES:
             return frozenset()
         newest = np.concatenate([each.samples for each in lately[-RING_FRAMES:]])
@@ -42,27 +42,29 @@ class Listener:
         named = {
             name for name, loud in zip(self._tones, strength > AUDIBLE_LEVEL, strict=True) if loud
         }
-        return frozenset({"music", *named} if _is_music(self._lately(MUSIC_MS), waves) else named)
+        return frozenset(
+            {"music", *named} if _is_music(self._recent_frames(MUSIC_MS), waves) else named
+        )
 
     def gap_ms(self, name: str) -> float:
         """Tell how long nothing at all came before a tone was heard for the first time."""
         frames = self._phone.frames
-        first = frames.index(self._heard(name)[0])
+        first = frames.index(self._frames_with(name)[0])
         return frames[first].at_ms - frames[first - 1].at_ms
 
     def first_ms(self, name: str, after_ms: float = 0) -> float:
         """Tell when a tone was heard first, after a moment."""
-        return next(each.at_ms for each in self._heard(name) if each.at_ms > after_ms)
+        return next(each.at_ms for each in self._frames_with(name) if each.at_ms > after_ms)
 
     def last_ms(self, name: str) -> float:
         """Tell when a tone was heard last."""
-        return self._heard(name)[-1].at_ms
+        return self._frames_with(name)[-1].at_ms
 
-    def _heard(self, name: str) -> list[Frame]:
+    def _frames_with(self, name: str) -> list[Frame]:
         hz = self._tones[name]
         return [each for each in self._phone.frames if level(each.samples, hz) > AUDIBLE_LEVEL]
 
-    def _lately(self, for_ms: int) -> list[Frame]:
+    def _recent_frames(self, for_ms: int) -> list[Frame]:
         since_ms = now_ms() - for_ms
         latest = self._phone.frames[-2 * for_ms // FRAME_MS :]
         return [f for f in latest if f.at_ms > since_ms and len(f.samples) == FRAME_SAMPLES]

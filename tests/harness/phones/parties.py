@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from typing import Any, Self
 
+from tests.harness.live_lab import Lab
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.listener import Listener
 from tests.harness.phones.phone import NEVER_MS, Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import RequestError
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 # Not multiples of one another: a mixture's overtones are nobody's voice.
@@ -37,7 +37,7 @@ View = dict[str, Any]
 class Parties:
     """Phones by the name of their tone; `call` is the call that they are in."""
 
-    def __init__(self, lab: TestBed) -> None:
+    def __init__(self, lab: Lab) -> None:
         self.lab = lab
         self.call = ""
         self.phones: dict[str, Phone] = {}
@@ -54,48 +54,48 @@ class Parties:
     def __getitem__(self, name: str) -> Phone:
         return self.phones[name]
 
-    async def phone(self, name: str, *, picks_up: bool = True, port: int = 0) -> Phone:
+    async def add_phone(self, name: str, *, picks_up: bool = True, port: int = 0) -> Phone:
         """Let a party wait to be called; one that does not pick up answers on `pick_up`."""
         answers = Phone.answering(
             port or free_port(), tone_hz=TONES_HZ[name], after_ms=1 if picks_up else NEVER_MS
         )
-        return await self._let_in(name, answers)
+        return await self._add(name, answers)
 
-    async def agent(self, name: str, agent: str) -> Phone:
+    async def add_agent(self, name: str, agent: str) -> Phone:
         """Let a party wait at an agent's registered phone."""
         self._parties[name] = f"agent:{agent}"
-        return await self._let_in(name, Phone.agent(self.lab.pbx, agent, tone_hz=TONES_HZ[name]))
+        return await self._add(name, Phone.agent(self.lab.pbx, agent, tone_hz=TONES_HZ[name]))
 
-    async def refusing(self, name: str, status: int, port: int = 0) -> Phone:
+    async def add_refusing(self, name: str, status: int, port: int = 0) -> Phone:
         """Let a party wait that refuses to be called."""
-        return await self._let_in(name, Phone.refusing(port or free_port(), status))
+        return await self._add(name, Phone.refusing(port or free_port(), status))
 
-    async def caller(self, number: str) -> Phone:
+    async def call_in(self, number: str) -> Phone:
         """Let the customer call a number; the call is found by that."""
         calling = Phone.calling(self.lab.pbx, number, tone_hz=TONES_HZ["customer"], caller=CUSTOMER)
-        customer = await self._let_in("customer", calling)
+        customer = await self._add("customer", calling)
         self._parties["customer"] = CUSTOMER
-        self.call = await self.lab.only_call()
+        self.call = await self.lab.wait_for_call()
         return customer
 
-    async def talk(self, then: object = None) -> None:
+    async def connect(self, then: object = None) -> None:
         """Let the customer call in, and the source be dialled, who is agent ada; `then` follows."""
-        source = await self.phone("source")
-        await self.caller(await self.lab.number(_dial(source, then, "ada")))
-        await self.hear(customer="source", source="customer")
+        source = await self.add_phone("source")
+        await self.call_in(await self.lab.add_number(_dial(source, then, "ada")))
+        await self.expect_audio(customer="source", source="customer")
 
-    async def talk_by_source(self, then: object = None, account: str = "acme") -> None:
+    async def connect_from_source(self, then: object = None, account: str = "acme") -> None:
         """Call the source for an account; it then has the customer dialled."""
-        source, customer = await self.phone("source"), await self.phone("customer")
+        source, customer = await self.add_phone("source"), await self.add_phone("customer")
         action = _dial(customer, then)
         self.call = await self.lab.call(account=account, to=source.address, action=action)
-        await self.hear(customer="source", source="customer")
+        await self.expect_audio(customer="source", source="customer")
 
-    async def hear(self, **expected: str) -> None:
+    async def expect_audio(self, **expected: str) -> None:
         """Wait until each hears just what is said of it: "source music"; "" is nothing."""
-        await self.hear_for(STEADY_MS, expected)
+        await self.expect_audio_for(STEADY_MS, expected)
 
-    async def hear_for(
+    async def expect_audio_for(
         self, for_ms: float, expected: Mapping[str, str], timeout_s: float = 15
     ) -> None:
         """Wait until that has been so for some time."""
@@ -104,20 +104,20 @@ class Parties:
 
         def is_steady() -> bool:
             nonlocal since_ms
-            if self.heard(*wanted) != wanted:
+            if self.heard_now(*wanted) != wanted:
                 since_ms = now_ms()
             return now_ms() - since_ms > for_ms
 
         try:
             await until(is_steady, timeout_s=timeout_s, every_s=0.04, what="it")
         except TimeoutError:
-            raise TimeoutError(f"heard {self.heard(*wanted)} instead of {wanted}") from None
+            raise TimeoutError(f"heard {self.heard_now(*wanted)} instead of {wanted}") from None
 
-    def heard(self, *names: str) -> dict[str, frozenset[str]]:
+    def heard_now(self, *names: str) -> dict[str, frozenset[str]]:
         """Say what some hear just now."""
-        return {name: self.ear(name).hears() for name in names}
+        return {name: self.listener(name).hears() for name in names}
 
-    def ear(self, name: str) -> Listener:
+    def listener(self, name: str) -> Listener:
         """Give a party's ear."""
         return Listener(self.phones[name], TONES_HZ)
 
@@ -131,18 +131,18 @@ class Parties:
         legs = (await self.view())["legs"]
         return str(next(each["channelId"] for each in legs if each["party"] == party))
 
-    async def steer(self, path: str, **asked: object) -> View:
+    async def control(self, path: str, **asked: object) -> View:
         """Ask something of the call."""
         return await self.lab.engine.rpc("POST", f"/calls/{self.call}/{path}", asked)
 
-    async def part(self) -> None:
+    async def hang_up(self) -> None:
         """End the call, if it has not ended."""
         if self.call:
             with suppress(RequestError):
-                await self.steer("hangup")
-            await self.lab.ended(self.call)
+                await self.control("hangup")
+            await self.lab.wait_ended(self.call)
 
-    async def _let_in(self, name: str, phone: Any) -> Phone:
+    async def _add(self, name: str, phone: Any) -> Phone:
         made: Phone = await self._stack.enter_async_context(phone)
         self.phones[name] = made
         self._parties.setdefault(name, made.address)

@@ -45,7 +45,7 @@ class Phone(ReceivedAudio):
         """Ring when called on a port (or only say 183), answer so much later; 0 Hz is silence."""
         progress = "180 Ringing" if rings else "183 Session Progress"
         values = {"AFTER_MS": max(1, after_ms), "PROGRESS": progress}
-        async with cls._made("answer", port, tone_hz, values) as phone:
+        async with cls._open("answer", port, tone_hz, values) as phone:
             yield phone
 
     @classmethod
@@ -59,7 +59,7 @@ class Phone(ReceivedAudio):
     @asynccontextmanager
     async def refusing(cls, port: int, status: int) -> AsyncIterator["Phone"]:
         """Refuse a call with a SIP status: 486 busy, 480 away, 403 or 603 no, 503 broken."""
-        async with cls._made("refuse", port, 0, {"STATUS": status}) as phone:
+        async with cls._open("refuse", port, 0, {"STATUS": status}) as phone:
             yield phone
 
     @classmethod
@@ -76,7 +76,7 @@ class Phone(ReceivedAudio):
             "FROM": agent or caller,
         }
         remote = f"127.0.0.1:{pbx.sip_port}"
-        async with cls._made("call", free_port(), tone_hz, values, remote) as phone:
+        async with cls._open("call", free_port(), tone_hz, values, remote) as phone:
             yield phone
 
     @classmethod
@@ -92,7 +92,7 @@ class Phone(ReceivedAudio):
 
     @classmethod
     @asynccontextmanager
-    async def _made(
+    async def _open(
         cls, scenario: str, port: int, tone_hz: int, values: Mapping[str, object], remote: str = ""
     ) -> AsyncIterator["Phone"]:
         line = RtpLine(tone_hz)
@@ -133,30 +133,30 @@ class Phone(ReceivedAudio):
         """Whether the call was refused, canceled or hung up."""
         return self.status >= 300 or any(m.method == "BYE" for m in self.messages)
 
-    async def rung(self, timeout_s: float = 10) -> None:
+    async def wait_ringing(self, timeout_s: float = 10) -> None:
         """Wait to be called."""
         await until(lambda: self.status >= 180, timeout_s=timeout_s, what="the phone to ring")
 
-    async def answered(self, timeout_s: float = 10) -> None:
+    async def wait_answered(self, timeout_s: float = 10) -> None:
         """Wait for the call to be answered, by whichever side."""
         await until(lambda: self.status == 200, timeout_s=timeout_s, what="an answer")
 
-    async def ended(self, timeout_s: float = 10) -> None:
+    async def wait_ended(self, timeout_s: float = 10) -> None:
         """Wait for the end of the call, or its refusal."""
         await until(lambda: self.is_ended, timeout_s=timeout_s, what="the call's end")
 
-    def speaks_for(self, length_ms: int) -> None:
+    def speak_only(self, length_ms: int) -> None:
         """Be silent so long after the answer: a person who has said a word, a machine's end."""
         self._line.voice_ms = length_ms
 
     async def pick_up(self) -> None:
         """Answer as soon as it rings, instead of later."""
-        await self.rung()
-        self._sip.tell("OPTIONS")
+        await self.wait_ringing()
+        self._sip.send("OPTIONS")
 
     def refer(self, elsewhere: str) -> None:
         """Ask for the other party to be handed to an address, as one in angle brackets."""
-        self._sip.tell("REFER", f"Refer-To: {elsewhere}")
+        self._sip.send("REFER", f"Refer-To: {elsewhere}")
 
     async def press(self, keys: str, *, hold_ms: int = 80, gap_ms: int = 80) -> list[Press]:
         """Press keys and return when they went down and up."""
@@ -164,27 +164,27 @@ class Phone(ReceivedAudio):
         await self._line.press(keys, hold_ms, gap_ms, self.presses.append)
         return self.presses[before:]
 
-    async def speak_for(self, for_ms: int) -> None:
+    async def wait_spoken(self, for_ms: int) -> None:
         """Let so much more be said."""
         until_ms = self._line.spoken_ms + for_ms
         await until(lambda: self._line.spoken_ms >= until_ms, what="something to be said")
 
-    def hush(self) -> None:
+    def send_silence(self) -> None:
         """Say nothing more, but go on sending that."""
-        self._line.hush()
+        self._line.send_silence()
 
-    def fall_silent(self) -> None:
+    def stop_sending(self) -> None:
         """Send nothing more."""
-        self._line.silence()
+        self._line.stop_sending()
 
     async def hang_up(self) -> None:
         """End the call: BYE, or CANCEL, or 603, as its state asks for; returns when it is done."""
         if not self.is_ended:
-            self._sip.tell("INFO")
-            await self.ended()
-        await self._sip.ended()
+            self._sip.send("INFO")
+            await self.wait_ended()
+        await self._sip.wait_ended()
 
-    async def vanish(self) -> None:
+    async def disconnect(self) -> None:
         """Die without a word, as a phone that loses its line."""
         self._line.close()
         await self._sip.close()

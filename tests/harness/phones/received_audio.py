@@ -22,11 +22,11 @@ class ReceivedAudio:
         """Return all that was heard, in order of arrival."""
         return self._line.frames
 
-    def heard(self, *tones_hz: int) -> list[ToneSpan]:
+    def tones_heard(self, *tones_hz: int) -> list[ToneSpan]:
         """Say which of these tones were heard when."""
         return tones(self.frames, tones_hz)
 
-    def sounds(self) -> list[ToneSpan]:
+    def sound_spans(self) -> list[ToneSpan]:
         """Say when anything at all was heard: speech, music, tones."""
         return spans([each for each in self.frames if is_sound(each.samples)])
 

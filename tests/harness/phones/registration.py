@@ -14,6 +14,6 @@ async def register(pbx: Pbx, agent: str, port: int, expires_s: int = 3600) -> No
         asking = SipCall(Path(folder), "register", port, f"127.0.0.1:{pbx.sip_port}")
         try:
             await asking.start(values)
-            await asking.ended()
+            await asking.wait_ended()
         finally:
             await asking.close()

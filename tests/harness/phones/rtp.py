@@ -58,18 +58,18 @@ class RtpLine:
         """Begin to speak, or go on to another port."""
         self.peer = ("127.0.0.1", port)
         if self._speaker is None:
-            self._speaker = asyncio.get_running_loop().create_task(self._spoken())
+            self._speaker = asyncio.get_running_loop().create_task(self._send_voice())
 
     @property
     def spoken_ms(self) -> int:
         """Tell for how long it has spoken."""
         return self._timestamp * FRAME_MS // FRAME_SAMPLES
 
-    def hush(self) -> None:
+    def send_silence(self) -> None:
         """Send silence from now on."""
         self._speech = to_ulaw(np.zeros(FRAME_SAMPLES, np.int16))
 
-    def silence(self) -> None:
+    def stop_sending(self) -> None:
         """Say nothing more."""
         if self._speaker is not None:
             self._speaker.cancel()
@@ -77,7 +77,7 @@ class RtpLine:
 
     def close(self) -> None:
         """Hang up the socket."""
-        self.silence()
+        self.stop_sending()
         if self._socket is not None:
             asyncio.get_running_loop().remove_reader(self._socket)
             self._socket.close()
@@ -112,7 +112,7 @@ class RtpLine:
                 at_ms = s * 1000 + ns / 1e6 - later_ms
                 self.frames.append(Frame(at_ms, stream, timestamp, from_ulaw(data[12:])))
 
-    async def _spoken(self) -> None:
+    async def _send_voice(self) -> None:
         loop = asyncio.get_running_loop()
         due_s = loop.time()
         spoken_ms = 0

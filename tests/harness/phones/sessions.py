@@ -22,21 +22,21 @@ class Transfer:
             "sourceChannelId": await crowd.leg("source"),
             "target": {"kind": "number", "number": crowd["target"].address},
         }
-        view = await crowd.steer("transfers", **{**asked, **more})
+        view = await crowd.control("transfers", **{**asked, **more})
         self.id = view["transferSessionId"]
         return view
 
     async def complete(self) -> View:
         """Leave the source out."""
         asked = {"completedByAgentId": "ada", "reason": "manual_complete"}
-        return await self._crowd.steer(f"transfers/{self.id}/complete", **asked)
+        return await self._crowd.control(f"transfers/{self.id}/complete", **asked)
 
     async def cancel(self) -> View:
         """Bring the customer back."""
         asked = {"cancelledByAgentId": "ada", "reason": "source_cancel"}
-        return await self._crowd.steer(f"transfers/{self.id}/cancel", **asked)
+        return await self._crowd.control(f"transfers/{self.id}/cancel", **asked)
 
-    async def becomes(self, state: str, reason: str = "") -> None:
+    async def wait_for_state(self, state: str, reason: str = "") -> None:
         """Wait for a state."""
         seen: View = {}
 
@@ -59,29 +59,31 @@ class Conference:
         """Call a party in."""
         address = self._crowd[name].address
         asked = {"requestedByAgentId": "ada", "targetExternalNumber": address, **more}
-        view = await self._crowd.steer("conference/members", **asked)
+        view = await self._crowd.control("conference/members", **asked)
         self.id = view["conferenceSessionId"]
         return view
 
     async def kick(self, name: str) -> View:
         """Put a party out."""
-        return await self.ask("kick", requesterAgentId="ada", targetChannelId=await self._leg(name))
+        return await self.request(
+            "kick", requesterAgentId="ada", targetChannelId=await self._leg(name)
+        )
 
     async def leave(self, name: str) -> View:
         """Let a party leave."""
-        return await self.ask("leave", agentId="ada", channelId=await self._leg(name))
+        return await self.request("leave", agentId="ada", channelId=await self._leg(name))
 
     async def coach(self, name: str, coached: str | None) -> View:
         """Let a party be heard by one other only, or by all again."""
         other = {"coachedChannelId": await self._leg(coached)} if coached else {}
-        return await self.ask("coach", channelId=await self._leg(name), **other)
+        return await self.request("coach", channelId=await self._leg(name), **other)
 
     async def view(self) -> View:
         """Show it."""
         path = f"/calls/{self._crowd.call}/conference/members"
         return await self._crowd.lab.engine.rpc("GET", path)
 
-    async def becomes(self, state: str) -> None:
+    async def wait_for_state(self, state: str) -> None:
         """Wait for a state."""
 
         async def is_so() -> bool:
@@ -92,10 +94,10 @@ class Conference:
     async def _leg(self, name: str) -> str:
         return await self._crowd.leg(name)
 
-    async def ask(self, path: str, **asked: Any) -> View:
+    async def request(self, path: str, **asked: Any) -> View:
         """Ask something of it."""
         asked = {"conferenceSessionId": self.id, **asked}
-        return await self._crowd.steer(f"conference/{path}", **asked)
+        return await self._crowd.control(f"conference/{path}", **asked)
 
 
 def all_hear_all(*names: str, silent: str = "") -> dict[str, str]:

@@ -66,7 +66,7 @@ class SipCall:
         self._scenario = scenario
         self._remote = remote
         self._process: Process | None = None
-        self._watch: asyncio.Task[None] | None = None
+        self._watch_task: asyncio.Task[None] | None = None
 
     async def start(self, values: Mapping[str, object]) -> Self:
         """Run it; returns when a called phone listens."""
@@ -79,10 +79,10 @@ class SipCall:
             self._command(), log=self._folder / "output.log", cwd=self._folder
         )
         await until(self._is_bound, what=f"SIPp to listen on {self.port}")
-        self._watch = asyncio.get_running_loop().create_task(self._watched())
+        self._watch_task = asyncio.get_running_loop().create_task(self._watch_trace())
         return self
 
-    def tell(self, method: str, *headers: str) -> None:
+    def send(self, method: str, *headers: str) -> None:
         """Send SIPp a request upon which its scenario does something: after INFO, it hangs up."""
         request = (
             f"{method} sip:phone@127.0.0.1 SIP/2.0",
@@ -98,14 +98,14 @@ class SipCall:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
             line.sendto("\r\n".join(request).encode(), ("127.0.0.1", self.port))
 
-    async def ended(self) -> None:
+    async def wait_ended(self) -> None:
         """Wait for SIPp to have ended by itself."""
         await until(lambda: self._process is None or not self._process.alive(), what="SIPp's end")
 
     async def close(self) -> None:
         """End SIPp if it runs."""
-        if self._watch is not None:
-            self._watch.cancel()
+        if self._watch_task is not None:
+            self._watch_task.cancel()
         if self._process is not None:
             await self._process.kill()
             self._process = None
@@ -122,7 +122,7 @@ class SipCall:
         ends_early = self._process is None or not self._process.alive()
         return ends_early or f":{self.port:04X} " in Path("/proc/net/udp").read_text()
 
-    async def _watched(self) -> None:
+    async def _watch_trace(self) -> None:
         trace = self._folder / "messages.log"
         read = 0
         while True:

@@ -10,12 +10,12 @@ from typing import Any, Self
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.audio import assert_uninterrupted
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import RequestError
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 PROMPT_MS = 13_000
@@ -28,7 +28,7 @@ KINDS = ("prompt", "gather", "ring", "talk", "hold", "ask")
 class SixCalls:
     """Calls by kind in `ids`; who was called first is in `phones`, who was dialled in `far`."""
 
-    def __init__(self, lab: TestBed, hooks: WebhookServer, sounds: MediaServer) -> None:
+    def __init__(self, lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
         self.ids: dict[str, str] = {}
         self.phones: dict[str, Phone] = {}
         self.far: dict[str, Phone] = {}
@@ -39,49 +39,54 @@ class SixCalls:
 
     async def __aenter__(self) -> Self:
         """Begin them all, and bring each to its step."""
-        await asyncio.gather(*map(self._begin, KINDS))
+        await asyncio.gather(*map(self._start, KINDS))
         await self.phones["prompt"].until_hears(600)
-        await self._lab.doing(self.ids["gather"], "gathering")
+        await self._lab.wait_for_state(self.ids["gather"], "gathering")
         await self.phones["gather"].press("1")
         for kind in ("talk", "hold"):
             await self.phones[kind].until_hears(500)
             await self.far[kind].until_hears(400)
-        await self.steer(self._lab, "hold", "hold")
-        await self.far["ring"].rung()
-        await self._hooks.asked("/next")
+        await self.control(self._lab, "hold", "hold")
+        await self.far["ring"].wait_ringing()
+        await self._hooks.wait_for_request("/next")
         await until(self._is_stored, what="the first digit and the ringing to be stored")
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
-    async def steer(self, lab: TestBed, kind: str, deed: str, **more: object) -> None:
+    async def control(self, lab: Lab, kind: str, deed: str, **more: object) -> None:
         """Ask something of a call's first leg through some engine; what is refused is said."""
         call = self.ids[kind]
         asked = {"channelId": f"{call}.l0", **more}
         await lab.engine.rpc("POST", f"/calls/{call}/{deed}", asked)
 
-    async def controlled(self, lab: TestBed, timeout_s: float = 10) -> float:
+    async def wait_controllable(self, lab: Lab, timeout_s: float = 10) -> float:
         """Wait until each can be controlled through an engine; returns how many ms that took."""
         began_ms = now_ms()
-        await asyncio.gather(*(self._steered(lab, kind, timeout_s) for kind in self.ids))
+        await asyncio.gather(*(self._wait_for_control(lab, kind, timeout_s) for kind in self.ids))
         return now_ms() - began_ms
 
-    async def go_on(self, lab: TestBed) -> None:
+    async def assert_continue(self, lab: Lab) -> None:
         """See each go on from where it stood, looked at and steered through some engine."""
         await asyncio.gather(
-            self._prompt(), self._gather(), self._ring(), self._talk(), self._hold(lab), self._ask()
+            self._finish_prompt(),
+            self._finish_gather(),
+            self._finish_ring(),
+            self._finish_talk(),
+            self._finish_hold(lab),
+            self._finish_webhook(),
         )
         for call in self.ids.values():
-            assert (await lab.ended(call))["status"] == "completed"
+            assert (await lab.wait_ended(call))["status"] == "completed"
 
-    async def _begin(self, kind: str) -> None:
-        phone = await self._let_in(Phone.answering(free_port(), tone_hz=400))
+    async def _start(self, kind: str) -> None:
+        phone = await self._enter(Phone.answering(free_port(), tone_hz=400))
         self.phones[kind] = phone
         if kind in {"ring", "talk", "hold"}:
             after_ms = RINGS_MS if kind == "ring" else 1
             answering = Phone.answering(free_port(), tone_hz=500, after_ms=after_ms)
-            self.far[kind] = await self._let_in(answering)
+            self.far[kind] = await self._enter(answering)
         self.ids[kind] = await self._lab.call(to=phone.address, action=self._action(kind))
 
     def _action(self, kind: str) -> object:
@@ -101,20 +106,20 @@ class SixCalls:
                 number = self.far[kind].address
                 return {"type": "dial", "data": {"number": number}, "action": after}
 
-    async def _let_in(self, phone: Any) -> Phone:
+    async def _enter(self, phone: Any) -> Phone:
         made: Phone = await self._stack.enter_async_context(phone)
         return made
 
     async def _is_stored(self) -> bool:
-        stories = [await self._lab.story(self.ids[kind]) for kind in ("gather", "ring")]
+        stories = [await self._lab.timeline_events(self.ids[kind]) for kind in ("gather", "ring")]
         happened = [[each["type"] for each in story] for story in stories]
         return "digit-pressed" in happened[0] and "leg-ringing" in happened[1]
 
-    async def _steered(self, lab: TestBed, kind: str, timeout_s: float) -> None:
+    async def _wait_for_control(self, lab: Lab, kind: str, timeout_s: float) -> None:
         async def is_done() -> bool:
             try:
-                await self.steer(lab, kind, "mute", direction="in")
-                await self.steer(lab, kind, "unmute")
+                await self.control(lab, kind, "mute", direction="in")
+                await self.control(lab, kind, "unmute")
             except RequestError as refused:
                 if refused.status != 503:
                     raise
@@ -123,44 +128,44 @@ class SixCalls:
 
         await until(is_done, timeout_s=timeout_s, what=f"{kind} to be controlled")
 
-    async def _prompt(self) -> None:
+    async def _finish_prompt(self) -> None:
         phone = self.phones["prompt"]
-        await phone.ended(timeout_s=20)
-        heard = phone.heard(600, 700)
+        await phone.wait_ended(timeout_s=20)
+        heard = phone.tones_heard(600, 700)
         assert [each.hz for each in heard] == [600, 700], heard
         assert abs(heard[0].length_ms - PROMPT_MS) <= SLACK_MS, heard
 
-    async def _gather(self) -> None:
+    async def _finish_gather(self) -> None:
         await self.phones["gather"].press("2")
-        told = await self._hooks.asked("/told")
+        told = await self._hooks.wait_for_request("/told")
         assert (told.body["dtmf"], told.body["reason"]) == ("12", "max-digits")
 
-    async def _ring(self) -> None:
-        await self._bridged("ring")
-        await self._parted("ring")
+    async def _finish_ring(self) -> None:
+        await self._expect_bridged("ring")
+        await self._hang_up_far_end("ring")
 
-    async def _talk(self) -> None:
-        assert_uninterrupted(self.phones["talk"].heard(500))
-        await self._parted("talk")
+    async def _finish_talk(self) -> None:
+        assert_uninterrupted(self.phones["talk"].tones_heard(500))
+        await self._hang_up_far_end("talk")
 
-    async def _hold(self, lab: TestBed) -> None:
-        await self.steer(lab, "hold", "unhold")
-        await self._bridged("hold")
-        await self._parted("hold")
+    async def _finish_hold(self, lab: Lab) -> None:
+        await self.control(lab, "hold", "unhold")
+        await self._expect_bridged("hold")
+        await self._hang_up_far_end("hold")
 
-    async def _ask(self) -> None:
+    async def _finish_webhook(self) -> None:
         phone = self.phones["ask"]
-        await phone.ended(timeout_s=20)
-        assert len(phone.heard(700)) == 1
-        assert len({each.id for each in self._hooks.of("/next")}) == 1
+        await phone.wait_ended(timeout_s=20)
+        assert len(phone.tones_heard(700)) == 1
+        assert len({each.id for each in self._hooks.requests_to("/next")}) == 1
 
-    async def _bridged(self, kind: str) -> None:
+    async def _expect_bridged(self, kind: str) -> None:
         await self.phones[kind].until_hears(500, timeout_s=20)
         await self.far[kind].until_hears(400, timeout_s=20)
 
-    async def _parted(self, kind: str) -> None:
+    async def _hang_up_far_end(self, kind: str) -> None:
         await self.far[kind].hang_up()
-        after = await self._hooks.asked(f"/after-{kind}")
+        after = await self._hooks.wait_for_request(f"/after-{kind}")
         assert after.body["dial"]["status"] == "completed"
-        assert len(self._hooks.of(f"/after-{kind}")) == 1
-        await self.phones[kind].ended()
+        assert len(self._hooks.requests_to(f"/after-{kind}")) == 1
+        await self.phones[kind].wait_ended()

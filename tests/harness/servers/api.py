@@ -44,9 +44,9 @@ class Api(ApiProcess):
         """Get an access token, of an agent if named."""
         body = {"apiKey": self.api_key, "apiSecret": self.api_secret, "agentId": agent}
         path = f"/auth/get-access-token/{ACCOUNT}"
-        return str((await self.ask("POST", path, body, token=""))["accessToken"])
+        return str((await self.request("POST", path, body, token=""))["accessToken"])
 
-    async def ask(
+    async def request(
         self, method: str, path: str, body: object = None, *, token: str
     ) -> dict[str, Any]:
         """Ask; raises Refused."""

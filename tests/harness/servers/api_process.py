@@ -55,6 +55,6 @@ class ApiProcess(Server):
         """Return the settings."""
         return self._settings
 
-    async def answers(self) -> bool:
+    async def is_ready(self) -> bool:
         """Tell whether it can do its work."""
         return await is_well(self.url + self.ready_path)

@@ -12,13 +12,13 @@ from typing import Any, Self
 
 from redis.asyncio import Redis
 
+from tests.harness.live_lab import Lab
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.server import Server
 from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.servers.valkey import Valkey
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 SLOTS = 8
@@ -34,18 +34,18 @@ class Cluster:
         trunk = f"sip:127.0.0.1:{self.trunk_port}"
         names = [f"pbx{number}" for number in range(1, nodes + 1)]
         self.nodes = [Pbx(folder / name, name=name, trunk=trunk) for name in names]
-        self.labs: list[TestBed] = []
+        self.labs: list[Lab] = []
         self._folder = folder
         self._token = secrets.token_hex(16)
         self._stack = AsyncExitStack()
         for _ in range(engines):
-            self.engine()
+            self.add_engine()
 
     async def __aenter__(self) -> Self:
         try:
-            await self._started(self.valkey, *self.nodes)
-            await self._started(*(lab.engine for lab in self.labs))
-            await self.shared()
+            await self._start_all(self.valkey, *self.nodes)
+            await self._start_all(*(lab.engine for lab in self.labs))
+            await self.wait_balanced()
         except BaseException:
             await self._stack.aclose()
             raise
@@ -56,7 +56,7 @@ class Cluster:
             thaw(lab.engine)
         await self._stack.aclose()
 
-    async def _started(self, *servers: Server) -> None:
+    async def _start_all(self, *servers: Server) -> None:
         """Start servers side by side, which end with the cluster, also if one does not start."""
         for server in servers:
             self._stack.push_async_callback(server.stop)
@@ -64,9 +64,9 @@ class Cluster:
             for server in servers:
                 starting.create_task(server.start())
 
-    def engine(
+    def add_engine(
         self, settings: Mapping[str, str] | None = None, ways: Sequence[TcpProxy] = ()
-    ) -> TestBed:
+    ) -> Lab:
         """Prepare one more engine, and look through it."""
         engine = Engine(
             self._folder / f"engine{len(self.labs) + 1}",
@@ -76,12 +76,12 @@ class Cluster:
             token=self._token,
             ways=ways,
         )
-        self.labs.append(TestBed(self.valkey, self.nodes[0], engine, self.trunk_port))
+        self.labs.append(Lab(self.valkey, self.nodes[0], engine, self.trunk_port))
         return self.labs[-1]
 
-    async def join(self) -> TestBed:
+    async def join(self) -> Lab:
         """Start one more engine, which ends with the cluster."""
-        lab = self.engine()
+        lab = self.add_engine()
         await self._stack.enter_async_context(lab.engine)
         return lab
 
@@ -97,7 +97,7 @@ class Cluster:
         """List the slots that an engine has."""
         return [slot for slot, pid in (await self.owners()).items() if pid == engine.pid]
 
-    async def shared(self, timeout_s: float = 15) -> None:
+    async def wait_balanced(self, timeout_s: float = 15) -> None:
         """Wait until the engines that run have equal shares of the slots."""
         running = [lab.engine for lab in self.labs if lab.engine.running()]
 
@@ -107,16 +107,16 @@ class Cluster:
 
         await until(is_so, timeout_s=timeout_s, what="equal shares of the slots")
         for engine in running:
-            await until(engine.answers, what="an engine to be ready")
+            await until(engine.is_ready, what="an engine to be ready")
 
-    async def emptied(self, timeout_s: float = 10) -> None:
+    async def wait_empty(self, timeout_s: float = 10) -> None:
         """Wait until there is no call, no channel and no bridge."""
         running = next(lab for lab in self.labs if lab.engine.running())
 
         async def is_so() -> bool:
             left = (await running.engine.rpc("GET", "/calls"))["calls"]
             for node in self.nodes:
-                seen = TestBed(self.valkey, node, running.engine, self.trunk_port)
+                seen = Lab(self.valkey, node, running.engine, self.trunk_port)
                 left += [*await seen.ari("channels"), *await seen.ari("bridges")]
             return not left
 

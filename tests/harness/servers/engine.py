@@ -51,8 +51,8 @@ class Engine(Server):
         self._valkey = valkey
         self._nodes = nodes
         self._settings = settings or {}
-        self._terms = terms or {}  # weight and limits, by node
-        self._ways = {way.leads_to: way.port for way in ways}  # else it goes there directly
+        self._node_options = terms or {}  # weight and limits, by node
+        self._proxies = {way.target_port: way.port for way in ways}  # else it goes there directly
 
     def command(self) -> Sequence[str]:
         """Return the command that operators use."""
@@ -61,7 +61,7 @@ class Engine(Server):
     def environment(self) -> Mapping[str, str]:
         """Return the settings."""
         return {
-            "SWITCHROOM_REDIS_URL": f"redis://127.0.0.1:{self._way(self._valkey.port)}/0",
+            "SWITCHROOM_REDIS_URL": f"redis://127.0.0.1:{self._proxied(self._valkey.port)}/0",
             "SWITCHROOM_NODES": json.dumps([self._node(pbx) for pbx in self._nodes]),
             "SWITCHROOM_RPC_PORT": str(self.port),
             "SWITCHROOM_RPC_TOKEN": self.token,
@@ -75,7 +75,7 @@ class Engine(Server):
             **self._settings,
         }
 
-    async def answers(self) -> bool:
+    async def is_ready(self) -> bool:
         """Tell whether it can take calls."""
         return await is_well(self.url + "/readyz")
 
@@ -96,7 +96,9 @@ class Engine(Server):
                 raise RequestError(reply.status, answer)
             return answer
 
-    async def told(self, call_id: str, event: str, timeout_s: float = 15) -> dict[str, Any]:
+    async def wait_for_event(
+        self, call_id: str, event: str, timeout_s: float = 15
+    ) -> dict[str, Any]:
         """Wait for an event of a call, or find it among those that were told."""
         headers = {
             "Authorization": f"Bearer {self.token}",
@@ -126,14 +128,14 @@ class Engine(Server):
     def _node(self, pbx: Pbx) -> dict[str, object]:
         return {
             "name": pbx.name,
-            "url": f"http://127.0.0.1:{self._way(pbx.ports.ari)}",
+            "url": f"http://127.0.0.1:{self._proxied(pbx.ports.ari)}",
             "user": pbx.ari_user,
             "password": pbx.ari_password,
             "media_url": self.url,
             "ami_password": pbx.passwords.ami,
             "ami_port": pbx.ami_port,
-            **self._terms.get(pbx.name, {}),
+            **self._node_options.get(pbx.name, {}),
         }
 
-    def _way(self, port: int) -> int:
-        return self._ways.get(port, port)
+    def _proxied(self, port: int) -> int:
+        return self._proxies.get(port, port)

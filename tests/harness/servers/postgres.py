@@ -51,7 +51,7 @@ class Postgres(Server):
         place = ("-D", str(self._data), "-h", "127.0.0.1", "-p", str(self.port), "-k", "")
         return [*self._as_user(), f"{self._bin}/postgres", *place, *options]
 
-    async def answers(self) -> bool:
+    async def is_ready(self) -> bool:
         """Tell whether it takes connections."""
         try:
             connection = await asyncpg.connect(

@@ -32,7 +32,7 @@ class Process:
         self, pid: int, began_ticks: int, child: subprocess.Popen[bytes] | None = None
     ) -> None:
         self.pid = pid
-        self._began_ticks = began_ticks
+        self._started_ticks = began_ticks
         self._child = child
 
     @classmethod
@@ -71,7 +71,7 @@ class Process:
 
     def save(self, path: Path) -> None:
         """Write what `load` needs."""
-        path.write_text(f"{self.pid} {self._began_ticks}\n")
+        path.write_text(f"{self.pid} {self._started_ticks}\n")
 
     def alive(self) -> bool:
         """Tell whether it still runs; one of our own that has ended is reaped."""
@@ -81,7 +81,7 @@ class Process:
             state, began_ticks = _stat(self.pid)
         except FileNotFoundError:
             return False
-        return began_ticks == self._began_ticks and state != "Z"
+        return began_ticks == self._started_ticks and state != "Z"
 
     async def stop(self, timeout_s: float = 15) -> None:
         """Ask it to end (SIGTERM), and kill it if it has not done so in time."""

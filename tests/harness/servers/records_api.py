@@ -36,7 +36,7 @@ class RecordsApi(ApiProcess):
             account=account,
         )
 
-    async def ask(
+    async def request(
         self, method: str, path: str, body: object = None, **query: object
     ) -> tuple[int, Any]:
         """Ask as the account; give status and answer."""

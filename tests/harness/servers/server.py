@@ -32,7 +32,7 @@ class Server(ABC):
         """Return what to run."""
 
     @abstractmethod
-    async def answers(self) -> bool:
+    async def is_ready(self) -> bool:
         """Tell whether it is ready to serve."""
 
     def environment(self) -> Mapping[str, str]:
@@ -56,7 +56,7 @@ class Server(ABC):
         self._process.save(self._pid_file)
         try:
             await until(
-                self._ready, timeout_s=self.ready_within_s, every_s=0.05, what=str(self.log)
+                self._is_ready, timeout_s=self.ready_within_s, every_s=0.05, what=str(self.log)
             )
         except BaseException:
             await self.kill()
@@ -103,11 +103,11 @@ class Server(ABC):
     def _pid_file(self) -> Path:
         return self.folder / "pid"
 
-    async def _ready(self) -> bool:
+    async def _is_ready(self) -> bool:
         if not self.running():
             last_words = self.log.read_text(errors="replace")[-2000:]
             raise RuntimeError(f"{self.folder.name} ended before it was ready:\n{last_words}")
-        return await self.answers()
+        return await self.is_ready()
 
 
 async def is_well(url: str, **headers: str) -> bool:

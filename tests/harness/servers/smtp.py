@@ -20,10 +20,10 @@ class Mailbox:
     """
 
     def __init__(self, password: str = "") -> None:
-        self.letters: list[EmailMessage] = []
+        self.messages: list[EmailMessage] = []
         self.refusal = ""
-        self.hesitates = False
-        self.heard = 0  # letters, to their end
+        self.hangs = False
+        self.received = 0  # letters, to their end
         self.port = 0
         self._password = password
 
@@ -57,12 +57,12 @@ class Mailbox:
     ) -> str:
         """Take a letter."""
         assert isinstance(envelope.content, bytes)
-        self.heard += 1
-        if self.hesitates:
+        self.received += 1
+        if self.hangs:
             await asyncio.Event().wait()  # until the connection is gone
         letter = message_from_bytes(envelope.content, policy=policy.default)
         assert isinstance(letter, EmailMessage)
-        self.letters.append(letter)
+        self.messages.append(letter)
         return "250 OK"
 
     def _protocol(self) -> SMTP:

@@ -16,10 +16,10 @@ class TcpProxy:
 
     def __init__(self, port: int) -> None:
         self.port = free_port()
-        self.leads_to = port
-        self._whole = asyncio.Event()
-        self._whole.set()
-        self._talks: set[asyncio.Task[None]] = set()
+        self.target_port = port
+        self._open = asyncio.Event()
+        self._open.set()
+        self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
     async def __aenter__(self) -> Self:
@@ -29,27 +29,27 @@ class TcpProxy:
     async def __aexit__(self, *_: object) -> None:
         if self._server is not None:
             self._server.close()
-        for talk in self._talks:
+        for talk in self._connections:
             talk.cancel()
-        await asyncio.gather(*self._talks, return_exceptions=True)
+        await asyncio.gather(*self._connections, return_exceptions=True)
 
     def cut(self) -> None:
         """Let nothing through."""
-        self._whole.clear()
+        self._open.clear()
 
-    def mend(self) -> None:
+    def restore(self) -> None:
         """Let everything through, first what was held back."""
-        self._whole.set()
+        self._open.set()
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.get_running_loop().create_task(self._talk(reader, writer))
-        self._talks.add(task)
-        task.add_done_callback(self._talks.discard)
+        task = asyncio.get_running_loop().create_task(self._relay(reader, writer))
+        self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            await self._whole.wait()
-            there, back = await asyncio.open_connection("127.0.0.1", self.leads_to)
+            await self._open.wait()
+            there, back = await asyncio.open_connection("127.0.0.1", self.target_port)
             try:
                 await asyncio.gather(self._pump(reader, back), self._pump(there, writer))
             finally:
@@ -61,8 +61,8 @@ class TcpProxy:
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(CHUNK):
-            await self._whole.wait()
+            await self._open.wait()
             writer.write(data)
             await writer.drain()
-        await self._whole.wait()
+        await self._open.wait()
         writer.close()

@@ -41,7 +41,7 @@ class Valkey(Server):
         flags = [part for name, value in options.items() for part in (f"--{name}", value)]
         return [str(get_binary_path()), *flags]
 
-    async def answers(self) -> bool:
+    async def is_ready(self) -> bool:
         """Tell whether it answers PING (it does not while it loads what was stored)."""
         client = Redis(host="127.0.0.1", port=self.port, retry=Retry(NoBackoff(), 0))
         try:

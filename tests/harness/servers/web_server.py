@@ -10,7 +10,7 @@ from aiohttp import web
 class WebServer(ABC):
     """Serves in this process for as long as its context lasts; its port outlives a restart."""
 
-    most_bytes = 1_048_576  # of one request
+    max_body_bytes = 1_048_576  # of one request
 
     def __init__(self) -> None:
         self._port = 0
@@ -26,7 +26,7 @@ class WebServer(ABC):
 
     async def start(self) -> None:
         """Serve."""
-        app = web.Application(client_max_size=self.most_bytes)
+        app = web.Application(client_max_size=self.max_body_bytes)
         app.add_routes(self.routes())
         self._runner = web.AppRunner(
             app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1

@@ -23,7 +23,7 @@ async def test_a_call_outlasts_a_restart_of_each_engine(tmp_path: Path) -> None:
             await (engine.stop() if command == "stop" else engine.start())
 
         first = cluster.labs[0]
-        number = await first.number(LISTENS)
+        number = await first.add_number(LISTENS)
         token = {"Authorization": f"Bearer {first.engine.token}"}
         async with aiohttp.ClientSession(headers=token, raise_for_status=True) as session:
             ports = {name: engine.port for name, engine in engines.items()}
@@ -31,4 +31,4 @@ async def test_a_call_outlasts_a_restart_of_each_engine(tmp_path: Path) -> None:
             async with asyncio.TaskGroup() as group:
                 group.create_task(call_through(cluster.nodes[0].ports.sip, number, TALKS_S))
                 group.create_task(rolling.restart_each())
-        await cluster.emptied()
+        await cluster.wait_empty()

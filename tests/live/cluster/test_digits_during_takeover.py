@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.cluster import Cluster, freeze, thaw
 from tests.harness.servers.tcp_proxy import TcpProxy
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 KEY_REPORT_MS = 150  # a key is ARI's to tell for 50 ms (calls.keys.SOON_MS), and AMI's 30 ms later
@@ -44,45 +44,45 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
         yield made
         for lab in made.labs:
             thaw(lab.engine)
-        await made.emptied()
+        await made.wait_empty()
 
 
 @asynccontextmanager
-async def typing_call(lab: TestBed, hooks: WebhookServer, keys: int) -> AsyncIterator[TypingCall]:
+async def typing_call(lab: Lab, hooks: WebhookServer, keys: int) -> AsyncIterator[TypingCall]:
     """Let somebody type the first of so many keys."""
     data = {"maxDigits": keys, **TIMEOUTS}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
     async with Phone.answering(free_port()) as phone:
         call = await lab.call(to=phone.address, action=action)
-        await lab.doing(call, "gathering")
+        await lab.wait_for_state(call, "gathering")
         await phone.press("1")
         await wait_for_digits(lab, call, "1")
         yield TypingCall(call, phone)
 
 
-async def wait_for_digits(lab: TestBed, call: str, digits: str) -> None:
+async def wait_for_digits(lab: Lab, call: str, digits: str) -> None:
     """Wait until a call has taken these keys and no others."""
 
     async def is_so() -> bool:
-        story = await lab.story(call)
+        story = await lab.timeline_events(call)
         return "".join(each["digit"] for each in story if each["type"] == "digit-pressed") == digits
 
     await until(is_so, what=f"{digits} to be stored")
 
 
-async def kill(lab: TestBed) -> None:
+async def kill(lab: Lab) -> None:
     """Die."""
     await lab.engine.kill()
 
 
-async def freeze_engine(lab: TestBed) -> None:
+async def freeze_engine(lab: Lab) -> None:
     """Sleep past the end of the lease."""
     freeze(lab.engine)
 
 
 @pytest.mark.parametrize("leave", [kill, freeze_engine])
 async def test_while_nobody_holds_the_slot(
-    cluster: Cluster, hooks: WebhookServer, leave: Callable[[TestBed], Awaitable[None]]
+    cluster: Cluster, hooks: WebhookServer, leave: Callable[[Lab], Awaitable[None]]
 ) -> None:
     """The one who takes the call up has heard them; those before and after are there, too."""
     gone, stays = cluster.labs
@@ -92,10 +92,10 @@ async def test_while_nobody_holds_the_slot(
         assert (await cluster.owners()).get(typist.slot) != stays.engine.pid
         await wait_for_digits(stays, typist.call, "11223")
         await typist.phone.press("334")
-        told = await hooks.asked("/told")
-        await typist.phone.ended()
+        told = await hooks.wait_for_request("/told")
+        await typist.phone.wait_ended()
     assert (told.body["dtmf"], told.body["reason"]) == ("11223334", "max-digits")
-    assert len(hooks.of("/told")) == 1
+    assert len(hooks.requests_to("/told")) == 1
 
 
 async def test_the_last_one_ends_it(cluster: Cluster, hooks: WebhookServer) -> None:
@@ -104,11 +104,11 @@ async def test_the_last_one_ends_it(cluster: Cluster, hooks: WebhookServer) -> N
     async with typing_call(gone, hooks, 4) as typist:
         await gone.engine.kill()
         await typist.phone.press("234")
-        told = await hooks.asked("/told")
-        await typist.phone.ended()
+        told = await hooks.wait_for_request("/told")
+        await typist.phone.wait_ended()
     assert told.body["dtmf"] == "1234"
-    assert len(hooks.of("/told")) == 1
-    assert (await stays.ended(typist.call))["status"] == "completed"
+    assert len(hooks.requests_to("/told")) == 1
+    assert (await stays.wait_ended(typist.call))["status"] == "completed"
 
 
 async def test_while_a_slot_is_handed_over(cluster: Cluster, hooks: WebhookServer) -> None:
@@ -120,8 +120,8 @@ async def test_while_a_slot_is_handed_over(cluster: Cluster, hooks: WebhookServe
         await until(lambda: len(typist.phone.presses) > 5, what="some keys")
         await gone.engine.stop()
         await pressing
-        told = await hooks.asked("/told")
-        await typist.phone.ended()
+        told = await hooks.wait_for_request("/told")
+        await typist.phone.wait_ended()
     assert told.body["dtmf"] == f"1{keys}"
 
 
@@ -138,8 +138,8 @@ async def test_after_a_prompt_that_ended_meanwhile(
         await gone.engine.kill()
         await until(lambda: not phone.hears(600), what="the prompt's end")
         await phone.press("12")
-        told = await hooks.asked("/told")
-        await phone.ended()
+        told = await hooks.wait_for_request("/told")
+        await phone.wait_ended()
     assert told.body["dtmf"] == "12"
 
 
@@ -147,7 +147,7 @@ async def test_while_its_websocket_is_cut(tmp_path: Path, hooks: WebhookServer) 
     """An engine alone that hears nothing over ARI for a while hears them over AMI."""
     cluster = Cluster(tmp_path, engines=0)
     async with TcpProxy(cluster.nodes[0].ports.ari) as way:
-        lab = cluster.engine(ways=[way])
+        lab = cluster.add_engine(ways=[way])
         async with cluster, typing_call(lab, hooks, 6) as typist:
             way.cut()
             await typist.phone.press("2233")
@@ -157,11 +157,11 @@ async def test_while_its_websocket_is_cut(tmp_path: Path, hooks: WebhookServer) 
                 what="it to notice",
             )
             await typist.phone.press("4")
-            way.mend()
+            way.restore()
             await wait_for_digits(lab, typist.call, "122334")
-            told = await hooks.asked("/told")
-            await typist.phone.ended()
-            await cluster.emptied()
+            told = await hooks.wait_for_request("/told")
+            await typist.phone.wait_ended()
+            await cluster.wait_empty()
     assert told.body["dtmf"] == "122334"
 
 
@@ -171,7 +171,7 @@ async def test_before_a_hold_that_was_asked_for_meanwhile(
     """Nobody knows yet that the websocket is cut: what was pressed before the hold counts, once."""
     cluster = Cluster(tmp_path, engines=0)
     async with TcpProxy(cluster.nodes[0].ports.ari) as way:
-        lab = cluster.engine(ways=[way])
+        lab = cluster.add_engine(ways=[way])
         async with cluster, typing_call(lab, hooks, 4) as typist:
             on_leg = {"channelId": (await lab.engine.call(typist.call))["legs"][0]["channelId"]}
             way.cut()
@@ -181,10 +181,10 @@ async def test_before_a_hold_that_was_asked_for_meanwhile(
             )
             await lab.engine.rpc("POST", f"/calls/{typist.call}/hold", on_leg)
             await wait_for_digits(lab, typist.call, "122")
-            way.mend()
+            way.restore()
             await lab.engine.rpc("POST", f"/calls/{typist.call}/unhold", on_leg)
             await typist.phone.press("3")
-            told = await hooks.asked("/told")
-            await typist.phone.ended()
-            await cluster.emptied()
+            told = await hooks.wait_for_request("/told")
+            await typist.phone.wait_ended()
+            await cluster.wait_empty()
     assert told.body["dtmf"] == "1223"

@@ -16,15 +16,15 @@ async def test_an_engine_without_its_store(
     """Another goes on with its calls; what it sent meanwhile comes late, and changes nothing."""
     cluster = Cluster(tmp_path, engines=0, nodes=2)
     async with TcpProxy(cluster.valkey.port) as way:
-        cut_off, other = cluster.engine(ways=[way]), cluster.engine()
+        cut_off, other = cluster.add_engine(ways=[way]), cluster.add_engine()
         async with cluster, SixCalls(cut_off, hooks, sounds) as calls:
             way.cut()
-            await calls.controlled(other)
-            way.mend()
+            await calls.wait_controllable(other)
+            way.restore()
             await until(lambda: "slot lost" in cut_off.engine.log.read_text(), what="it to notice")
-            await calls.go_on(other)
-            await cluster.shared()
-            await cluster.emptied()
+            await calls.assert_continue(other)
+            await cluster.wait_balanced()
+            await cluster.wait_empty()
 
 
 async def test_an_engine_without_a_pbx(
@@ -33,7 +33,7 @@ async def test_an_engine_without_a_pbx(
     """Another, which reaches it, goes on with its calls; it takes part again when it can."""
     cluster = Cluster(tmp_path, engines=0, nodes=2)
     async with TcpProxy(cluster.nodes[0].ports.ari) as way:
-        cut_off, other = cluster.engine(ways=[way]), cluster.engine()
+        cut_off, other = cluster.add_engine(ways=[way]), cluster.add_engine()
         async with cluster, SixCalls(cut_off, hooks, sounds) as calls:
             way.cut()
 
@@ -41,8 +41,8 @@ async def test_an_engine_without_a_pbx(
                 return not await cluster.slots_of(cut_off.engine)
 
             await until(is_handed_over, timeout_s=12, what="its slots to be the other's")
-            await calls.controlled(other)
-            await calls.go_on(other)
-            way.mend()
-            await cluster.shared()
-            await cluster.emptied()
+            await calls.wait_controllable(other)
+            await calls.assert_continue(other)
+            way.restore()
+            await cluster.wait_balanced()
+            await cluster.wait_empty()

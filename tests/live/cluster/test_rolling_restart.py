@@ -30,20 +30,20 @@ async def test_a_rolling_restart(tmp_path: Path, sounds: MediaServer) -> None:
                 for number in range(CALLS)
             ]
         ids = [each.result() for each in calls]
-        statuses = [(await cluster.labs[0].ended(each))["status"] for each in ids]
+        statuses = [(await cluster.labs[0].wait_ended(each))["status"] for each in ids]
         assert statuses == ["completed"] * CALLS
         told: dict[str, list[int]] = defaultdict(list)
         for event in await cluster.events():
             told[event["callId"]].append(event["sequenceNumber"])
         assert set(told) == set(ids)
         assert all(numbers == list(range(len(numbers))) for numbers in told.values()), told
-        await cluster.emptied()
+        await cluster.wait_empty()
 
 
 async def _restart_all(cluster: Cluster) -> None:
     for lab in cluster.labs:
         await lab.engine.restart()
-        await cluster.shared()
+        await cluster.wait_balanced()
 
 
 async def _play_through(
@@ -53,8 +53,8 @@ async def _play_through(
     await asyncio.sleep(number * INTERVAL_MS / 1000)
     async with Phone.answering(free_port()) as phone:
         call = await _place_call(cluster, phone, action, f"rolling_{number:04}")
-        await phone.ended(timeout_s=15)
-        assert [each.hz for each in phone.heard(600)] == [600]
+        await phone.wait_ended(timeout_s=15)
+        assert [each.hz for each in phone.tones_heard(600)] == [600]
     return call
 
 

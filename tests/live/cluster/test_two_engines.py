@@ -10,13 +10,13 @@ import pytest
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.registration import register
 from tests.harness.phones.six_calls import SixCalls
 from tests.harness.ports import free_port
 from tests.harness.servers.cluster import LEASE_S, Cluster, freeze, thaw
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 BACK_WITHIN_MS = (LEASE_S + 1) * 1000
@@ -30,7 +30,7 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
     """Give two engines at two PBX nodes; afterwards nothing may be left on them."""
     async with Cluster(tmp_path, nodes=2) as made:
         yield made
-        await made.emptied()
+        await made.wait_empty()
 
 
 async def test_a_killed_engine(cluster: Cluster, hooks: WebhookServer, sounds: MediaServer) -> None:
@@ -38,8 +38,8 @@ async def test_a_killed_engine(cluster: Cluster, hooks: WebhookServer, sounds: M
     gone, stays = cluster.labs
     async with SixCalls(gone, hooks, sounds) as calls:
         await gone.engine.kill()
-        took_ms = await calls.controlled(stays)
-        await calls.go_on(stays)
+        took_ms = await calls.wait_controllable(stays)
+        await calls.assert_continue(stays)
     log.info("controlled again after %.0f ms", took_ms)
     assert took_ms < BACK_WITHIN_MS + SLACK_MS
 
@@ -53,7 +53,7 @@ async def test_a_stopped_engine(
         going = asyncio.create_task(gone.engine.stop())
         longest_ms = await _longest_ms(calls, stays, going.done)
         await going
-        await calls.go_on(stays)
+        await calls.assert_continue(stays)
     log.info("two requests a call took %.0f ms at most", longest_ms)
     assert longest_ms < HANDED_OVER_WITHIN_MS + SLACK_MS
 
@@ -63,14 +63,14 @@ async def test_a_frozen_engine(cluster: Cluster, hooks: WebhookServer, sounds: M
     frozen, other = cluster.labs
     async with SixCalls(frozen, hooks, sounds) as calls:
         freeze(frozen.engine)
-        await calls.controlled(other)
+        await calls.wait_controllable(other)
         assert set((await cluster.owners()).values()) == {other.engine.pid}
         thaw(frozen.engine)
         await until(lambda: "slot lost" in frozen.engine.log.read_text(), what="it to notice")
-        await calls.go_on(other)
+        await calls.assert_continue(other)
         assert "app taken over" not in other.engine.log.read_text()
-        assert len(calls.phones["prompt"].heard(600)) == 1
-    await cluster.shared()
+        assert len(calls.phones["prompt"].tones_heard(600)) == 1
+    await cluster.wait_balanced()
 
 
 async def test_an_app_that_is_taken(
@@ -88,8 +88,8 @@ async def test_an_app_that_is_taken(
         ):
             while "ApplicationReplaced" not in (await websocket.receive()).data:
                 pass
-        await calls.controlled(other)
-        await calls.go_on(other)
+        await calls.wait_controllable(other)
+        await calls.assert_continue(other)
 
 
 async def test_an_engine_joins(cluster: Cluster, hooks: WebhookServer, sounds: MediaServer) -> None:
@@ -97,11 +97,11 @@ async def test_an_engine_joins(cluster: Cluster, hooks: WebhookServer, sounds: M
     first, second = cluster.labs
     async with SixCalls(first, hooks, sounds) as calls:
         third = await cluster.join()
-        await cluster.shared()
+        await cluster.wait_balanced()
         assert len(await cluster.slots_of(third.engine)) in {2, 3}
         for lab in (first, second, third):
-            await calls.controlled(lab)
-        await calls.go_on(third)
+            await calls.wait_controllable(lab)
+        await calls.assert_continue(third)
 
 
 async def test_any_engine_answers(
@@ -122,8 +122,8 @@ async def test_any_engine_answers(
             for call in (there, calls.ids["talk"]):
                 assert (await lab.engine.call(call))["callId"] == call
         await first.engine.rpc("POST", f"/calls/{there}/hangup", {})
-        await phone.ended()
-        await calls.go_on(second)
+        await phone.wait_ended()
+        await calls.assert_continue(second)
 
 
 async def test_the_store_is_killed(
@@ -136,8 +136,8 @@ async def test_the_store_is_killed(
         away_ms = now_ms()
         await until(lambda: now_ms() - away_ms > BACK_WITHIN_MS, what="the leases to run out")
         await cluster.valkey.start()
-        await calls.controlled(second)
-        await calls.go_on(first)
+        await calls.wait_controllable(second)
+        await calls.assert_continue(first)
 
 
 async def test_the_store_loses_everything(
@@ -149,10 +149,10 @@ async def test_the_store_loses_everything(
         before = await cluster.owners()
         await cluster.flush()
         await until(lambda: "lost a slot" in first.engine.log.read_text(), what="it to notice")
-        await cluster.shared()
+        await cluster.wait_balanced()
         assert await cluster.owners() == before
-        await calls.controlled(second)
-        await calls.go_on(first)
+        await calls.wait_controllable(second)
+        await calls.assert_continue(first)
 
 
 async def test_who_registers_is_known_to_all(cluster: Cluster) -> None:
@@ -162,13 +162,13 @@ async def test_who_registers_is_known_to_all(cluster: Cluster) -> None:
     for lab in cluster.labs:
         await _wait_for_presence(lab, "1001", "online")
     await first.engine.kill()
-    await cluster.shared()
+    await cluster.wait_balanced()
     await _wait_for_presence(second, "1001", "online")
     await register(cluster.nodes[1], "1002", free_port())
     await _wait_for_presence(second, "1002", "online")
 
 
-async def _wait_for_presence(lab: TestBed, agent: str, presence: str) -> None:
+async def _wait_for_presence(lab: Lab, agent: str, presence: str) -> None:
     async def is_so() -> bool:
         view = await lab.engine.rpc("GET", f"/agents/acme/{agent}")
         return bool(view["presence"] == presence)
@@ -176,9 +176,9 @@ async def _wait_for_presence(lab: TestBed, agent: str, presence: str) -> None:
     await until(is_so, timeout_s=3, what=f"{agent} to be {presence}")
 
 
-async def _longest_ms(calls: SixCalls, lab: TestBed, is_over: Callable[[], bool]) -> float:
+async def _longest_ms(calls: SixCalls, lab: Lab, is_over: Callable[[], bool]) -> float:
     """Steer all calls again and again; returns the longest time that this took."""
     longest_ms = 0.0
     while not is_over():
-        longest_ms = max(longest_ms, await calls.controlled(lab))
+        longest_ms = max(longest_ms, await calls.wait_controllable(lab))
     return longest_ms

@@ -6,11 +6,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from tests.harness.live_lab import Lab
 from tests.harness.pbx.two_nodes import GRACE_S, WAITS, TwoNodes, node_of
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.process import Process
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 HANGUP = {"type": "hangup", "data": {}}
@@ -22,23 +22,23 @@ async def test_calls_are_spread_by_weight_up_to_the_limits(two: TwoNodes) -> Non
     placed = Counter([node_of(await two.call()) for _ in range(8)])
     assert placed == {"pbx1": 6, "pbx2": 2}
     assert [node_of(await two.call(node="pbx2")) for _ in range(2)] == ["pbx2", "pbx2"]
-    assert await two.refused(node="pbx2") == (503, "node_full")
-    assert await two.refused() == (503, "trunk_full")
-    async with Phone.calling(two.nodes[1], await two.at(1).number(HANGUP)) as caller:
-        await caller.ended()
+    assert await two.refusal(node="pbx2") == (503, "node_full")
+    assert await two.refusal() == (503, "trunk_full")
+    async with Phone.calling(two.nodes[1], await two.lab(1).add_number(HANGUP)) as caller:
+        await caller.wait_ended()
         assert caller.status == 503
 
 
 async def test_a_drained_node_gets_no_call(two: TwoNodes, tmp_path: Path) -> None:
     """Neither made nor taken in; the live one goes on, and when it ends the command says so."""
     live = await two.call(node="pbx1")
-    await two.talks(live)
+    await two.wait_answered(live)
     command = _switchroom(two, tmp_path, "nodes", "drain", "pbx1")
     await until(lambda: "1 live calls" in _printed(tmp_path), what="the count")
     assert [node_of(await two.call()) for _ in range(3)] == ["pbx2"] * 3
-    assert await two.refused(node="pbx1") == (503, "node_drained")
-    async with Phone.calling(two.nodes[0], await two.at(0).number(HANGUP)) as caller:
-        await caller.ended()
+    assert await two.refusal(node="pbx1") == (503, "node_drained")
+    async with Phone.calling(two.nodes[0], await two.lab(0).add_number(HANGUP)) as caller:
+        await caller.wait_ended()
         assert caller.status == 503
     assert command.alive()
     assert (await two.engine.call(live))["state"] == "gathering"
@@ -67,17 +67,17 @@ async def test_a_node_that_dies_ends_its_calls_alone(two: TwoNodes) -> None:
     """
     calls = [await two.call() for _ in range(4)]
     for call in calls:
-        await two.talks(call)
+        await two.wait_answered(call)
     lost = [each for each in calls if node_of(each) == "pbx1"]
     await two.nodes[0].kill()
     assert node_of(await two.call(node="pbx2")) == "pbx2"
     await until(lambda: _is_away(two, "pbx1"), what="pbx1 to be missed")
     assert node_of(await two.call()) == "pbx2"
     for call in lost:
-        view = await two.at(0).ended(call, GRACE_S + 3)
+        view = await two.lab(0).wait_ended(call, GRACE_S + 3)
         assert (view["status"], view["reason"]) == ("completed", "lost")
-        assert (await two.engine.told(call, "completed"))["callId"] == call
-    assert (await two.counts()) == {"pbx1": 0, "pbx2": 3}
+        assert (await two.engine.wait_for_event(call, "completed"))["callId"] == call
+    assert (await two.call_counts()) == {"pbx1": 0, "pbx2": 3}
     await two.nodes[0].start()
     await until(lambda: _is_back(two, "pbx1"), what="pbx1 to be heard")
     assert node_of(await two.call()) == "pbx1"
@@ -86,14 +86,14 @@ async def test_a_node_that_dies_ends_its_calls_alone(two: TwoNodes) -> None:
 async def test_what_is_left_on_a_node_is_reaped(two: TwoNodes) -> None:
     """A node that stood still for longer than the grace: its calls were given up, and are ended."""
     call = await two.call(node="pbx1")
-    await two.talks(call)
+    await two.wait_answered(call)
     os.kill(two.nodes[0].pid, signal.SIGSTOP)
     try:
-        view = await two.at(0).ended(call, GRACE_S + 15)
+        view = await two.lab(0).wait_ended(call, GRACE_S + 15)
         assert (view["status"], view["reason"]) == ("completed", "lost")
     finally:
         os.kill(two.nodes[0].pid, signal.SIGCONT)
-    await two.at(0).emptied(15)
+    await two.lab(0).wait_empty(15)
 
 
 async def test_calls_of_a_node_that_is_configured_no_more(two: TwoNodes, tmp_path: Path) -> None:
@@ -101,10 +101,10 @@ async def test_calls_of_a_node_that_is_configured_no_more(two: TwoNodes, tmp_pat
     call = await two.call(node="pbx2")
     await until(lambda: _is_answered(two, call), what="the answer to be stored")
     await two.engine.kill()
-    async with two.engine_of(tmp_path / "other", two.nodes[:1]) as other:
-        ends = TestBed(two.valkey, two.nodes[0], other, two.trunk_port)
+    async with two.new_engine(tmp_path / "other", two.nodes[:1]) as other:
+        ends = Lab(two.valkey, two.nodes[0], other, two.trunk_port)
         assert (await other.call(call))["state"] == "gathering"
-        view = await ends.ended(call, GRACE_S + 5)
+        view = await ends.wait_ended(call, GRACE_S + 5)
         assert (view["status"], view["reason"]) == ("completed", "lost")
 
         async def is_forgotten() -> bool:
@@ -122,14 +122,14 @@ async def test_a_node_found_by_the_dns(two: TwoNodes, tmp_path: Path) -> None:
         "SWITCHROOM_NODE_PASSWORD": pbx.ari_password,
         "SWITCHROOM_NODE_MEDIA_URL": "http://127.0.0.1:1",
     }
-    async with two.engine_of(tmp_path / "found", [], **settings) as engine:
-        lab = TestBed(two.valkey, pbx, engine, two.trunk_port)
+    async with two.new_engine(tmp_path / "found", [], **settings) as engine:
+        lab = Lab(two.valkey, pbx, engine, two.trunk_port)
         await until(lambda: _is_heard(engine), what="the node to be heard")
         call = await lab.call(to="+15550100", action=WAITS)
         assert node_of(call) == "ip7f000001"
-        await lab.doing(call, "gathering")
+        await lab.wait_for_state(call, "gathering")
         await engine.rpc("POST", f"/calls/{call}/hangup", {})
-        await lab.ended(call)
+        await lab.wait_ended(call)
 
 
 async def test_what_a_node_tells_of_itself(two: TwoNodes) -> None:
@@ -149,11 +149,11 @@ def _printed(folder: Path) -> str:
 
 
 async def _is_answered(two: TwoNodes, call: str) -> bool:
-    return any(each["type"] == "leg-answered" for each in await two.at(0).story(call))
+    return any(each["type"] == "leg-answered" for each in await two.lab(0).timeline_events(call))
 
 
 async def _is_away(two: TwoNodes, name: str) -> bool:
-    return not (await two.shown(name))["connected"]
+    return not (await two.node(name))["connected"]
 
 
 async def _is_heard(engine: Engine) -> bool:
@@ -166,8 +166,8 @@ async def _is_back(two: TwoNodes, name: str) -> bool:
 
 
 async def _is_watched(two: TwoNodes) -> bool:
-    return all([(await two.shown(each.name)).get("amiConnected") for each in two.nodes])
+    return all([(await two.node(each.name)).get("amiConnected") for each in two.nodes])
 
 
 async def _refuses(two: TwoNodes, name: str, code: str) -> bool:
-    return bool((await two.shown(name)).get("unavailableReason", "") == code)
+    return bool((await two.node(name)).get("unavailableReason", "") == code)

@@ -14,7 +14,7 @@ from tests.harness.until import until
 @pytest.fixture
 async def other(two: TwoNodes, tmp_path: Path) -> AsyncIterator[Engine]:
     """Give a second engine on the same nodes, which has its half of the slots."""
-    async with two.engine_of(tmp_path / "other", two.nodes) as engine:
+    async with two.new_engine(tmp_path / "other", two.nodes) as engine:
         await until(lambda: _shares(two.engine, engine), what="both engines to hear both nodes")
         yield engine
 

@@ -81,9 +81,9 @@ async def test_two_nodes_run_side_by_side(pbx: Pbx, tmp_path: Path) -> None:
 async def test_comes_back_after_a_crash(pbx: Pbx) -> None:
     """A node that was killed starts again on the same ports."""
     await pbx.kill()
-    assert not await pbx.answers()
+    assert not await pbx.is_ready()
     await pbx.start()
-    assert await pbx.answers()
+    assert await pbx.is_ready()
 
 
 def listed_modules(pbx: Pbx) -> set[str]:

@@ -20,7 +20,7 @@ SETTINGS = {
 async def test_the_owner_is_killed(tmp_path: Path) -> None:
     """Nothing is lost or out of order, and what comes twice has the same id and body."""
     cluster = Cluster(tmp_path, engines=0)
-    labs = [cluster.engine(SETTINGS) for _ in range(2)]
+    labs = [cluster.add_engine(SETTINGS) for _ in range(2)]
     async with (
         cluster,
         answering_all(tmp_path, cluster.trunk_port),
@@ -32,7 +32,7 @@ async def test_the_owner_is_killed(tmp_path: Path) -> None:
         calls = await asyncio.gather(
             *(lab.call(to="+15550100", action=WAITS) for lab in labs for _ in range(CALLS // 2))
         )
-        await until(lambda: len(customer.got) > CALLS, what="the first steps to be told")
+        await until(lambda: len(customer.requests) > CALLS, what="the first steps to be told")
         await gone.engine.kill()
 
         def are_ended() -> bool:
@@ -41,8 +41,8 @@ async def test_the_owner_is_killed(tmp_path: Path) -> None:
 
         await until(are_ended, timeout_s=LEASE_S + 30, what="the end of each call to be told")
         found = receipts_by_call(customer.accepted)
-        await cluster.emptied()
+        await cluster.wait_empty()
     assert found.keys() == set(calls)
     assert all(each.is_in_order and not each.missing for each in found.values())
     assert sum(each.changed for each in found.values()) == 0
-    assert len(customer.got) > len(customer.accepted)  # those that failed came again
+    assert len(customer.requests) > len(customer.accepted)  # those that failed came again

@@ -13,33 +13,33 @@ from tests.live.recovery.test_sessions_killed import RINGING
 
 async def hold(crowd: Parties) -> dict[str, str]:
     """Hold the customer."""
-    await crowd.steer("hold", channelId=await crowd.leg("customer"))
+    await crowd.control("hold", channelId=await crowd.leg("customer"))
     return {"customer": "music", "source": ""}
 
 
 async def unhold(crowd: Parties) -> dict[str, str]:
     """Hold the customer, and have it back."""
-    await crowd.hear(**await hold(crowd))
-    await crowd.steer("unhold", channelId=await crowd.leg("customer"))
+    await crowd.expect_audio(**await hold(crowd))
+    await crowd.control("unhold", channelId=await crowd.leg("customer"))
     return {"customer": "source", "source": "customer"}
 
 
 async def mute(crowd: Parties) -> dict[str, str]:
     """Mute the customer."""
-    await crowd.steer("mute", channelId=await crowd.leg("customer"))
+    await crowd.control("mute", channelId=await crowd.leg("customer"))
     return {"customer": "source", "source": ""}
 
 
 async def start_transfer(crowd: Parties) -> dict[str, str]:
     """Begin a transfer."""
-    await crowd.phone("target", picks_up=False)
+    await crowd.add_phone("target", picks_up=False)
     await Transfer(crowd).start()
     return RINGING
 
 
 async def start_blind(crowd: Parties) -> dict[str, str]:
     """Begin a blind one, to who answers."""
-    await crowd.phone("target")
+    await crowd.add_phone("target")
     await Transfer(crowd).start("blind")
     return {"customer": "target", "target": "customer"}
 
@@ -47,7 +47,7 @@ async def start_blind(crowd: Parties) -> dict[str, str]:
 async def cancel(crowd: Parties) -> dict[str, str]:
     """Cancel one."""
     await start_transfer(crowd)
-    await crowd["target"].rung()
+    await crowd["target"].wait_ringing()
     begun = Transfer(crowd)
     begun.id = (await crowd.view())["transfers"][0]["transferSessionId"]
     await begun.cancel()
@@ -56,24 +56,24 @@ async def cancel(crowd: Parties) -> dict[str, str]:
 
 async def add(crowd: Parties) -> dict[str, str]:
     """Begin a conference."""
-    await crowd.phone("target")
+    await crowd.add_phone("target")
     await Conference(crowd).add("target")
     return all_hear_all(*THREE)
 
 
 async def coach(crowd: Parties) -> dict[str, str]:
     """Let one coach another."""
-    await crowd.phone("target")
+    await crowd.add_phone("target")
     conference = Conference(crowd)
     await conference.add("target")
-    await crowd.hear(**all_hear_all(*THREE))
+    await crowd.expect_audio(**all_hear_all(*THREE))
     await conference.coach("target", "source")
     return COACHED
 
 
 async def uncoach(crowd: Parties) -> dict[str, str]:
     """Let a coach be heard by all."""
-    await crowd.hear(**await coach(crowd))
+    await crowd.expect_audio(**await coach(crowd))
     conference = Conference(crowd)
     conference.id = (await crowd.view())["conferences"][0]["conferenceSessionId"]
     await conference.coach("target", None)
@@ -88,7 +88,7 @@ async def test_the_moment_it_has_replied(
     crowd: Parties, ask: Callable[[Parties], Awaitable[dict[str, str]]]
 ) -> None:
     """What was granted is stored: the next engine does it, if this one did not."""
-    await crowd.talk()
+    await crowd.connect()
     expected = await ask(crowd)
     await crash(crowd.lab)
-    await crowd.hear_for(1000, expected)
+    await crowd.expect_audio_for(1000, expected)

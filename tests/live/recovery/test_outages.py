@@ -2,16 +2,16 @@
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.audio import assert_uninterrupted
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import RequestError
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 
-async def test_a_pbx_that_dies_takes_its_calls_along(lab: TestBed, sounds: MediaServer) -> None:
+async def test_a_pbx_that_dies_takes_its_calls_along(lab: Lab, sounds: MediaServer) -> None:
     """A killed PBX: originate answers 503 no_node, its calls are told as lost when it is back.
 
     The engine reconnects by itself and a new call works.
@@ -23,11 +23,11 @@ async def test_a_pbx_that_dies_takes_its_calls_along(lab: TestBed, sounds: Media
         await lab.pbx.kill()
         refused = await _wait_until_refused(lab)
         assert (refused.status, refused.problem["code"]) == (503, "no_node")
-        await phone.vanish()
+        await phone.disconnect()
     await lab.pbx.start()
-    view = await lab.ended(lost)
+    view = await lab.wait_ended(lost)
     assert (view["status"], view["reason"]) == ("completed", "lost")
-    await until(lab.engine.answers, what="the engine to be ready again")
+    await until(lab.engine.is_ready, what="the engine to be ready again")
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action=play)
         await phone.until_hears(600)
@@ -35,7 +35,7 @@ async def test_a_pbx_that_dies_takes_its_calls_along(lab: TestBed, sounds: Media
 
 
 async def test_without_the_store_media_goes_on(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The store is away for seconds: a prompt is heard on, new calls get 503; then all goes on."""
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 8000)}}
@@ -49,13 +49,13 @@ async def test_without_the_store_media_goes_on(
         await until(lambda: now_ms() - away_ms > 3000, what="three seconds")
         assert phone.hears(600)
         await lab.valkey.start()
-        await hooks.asked("/after")
-        await phone.ended()
-        assert_uninterrupted(phone.heard(600))
-    assert (await lab.ended(call))["status"] == "completed"
+        await hooks.wait_for_request("/after")
+        await phone.wait_ended()
+        assert_uninterrupted(phone.tones_heard(600))
+    assert (await lab.wait_ended(call))["status"] == "completed"
 
 
-async def _wait_until_refused(lab: TestBed, to: str = "+15559999") -> RequestError:
+async def _wait_until_refused(lab: Lab, to: str = "+15559999") -> RequestError:
     """Ask for a call until that is refused."""
     refusals: list[RequestError] = []
 

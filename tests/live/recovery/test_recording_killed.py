@@ -1,5 +1,6 @@
 """Recordings outlive what goes away meanwhile: the engine, everybody on the line, the archive."""
 
+from tests.harness.live_lab import Lab
 from tests.harness.phones.recorded_calls import (
     CALLER_HZ,
     heard_ms,
@@ -8,11 +9,10 @@ from tests.harness.phones.recorded_calls import (
     wait_until_heard,
 )
 from tests.harness.phones.recording_file import LEFT
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 
-async def test_an_engine_that_dies_loses_nothing_of_a_recording(lab: TestBed) -> None:
+async def test_an_engine_that_dies_loses_nothing_of_a_recording(lab: Lab) -> None:
     """SIGKILL in the midst of a call: the PBX records on, and the next engine files all of it."""
     async with recorded_call(lab) as (call, caller, far):
         before_ms = heard_ms(far, CALLER_HZ)
@@ -29,12 +29,12 @@ async def test_an_engine_that_dies_loses_nothing_of_a_recording(lab: TestBed) ->
     assert spoken[1] - spoken[0] >= talked_ms
 
 
-async def _is_live(lab: TestBed, call: str) -> bool:
+async def _is_live(lab: Lab, call: str) -> bool:
     calls = (await lab.engine.rpc("GET", "/calls"))["calls"]
     return call in {each["callId"] for each in calls}
 
 
-async def test_a_call_that_ends_without_an_engine_is_filed(lab: TestBed) -> None:
+async def test_a_call_that_ends_without_an_engine_is_filed(lab: Lab) -> None:
     """Everybody hangs up while no engine runs: the next one finds the recording on the PBX."""
     async with recorded_call(lab) as (call, caller, far):
         await lab.engine.kill()
@@ -45,15 +45,15 @@ async def test_a_call_that_ends_without_an_engine_is_filed(lab: TestBed) -> None
     assert found.heard_ms(LEFT, CALLER_HZ) >= 700
 
 
-async def test_an_archive_that_is_away_is_waited_for(lab: TestBed) -> None:
+async def test_an_archive_that_is_away_is_waited_for(lab: Lab) -> None:
     """The call ends, telling the address; when the archive is back the recording is put there."""
     archive = lab.engine.recordings
     async with recorded_call(lab) as (call, caller, _far):
         elsewhere = archive.rename(archive.with_name("elsewhere"))
         archive.touch()  # where a directory was, nothing can be stored
         await caller.hang_up()
-        await lab.ended(call, timeout_s=15)
-        told = await lab.engine.told(call, "completed")
+        await lab.wait_ended(call, timeout_s=15)
+        told = await lab.engine.wait_for_event(call, "completed")
         assert "recordingUrl" in told
         assert "recordingDuration" not in told
         assert len(await lab.ari("recordings/stored")) == 1
@@ -63,7 +63,7 @@ async def test_an_archive_that_is_away_is_waited_for(lab: TestBed) -> None:
     assert found.heard_ms(LEFT, CALLER_HZ) >= 700
 
 
-async def test_killed_while_it_is_filed(lab: TestBed) -> None:
+async def test_killed_while_it_is_filed(lab: Lab) -> None:
     """SIGKILL at the very end of a call, several times: whatever was done, the file is whole."""
     for _ in range(3):
         async with recorded_call(lab) as (call, caller, _far):

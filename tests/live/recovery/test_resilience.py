@@ -10,23 +10,23 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer, silent
+from tests.harness.live_lab import Lab
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.audio import assert_uninterrupted
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
-Leave = Callable[[TestBed], Awaitable[None]]
+Leave = Callable[[Lab], Awaitable[None]]
 
 
-async def crash(lab: TestBed) -> None:
+async def crash(lab: Lab) -> None:
     """End the engine by SIGKILL and start it again."""
     await lab.engine.kill()
     await lab.engine.start()
 
 
-async def deploy(lab: TestBed) -> None:
+async def deploy(lab: Lab) -> None:
     """End the engine by SIGTERM and start it again."""
     await lab.engine.stop()
     await lab.engine.start()
@@ -37,7 +37,7 @@ crash_and_deploy = pytest.mark.parametrize("leave", [crash, deploy])
 
 @crash_and_deploy
 async def test_a_prompt_is_heard_once_to_its_end(
-    lab: TestBed, sounds: MediaServer, leave: Leave
+    lab: Lab, sounds: MediaServer, leave: Leave
 ) -> None:
     """The engine goes in the middle of a prompt: it is heard whole, once; the next verb runs."""
     after = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
@@ -46,14 +46,14 @@ async def test_a_prompt_is_heard_once_to_its_end(
         call = await lab.call(to="+15550100", action=action)
         await phone.until_hears(600)
         await leave(lab)
-        await phone.ended()
-        heard = phone.heard(600, 700)
+        await phone.wait_ended()
+        heard = phone.tones_heard(600, 700)
     assert [each.hz for each in heard] == [600, 700]
     assert [each.length_ms for each in heard] == approx([4000, 300], abs=40)
-    assert (await lab.ended(call))["status"] == "completed"
+    assert (await lab.wait_ended(call))["status"] == "completed"
 
 
-async def test_a_prompt_that_ends_meanwhile(lab: TestBed, sounds: MediaServer) -> None:
+async def test_a_prompt_that_ends_meanwhile(lab: Lab, sounds: MediaServer) -> None:
     """The prompt's end is missed while the engine is away: it goes on with the next verb."""
     after = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
     action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 500)}, "action": after}
@@ -63,124 +63,122 @@ async def test_a_prompt_that_ends_meanwhile(lab: TestBed, sounds: MediaServer) -
         await lab.engine.kill()
         await until(lambda: not phone.hears(600), what="the prompt's end")
         await lab.engine.start()
-        await phone.ended()
-        assert [each.hz for each in phone.heard(600, 700)] == [600, 700]
+        await phone.wait_ended()
+        assert [each.hz for each in phone.tones_heard(600, 700)] == [600, 700]
 
 
 @crash_and_deploy
-async def test_digits_are_kept(lab: TestBed, hooks: WebhookServer, leave: Leave) -> None:
+async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
     """The engine goes between two digits: the first is kept, the next has its time anew."""
     data = {"digitTimeout": 1000}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
-        await lab.doing(call, "gathering")
+        await lab.wait_for_state(call, "gathering")
         await phone.press("1")
         await _wait_until_stored(lab, call, "digit-pressed")
         await leave(lab)
         back_ms = now_ms()
         await phone.press("2")
-        told = await hooks.asked("/told")
-        await phone.ended()
+        told = await hooks.wait_for_request("/told")
+        await phone.wait_ended()
     assert (told.body["dtmf"], told.body["reason"]) == ("12", "digit-timeout")
     assert told.at_ms - back_ms > 1000
 
 
 @crash_and_deploy
-async def test_a_dial_goes_on(lab: TestBed, hooks: WebhookServer, leave: Leave) -> None:
+async def test_a_dial_goes_on(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
     """The engine goes while a phone rings: when it is answered, they are bridged."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=6000) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
-        number = await lab.number({**dial, "action": hooks.answers("/after", None)})
+        number = await lab.add_number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
-            await far.rung()
-            await _wait_until_stored(lab, await lab.only_call(), "leg-ringing")
+            await far.wait_ringing()
+            await _wait_until_stored(lab, await lab.wait_for_call(), "leg-ringing")
             await leave(lab)
             await caller.until_hears(600)
             await far.until_hears(400)
             await far.hang_up()
-            assert (await hooks.asked("/after")).body["dial"]["status"] == "completed"
-            await caller.ended()
+            assert (await hooks.wait_for_request("/after")).body["dial"]["status"] == "completed"
+            await caller.wait_ended()
 
 
-async def test_an_answer_while_no_engine_is_there(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_an_answer_while_no_engine_is_there(lab: Lab, hooks: WebhookServer) -> None:
     """A phone that answers while the engine is away waits in Stasis: the next one bridges it."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=500) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
-        number = await lab.number({**dial, "action": hooks.answers("/after", None)})
+        number = await lab.add_number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
-            await far.rung()
-            await _wait_until_stored(lab, await lab.only_call(), "leg-ringing")
+            await far.wait_ringing()
+            await _wait_until_stored(lab, await lab.wait_for_call(), "leg-ringing")
             await lab.engine.kill()
-            await far.answered()
+            await far.wait_answered()
             await lab.engine.start()
             await caller.until_hears(600)
             await far.until_hears(400)
             await far.hang_up()
-            assert (await hooks.asked("/after")).body["dial"]["status"] == "completed"
-            await caller.ended()
+            assert (await hooks.wait_for_request("/after")).body["dial"]["status"] == "completed"
+            await caller.wait_ended()
 
 
-async def test_a_phone_that_does_not_ring_is_called_once(
-    lab: TestBed, hooks: WebhookServer
-) -> None:
+async def test_a_phone_that_does_not_ring_is_called_once(lab: Lab, hooks: WebhookServer) -> None:
     """The engine goes while a phone was called and does not ring yet: it is not called again."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=6000, rings=False) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
-        number = await lab.number({**dial, "action": hooks.answers("/after", None)})
+        number = await lab.add_number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
-            await far.rung()
-            await _wait_until_stored(lab, await lab.only_call(), "leg-created")
+            await far.wait_ringing()
+            await _wait_until_stored(lab, await lab.wait_for_call(), "leg-created")
             await crash(lab)
             await caller.until_hears(600)
             await far.until_hears(400)
             assert [m.method for m in far.messages if not m.status].count("INVITE") == 1
             await far.hang_up()
-            assert (await hooks.asked("/after")).body["dial"]["status"] == "completed"
-            await caller.ended()
+            assert (await hooks.wait_for_request("/after")).body["dial"]["status"] == "completed"
+            await caller.wait_ended()
 
 
 @crash_and_deploy
 async def test_a_conversation_is_not_interrupted(
-    lab: TestBed, hooks: WebhookServer, leave: Leave
+    lab: Lab, hooks: WebhookServer, leave: Leave
 ) -> None:
     """The engine goes while two talk: neither loses a syllable; after the talk the action runs."""
     async with Phone.answering(free_port(), tone_hz=600) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
-        number = await lab.number({**dial, "action": hooks.answers("/after", None)})
+        number = await lab.add_number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             await caller.until_hears(600)
             await far.until_hears(400)
             await leave(lab)
             await caller.until_hears(600)
-            assert_uninterrupted(caller.heard(600))
-            assert_uninterrupted(far.heard(400))
+            assert_uninterrupted(caller.tones_heard(600))
+            assert_uninterrupted(far.tones_heard(400))
             await far.hang_up()
-            assert (await hooks.asked("/after")).body["dial"]["status"] == "completed"
-            await caller.ended()
+            assert (await hooks.wait_for_request("/after")).body["dial"]["status"] == "completed"
+            await caller.wait_ended()
 
 
 @crash_and_deploy
 async def test_a_webhook_is_asked_again(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer, leave: Leave
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer, leave: Leave
 ) -> None:
     """The engine goes while a webhook thinks: it is asked again with the same id."""
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 300)}}
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action=hooks.answers("/next", silent(), play))
-        await hooks.asked("/next")
+        await hooks.wait_for_request("/next")
         await leave(lab)
-        again = await hooks.asked("/next", times=2)
-        await phone.ended()
-        assert len(phone.heard(600)) == 1
+        again = await hooks.wait_for_request("/next", times=2)
+        await phone.wait_ended()
+        assert len(phone.tones_heard(600)) == 1
     assert again.id == hooks.requests[0].id
     assert again.body == hooks.requests[0].body
 
 
-async def _wait_until_stored(lab: TestBed, call: str, event: str) -> None:
+async def _wait_until_stored(lab: Lab, call: str, event: str) -> None:
     """Wait until an event is in the store: what is not may happen again after a crash."""
 
     async def is_there() -> bool:
-        return any(each["type"] == event for each in await lab.story(call))
+        return any(each["type"] == event for each in await lab.timeline_events(call))
 
     await until(is_there, what=f"{event} to be stored")

@@ -16,17 +16,17 @@ RINGING = {"source": "ringing", "customer": "music", "target": ""}
 
 async def assert_survives(crowd: Parties, expected: dict[str, str]) -> None:
     """See who hears whom with the engine, without one, and with the next."""
-    await crowd.hear(**expected)
+    await crowd.expect_audio(**expected)
     await crowd.lab.engine.kill()
-    await crowd.hear(**expected)
+    await crowd.expect_audio(**expected)
     await crowd.lab.engine.start()
-    await crowd.hear_for(1000, expected)
+    await crowd.expect_audio_for(1000, expected)
 
 
 async def start_transfer(crowd: Parties, mode: str = "attended", **more: object) -> Transfer:
     """Let the target of a transfer ring."""
-    await crowd.talk()
-    target = await crowd.phone("target", picks_up=False)
+    await crowd.connect()
+    target = await crowd.add_phone("target", picks_up=False)
     begun = Transfer(crowd)
     await begun.start(mode, **more)
     await wait_for_ringback(target, begun)
@@ -37,7 +37,7 @@ async def start_answered(crowd: Parties) -> Transfer:
     """Let source and target talk."""
     begun = await start_transfer(crowd)
     await crowd["target"].pick_up()
-    await begun.becomes("answered")
+    await begun.wait_for_state("answered")
     return begun
 
 
@@ -46,7 +46,7 @@ async def test_a_transfer_that_rings(crowd: Parties) -> None:
     begun = await start_transfer(crowd)
     await assert_survives(crowd, RINGING)
     await crowd["target"].pick_up()
-    await crowd.hear(**ANSWERED)
+    await crowd.expect_audio(**ANSWERED)
     await begun.complete()
     await assert_handed_over(crowd)
 
@@ -56,9 +56,9 @@ async def test_the_target_answers_meanwhile(crowd: Parties) -> None:
     begun = await start_transfer(crowd)
     await crowd.lab.engine.kill()
     await crowd["target"].pick_up()
-    await crowd["target"].answered()
+    await crowd["target"].wait_answered()
     await crowd.lab.engine.start()
-    await crowd.hear(**ANSWERED)
+    await crowd.expect_audio(**ANSWERED)
     await begun.complete()
     await assert_handed_over(crowd)
 
@@ -70,7 +70,7 @@ async def test_a_blind_transfer(crowd: Parties, sounds: MediaServer, song: bool)
     begun = await start_transfer(crowd, "blind", **music)
     await assert_survives(crowd, {"customer": "song" if song else "music", "target": ""})
     await crowd["target"].pick_up()
-    await begun.becomes("blind_transferred")
+    await begun.wait_for_state("blind_transferred")
     await assert_handed_over(crowd)
 
 
@@ -87,21 +87,21 @@ async def test_a_transfer_is_canceled_afterwards(crowd: Parties) -> None:
     begun = await start_answered(crowd)
     await crash(crowd.lab)
     await begun.cancel()
-    await crowd["target"].ended()
-    await crowd.hear(customer="source", source="customer")
+    await crowd["target"].wait_ended()
+    await crowd.expect_audio(customer="source", source="customer")
 
 
 @pytest.mark.parametrize("moment", ["together", "replied", "source gone"])
 async def test_while_it_is_completed(crowd: Parties, moment: str) -> None:
     """Completed, or to be asked for again: nobody is left between the two."""
     begun = await start_answered(crowd)
-    await crowd.hear(**ANSWERED)
+    await crowd.expect_audio(**ANSWERED)
     if moment == "together":
         await asyncio.gather(begun.complete(), crowd.lab.engine.kill(), return_exceptions=True)
     else:
         await begun.complete()
         if moment == "source gone":
-            await crowd["source"].ended()
+            await crowd["source"].wait_ended()
         await crowd.lab.engine.kill()
     await crowd.lab.engine.start()
     assert (await begun.complete())["state"] == "completed"
@@ -118,24 +118,24 @@ async def test_while_it_is_completed(crowd: Parties, moment: str) -> None:
 async def test_one_hangs_up_meanwhile(crowd: Parties, gone: str, heard: dict[str, str]) -> None:
     """Without the source it is completed, without the target it has failed."""
     begun = await start_answered(crowd)
-    await crowd.hear(**ANSWERED)
+    await crowd.expect_audio(**ANSWERED)
     await crowd.lab.engine.kill()
     await crowd[gone].hang_up()
     await crowd.lab.engine.start()
-    await crowd.hear(**heard)
+    await crowd.expect_audio(**heard)
     if gone == "source":
-        await begun.becomes("completed", "source_hangup_intentional")
+        await begun.wait_for_state("completed", "source_hangup_intentional")
     else:
-        await begun.becomes("failed", "target_hangup")
+        await begun.wait_for_state("failed", "target_hangup")
 
 
 async def test_the_customer_hangs_up_meanwhile(crowd: Parties) -> None:
     """The next engine lets the others go."""
     begun = await start_answered(crowd)
-    await crowd.hear(**ANSWERED)
+    await crowd.expect_audio(**ANSWERED)
     await crowd.lab.engine.kill()
     await crowd["customer"].hang_up()
     await crowd.lab.engine.start()
     for name in ("source", "target"):
-        await crowd[name].ended()
-    await begun.becomes("abandoned", "customer_hangup")
+        await crowd[name].wait_ended()
+    await begun.wait_for_state("abandoned", "customer_hangup")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.contract.api.databases import sqlite_url
+from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.records_api import RecordsApi
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 ACCOUNT = "records"
@@ -25,7 +25,7 @@ FILTERS = {
 
 
 @pytest.fixture
-async def api(lab: TestBed, tmp_path: Path) -> AsyncIterator[RecordsApi]:
+async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[RecordsApi]:
     """Run a REST layer before the engine."""
     async with RecordsApi(
         tmp_path / "api",
@@ -37,7 +37,7 @@ async def api(lab: TestBed, tmp_path: Path) -> AsyncIterator[RecordsApi]:
         yield found
 
 
-async def test_a_call_that_ended_has_a_record(lab: TestBed, api: RecordsApi) -> None:
+async def test_a_call_that_ended_has_a_record(lab: Lab, api: RecordsApi) -> None:
     """Who talked, for how long, what was held meanwhile; found by its filters."""
     began_ms = time.time() * 1_000
     async with Phone.answering(lab.trunk_port) as phone, Phone.ringing(free_port()) as far:
@@ -45,22 +45,22 @@ async def test_a_call_that_ended_has_a_record(lab: TestBed, api: RecordsApi) -> 
         call = await lab.call(
             account=ACCOUNT, to="+15550100", action=action, labels={"clientId": "c-7"}
         )
-        await phone.answered()
-        await far.rung()
+        await phone.wait_answered()
+        await far.wait_ringing()
         rang_ms = time.time() * 1_000
         await far.pick_up()
-        await lab.doing(call, "bridged")
+        await lab.wait_for_state(call, "bridged")
         main = {"channelId": (await lab.engine.call(call))["mainChannelId"]}
         held_ms = time.time() * 1_000
         await lab.engine.rpc("POST", f"/calls/{call}/hold", main)
-        await phone.speak_for(1_000)
+        await phone.wait_spoken(1_000)
         await lab.engine.rpc("POST", f"/calls/{call}/unhold", main)
         unheld_ms = time.time() * 1_000
-        await phone.speak_for(500)
+        await phone.wait_spoken(500)
         hung_up_ms = time.time() * 1_000
         await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
-        await phone.ended()
-        await far.ended()
+        await phone.wait_ended()
+        await far.wait_ended()
     ended_ms = time.time() * 1_000
     record = await _record(api, call)
     assert (record["toNumber"], record["status"], record["endedBy"]) == (
@@ -76,15 +76,15 @@ async def test_a_call_that_ended_has_a_record(lab: TestBed, api: RecordsApi) -> 
     told = [each["event"] for each in record["timeline"]]
     assert (told[0], told[-1], "leg-held" in told) == ("initiated", "completed", True)
     for query in ({"clientId": "c-7"}, {"dialedNumber": far.address}, {"answerStatus": "answered"}):
-        _, page = await api.ask("GET", "/srmain/cdr", **{**FILTERS, **query})
+        _, page = await api.request("GET", "/srmain/cdr", **{**FILTERS, **query})
         assert [each["reqId"] for each in page["data"]] == [call], query
 
 
-async def test_a_call_that_nobody_answered(lab: TestBed, api: RecordsApi) -> None:
+async def test_a_call_that_nobody_answered(lab: Lab, api: RecordsApi) -> None:
     """It is missed, and only rang."""
     async with Phone.refusing(lab.trunk_port, 486) as phone:
         call = await lab.call(account=ACCOUNT, to="+15550101")
-        await phone.ended()
+        await phone.wait_ended()
     record = await _record(api, call)
     assert (record["status"], record["answerStatus"], record["sipCode"]) == ("busy", "missed", 486)
     assert (record["talkMs"], record["holdMs"]) == (0, 0)
@@ -95,7 +95,7 @@ async def _record(api: RecordsApi, call: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     async def is_there() -> bool:
-        status, body = await api.ask("GET", f"/srmain/cdr/{call}")
+        status, body = await api.request("GET", f"/srmain/cdr/{call}")
         found.update(body)
         return status == 200
 

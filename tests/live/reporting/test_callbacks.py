@@ -7,10 +7,10 @@ from standardwebhooks import Webhook
 
 from tests.harness.customers.callback_server import CallbackServer
 from tests.harness.customers.grpc_server import GrpcCallbackServer
+from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import RequestError
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 SAY = {"type": "say", "data": {"text": "Hello."}}
@@ -20,13 +20,15 @@ async def _events_to_end(customer: CallbackServer, call: str) -> list[dict[str, 
     """Wait for the end of a call as it is told, and give all of it."""
 
     def is_over() -> bool:
-        return any(each.event["event"] == "completed" for each in customer.got if call in each.id)
+        return any(
+            each.event["event"] == "completed" for each in customer.requests if call in each.id
+        )
 
     await until(is_over, what=f"the end of {call} to be told")
-    return [each.event for each in customer.got if each.id.startswith(call)]
+    return [each.event for each in customer.requests if each.id.startswith(call)]
 
 
-async def test_each_step_of_a_call(lab: TestBed) -> None:
+async def test_each_step_of_a_call(lab: Lab) -> None:
     """A call that is made, with a dialled leg: told in order, signed, with its references."""
     account, port = "told1", free_port()
     async with (
@@ -44,7 +46,7 @@ async def test_each_step_of_a_call(lab: TestBed) -> None:
             statusCallbackUrl="auto-set",
             customData={"order": 4711},
         )
-        await second.answered()
+        await second.wait_answered()
         await first.hang_up()
         events = await _events_to_end(customer, call)
     assert [each["sequenceNumber"] for each in events] == list(range(len(events)))
@@ -58,11 +60,11 @@ async def test_each_step_of_a_call(lab: TestBed) -> None:
     assert events[-1]["callStatus"] == "completed"
     assert all(each["customData"] == {"order": 4711} for each in events)
     assert "record" not in events[-1]  # that is the platform's own
-    for got in customer.got:
+    for got in customer.requests:
         assert Webhook(secret).verify(got.body, dict(got.headers)) == got.event
 
 
-async def test_how_unanswered_calls_end(lab: TestBed) -> None:
+async def test_how_unanswered_calls_end(lab: Lab) -> None:
     """Busy, no-answer, failed and canceled are told as the status of the end."""
     account = "told2"
     async with CallbackServer() as customer:
@@ -74,28 +76,32 @@ async def test_how_unanswered_calls_end(lab: TestBed) -> None:
             assert (events[-1]["callStatus"], events[-1]["hangupCause"] > 0) == (ends, True)
         async with Phone.ringing(lab.trunk_port) as phone:
             call = await lab.call(to="+15550100", account=account)
-            await phone.rung()
+            await phone.wait_ringing()
             await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
             assert (await _events_to_end(customer, call))[-1]["callStatus"] == "canceled"
 
 
-async def test_a_call_that_comes_in(lab: TestBed) -> None:
+async def test_a_call_that_comes_in(lab: Lab) -> None:
     """Its number's route may name a target; the account's is the default."""
     account = "told3"
     async with CallbackServer() as customer, GrpcCallbackServer() as other:
         await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
         for more in ({}, {"statusCallbackUrl": other.target}):
-            number = await lab.number(SAY, **{"account": account, **more})
+            number = await lab.add_number(SAY, **{"account": account, **more})
             async with Phone.calling(lab.pbx, number) as phone:
-                await phone.ended()
+                await phone.wait_ended()
         await until(
-            lambda: any(each.event.event == "completed" for each in other.got),
+            lambda: any(each.event.event == "completed" for each in other.callbacks),
             what="the second call's end to be told",
         )
-        await until(lambda: len(customer.got) >= 3, what="the first call's end to be told")
-    assert [each.event["event"] for each in customer.got] == ["initiated", "answered", "completed"]
-    assert [each.event.event for each in other.got] == ["initiated", "answered", "completed"]
-    assert {each.event.direction for each in other.got} == {"inbound"}
+        await until(lambda: len(customer.requests) >= 3, what="the first call's end to be told")
+    assert [each.event["event"] for each in customer.requests] == [
+        "initiated",
+        "answered",
+        "completed",
+    ]
+    assert [each.event.event for each in other.callbacks] == ["initiated", "answered", "completed"]
+    assert {each.event.direction for each in other.callbacks} == {"inbound"}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +118,7 @@ async def test_a_call_that_comes_in(lab: TestBed) -> None:
         ("auto-set", "nobody"),
     ],
 )
-async def test_what_is_no_target(lab: TestBed, target: str, account: str) -> None:
+async def test_what_is_no_target(lab: Lab, target: str, account: str) -> None:
     """It is refused before anybody is called, by the field's name and what is allowed."""
     with pytest.raises(RequestError) as refused:
         await lab.call(to="+15550100", account=account, statusCallbackUrl=target)

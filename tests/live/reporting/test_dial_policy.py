@@ -14,11 +14,11 @@ from api.db.database import Database
 from api.dnc.tokens import DncTokenStore
 from tests.contract.api.databases import sqlite_url
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.api import ACCOUNT, NUMBER, Api
 from tests.harness.servers.engine import RequestError
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 ABROAD, CALLED, LISTED = "+4722222222", "+15550100", "+15550199"
@@ -28,7 +28,7 @@ ALLOWED = ("+1", "sip:")
 class RestrictedAccount:
     """An account that may call few, over REST."""
 
-    def __init__(self, lab: TestBed, api: Api, token: str, dnc_token: str) -> None:
+    def __init__(self, lab: Lab, api: Api, token: str, dnc_token: str) -> None:
         self.lab = lab
         self.api = api
         self.token = token
@@ -37,21 +37,21 @@ class RestrictedAccount:
     async def call(self, action: object, to: str = CALLED) -> str:
         """Call somebody."""
         asked = {"from": NUMBER, "to": to, "action": action}
-        made = await self.api.ask("POST", "/srmain/voice/call", asked, token=self.token)
+        made = await self.api.request("POST", "/srmain/voice/call", asked, token=self.token)
         return str(made["callId"])
 
-    async def says(self, deed: str, number: str) -> None:
+    async def change_dnc_list(self, deed: str, number: str) -> None:
         """Put a number on the do-not-call list or take it off, and wait until engines know."""
         before = await self._list_version()
         entry = {"phoneNo": number, "provider": "example-telecom"}
-        await self.api.ask("GET", f"/srmain/dnc/{deed}/{self.dnc_token}", entry, token="")
+        await self.api.request("GET", f"/srmain/dnc/{deed}/{self.dnc_token}", entry, token="")
 
         async def is_there() -> bool:
             return await self._list_version() > before
 
         await until(is_there, what="the list in the engine's store")
 
-    async def has_terms(self) -> None:
+    async def wait_for_policy(self) -> None:
         """Wait until the engine's store has what the account may call."""
 
         async def are_there() -> bool:
@@ -63,9 +63,9 @@ class RestrictedAccount:
 
         await until(are_there, what="the account's terms")
 
-    async def refusals(self, call: str) -> list[str]:
+    async def refusal_reasons(self, call: str) -> list[str]:
         """List why legs of a call were not called."""
-        story = await self.lab.story(call)
+        story = await self.lab.timeline_events(call)
         return [each["reason"] for each in story if each["type"] == "leg-ended" and each["reason"]]
 
     async def _list_version(self) -> int:
@@ -74,7 +74,7 @@ class RestrictedAccount:
 
 
 @pytest.fixture
-async def customer(lab: TestBed, tmp_path: Path) -> AsyncIterator[RestrictedAccount]:
+async def customer(lab: Lab, tmp_path: Path) -> AsyncIterator[RestrictedAccount]:
     """Run a REST layer before the engine, with an account that may call few."""
     async with Api(tmp_path / "api", engines=[lab.engine]) as api:
         database = Database(sqlite_url(api.folder))
@@ -83,7 +83,7 @@ async def customer(lab: TestBed, tmp_path: Path) -> AsyncIterator[RestrictedAcco
         dnc_token = await DncTokenStore(database, now_ms).add(ACCOUNT)
         await database.close()
         found = RestrictedAccount(lab, api, await api.token(), dnc_token)
-        await found.has_terms()
+        await found.wait_for_policy()
         yield found
 
 
@@ -104,22 +104,22 @@ async def test_a_webhooks_dial_to_who_may_not_be_called(
         after = hooks.answers("/after", stranger)
         first = hooks.answers("/first", dial(ABROAD, after))
         call = await customer.call(first)
-        told = (await hooks.asked("/after")).body["dial"]
+        told = (await hooks.wait_for_request("/after")).body["dial"]
         assert (told["status"], told["cause"], told["reason"]) == ("failed", 21, "not_allowed")
         await phone.until_hears(600)
         await other.until_hears(400)
         assert other.caller_id == NUMBER  # and not what the webhook wished
         await phone.hang_up()
-        await other.ended()
-    await customer.lab.ended(call)
-    assert await customer.refusals(call) == ["not_allowed"]
+        await other.wait_ended()
+    await customer.lab.wait_ended(call)
+    assert await customer.refusal_reasons(call) == ["not_allowed"]
 
 
 async def test_who_is_on_the_list_is_not_called(
     customer: RestrictedAccount, hooks: WebhookServer
 ) -> None:
     """Neither by a request, which is told which field it is, nor by what a webhook dials later."""
-    await customer.says("subscribe", LISTED)
+    await customer.change_dnc_list("subscribe", LISTED)
     with pytest.raises(RequestError) as refused:
         await customer.call(None, to=LISTED)
     problem = refused.value.problem
@@ -129,24 +129,24 @@ async def test_who_is_on_the_list_is_not_called(
     first = hooks.answers("/first", dial(LISTED, after))
     async with Phone.answering(customer.lab.trunk_port) as phone:
         call = await customer.call(first)
-        told = (await hooks.asked("/after")).body["dial"]
-        await phone.ended()
+        told = (await hooks.wait_for_request("/after")).body["dial"]
+        await phone.wait_ended()
     assert (told["status"], told["reason"]) == ("failed", "do_not_call")
-    await customer.lab.ended(call)
-    assert await customer.refusals(call) == ["do_not_call"]
-    await customer.says("unsubscribe", LISTED)
+    await customer.lab.wait_ended(call)
+    assert await customer.refusal_reasons(call) == ["do_not_call"]
+    await customer.change_dnc_list("unsubscribe", LISTED)
     async with Phone.answering(customer.lab.trunk_port) as phone:
         call = await customer.call(None, to=LISTED)
-        await phone.ended()
-    await customer.lab.ended(call)
+        await phone.wait_ended()
+    await customer.lab.wait_ended(call)
 
 
 async def test_what_the_store_lost_is_put_again(customer: RestrictedAccount) -> None:
     """Terms and lists come from the database; nobody has to do anything."""
-    await customer.says("subscribe", LISTED)
+    await customer.change_dnc_list("subscribe", LISTED)
     async with Redis(port=customer.lab.valkey.port) as client:
         await client.delete("terms", f"dnc:{{{ACCOUNT}}}", f"dnc:{{{ACCOUNT}}}:version")
-    await customer.has_terms()
+    await customer.wait_for_policy()
     with pytest.raises(RequestError) as refused:
         await customer.call(None, to=LISTED)
     assert refused.value.problem["code"] == "do_not_call"

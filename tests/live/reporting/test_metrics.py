@@ -6,12 +6,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.testbed import TestBed
 
 
 async def test_a_calls_figures_are_plausible(
-    lab: TestBed, sounds: MediaServer, hooks: WebhookServer
+    lab: Lab, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
     """A call that plays, listens and asks is counted throughout, by its slot, in sensible times."""
     before = await _figures(lab)
@@ -19,8 +19,8 @@ async def test_a_calls_figures_are_plausible(
     async with Phone.answering(lab.trunk_port) as phone:
         play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 300)}, "action": gather}
         call = await lab.call(to="+15550100", action=play)
-        await phone.ended()
-    await lab.ended(call)
+        await phone.wait_ended()
+    await lab.wait_ended(call)
     more = _Growth(before, await _figures(lab), call.partition("-")[0])
     assert more.of("switchroom_calls_started_total", direction="outbound") == 1
     assert more.of("switchroom_calls_ended_total", status="completed") == 1
@@ -37,7 +37,7 @@ async def test_a_calls_figures_are_plausible(
         assert more.of(f"switchroom_{fault}_total") == 0
 
 
-async def test_a_quiet_engine_holds_all_and_lacks_nothing(lab: TestBed) -> None:
+async def test_a_quiet_engine_holds_all_and_lacks_nothing(lab: Lab) -> None:
     """With one engine all slots are held, nodes and store are up, and nothing waits."""
     now = await _figures(lab)
     held = [value for (name, _), value in now.items() if name == "switchroom_slot_held"]
@@ -73,7 +73,7 @@ class _Growth:
         )
 
 
-async def _figures(lab: TestBed) -> Figures:
+async def _figures(lab: Lab) -> Figures:
     url = f"{lab.engine.url}/metrics"
     async with aiohttp.ClientSession() as session, session.get(url) as got:
         families: list[Metric] = list(text_string_to_metric_families(await got.text()))

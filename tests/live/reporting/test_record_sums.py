@@ -14,10 +14,10 @@ from engine.cli.live.follow import CallFollower
 from engine.cli.live.table import CallTable, summary
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.phones.six_calls import SixCalls
 from tests.harness.record_checks import record_faults
 from tests.harness.servers.cluster import Cluster
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 from wire.events import CallEvent
 
@@ -27,7 +27,7 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
     """Give two engines at one PBX node."""
     async with Cluster(tmp_path) as made:
         yield made
-        await made.emptied()
+        await made.wait_empty()
 
 
 async def test_records_survive_an_engine(
@@ -40,8 +40,8 @@ async def test_records_survive_an_engine(
         await until(lambda: len(board.calls) == 6, what="all calls on the board")
         await kept.read(gone, "first", acknowledges=False)
         await gone.engine.kill()
-        await calls.controlled(stays)
-        await calls.go_on(stays)
+        await calls.wait_controllable(stays)
+        await calls.assert_continue(stays)
         await until(lambda: sum(board.ended.values()) == 6, what="the board to be empty")
         ids = dict(calls.ids)
     assert summary(board) == "0 live; ended since start: 6 completed"
@@ -79,7 +79,7 @@ class ConsumedEvents:
         events = (event for told in self.events.values() for event in told.values())
         return {event.call_id: event for event in events if event.event == "completed"}
 
-    async def read(self, lab: TestBed, consumer: str, *, acknowledges: bool = True) -> None:
+    async def read(self, lab: Lab, consumer: str, *, acknowledges: bool = True) -> None:
         """Read once, as a consumer."""
         query = f"group=cdr&consumer={consumer}&wait=1&idle=1"
         batch = await lab.engine.rpc("GET", f"/events?{query}")
@@ -101,7 +101,7 @@ class ConsumedEvents:
 
 
 @asynccontextmanager
-async def watch_board(board: CallTable, *labs: TestBed) -> AsyncIterator[None]:
+async def watch_board(board: CallTable, *labs: Lab) -> AsyncIterator[None]:
     """Keep a board by the engines' streams."""
     async with AsyncExitStack() as stack:
         ways = [open_client(lab.engine.url, lab.engine.token) for lab in labs]

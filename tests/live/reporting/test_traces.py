@@ -5,13 +5,13 @@ from pathlib import Path
 import aiohttp
 
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.span_collector import Collector
 from tests.harness.servers.valkey import Valkey
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -27,10 +27,10 @@ async def test_one_trace_from_request_to_webhook(tmp_path: Path, hooks: WebhookS
         settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url(), **FAST_EXPORT}
         engine = Engine(tmp_path / "engine", valkey=valkey, nodes=[pbx], settings=settings)
         async with engine, Phone.answering(trunk) as phone:
-            lab = TestBed(valkey, pbx, engine, trunk)
+            lab = Lab(valkey, pbx, engine, trunk)
             call = await _start_call(lab, hooks.answers("/next", None))
-            await lab.ended(call)
-            await phone.ended()
+            await lab.wait_ended(call)
+            await phone.wait_ended()
             await until(lambda: bool(collector.named("webhook")), what="the spans")
     (began,) = collector.named("RPC POST /calls")
     (asked,) = collector.named("webhook")
@@ -43,7 +43,7 @@ async def test_one_trace_from_request_to_webhook(tmp_path: Path, hooks: WebhookS
     assert carried[1:3] == [TRACE, asked.span]
 
 
-async def _start_call(lab: TestBed, action: object) -> str:
+async def _start_call(lab: Lab, action: object) -> str:
     body = {"account": "acme", "from": "+15550001", "to": "+15550100", "action": action}
     headers = {**HEADERS, "Authorization": f"Bearer {lab.engine.token}"}
     async with (

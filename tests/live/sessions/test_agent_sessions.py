@@ -12,8 +12,8 @@ BOB = "1003"
 @pytest.fixture
 async def talk(crowd: Parties) -> Parties:
     """Let customer and source talk; agent 1003 is there to be called."""
-    await crowd.talk()
-    await crowd.agent("target", BOB)
+    await crowd.connect()
+    await crowd.add_agent("target", BOB)
     return crowd
 
 
@@ -25,9 +25,9 @@ async def test_a_transfer_to_an_agent(talk: Parties, mode: str) -> None:
     view = await transfer.start(mode, target=target, sourceAgentId="ada")
     assert (view["target"], view["targetName"]) == (f"agent:{BOB}", "Bob")
     if mode == "attended":
-        await talk.hear(source="target", target="source", customer="music")
+        await talk.expect_audio(source="target", target="source", customer="music")
         await transfer.complete()
-    await talk.hear(customer="target", target="customer")
+    await talk.expect_audio(customer="target", target="customer")
     agent = await talk.lab.engine.rpc("GET", f"/agents/acme/{BOB}")
     assert (agent["busy"], agent["callId"]) == (True, talk.call)
 
@@ -38,13 +38,13 @@ async def test_a_conference_with_an_agent(talk: Parties) -> None:
     await conference.add(
         "target", targetExternalNumber=None, targetAgentIds=[BOB], targetAgentNames={BOB: "Bob"}
     )
-    await talk.hear(**all_hear_all("customer", "source", "target"))
+    await talk.expect_audio(**all_hear_all("customer", "source", "target"))
     found = await talk.lab.engine.rpc("GET", f"/agents/acme/{BOB}/conference")
     assert found["conferenceSessionId"] == conference.id
     assert [each.get("name") for each in found["members"]] == [None, None, "Bob"]
-    await conference.ask("kick", requesterAgentId="ada", targetAgentId=BOB)
-    await talk["target"].ended()
-    await talk.hear(customer="source", source="customer")
+    await conference.request("kick", requesterAgentId="ada", targetAgentId=BOB)
+    await talk["target"].wait_ended()
+    await talk.expect_audio(customer="source", source="customer")
     with pytest.raises(RequestError) as refused:
         await talk.lab.engine.rpc("GET", f"/agents/acme/{BOB}/conference")
     assert refused.value.problem["code"] == "no_such_session"
@@ -52,8 +52,8 @@ async def test_a_conference_with_an_agent(talk: Parties) -> None:
 
 async def test_an_agents_own_leg_is_hung_up(talk: Parties) -> None:
     """By the agent's name, wherever in the call it is."""
-    await talk.steer("dial", target=f"agent:{BOB}")
-    await talk.hear(**all_hear_all("customer", "source", "target"))
-    await talk.steer("hangup", agentId=BOB)
-    await talk["target"].ended()
-    await talk.hear(customer="source", source="customer")
+    await talk.control("dial", target=f"agent:{BOB}")
+    await talk.expect_audio(**all_hear_all("customer", "source", "target"))
+    await talk.control("hangup", agentId=BOB)
+    await talk["target"].wait_ended()
+    await talk.expect_audio(customer="source", source="customer")

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.cluster import Cluster
 from tests.harness.servers.tcp_proxy import TcpProxy
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 
@@ -15,10 +15,10 @@ async def test_a_hangup_that_was_granted_goes_with_the_slot(tmp_path: Path) -> N
     cluster = Cluster(tmp_path, engines=0)
     ari = cluster.nodes[0].ports.ari
     async with TcpProxy(ari) as one, TcpProxy(ari) as two:
-        gone, stays = cluster.engine(ways=[one]), cluster.engine(ways=[two])
+        gone, stays = cluster.add_engine(ways=[one]), cluster.add_engine(ways=[two])
         async with cluster, Phone.answering(free_port()) as phone:
             call = await gone.call(to=phone.address, action={"type": "gather", "data": {}})
-            await gone.doing(call, "gathering")
+            await gone.wait_for_state(call, "gathering")
             one.cut()
             two.cut()
             await _wait_for_disconnect(gone)
@@ -26,14 +26,18 @@ async def test_a_hangup_that_was_granted_goes_with_the_slot(tmp_path: Path) -> N
             assert view["state"] == "ending"
             await gone.engine.kill()
             assert not phone.is_ended
-            two.mend()
-            await phone.ended(20)
-            await stays.ended(call)
-            asked = [each for each in await stays.story(call) if each["type"] == "hangup-requested"]
+            two.restore()
+            await phone.wait_ended(20)
+            await stays.wait_ended(call)
+            asked = [
+                each
+                for each in await stays.timeline_events(call)
+                if each["type"] == "hangup-requested"
+            ]
             assert len(asked) == 1
-            await cluster.emptied()
+            await cluster.wait_empty()
 
 
-async def _wait_for_disconnect(lab: TestBed) -> None:
+async def _wait_for_disconnect(lab: Lab) -> None:
     log = lab.engine.log
     await until(lambda: "node disconnected" in log.read_text(), timeout_s=20, what="it to notice")

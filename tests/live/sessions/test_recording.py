@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
+from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import TONES_HZ, Parties
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.recorded_calls import (
@@ -18,15 +19,14 @@ from tests.harness.phones.recorded_calls import (
 from tests.harness.phones.recording_file import LEFT, RIGHT, STEP_MS
 from tests.harness.phones.sessions import Transfer
 from tests.harness.servers.engine import RequestError
-from tests.harness.testbed import TestBed
 
 
-async def test_both_sides_are_recorded_apart(lab: TestBed) -> None:
+async def test_both_sides_are_recorded_apart(lab: Lab) -> None:
     """The caller is on the left, what it hears on the right; its length is told."""
     async with recorded_call(lab) as (call, caller, _far):
         await caller.hang_up()
         found = await wait_for_recording(lab, call)
-    told = await lab.engine.told(call, "completed")
+    told = await lab.engine.wait_for_event(call, "completed")
     assert found.channels == 2
     assert found.heard_ms(LEFT, CALLER_HZ) >= found.length_ms - 2 * STEP_MS
     assert found.heard_ms(LEFT, CALLEE_HZ) == 0
@@ -36,18 +36,18 @@ async def test_both_sides_are_recorded_apart(lab: TestBed) -> None:
     assert found.length_ms == approx(told["recordingDuration"] * 1000, abs=500)
 
 
-async def test_a_call_that_is_made_is_recorded(lab: TestBed) -> None:
+async def test_a_call_that_is_made_is_recorded(lab: Lab) -> None:
     """The guide's form of recordCall; a party that is called stands on the left."""
     async with Phone.answering(lab.trunk_port, tone_hz=CALLEE_HZ) as far:
         action = {"type": "say", "data": {"text": "Press any key."}}
         call = await lab.call(to="+4722222222", action=action, recordCall={"enable": True})
-        await far.ended()
+        await far.wait_ended()
         found = await wait_for_recording(lab, call)
     assert found.heard_ms(LEFT, CALLEE_HZ) >= found.length_ms - 2 * STEP_MS
     assert found.sides[RIGHT].any(), "what was said to it"
 
 
-async def test_a_pause_is_silence(lab: TestBed) -> None:
+async def test_a_pause_is_silence(lab: Lab) -> None:
     """Both sides are silent for as long as it is paused; time goes on."""
     async with recorded_call(lab) as (call, caller, far):
         recording = f"/calls/{call}/recording"
@@ -66,7 +66,7 @@ async def test_a_pause_is_silence(lab: TestBed) -> None:
     assert not found.sides[RIGHT][during].any()
 
 
-async def test_a_recording_is_started_and_stopped(lab: TestBed) -> None:
+async def test_a_recording_is_started_and_stopped(lab: Lab) -> None:
     """On request, in the midst of a call; what lies between two pieces is silence."""
     async with recorded_call(lab, recordCall=False) as (call, caller, far):
         recording = f"/calls/{call}/recording"
@@ -80,18 +80,18 @@ async def test_a_recording_is_started_and_stopped(lab: TestBed) -> None:
     assert found.heard_ms(RIGHT, 440) == 0, "it did not ring any more"
 
 
-async def test_a_transfer_is_recorded_to_its_end(crowd: Parties, lab: TestBed) -> None:
+async def test_a_transfer_is_recorded_to_its_end(crowd: Parties, lab: Lab) -> None:
     """When the caller hands the call over and goes, the one who stays is recorded from then on."""
-    source, target = await crowd.phone("source"), await crowd.phone("target")
-    customer = await crowd.phone("customer")
+    source, target = await crowd.add_phone("source"), await crowd.add_phone("target")
+    customer = await crowd.add_phone("customer")
     action = {"type": "dial", "data": {"number": customer.address}}
     crowd.call = await lab.call(to=source.address, action=action, recordCall=True)
-    await crowd.hear(customer="source", source="customer")
+    await crowd.expect_audio(customer="source", source="customer")
     transfer = Transfer(crowd)
     await transfer.start()
-    await crowd.hear(source="target", target="source")
+    await crowd.expect_audio(source="target", target="source")
     await transfer.complete()
-    await crowd.hear(customer="target", target="customer")
+    await crowd.expect_audio(customer="target", target="customer")
     await target.hang_up()
     found = await wait_for_recording(lab, crowd.call)
     ends = [found.spans(LEFT, TONES_HZ[name])[-1][1] for name in ("source", "customer")]
@@ -101,7 +101,7 @@ async def test_a_transfer_is_recorded_to_its_end(crowd: Parties, lab: TestBed) -
 
 
 @pytest.mark.parametrize("wish", ["yes", 1, {"enabled": True}, {"enable": "true"}, [True]])
-async def test_a_wish_that_is_neither_form_is_refused(lab: TestBed, wish: object) -> None:
+async def test_a_wish_that_is_neither_form_is_refused(lab: Lab, wish: object) -> None:
     """The wish is a boolean, or an object with enable."""
     with pytest.raises(RequestError) as refused:
         await lab.call(to="+4722222222", recordCall=wish)
@@ -113,14 +113,12 @@ async def test_a_wish_that_is_neither_form_is_refused(lab: TestBed, wish: object
     ("path", "status", "code"),
     [("pause", 409, "not_recorded"), ("stop", 409, "not_recorded"), ("erase", 404, "http_404")],
 )
-async def test_what_can_not_be_done_is_refused(
-    lab: TestBed, path: str, status: int, code: str
-) -> None:
+async def test_what_can_not_be_done_is_refused(lab: Lab, path: str, status: int, code: str) -> None:
     """A call that is not recorded can't be paused."""
     async with recorded_call(lab, recordCall=False) as (call, caller, _far):
         with pytest.raises(RequestError) as refused:
             await lab.engine.rpc("POST", f"/calls/{call}/recording/{path}", {})
         await caller.hang_up()
     assert (refused.value.status, refused.value.problem["code"]) == (status, code)
-    view: Mapping[str, Any] = await lab.ended(call)
+    view: Mapping[str, Any] = await lab.wait_ended(call)
     assert "recordings" not in view

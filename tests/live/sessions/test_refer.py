@@ -17,7 +17,7 @@ NUMBER = "<sip:+15550100@127.0.0.1>"
 @pytest.fixture
 async def talk(crowd: Parties, hooks: WebhookServer) -> Parties:
     """Let customer and source talk; afterwards /after is asked, which ends the call."""
-    await crowd.talk(hooks.answers("/after", None))
+    await crowd.connect(hooks.answers("/after", None))
     return crowd
 
 
@@ -38,14 +38,14 @@ def _is_status(line: str) -> bool:
 
 async def test_a_refer_to_a_number(talk: Parties) -> None:
     """The phone is told 200 and let go; the customer hears music, then the number."""
-    target = await talk.phone("target", picks_up=False, port=talk.lab.trunk_port)
+    target = await talk.add_phone("target", picks_up=False, port=talk.lab.trunk_port)
     talk["source"].refer(NUMBER)
-    await talk["source"].ended()
+    await talk["source"].wait_ended()
     assert refer_results(talk["source"]) == ["SIP/2.0 200 OK"]
-    await target.rung()
-    await talk.hear(customer="music")
+    await target.wait_ringing()
+    await talk.expect_audio(customer="music")
     await target.pick_up()
-    await talk.hear(customer="target", target="customer")
+    await talk.expect_audio(customer="target", target="customer")
     [transfer] = (await talk.view())["transfers"]
     assert (transfer["transferMode"], transfer["state"]) == ("blind", "blind_transferred")
     assert (transfer["target"], transfer["sourceAgentId"]) == ("+15550100", "ada")
@@ -53,34 +53,34 @@ async def test_a_refer_to_a_number(talk: Parties) -> None:
 
 async def test_a_refer_by_who_was_called_first(crowd: Parties) -> None:
     """The phone's leg was the one that the tree ran on: the call goes on without it."""
-    await crowd.talk_by_source()
-    await crowd.phone("target", port=crowd.lab.trunk_port)
+    await crowd.connect_from_source()
+    await crowd.add_phone("target", port=crowd.lab.trunk_port)
     crowd["source"].refer(NUMBER)
-    await crowd["source"].ended()
+    await crowd["source"].wait_ended()
     assert refer_results(crowd["source"]) == ["SIP/2.0 200 OK"]
-    await crowd.hear(customer="target", target="customer")
+    await crowd.expect_audio(customer="target", target="customer")
 
 
 async def test_a_refer_during_a_prompt(crowd: Parties, sounds: MediaServer) -> None:
     """Nobody talks to the phone who could be handed over: it is declined, the prompt goes on."""
     prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 4000)}}
-    source = await crowd.phone("source")
+    source = await crowd.add_phone("source")
     crowd.call = await crowd.lab.call(to=source.address, action=prompt)
-    await crowd.hear(source="prompt")
+    await crowd.expect_audio(source="prompt")
     source.refer(NUMBER)
     await until(lambda: bool(refer_results(source)), what="the answer to REFER")
     assert refer_results(source) == ["SIP/2.0 603 Decline"]
-    await source.ended()
-    assert_uninterrupted(source.heard(1300))
+    await source.wait_ended()
+    assert_uninterrupted(source.tones_heard(1300))
 
 
 async def test_a_number_that_is_busy(talk: Parties, hooks: WebhookServer) -> None:
     """The phone is gone by then: the tree goes on after the dial."""
-    await talk.refusing("target", 486, port=talk.lab.trunk_port)
+    await talk.add_refusing("target", 486, port=talk.lab.trunk_port)
     talk["source"].refer(NUMBER)
-    await talk["source"].ended()
-    assert (await hooks.asked("/after")).body["dial"]["status"] == "busy"
-    await talk["customer"].ended()
+    await talk["source"].wait_ended()
+    assert (await hooks.wait_for_request("/after")).body["dial"]["status"] == "busy"
+    await talk["customer"].wait_ended()
 
 
 async def test_a_refer_with_replaces(talk: Parties) -> None:
@@ -89,14 +89,14 @@ async def test_a_refer_with_replaces(talk: Parties) -> None:
     talk["source"].refer(NUMBER.replace(">", f"{replaced}>"))
     await until(lambda: bool(refer_results(talk["source"])), what="the answer to REFER")
     assert refer_results(talk["source"]) == ["SIP/2.0 603 Decline"]
-    await talk.hear(customer="source", source="customer")
+    await talk.expect_audio(customer="source", source="customer")
 
 
 async def test_the_trunk_may_not(two: TwoNodes) -> None:
     """As a node is installed, whoever is behind the trunk is declined by Asterisk itself."""
     async with Phone.answering(free_port(), tone_hz=400) as phone:
         call = await two.call(to=phone.address)
-        await two.talks(call)
+        await two.wait_answered(call)
         phone.refer(NUMBER)
         await until(lambda: 603 in refer_statuses(phone), what="the answer to REFER")
         view = await two.engine.call(call)
@@ -105,10 +105,14 @@ async def test_the_trunk_may_not(two: TwoNodes) -> None:
 
 async def test_a_refer_in_a_conference(talk: Parties) -> None:
     """There is no customer to be handed over: it is declined, and all talk on."""
-    target = await talk.phone("target")
-    await talk.steer("dial", target=target.address)
-    await talk.hear(customer="source target", source="customer target", target="customer source")
+    target = await talk.add_phone("target")
+    await talk.control("dial", target=target.address)
+    await talk.expect_audio(
+        customer="source target", source="customer target", target="customer source"
+    )
     talk["source"].refer(NUMBER)
     await until(lambda: bool(refer_results(talk["source"])), what="the answer to REFER")
     assert refer_results(talk["source"]) == ["SIP/2.0 603 Decline"]
-    await talk.hear(customer="source target", source="customer target", target="customer source")
+    await talk.expect_audio(
+        customer="source target", source="customer target", target="customer source"
+    )

@@ -11,13 +11,13 @@ from tests.live.sessions.test_transfers import wait_for_ringback
 @pytest.fixture
 async def talk(crowd: Parties, hooks: WebhookServer) -> Parties:
     """Let customer and source talk; afterwards /after is asked, which ends the call."""
-    await crowd.talk(hooks.answers("/after", None))
+    await crowd.connect(hooks.answers("/after", None))
     return crowd
 
 
 async def start_ringing(crowd: Parties, mode: str = "attended", **more: object) -> Transfer:
     """Let the target ring."""
-    target = await crowd.phone("target", picks_up=False)
+    target = await crowd.add_phone("target", picks_up=False)
     transfer = Transfer(crowd)
     await transfer.start(mode, **more)
     await wait_for_ringback(target, transfer)
@@ -28,19 +28,19 @@ async def start_answered(crowd: Parties) -> Transfer:
     """Let source and target talk."""
     transfer = await start_ringing(crowd)
     await crowd["target"].pick_up()
-    await crowd.hear(source="target", target="source", customer="music")
+    await crowd.expect_audio(source="target", target="source", customer="music")
     return transfer
 
 
 async def assert_reconnected(crowd: Parties) -> None:
     """See that source and customer hear each other as before."""
-    await crowd.hear(customer="source", source="customer")
+    await crowd.expect_audio(customer="source", source="customer")
 
 
 async def assert_tree_continues(crowd: Parties, hooks: WebhookServer, status: str) -> None:
     """See that the tree goes on after the dial, and is told why; here it ends."""
-    assert (await hooks.asked("/after")).body["dial"]["status"] == status
-    await crowd["customer"].ended()
+    assert (await hooks.wait_for_request("/after")).body["dial"]["status"] == status
+    await crowd["customer"].wait_ended()
 
 
 async def test_canceled_while_it_rings(talk: Parties) -> None:
@@ -48,7 +48,7 @@ async def test_canceled_while_it_rings(talk: Parties) -> None:
     transfer = await start_ringing(talk)
     view = await transfer.cancel()
     assert (view["state"], view["reason"], view["endedBy"]) == ("canceled", "source_cancel", "ada")
-    await talk["target"].ended()
+    await talk["target"].wait_ended()
     assert talk["target"].status == 487
     await assert_reconnected(talk)
 
@@ -57,7 +57,7 @@ async def test_canceled_after_the_answer(talk: Parties) -> None:
     """The target is hung up."""
     transfer = await start_answered(talk)
     await transfer.cancel()
-    await talk["target"].ended()
+    await talk["target"].wait_ended()
     await assert_reconnected(talk)
 
 
@@ -65,7 +65,7 @@ async def test_a_blind_one_canceled(talk: Parties, hooks: WebhookServer) -> None
     """The source hung up: the tree goes on."""
     transfer = await start_ringing(talk, "blind")
     await transfer.cancel()
-    await talk["target"].ended()
+    await talk["target"].wait_ended()
     await assert_tree_continues(talk, hooks, "canceled")
 
 
@@ -80,10 +80,10 @@ REFUSALS = [
 @pytest.mark.parametrize(("status", "reason"), [each[:2] for each in REFUSALS])
 async def test_the_target_refuses(talk: Parties, status: int, reason: str) -> None:
     """Source and customer are together again."""
-    await talk.refusing("target", status)
+    await talk.add_refusing("target", status)
     transfer = Transfer(talk)
     await transfer.start()
-    await transfer.becomes("failed", reason)
+    await transfer.wait_for_state("failed", reason)
     await assert_reconnected(talk)
 
 
@@ -92,18 +92,18 @@ async def test_the_target_of_a_blind_one_refuses(
     talk: Parties, hooks: WebhookServer, status: int, reason: str, told: str
 ) -> None:
     """The customer goes on with what follows the dial."""
-    await talk.refusing("target", status)
+    await talk.add_refusing("target", status)
     transfer = Transfer(talk)
     await transfer.start("blind")
-    await transfer.becomes("failed", reason)
+    await transfer.wait_for_state("failed", reason)
     await assert_tree_continues(talk, hooks, told)
 
 
 async def test_the_target_does_not_answer(talk: Parties) -> None:
     """After the timeout it rings no more."""
     transfer = await start_ringing(talk, timeout=1)
-    await transfer.becomes("failed", "target_no_answer")
-    await talk["target"].ended()
+    await transfer.wait_for_state("failed", "target_no_answer")
+    await talk["target"].wait_ended()
     await assert_reconnected(talk)
 
 
@@ -112,7 +112,7 @@ async def test_the_target_of_a_blind_one_does_not_answer(
 ) -> None:
     """The tree goes on."""
     transfer = await start_ringing(talk, "blind", timeout=1)
-    await transfer.becomes("failed", "target_no_answer")
+    await transfer.wait_for_state("failed", "target_no_answer")
     await assert_tree_continues(talk, hooks, "no-answer")
 
 
@@ -120,7 +120,7 @@ async def test_the_target_leaves_after_the_answer(talk: Parties) -> None:
     """The source has the customer back."""
     transfer = await start_answered(talk)
     await talk["target"].hang_up()
-    await transfer.becomes("failed", "target_hangup")
+    await transfer.wait_for_state("failed", "target_hangup")
     await assert_reconnected(talk)
 
 
@@ -129,37 +129,37 @@ async def test_the_customer_hangs_up(talk: Parties, state: str) -> None:
     """The call was the customer's: all is over."""
     transfer = await (start_answered(talk) if state == "answered" else start_ringing(talk))
     await talk["customer"].hang_up()
-    await transfer.becomes("abandoned", "customer_hangup")
+    await transfer.wait_for_state("abandoned", "customer_hangup")
     for name in ("source", "target"):
-        await talk[name].ended()
+        await talk[name].wait_ended()
 
 
 async def test_the_customer_of_an_agents_call_hangs_up(crowd: Parties) -> None:
     """The call was the agent's, who is let go with the target."""
-    await crowd.talk_by_source()
+    await crowd.connect_from_source()
     transfer = await start_answered(crowd)
     await crowd["customer"].hang_up()
-    await transfer.becomes("abandoned", "customer_hangup")
+    await transfer.wait_for_state("abandoned", "customer_hangup")
     for name in ("source", "target"):
-        await crowd[name].ended()
+        await crowd[name].wait_ended()
 
 
 async def test_who_was_held_stays_held(talk: Parties) -> None:
     """A customer who was on hold before is so after a transfer that fails."""
     leg = await talk.leg("customer")
-    await talk.steer("hold", channelId=leg)
-    await talk.hear(customer="music", source="")
+    await talk.control("hold", channelId=leg)
+    await talk.expect_audio(customer="music", source="")
     transfer = await start_ringing(talk)
-    await talk.hear(customer="music", source="ringing")
+    await talk.expect_audio(customer="music", source="ringing")
     await transfer.cancel()
-    await talk.hear(customer="music", source="")
-    await talk.steer("unhold", channelId=leg)
+    await talk.expect_audio(customer="music", source="")
+    await talk.control("unhold", channelId=leg)
     await assert_reconnected(talk)
 
 
 async def test_who_was_held_is_handed_over(talk: Parties) -> None:
     """A transfer that is completed takes the customer off hold."""
-    await talk.steer("hold", channelId=await talk.leg("customer"))
+    await talk.control("hold", channelId=await talk.leg("customer"))
     transfer = await start_answered(talk)
     await transfer.complete()
-    await talk.hear(customer="target", target="customer")
+    await talk.expect_audio(customer="target", target="customer")

@@ -14,8 +14,8 @@ SOON_MS = 2_000  # for a machine that does other things too: `make bench` measur
 @pytest.fixture
 async def talk(crowd: Parties) -> Parties:
     """Let customer and source talk, with a target that answers when it is told."""
-    await crowd.talk()
-    await crowd.phone("target", picks_up=False)
+    await crowd.connect()
+    await crowd.add_phone("target", picks_up=False)
     return crowd
 
 
@@ -32,35 +32,37 @@ async def attended(talk: Parties) -> Transfer:
 async def answered(talk: Parties, attended: Transfer) -> Transfer:
     """Let the target have answered."""
     await talk["target"].pick_up()
-    await attended.becomes("answered")
-    await talk.hear(source="target", target="source", customer="music")
+    await attended.wait_for_state("answered")
+    await talk.expect_audio(source="target", target="source", customer="music")
     return attended
 
 
 async def wait_for_ringback(target: Phone, transfer: Transfer) -> None:
     """Wait until the target rings, and the engine knows."""
-    await target.rung()
-    await transfer.becomes("ringback")
+    await target.wait_ringing()
+    await transfer.wait_for_state("ringback")
 
 
 async def assert_handed_over(crowd: Parties) -> None:
     """See that customer and target hear each other, the source gone, and both go when one does."""
-    await crowd["source"].ended()
-    await crowd.hear(customer="target", target="customer")
+    await crowd["source"].wait_ended()
+    await crowd.expect_audio(customer="target", target="customer")
     await crowd["target"].hang_up()
-    await crowd["customer"].ended()
+    await crowd["customer"].wait_ended()
 
 
 async def test_attended(talk: Parties, attended: Transfer) -> None:
     """Ringing for the source, music for the customer; source and target; customer and target."""
-    await talk.hear(source="ringing", customer="music", target="")
+    await talk.expect_audio(source="ringing", customer="music", target="")
     await talk["target"].pick_up()
-    await talk.hear(source="target", target="source", customer="music")
+    await talk.expect_audio(source="target", target="source", customer="music")
     view = await attended.complete()
     assert (view["state"], view["endedBy"]) == ("completed", "ada")
     await assert_handed_over(talk)
     for name in ("customer", "target"):
-        assert talk.ear(name).gap_ms({"customer": "target", "target": "customer"}[name]) < SOON_MS
+        assert (
+            talk.listener(name).gap_ms({"customer": "target", "target": "customer"}[name]) < SOON_MS
+        )
 
 
 async def test_asked_again(talk: Parties, answered: Transfer) -> None:
@@ -76,26 +78,26 @@ async def test_asked_again(talk: Parties, answered: Transfer) -> None:
 async def test_the_source_hangs_up_after_the_answer(talk: Parties, answered: Transfer) -> None:
     """That completes it."""
     await talk["source"].hang_up()
-    await answered.becomes("completed", "source_hangup_intentional")
+    await answered.wait_for_state("completed", "source_hangup_intentional")
     await assert_handed_over(talk)
 
 
 async def test_completed_while_it_rings(talk: Parties, attended: Transfer) -> None:
     """The source is let go and the customer waits with music: a blind transfer."""
     await attended.complete()
-    await talk["source"].ended()
-    await talk.hear(customer="music")
+    await talk["source"].wait_ended()
+    await talk.expect_audio(customer="music")
     await talk["target"].pick_up()
-    await attended.becomes("blind_transferred", "manual_complete")
+    await attended.wait_for_state("blind_transferred", "manual_complete")
     await assert_handed_over(talk)
 
 
 async def test_the_source_hangs_up_while_it_rings(talk: Parties, attended: Transfer) -> None:
     """The same, without being asked."""
     await talk["source"].hang_up()
-    await talk.hear(customer="music")
+    await talk.expect_audio(customer="music")
     await talk["target"].pick_up()
-    await attended.becomes("blind_transferred", "source_hangup_intentional")
+    await attended.wait_for_state("blind_transferred", "source_hangup_intentional")
     await assert_handed_over(talk)
 
 
@@ -103,11 +105,11 @@ async def test_blind(talk: Parties) -> None:
     """The source is hung up at once, the customer hears music, then the target."""
     transfer = Transfer(talk)
     await transfer.start("blind")
-    await talk["source"].ended()
+    await talk["source"].wait_ended()
     await wait_for_ringback(talk["target"], transfer)
-    await talk.hear(customer="music", target="")
+    await talk.expect_audio(customer="music", target="")
     await talk["target"].pick_up()
-    await transfer.becomes("blind_transferred")
+    await transfer.wait_for_state("blind_transferred")
     await assert_handed_over(talk)
 
 
@@ -117,10 +119,10 @@ async def test_music_of_ones_own(talk: Parties, sounds: MediaServer, mode: str) 
     transfer = Transfer(talk)
     await transfer.start(mode, mohAudioUrl=sounds.tone(1550, 500))
     await wait_for_ringback(talk["target"], transfer)
-    await talk.hear_for(2000, {"customer": "song"})
+    await talk.expect_audio_for(2000, {"customer": "song"})
     await talk["target"].pick_up()
     if mode == "attended":
-        await talk.hear(source="target", target="source", customer="song")
+        await talk.expect_audio(source="target", target="source", customer="song")
         await transfer.complete()
     await assert_handed_over(talk)
 
@@ -129,23 +131,23 @@ async def test_music_of_ones_own(talk: Parties, sounds: MediaServer, mode: str) 
 async def test_by_an_agent_who_called(crowd: Parties, hooks: WebhookServer, mode: str) -> None:
     """The source is the leg that the tree ran on: afterwards it runs on the customer."""
     then = {"type": "gather", "data": {"maxDigits": 1}, "action": hooks.answers("/told", None)}
-    await crowd.talk_by_source(then)
-    await crowd.phone("target", picks_up=False)
+    await crowd.connect_from_source(then)
+    await crowd.add_phone("target", picks_up=False)
     customer, transfer = await crowd.leg("customer"), Transfer(crowd)
     await transfer.start(mode)
     await wait_for_ringback(crowd["target"], transfer)
     await crowd["target"].pick_up()
     if mode == "attended":
-        await crowd.hear(source="target", target="source", customer="music")
+        await crowd.expect_audio(source="target", target="source", customer="music")
         await transfer.complete()
-    await crowd["source"].ended()
-    await crowd.hear(customer="target", target="customer")
+    await crowd["source"].wait_ended()
+    await crowd.expect_audio(customer="target", target="customer")
     await crowd["target"].hang_up()
-    await crowd.lab.doing(crowd.call, "gathering")
+    await crowd.lab.wait_for_state(crowd.call, "gathering")
     await crowd["customer"].press("5")
-    told = (await hooks.asked("/told")).body
+    told = (await hooks.wait_for_request("/told")).body
     assert (told["to"], told["dtmf"]) == ({"channelId": customer}, "5")
-    await crowd["customer"].ended()
+    await crowd["customer"].wait_ended()
 
 
 async def test_what_follows_the_dial(
@@ -153,14 +155,14 @@ async def test_what_follows_the_dial(
 ) -> None:
     """When the target hangs up, the dial's action runs on the customer."""
     prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 3000)}}
-    await crowd.talk(hooks.answers("/after", prompt))
-    await crowd.phone("target")
+    await crowd.connect(hooks.answers("/after", prompt))
+    await crowd.add_phone("target")
     transfer = Transfer(crowd)
     await transfer.start()
-    await transfer.becomes("answered")
+    await transfer.wait_for_state("answered")
     await transfer.complete()
-    await crowd.hear(customer="target", target="customer")
+    await crowd.expect_audio(customer="target", target="customer")
     await crowd["target"].hang_up()
-    await hooks.asked("/after")
-    await crowd.hear(customer="prompt")
-    await crowd["customer"].ended()
+    await hooks.wait_for_request("/after")
+    await crowd.expect_audio(customer="prompt")
+    await crowd["customer"].wait_ended()

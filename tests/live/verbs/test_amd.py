@@ -6,9 +6,9 @@ import pytest
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.testbed import TestBed
 
 WORD_MS, LONG_SPEECH_MS = 400, 3_000
 PROMPT_HZ, MESSAGE_HZ = 1_300, 1_550
@@ -21,69 +21,69 @@ def _play(url: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("voice_ms", "who"), SPOKEN, ids=["a word", "a long greeting", "nothing"])
 async def test_a_call_is_told_who_answered(
-    lab: TestBed, hooks: WebhookServer, voice_ms: int, who: str
+    lab: Lab, hooks: WebhookServer, voice_ms: int, who: str
 ) -> None:
     """The first verb waits until it is known; its webhook, the call and its events have it."""
     async with Phone.answering(free_port(), tone_hz=700) as far:
-        far.speaks_for(voice_ms)
+        far.speak_only(voice_ms)
         action = hooks.answers("/start", None)
         call = await lab.call(to=far.address, action=action, machineDetection=True)
-        told = (await hooks.asked("/start")).body
-        await far.ended()
+        told = (await hooks.wait_for_request("/start")).body
+        await far.wait_ended()
     assert told["answeredBy"] == who
-    assert (await lab.ended(call))["answeredBy"] == who
+    assert (await lab.wait_ended(call))["answeredBy"] == who
 
 
-async def test_a_machine_hears_a_message_of_its_own(lab: TestBed, sounds: MediaServer) -> None:
+async def test_a_machine_hears_a_message_of_its_own(lab: Lab, sounds: MediaServer) -> None:
     """OnMachine as an action: it runs instead of the other."""
     detection = {"onMachine": _play(sounds.tone(MESSAGE_HZ, 600))}
     async with Phone.answering(free_port(), tone_hz=700) as far:
-        far.speaks_for(LONG_SPEECH_MS)
+        far.speak_only(LONG_SPEECH_MS)
         await lab.call(
             to=far.address,
             action=_play(sounds.tone(PROMPT_HZ, 600)),
             machineDetection=detection,
         )
         await far.until_hears(MESSAGE_HZ)
-        await far.ended()
-        assert far.heard(PROMPT_HZ) == []
+        await far.wait_ended()
+        assert far.tones_heard(PROMPT_HZ) == []
 
 
-async def test_a_machine_is_hung_up(lab: TestBed, sounds: MediaServer) -> None:
+async def test_a_machine_is_hung_up(lab: Lab, sounds: MediaServer) -> None:
     """OnMachine hangup: nothing is played, and the reason is told."""
     async with Phone.answering(free_port(), tone_hz=700) as far:
-        far.speaks_for(LONG_SPEECH_MS)
+        far.speak_only(LONG_SPEECH_MS)
         call = await lab.call(
             to=far.address,
             action=_play(sounds.tone(PROMPT_HZ, 600)),
             machineDetection={"onMachine": "hangup"},
         )
-        await far.ended()
-        assert far.sounds() == []
-    view = await lab.ended(call)
+        await far.wait_ended()
+        assert far.sound_spans() == []
+    view = await lab.wait_ended(call)
     assert (view["status"], view["reason"]) == ("completed", "machine")
     assert view["answeredBy"] == "machine"
 
 
-async def test_a_dial_goes_on_after_a_machine(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_a_dial_goes_on_after_a_machine(lab: Lab, hooks: WebhookServer) -> None:
     """Two are called: the machine is refused, the person who answers later is connected."""
     async with (
         Phone.answering(free_port(), tone_hz=700) as machine,
         Phone.answering(free_port(), tone_hz=850, after_ms=500) as person,
     ):
-        machine.speaks_for(LONG_SPEECH_MS)
-        person.speaks_for(WORD_MS)
+        machine.speak_only(LONG_SPEECH_MS)
+        person.speak_only(WORD_MS)
         data = {
             "number": [machine.address, person.address],
             "machineDetection": {"onMachine": "hangup"},
         }
         dial = {"type": "dial", "data": data, "action": hooks.answers("/after", None)}
-        async with Phone.calling(lab.pbx, await lab.number(dial), tone_hz=600):
+        async with Phone.calling(lab.pbx, await lab.add_number(dial), tone_hz=600):
             await person.until_hears(600)
-            await machine.ended()
+            await machine.wait_ended()
             await person.hang_up()
-            told = (await hooks.asked("/after")).body["dial"]
-        assert machine.heard(600) == []
+            told = (await hooks.wait_for_request("/after")).body["dial"]
+        assert machine.tones_heard(600) == []
     assert (told["status"], told["answeredBy"], told["number"]) == (
         "completed",
         "human",
@@ -91,19 +91,19 @@ async def test_a_dial_goes_on_after_a_machine(lab: TestBed, hooks: WebhookServer
     )
 
 
-async def test_a_dial_to_a_machine_alone(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_a_dial_to_a_machine_alone(lab: Lab, hooks: WebhookServer) -> None:
     """It is hung up, and the nested action is told why."""
     async with Phone.answering(free_port(), tone_hz=700) as machine:
-        machine.speaks_for(LONG_SPEECH_MS)
+        machine.speak_only(LONG_SPEECH_MS)
         data = {"number": machine.address, "machineDetection": {"onMachine": "hangup"}}
         dial = {"type": "dial", "data": data, "action": hooks.answers("/after", None)}
-        async with Phone.calling(lab.pbx, await lab.number(dial), tone_hz=600):
-            told = (await hooks.asked("/after")).body["dial"]
-            await machine.ended()
+        async with Phone.calling(lab.pbx, await lab.add_number(dial), tone_hz=600):
+            told = (await hooks.wait_for_request("/after")).body["dial"]
+            await machine.wait_ended()
     assert (told["status"], told["cause"], told["answeredBy"]) == ("failed", 21, "machine")
 
 
-async def test_a_crash_while_listening(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_a_crash_while_listening(lab: Lab, hooks: WebhookServer) -> None:
     """What was said while no engine listened is not known: unknown, and the tree runs."""
     async with Phone.answering(free_port(), tone_hz=700) as far:
         action = hooks.answers("/start", None)
@@ -112,9 +112,9 @@ async def test_a_crash_while_listening(lab: TestBed, hooks: WebhookServer) -> No
             action=action,
             machineDetection={"timeout": 30_000, "greeting": 30_000, "initialSilence": 30_000},
         )
-        await lab.doing(call, "detecting")
+        await lab.wait_for_state(call, "detecting")
         await lab.engine.kill()
-        await lab.mended()
-        told = (await hooks.asked("/start")).body
-        await far.ended()
+        await lab.ensure_running()
+        told = (await hooks.wait_for_request("/start")).body
+        await far.wait_ended()
     assert told["answeredBy"] == "unknown"

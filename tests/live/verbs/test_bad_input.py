@@ -6,9 +6,9 @@ import pytest
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer, page, raw, status
+from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.engine import RequestError
-from tests.harness.testbed import TestBed
 
 PLAY = {"type": "play", "data": {"audioUrl": "https://example.com/a.wav"}}
 
@@ -39,7 +39,7 @@ def nested(depth: int) -> dict[str, Any]:
         ({"action": {"type": "say", "data": {"text": "x" * 4001}}}, "action.data.text"),
     ],
 )
-async def test_a_malformed_call_is_refused(lab: TestBed, asked: dict[str, Any], path: str) -> None:
+async def test_a_malformed_call_is_refused(lab: Lab, asked: dict[str, Any], path: str) -> None:
     """What can't be run gets 400 with the path of the fault, and nothing is called."""
     with pytest.raises(RequestError) as refused:
         await lab.call(**{"to": "+15550100", **asked})
@@ -47,31 +47,31 @@ async def test_a_malformed_call_is_refused(lab: TestBed, asked: dict[str, Any], 
     assert refused.value.problem["errors"][0]["path"] == path
 
 
-async def test_too_large_a_call_is_refused(lab: TestBed) -> None:
+async def test_too_large_a_call_is_refused(lab: Lab) -> None:
     """A body of half a megabyte is refused."""
     with pytest.raises(RequestError) as refused:
         await lab.call(to="+15550100", customData={"x": "y" * 500_000})
     assert refused.value.status in {400, 413}
 
 
-async def test_the_same_request_is_the_same_call(lab: TestBed) -> None:
+async def test_the_same_request_is_the_same_call(lab: Lab) -> None:
     """A requestId that comes again gives the call it made, which is not made again."""
     asked = {"to": "+15550100", "requestId": "order12345"}
     async with Phone.answering(lab.trunk_port) as phone:
         first = await lab.call(**asked, action={"type": "gather"})
         assert await lab.call(**asked, action={"type": "gather"}) == first
-        await phone.answered()
+        await phone.wait_answered()
         assert await lab.call(**asked, action={"type": "gather"}) == first
         await phone.hang_up()
-        await lab.ended(first)
+        await lab.wait_ended(first)
     assert await lab.call(**asked) == first
 
 
-async def test_another_accounts_call_is_not_there(lab: TestBed) -> None:
+async def test_another_accounts_call_is_not_there(lab: Lab) -> None:
     """Who asks for another account's call gets 404, as for one that never was."""
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action={"type": "gather"})
-        await phone.answered()
+        await phone.wait_answered()
         for path in (f"/calls/{call}?account=other", "/calls/0-pbx1-nothing00?account=acme"):
             with pytest.raises(RequestError) as refused:
                 await lab.engine.rpc("GET", path)
@@ -94,20 +94,20 @@ async def test_another_accounts_call_is_not_there(lab: TestBed) -> None:
     ids=["html", "10 MB", "500", "redirect", "no verb"],
 )
 async def test_a_bad_answer_ends_the_call(
-    lab: TestBed, hooks: WebhookServer, answer: object, reason: str
+    lab: Lab, hooks: WebhookServer, answer: object, reason: str
 ) -> None:
     """A webhook that gives no action ends the call; its reason and timeline say why."""
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=hooks.answers("/next", answer))
-        await phone.ended()
-        view = await lab.ended(call)
+        await phone.wait_ended()
+        view = await lab.wait_ended(call)
     assert view["reason"].startswith(f"action_failed:{reason}")
-    [failed] = [each for each in await lab.story(call) if each["type"] == "action-failed"]
+    [failed] = [each for each in await lab.timeline_events(call) if each["type"] == "action-failed"]
     assert failed["reason"].startswith(reason)
 
 
 async def test_a_fallback_runs_after_a_bad_answer(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """A gather whose webhook answers nonsense runs its fallback verb; a busy one is asked twice."""
     fallback = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
@@ -118,11 +118,11 @@ async def test_a_fallback_runs_after_a_bad_answer(
     }
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
-        await lab.doing(call, "gathering")
+        await lab.wait_for_state(call, "gathering")
         await phone.press("1")
-        await phone.ended()
-        assert len(phone.heard(700)) == 1
-    first, again = hooks.of("/told")
+        await phone.wait_ended()
+        assert len(phone.tones_heard(700)) == 1
+    first, again = hooks.requests_to("/told")
     assert first.id == again.id
 
 
@@ -137,15 +137,17 @@ async def test_a_fallback_runs_after_a_bad_answer(
     ],
 )
 async def test_audio_that_cannot_be_had_is_skipped(
-    lab: TestBed, sounds: MediaServer, path: str, fault: str
+    lab: Lab, sounds: MediaServer, path: str, fault: str
 ) -> None:
     """An address that gives no sound is passed over; the timeline names the fault."""
     bad = path if path.startswith("https:") else sounds.url(path)
     data = {"audioUrl": [sounds.tone(600, 200), bad, sounds.tone(700, 200)]}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action={"type": "play", "data": data})
-        await phone.ended()
-        assert [heard.hz for heard in phone.heard(600, 700)] == [600, 700]
-    [fetched] = [each for each in await lab.story(call) if each["type"] == "media-fetched"]
+        await phone.wait_ended()
+        assert [heard.hz for heard in phone.tones_heard(600, 700)] == [600, 700]
+    [fetched] = [
+        each for each in await lab.timeline_events(call) if each["type"] == "media-fetched"
+    ]
     assert [told.partition(":")[0] for told in fetched["faults"]] == [fault]
-    assert (await lab.ended(call))["status"] == "completed"
+    assert (await lab.wait_ended(call))["status"] == "completed"

@@ -8,17 +8,17 @@ import pytest
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.phones.audio import Frame, level
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.testbed import TestBed
 from tests.harness.until import SLACK_S, until
 
 RING_HZ = (440, 480)
 WINDOW = 5  # frames: 100 ms, in which whole periods of the ring tone fit
 
 
-async def test_a_number_is_bridged(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_a_number_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
     """The caller hears ringing, then both hear each other and no ringing; then the end is told.
 
     The called phone shows data.callerId.
@@ -33,14 +33,14 @@ async def test_a_number_is_bridged(lab: TestBed, hooks: WebhookServer) -> None:
         await until(lambda: not _hears_ringing(caller), what="the end of the ring tone")
         assert far.caller_id == "4721930000"
         await far.hang_up()
-        told = (await hooks.asked("/after")).body
-        await caller.ended()
+        told = (await hooks.wait_for_request("/after")).body
+        await caller.wait_ended()
     assert (told["event"], told["dial"]["status"]) == ("dial", "completed")
     assert told["dial"]["number"] == "+4722222222"
     assert told["customData"] == {"order": 7}
 
 
-async def test_an_agent_is_bridged(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_an_agent_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
     """An agent's registered phone is called by agent_id, and reference_id comes back."""
     data = {"agent_id": "1001", "reference_id": "crm-5"}
     async with (
@@ -50,19 +50,19 @@ async def test_an_agent_is_bridged(lab: TestBed, hooks: WebhookServer) -> None:
         await caller.until_hears(600)
         await far.until_hears(400)
         await far.hang_up()
-        told = (await hooks.asked("/after")).body["dial"]
+        told = (await hooks.wait_for_request("/after")).body["dial"]
     assert (told["agent_id"], told["reference_id"]) == ("1001", "crm-5")
 
 
-async def test_an_agent_without_a_phone_fails(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_an_agent_without_a_phone_fails(lab: Lab, hooks: WebhookServer) -> None:
     """An agent who is not registered: the nested action is told at once."""
     number = await _route_dial(lab, hooks, data={"agent_id": "1009"})
     async with Phone.calling(lab.pbx, number):
-        told = (await hooks.asked("/after")).body["dial"]
+        told = (await hooks.wait_for_request("/after")).body["dial"]
     assert told["status"] == "failed"
 
 
-async def test_the_first_to_answer_wins(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_the_first_to_answer_wins(lab: Lab, hooks: WebhookServer) -> None:
     """Of several numbers that ring together the first to answer is bridged, the others canceled."""
     async with AsyncExitStack() as phones:
         slow = await phones.enter_async_context(Phone.ringing(free_port()))
@@ -74,49 +74,47 @@ async def test_the_first_to_answer_wins(lab: TestBed, hooks: WebhookServer) -> N
         caller = await phones.enter_async_context(Phone.calling(lab.pbx, number, tone_hz=400))
         await caller.until_hears(600)
         await quick.until_hears(400)
-        await slow.ended()
+        await slow.wait_ended()
         assert slow.status == 487
         await caller.hang_up()
-        await quick.ended()
+        await quick.wait_ended()
 
 
 @pytest.mark.parametrize(
     ("status", "told"),
     [(486, "busy"), (600, "busy"), (480, "no-answer"), (603, "failed"), (503, "failed")],
 )
-async def test_a_refusal_is_told(
-    lab: TestBed, hooks: WebhookServer, status: int, told: str
-) -> None:
+async def test_a_refusal_is_told(lab: Lab, hooks: WebhookServer, status: int, told: str) -> None:
     """Who is busy, away, unwilling or broken is told as such to the nested action."""
     async with (
         Phone.refusing(free_port(), status) as far,
         Phone.calling(lab.pbx, await _route_dial(lab, hooks, far.address)) as caller,
     ):
-        asked = await hooks.asked("/after")
-        await caller.ended()
+        asked = await hooks.wait_for_request("/after")
+        await caller.wait_ended()
     assert asked.body["dial"]["status"] == told
 
 
-async def test_nobody_answers_in_time(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_nobody_answers_in_time(lab: Lab, hooks: WebhookServer) -> None:
     """The verb's timeout, in seconds, cancels the ringing phone: no-answer."""
     async with Phone.ringing(free_port()) as far:
         number = await _route_dial(lab, hooks, far.address, timeout=1)
         async with Phone.calling(lab.pbx, number) as caller:
-            asked = await hooks.asked("/after")
-            await far.ended()
+            asked = await hooks.wait_for_request("/after")
+            await far.wait_ended()
             rang_ms = asked.at_ms - next(m.at_ms for m in far.messages if m.status == 180)
-            await caller.ended()
+            await caller.wait_ended()
     assert far.status == 487
     assert asked.body["dial"]["status"] == "no-answer"
     assert 900 < rang_ms < 1_000 * (1 + SLACK_S)
 
 
-async def test_music_instead_of_ringing(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_music_instead_of_ringing(lab: Lab, hooks: WebhookServer) -> None:
     """With moh.enable the caller hears music and no ringing; once bridged, the other alone."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=800) as far:
         number = await _route_dial(lab, hooks, far.address, moh={"enable": True})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
-            await until(lambda: bool(caller.sounds()), what="music")
+            await until(lambda: bool(caller.sound_spans()), what="music")
             assert not _hears_ringing(caller)
             await caller.until_hears(600)
             await far.until_hears(400)
@@ -124,24 +122,24 @@ async def test_music_instead_of_ringing(lab: TestBed, hooks: WebhookServer) -> N
             rung = [f for f in caller.frames if level(f.samples, 600) < 800]
             assert not any(_is_ringing(rung[i : i + WINDOW]) for i in range(0, len(rung), WINDOW))
             await caller.hang_up()
-            await far.ended()
+            await far.wait_ended()
 
 
-async def test_time_limit_ends_the_talk(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_time_limit_ends_the_talk(lab: Lab, hooks: WebhookServer) -> None:
     """After data.timeLimit seconds of talk the called party is hung up and the action runs."""
     async with Phone.answering(free_port(), tone_hz=600) as far:
         number = await _route_dial(lab, hooks, data={"number": far.address, "timeLimit": 1})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
-            asked = await hooks.asked("/after")
-            await far.ended()
-            await caller.ended()
-            [talk] = far.heard(400)
+            asked = await hooks.wait_for_request("/after")
+            await far.wait_ended()
+            await caller.wait_ended()
+            [talk] = far.tones_heard(400)
     assert asked.body["dial"]["status"] == "completed"
     assert talk.length_ms == approx(1000, abs=250)
 
 
 async def _route_dial(
-    lab: TestBed,
+    lab: Lab,
     hooks: WebhookServer,
     number: str | list[str] | None = None,
     *,
@@ -151,7 +149,7 @@ async def _route_dial(
     """Route a number that dials, and then asks /after, which ends the call."""
     data = data or {"number": number, "callerId": "4721930000"}
     dial = {"type": "dial", "data": data, "action": hooks.answers("/after", None), **more}
-    return await lab.number(dial, customData={"order": 7})
+    return await lab.add_number(dial, customData={"order": 7})
 
 
 def _hears_ringing(phone: Phone) -> bool:

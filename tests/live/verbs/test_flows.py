@@ -14,9 +14,9 @@ from tests.harness.customers.webhook_server import (
     silent,
     status,
 )
+from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.testbed import TestBed
 from tests.live.recovery.test_resilience import crash
 
 EXAMPLES = Path(__file__).parents[3] / "docs/examples"
@@ -30,7 +30,7 @@ def example(name: str) -> Any:
     return json.loads((EXAMPLES / name).read_text())
 
 
-async def store_flow(lab: TestBed, hooks: WebhookServer, sounds: MediaServer) -> None:
+async def store_flow(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
     """Store the guide's request and flow, with the tests' servers in place of the guide's.
 
     The menu's prompt is a tone, which a phone can tell.
@@ -50,20 +50,28 @@ def crm_answer(agent: str = "+4722222222", tier: str = "gold") -> dict[str, Any]
     return {"person": {"tier": tier, "greeting": f"{WELCOME_HZ}-300", "agent": agent}}
 
 
-async def start_call(lab: TestBed, **more: Any) -> str:
+async def start_call(lab: Lab, **more: Any) -> str:
     """Call somebody who gets the flow."""
     asked = {"to": "+15550100", "flowId": "support", "customData": {"order": 7}, **more}
     return await lab.call(**asked, contact={"fName": "Ada"})
 
 
-async def visited_nodes(lab: TestBed, call: str) -> list[str]:
+async def visited_nodes(lab: Lab, call: str) -> list[str]:
     """List the nodes that a call came to."""
-    return [each["name"] for each in await lab.story(call) if each["type"] == "flow-node-loaded"]
+    return [
+        each["name"]
+        for each in await lab.timeline_events(call)
+        if each["type"] == "flow-node-loaded"
+    ]
 
 
-async def said_texts(lab: TestBed, call: str) -> list[str]:
+async def said_texts(lab: Lab, call: str) -> list[str]:
     """List what a call's flow said."""
-    story = [each["node"] for each in await lab.story(call) if each["type"] == "flow-node-loaded"]
+    story = [
+        each["node"]
+        for each in await lab.timeline_events(call)
+        if each["type"] == "flow-node-loaded"
+    ]
     return [each["data"]["text"] for each in story if each["type"] == "say"]
 
 
@@ -75,7 +83,7 @@ def check_lookup(asked: WebhookRequest, call: str) -> None:
 
 
 async def test_a_lookup_a_menu_and_an_agent(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The whole way: answers become variables in a prompt and a number; a key leads to an agent."""
     async with (
@@ -91,16 +99,16 @@ async def test_a_lookup_a_menu_and_an_agent(
         await caller.until_hears(AGENT_HZ)
         await agent.until_hears(CALLER_HZ)
         await agent.hang_up()
-        await caller.ended(timeout_s=15)
+        await caller.wait_ended(timeout_s=15)
     check_lookup(hooks.requests[0], call)
     went = ["lookup", "found", "tier", "greeting", "menu", "talk", "talked", "bye"]
     assert await visited_nodes(lab, call) == went
     assert await said_texts(lab, call) == ["Goodbye, Ada."]
-    assert (await lab.ended(call))["status"] == "completed"
+    assert (await lab.wait_ended(call))["status"] == "completed"
 
 
 async def test_the_other_way_of_a_condition(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Who is no gold customer is not greeted; silence and wrong keys have their rounds."""
     hooks.answers("/people", crm_answer(tier="tin"))
@@ -109,9 +117,9 @@ async def test_the_other_way_of_a_condition(
         call = await start_call(lab)
         await caller.until_hears(MENU_HZ)
         await caller.press("9")
-        await caller.ended(timeout_s=20)
-        assert len(caller.heard(MENU_HZ)) == 3
-        assert caller.heard(WELCOME_HZ) == []
+        await caller.wait_ended(timeout_s=20)
+        assert len(caller.tones_heard(MENU_HZ)) == 3
+        assert caller.tones_heard(WELCOME_HZ) == []
     rounds = ["menu", "again", "menu", "again", "menu", "again"]
     assert await visited_nodes(lab, call) == ["lookup", "found", "tier", *rounds, "bye"]
 
@@ -129,7 +137,7 @@ async def test_the_other_way_of_a_condition(
     ids=lambda each: each if isinstance(each, str) else "",
 )
 async def test_a_lookup_that_fails(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer, answer: object, reason: str
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer, answer: object, reason: str
 ) -> None:
     """The caller goes the way for failures, which is told why; so is the timeline."""
     hooks.answers("/people", answer)
@@ -138,16 +146,16 @@ async def test_a_lookup_that_fails(
         call = await start_call(lab)
         await caller.until_hears(MENU_HZ, timeout_s=15)
         await caller.hang_up()
-        await lab.ended(call)
+        await lab.wait_ended(call)
     assert await visited_nodes(lab, call) == ["lookup", "unknown", "sorry", "menu"]
     assert await said_texts(lab, call) == ["We could not find you under +15550001."]
-    [failed] = [each for each in await lab.story(call) if each["type"] == "api-request-failed"]
+    [failed] = [
+        each for each in await lab.timeline_events(call) if each["type"] == "api-request-failed"
+    ]
     assert failed["reason"] == reason
 
 
-async def test_no_secret_is_ever_told(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
-) -> None:
+async def test_no_secret_is_ever_told(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
     """A secret is sent, and stands in no log, timeline, event or view of the engine."""
     hooks.answers("/people", status(500))
     await store_flow(lab, hooks, sounds)
@@ -155,12 +163,12 @@ async def test_no_secret_is_ever_told(
         call = await start_call(lab)
         await caller.until_hears(MENU_HZ, timeout_s=15)
         await caller.hang_up()
-        await lab.ended(call)
+        await lab.wait_ended(call)
     assert TOKEN in hooks.requests[0].headers["authorization"]
     told = [
         await lab.engine.rpc("GET", f"/calls/{call}/timeline"),
         await lab.engine.rpc("GET", f"/requests/acme/{REQUEST}"),
-        await lab.engine.told(call, "completed"),
+        await lab.engine.wait_for_event(call, "completed"),
     ]
     logs = "".join(each.read_text() for each in lab.engine.folder.glob("*log*") if each.is_file())
     assert logs
@@ -168,27 +176,27 @@ async def test_no_secret_is_ever_told(
 
 
 async def test_the_engine_dies_while_a_request_is_open(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """SIGKILL in the middle of the lookup: asked again with the same key, on at the same node."""
     hooks.answers("/people", silent(), crm_answer())
     await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
         call = await start_call(lab)
-        first = await hooks.asked("/people")
+        first = await hooks.wait_for_request("/people")
         await crash(lab)
-        second = await hooks.asked("/people", 2)
+        second = await hooks.wait_for_request("/people", 2)
         await caller.until_hears(WELCOME_HZ)
         await caller.until_hears(MENU_HZ)
         await caller.hang_up()
-        await lab.ended(call)
+        await lab.wait_ended(call)
     assert first.headers["idempotency-key"] == second.headers["idempotency-key"]
     assert (first.body, len(hooks.requests)) == (second.body, 2)
     assert await visited_nodes(lab, call) == ["lookup", "found", "tier", "greeting", "menu"]
 
 
 async def test_a_call_stays_on_its_version(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """A flow that is replaced, then deleted, while a call runs it: the call goes on as it began."""
     hooks.answers("/people", crm_answer(tier="tin"))
@@ -201,5 +209,5 @@ async def test_a_call_stays_on_its_version(
         )
         await lab.engine.rpc("DELETE", "/flows/acme/support")
         await crash(lab)
-        await caller.ended(timeout_s=20)
+        await caller.wait_ended(timeout_s=20)
     assert (await visited_nodes(lab, call))[-2:] == ["again", "bye"]

@@ -4,8 +4,8 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.testbed import TestBed
 
 GRACE_MS = 120  # for a key that went down in time
 SOON_MS = 2_000  # for a machine that does other things too: `make bench` measures
@@ -13,16 +13,16 @@ EDGE_MS = 40  # frames that hold two sounds
 EARLY_MS = 30  # by which our clocks of the wire differ
 
 
-async def test_tells_the_webhook_at_the_last_digit(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_tells_the_webhook_at_the_last_digit(lab: Lab, hooks: WebhookServer) -> None:
     """At maxDigits the digits, the leg, the reason and customData are told, with an id."""
     action = {"type": "gather", "data": {"maxDigits": 4}, "action": hooks.answers("/told", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action, customData={"order": 7})
-        await phone.answered()
-        await lab.doing(call, "gathering")
+        await phone.wait_answered()
+        await lab.wait_for_state(call, "gathering")
         presses = await phone.press("1*29")
-        told = await hooks.asked("/told")
-        await phone.ended()
+        told = await hooks.wait_for_request("/told")
+        await phone.wait_ended()
     assert told.body == {
         "callId": call,
         "event": "gather",
@@ -35,66 +35,64 @@ async def test_tells_the_webhook_at_the_last_digit(lab: TestBed, hooks: WebhookS
     assert told.id
 
 
-async def test_digit_timeout_runs_from_the_last_key(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_digit_timeout_runs_from_the_last_key(lab: Lab, hooks: WebhookServer) -> None:
     """The digitTimeout is in milliseconds, renewed by each key, and ends it, never early."""
     data = {"digitTimeout": 700}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
-        await lab.doing(call, "gathering")
+        await lab.wait_for_state(call, "gathering")
         presses = await phone.press("123", gap_ms=500)
-        told = await hooks.asked("/told")
-        await phone.ended()
+        told = await hooks.wait_for_request("/told")
+        await phone.wait_ended()
     assert (told.body["dtmf"], told.body["reason"]) == ("123", "digit-timeout")
     assert -EARLY_MS < told.at_ms - presses[-1].up_ms - (700 + GRACE_MS) < SOON_MS
 
 
 async def test_first_digit_timeout_begins_after_the_prompt(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The whole prompt is heard, then `timeout` runs; without a fallback silence is told."""
     data = {"audioUrl": sounds.tone(600, 1000), "timeout": 600}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action=action)
-        told = await hooks.asked("/told")
-        await phone.ended()
-        prompt = phone.heard(600)[0]
+        told = await hooks.wait_for_request("/told")
+        await phone.wait_ended()
+        prompt = phone.tones_heard(600)[0]
     assert (told.body["dtmf"], told.body["reason"]) == ("", "timeout")
     assert prompt.length_ms == approx(1000, abs=EDGE_MS)
     assert -EARLY_MS < told.at_ms - prompt.end_ms - (600 + GRACE_MS) < SOON_MS
 
 
-async def test_terminator_ends_it_and_is_left_out(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_terminator_ends_it_and_is_left_out(lab: Lab, hooks: WebhookServer) -> None:
     """The terminator, here *, ends it at once; # is then a digit like any other."""
     data = {"terminator": "*"}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
-        await lab.doing(call, "gathering")
+        await lab.wait_for_state(call, "gathering")
         presses = await phone.press("1#2*")
-        told = await hooks.asked("/told")
-        await phone.ended()
+        told = await hooks.wait_for_request("/told")
+        await phone.wait_ended()
     assert (told.body["dtmf"], told.body["reason"]) == ("1#2", "terminator")
     assert told.at_ms - presses[-1].up_ms < SOON_MS
 
 
-async def test_no_terminator(lab: TestBed, hooks: WebhookServer) -> None:
+async def test_no_terminator(lab: Lab, hooks: WebhookServer) -> None:
     """With an empty terminator no key ends it."""
     data = {"terminator": "", "digitTimeout": 300}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
-        await lab.doing(call, "gathering")
+        await lab.wait_for_state(call, "gathering")
         await phone.press("1#2#")
-        told = await hooks.asked("/told")
-        await phone.ended()
+        told = await hooks.wait_for_request("/told")
+        await phone.wait_ended()
     assert (told.body["dtmf"], told.body["reason"]) == ("1#2#", "digit-timeout")
 
 
-async def test_a_key_stops_the_prompt(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
-) -> None:
+async def test_a_key_stops_the_prompt(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
     """Barge-in: the prompt is silent on the wire soon after the key's rise."""
     data = {"audioUrl": sounds.tone(600, 8000), "digitTimeout": 300}
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
@@ -102,15 +100,15 @@ async def test_a_key_stops_the_prompt(
         await lab.call(to="+15550100", action=action)
         await phone.until_hears(600)
         presses = await phone.press("5")
-        told = await hooks.asked("/told")
-        await phone.ended()
-        [prompt] = phone.heard(600)
+        told = await hooks.wait_for_request("/told")
+        await phone.wait_ended()
+        [prompt] = phone.tones_heard(600)
     assert told.body["dtmf"] == "5"
     assert prompt.end_ms - presses[0].up_ms < SOON_MS
 
 
 async def test_fallback_runs_on_no_input(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Nobody presses a key: the fallback verb is heard, and the webhook is not asked."""
     fallback = {"type": "play", "data": {"audioUrl": sounds.tone(700, 400)}}
@@ -118,13 +116,13 @@ async def test_fallback_runs_on_no_input(
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action=action)
-        await phone.ended()
-        assert [heard.hz for heard in phone.heard(700)] == [700]
+        await phone.wait_ended()
+        assert [heard.hz for heard in phone.tones_heard(700)] == [700]
     assert hooks.requests == []
 
 
 async def test_the_webhook_answers_the_next_tree(
-    lab: TestBed, hooks: WebhookServer, sounds: MediaServer
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """What the webhook answers runs: a second gather on the channelId told, then a prompt."""
     told: list[str] = []
@@ -133,14 +131,14 @@ async def test_the_webhook_answers_the_next_tree(
     async with Phone.answering(lab.trunk_port) as phone:
         action = {"type": "gather", "data": {"maxDigits": 1}, "action": hooks.url("/first")}
         call = await lab.call(to="+15550100", action=action, customData={"order": 7})
-        await lab.doing(call, "gathering")
+        await lab.wait_for_state(call, "gathering")
         data = {"maxDigits": 1, "channelId": f"{call}.l0"}
         hooks.answers("/first", {"type": "gather", "data": data, "action": second})
         for key, path in (("1", "/first"), ("2", "/second")):
             await phone.press(key)
-            told.append((await hooks.asked(path)).body["dtmf"])
-            await lab.doing(call, "gathering") if path == "/first" else None
-        await phone.ended()
-        assert len(phone.heard(700)) == 1
+            told.append((await hooks.wait_for_request(path)).body["dtmf"])
+            await lab.wait_for_state(call, "gathering") if path == "/first" else None
+        await phone.wait_ended()
+        assert len(phone.tones_heard(700)) == 1
     assert told == ["1", "2"]
     assert all(asked.body["customData"] == {"order": 7} for asked in hooks.requests)

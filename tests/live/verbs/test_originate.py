@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 
 from tests.harness.customers.media_server import MediaServer
+from tests.harness.live_lab import Lab
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine, RequestError
 from tests.harness.servers.valkey import Valkey
-from tests.harness.testbed import TestBed
 
 LONG_MS = 20_000
 
 
-async def test_click_to_call_shows_from(lab: TestBed) -> None:
+async def test_click_to_call_shows_from(lab: Lab) -> None:
     """`to` is called showing `from`; the action, a dial, then bridges it: both hear each other."""
     port = free_port()
     async with (
@@ -28,11 +28,11 @@ async def test_click_to_call_shows_from(lab: TestBed) -> None:
         await second.until_hears(400)
         assert first.caller_id == "+4721930000"
         await first.hang_up()
-        await second.ended()
-    assert (await lab.ended(call))["status"] == "completed"
+        await second.wait_ended()
+    assert (await lab.wait_ended(call))["status"] == "completed"
 
 
-async def test_click_to_call_from_first(lab: TestBed) -> None:
+async def test_click_to_call_from_first(lab: Lab) -> None:
     """With fromFirst `from` is called, then `to`; the action runs when their talk has ended."""
     port = free_port()
     async with (
@@ -41,46 +41,46 @@ async def test_click_to_call_from_first(lab: TestBed) -> None:
     ):
         asked = {"from": first.address, "to": "+4722222222", "fromFirst": True}
         call = await lab.call(**asked, action={"type": "hangup", "data": {}})
-        await first.answered()
+        await first.wait_answered()
         await first.until_hears(600)
         await second.until_hears(400)
         await second.hang_up()
-        await first.ended()
-    view = await lab.ended(call)
+        await first.wait_ended()
+    view = await lab.wait_ended(call)
     assert (view["status"], view["endedBy"]) == ("completed", "action")
 
 
-async def test_unanswered_calls_end_as_the_phone_says(lab: TestBed) -> None:
+async def test_unanswered_calls_end_as_the_phone_says(lab: Lab) -> None:
     """The first leg's fate is the call's: busy, no-answer, failed, with the reason of a refusal."""
     fates = {486: ("busy", ""), 480: ("no-answer", ""), 603: ("failed", "rejected")}
     for status, (ends, reason) in fates.items():
         async with Phone.refusing(lab.trunk_port, status):
-            view = await lab.ended(await lab.call(to="+15550100"))
+            view = await lab.wait_ended(await lab.call(to="+15550100"))
             assert (view["status"], view.get("reason", "")) == (ends, reason)
 
 
-async def test_nobody_answers_in_time(lab: TestBed) -> None:
+async def test_nobody_answers_in_time(lab: Lab) -> None:
     """A call that is not answered within its timeout is canceled at the phone: no-answer."""
     async with Phone.ringing(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", timeout=1)
-        await phone.ended()
-        assert (await lab.ended(call))["status"] == "no-answer"
+        await phone.wait_ended()
+        assert (await lab.wait_ended(call))["status"] == "no-answer"
 
 
-async def test_a_number_runs_its_route(lab: TestBed, sounds: MediaServer) -> None:
+async def test_a_number_runs_its_route(lab: Lab, sounds: MediaServer) -> None:
     """A call to a routed number is answered, hears the route's action and is hung up."""
     action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 500)}}
-    number = await lab.number(action)
+    number = await lab.add_number(action)
     async with Phone.calling(lab.pbx, number) as caller:
-        await caller.ended()
-        assert len(caller.heard(600)) == 1
+        await caller.wait_ended()
+        assert len(caller.tones_heard(600)) == 1
         assert caller.status == 200
 
 
-async def test_an_unknown_number_gets_404(lab: TestBed) -> None:
+async def test_an_unknown_number_gets_404(lab: Lab) -> None:
     """A call to a number without a route is refused with 404."""
     async with Phone.calling(lab.pbx, "15559999") as caller:
-        await caller.ended()
+        await caller.wait_ended()
         assert caller.status == 404
 
 
@@ -97,30 +97,30 @@ async def test_no_room_gets_503(tmp_path: Path, sounds: MediaServer) -> None:
             settings={"SWITCHROOM_MAX_CALLS": "1"},
         ) as engine,
     ):
-        lab = TestBed(valkey, pbx, engine, trunk_port)
+        lab = Lab(valkey, pbx, engine, trunk_port)
         action = {"type": "play", "data": {"audioUrl": sounds.tone(600, LONG_MS)}}
-        number = await lab.number(action)
+        number = await lab.add_number(action)
         async with Phone.calling(pbx, number) as first:
             await first.until_hears(600)
             async with Phone.calling(pbx, number) as second:
-                await second.ended()
+                await second.wait_ended()
                 assert second.status == 503
             with pytest.raises(RequestError) as refused:
                 await lab.call(to="+15550100")
             assert refused.value.problem["code"] == "overloaded"
             assert first.hears(600)
             await first.hang_up()
-        await lab.emptied()
+        await lab.wait_empty()
 
 
-async def test_a_flow_knows_its_contact(lab: TestBed) -> None:
+async def test_a_flow_knows_its_contact(lab: Lab) -> None:
     """A stored flow's `{{contact.fName}}` becomes the contact's name, and is spoken."""
     flow = {"type": "say", "data": {"text": "Hello {{contact.fName}}"}}
     await lab.engine.rpc("PUT", "/flows/acme/greet", flow)
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", flowId="greet", contact={"fName": "Ada"})
-        await phone.ended(30)
-        assert phone.sounds()
+        await phone.wait_ended(30)
+        assert phone.sound_spans()
     wanted = [
         source["text"]
         for moment in (await lab.engine.rpc("GET", f"/calls/{call}/timeline"))["moments"]

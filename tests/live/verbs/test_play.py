@@ -5,55 +5,55 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.testbed import TestBed
 
 EDGE_MS = 40  # frames that hold two sounds
 
 
-async def test_plays_an_address_whole(lab: TestBed, sounds: MediaServer) -> None:
+async def test_plays_an_address_whole(lab: Lab, sounds: MediaServer) -> None:
     """The called phone hears the sound at an address, all of it, and is hung up after it."""
     async with Phone.answering(lab.trunk_port) as phone:
         action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 1000)}}
         call = await lab.call(to="+15550100", action=action)
-        await phone.ended()
-        assert [heard.length_ms for heard in phone.heard(600)] == approx([1000], abs=EDGE_MS)
-        assert (await lab.ended(call))["status"] == "completed"
+        await phone.wait_ended()
+        assert [heard.length_ms for heard in phone.tones_heard(600)] == approx([1000], abs=EDGE_MS)
+        assert (await lab.wait_ended(call))["status"] == "completed"
 
 
-async def test_plays_a_list_in_order(lab: TestBed, sounds: MediaServer) -> None:
+async def test_plays_a_list_in_order(lab: Lab, sounds: MediaServer) -> None:
     """Several addresses are heard one after another, each whole."""
     urls = [sounds.tone(600, 500), sounds.tone(700, 300), sounds.tone(600, 200)]
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action={"type": "play", "data": {"audioUrl": urls}})
-        await phone.ended()
-    heard = phone.heard(600, 700)
+        await phone.wait_ended()
+    heard = phone.tones_heard(600, 700)
     assert [each.hz for each in heard] == [600, 700, 600]
     assert [each.length_ms for each in heard] == approx([500, 300, 200], abs=EDGE_MS)
 
 
 @pytest.mark.parametrize(("language", "text"), [("en", "Hello there."), ("de", "Guten Tag.")])
-async def test_says_a_text(lab: TestBed, language: str, text: str) -> None:
+async def test_says_a_text(lab: Lab, language: str, text: str) -> None:
     """A text is spoken, in English and in another language: half a second of speech at least."""
     action = {"type": "say", "data": {"text": text, "language": language}}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
-        await phone.ended(30)
-    assert sum(heard.length_ms for heard in phone.sounds()) >= 500
-    assert (await lab.ended(call))["status"] == "completed"
+        await phone.wait_ended(30)
+    assert sum(heard.length_ms for heard in phone.sound_spans()) >= 500
+    assert (await lab.wait_ended(call))["status"] == "completed"
 
 
-async def test_slow_audio_is_waited_for(lab: TestBed, sounds: MediaServer) -> None:
+async def test_slow_audio_is_waited_for(lab: Lab, sounds: MediaServer) -> None:
     """A sound that comes late is heard late, and whole; nothing is heard before it."""
     action = {"type": "play", "data": {"audioUrl": sounds.slow_tone(600, 300, after_ms=500)}}
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action=action)
-        await phone.ended()
-    assert [heard.length_ms for heard in phone.sounds()] == approx([300], abs=EDGE_MS)
+        await phone.wait_ended()
+    assert [heard.length_ms for heard in phone.sound_spans()] == approx([300], abs=EDGE_MS)
 
 
 async def test_each_verb_goes_on_to_its_action(
-    lab: TestBed, sounds: MediaServer, hooks: WebhookServer
+    lab: Lab, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
     """After play, say and gather an address is asked: what ended, the call, and its customData."""
     gather = {"type": "gather", "data": {"timeout": 100}, "action": hooks.answers("/3", None)}
@@ -64,7 +64,7 @@ async def test_each_verb_goes_on_to_its_action(
         call = await lab.call(
             to="+15550100", action=hooks.answers("/0", action), customData={"order": 7}
         )
-        await phone.ended(30)
+        await phone.wait_ended(30)
     assert [asked.body["event"] for asked in hooks.requests] == ["start", "play", "say", "gather"]
     assert all(asked.body["callId"] == call for asked in hooks.requests)
     assert all(asked.body["customData"] == {"order": 7} for asked in hooks.requests)

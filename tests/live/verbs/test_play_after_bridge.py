@@ -35,33 +35,33 @@ class BridgedCalls:
 
     def __init__(self, ari: AriClient, ear: EventRecorder, phone: Phone) -> None:
         self.ari = ari
-        self.ear = ear
+        self.listener = ear
         self.phone = phone
 
     @property
     def legs(self) -> tuple[str, ...]:
         """Name the phones' channels."""
-        return tuple(e.channel.id for e in self.ear.events if isinstance(e, StasisStart))
+        return tuple(e.channel.id for e in self.listener.events if isinstance(e, StasisStart))
 
-    async def talk(self, bridge: str) -> None:
+    async def bridge_legs(self, bridge: str) -> None:
         """Join the phones until the first has heard something."""
         before = len(self.phone.frames)
-        await self.do(AddToBridge(bridge, self.legs))
+        await self.execute(AddToBridge(bridge, self.legs))
         await until(lambda: len(self.phone.frames) > before + 1, what="a few packets")
 
-    async def do(self, *commands: PbxCommand) -> None:
+    async def execute(self, *commands: PbxCommand) -> None:
         """Do commands as the engine does."""
         for command in commands:
             for request in requests_for(command, ENDPOINTS):
-                await self._asked(request, may_block(command))
+                await self._request(request, may_block(command))
 
     async def play(self, request: Request) -> None:
         """Ask for a prompt and wait for its end."""
         heard = len(self.finished)
-        await self._asked(request, blocks=False)
+        await self._request(request, blocks=False)
         await until(lambda: len(self.finished) > heard, what=f"the end of prompt {heard + 1}")
 
-    async def _asked(self, request: Request, blocks: bool) -> None:
+    async def _request(self, request: Request, blocks: bool) -> None:
         """Go on the moment the reply is there, as the engine does."""
         replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self.ari.send(request, "call-1", blocks, replied.set_result)
@@ -70,7 +70,7 @@ class BridgedCalls:
     @property
     def finished(self) -> list[PlaybackFinished]:
         """List the prompts that have ended."""
-        return [each for each in self.ear.events if isinstance(each, PlaybackFinished)]
+        return [each for each in self.listener.events if isinstance(each, PlaybackFinished)]
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ async def line(tmp_path: Path) -> AsyncIterator[BridgedCalls]:
         phones = [await stack.enter_async_context(each) for each in calling]
         line = BridgedCalls(ari, ear, phones[0])
         await until(lambda: len(line.legs) == len(phones), what="both calls")
-        await line.do(*map(Answer, line.legs))
+        await line.execute(*map(Answer, line.legs))
         yield line
 
 
@@ -98,7 +98,7 @@ async def test_a_prompt_after_a_bridge_is_never_lost(
     leg, _ = line.legs
     for number in range(ROUNDS):
         bridge = f"b{number}"
-        await line.talk(bridge)
-        await line.do(RemoveFromBridge(bridge, leg), DestroyBridge(bridge))
+        await line.bridge_legs(bridge)
+        await line.execute(RemoveFromBridge(bridge, leg), DestroyBridge(bridge))
         await line.play(channels.play_with_id(leg, f"p{number}", media=[tone]))
     assert [each.playback.state for each in line.finished] == ["done"] * ROUNDS

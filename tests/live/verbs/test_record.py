@@ -9,9 +9,9 @@ import pytest
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.recording_file import LEFT, RecordingFile
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 BEEP_HZ = 1000
@@ -22,20 +22,20 @@ NO_TIMEOUTS = {"silence": 0, "maxLength": 60}
 class MessageCall:
     """A caller who leaves a message: the call, the caller's phone, and what is told of it."""
 
-    def __init__(self, lab: TestBed, hooks: WebhookServer, call: str, caller: Phone) -> None:
+    def __init__(self, lab: Lab, hooks: WebhookServer, call: str, caller: Phone) -> None:
         self.caller = caller
         self.call = call
         self.lab = lab
         self._hooks = hooks
 
-    async def recording(self) -> None:
+    async def wait_recording(self) -> None:
         """Wait until the message is being recorded."""
-        await self.lab.doing(self.call, "recording")
+        await self.lab.wait_for_state(self.call, "recording")
 
     async def result(self) -> dict[str, Any]:
         """Wait until the nested action is told of the message; the event tells the same."""
-        asked = dict((await self._hooks.asked("/after")).body)
-        told = await self.lab.engine.told(self.call, "recorded")
+        asked = dict((await self._hooks.wait_for_request("/after")).body)
+        told = await self.lab.engine.wait_for_event(self.call, "recorded")
         assert (asked["event"], asked["recordingPurpose"]) == ("record", "voicemail")
         assert (told["reason"], told["recordingUrl"]) == (asked["reason"], asked["recordingUrl"])
         assert told["recordingPurpose"] == "voicemail"
@@ -43,7 +43,7 @@ class MessageCall:
 
     async def message(self) -> RecordingFile:
         """Wait until the message is filed, and has left the PBX."""
-        url = (await self.lab.engine.told(self.call, "recorded"))["recordingUrl"]
+        url = (await self.lab.engine.wait_for_event(self.call, "recorded"))["recordingUrl"]
         path = Path(url.removeprefix("file://"))
         await until(path.exists, timeout_s=20, what=f"{path} to be filed")
         found = RecordingFile(path)
@@ -60,27 +60,29 @@ def hooks_after(hooks: WebhookServer) -> WebhookServer:
 
 @asynccontextmanager
 async def open_mailbox(
-    lab: TestBed, hooks: WebhookServer, tone_hz: int = VOICE_HZ, **data: object
+    lab: Lab, hooks: WebhookServer, tone_hz: int = VOICE_HZ, **data: object
 ) -> AsyncIterator[MessageCall]:
     """Let somebody call a number that records."""
     action = {"type": "record", "data": data, "action": hooks.url("/after")}
-    async with Phone.calling(lab.pbx, await lab.number(action), tone_hz=tone_hz) as caller:
-        yield MessageCall(lab, hooks, await lab.only_call(), caller)
+    async with Phone.calling(lab.pbx, await lab.add_number(action), tone_hz=tone_hz) as caller:
+        yield MessageCall(lab, hooks, await lab.wait_for_call(), caller)
 
 
-async def test_a_key_ends_a_message(lab: TestBed, hooks_after: WebhookServer) -> None:
+async def test_a_key_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
     """After prompt and beep, which are not in it; neither is the key."""
     async with open_mailbox(lab, hooks_after, text="Leave a message.", **NO_TIMEOUTS) as box:
-        await box.recording()
-        beep = box.caller.heard(BEEP_HZ)
+        await box.wait_recording()
+        beep = box.caller.tones_heard(BEEP_HZ)
         assert sum(each.length_ms for each in beep) == approx(250, abs=80)
-        speech = [each for each in box.caller.sounds() if each.end_ms <= beep[-1].start_ms + 20]
+        speech = [
+            each for each in box.caller.sound_spans() if each.end_ms <= beep[-1].start_ms + 20
+        ]
         assert speech, "the prompt comes first"
-        await box.caller.speak_for(1_000)
+        await box.caller.wait_spoken(1_000)
         await box.caller.press("#", hold_ms=200)
         result = await box.result()
         found = await box.message()
-        await box.caller.ended()
+        await box.caller.wait_ended()
     assert result["reason"] == "terminator"
     assert result["duration"] == round(found.length_ms / 1000)
     assert 900 <= found.length_ms <= 1_700
@@ -88,69 +90,69 @@ async def test_a_key_ends_a_message(lab: TestBed, hooks_after: WebhookServer) ->
     assert found.heard_ms(LEFT, VOICE_HZ) >= 800
 
 
-async def test_another_key_ends_a_message(lab: TestBed, hooks_after: WebhookServer) -> None:
+async def test_another_key_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
     """Also one that Asterisk itself could not wait for; # is nothing then."""
     async with open_mailbox(lab, hooks_after, beep=False, terminator="5", **NO_TIMEOUTS) as box:
-        await box.recording()
+        await box.wait_recording()
         await box.caller.press("#")
-        await box.caller.speak_for(700)
+        await box.caller.wait_spoken(700)
         await box.caller.press("5")
         assert (await box.result())["reason"] == "terminator"
         assert (await box.message()).length_ms >= 600
 
 
-async def test_silence_ends_a_message(lab: TestBed, hooks_after: WebhookServer) -> None:
+async def test_silence_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
     """Who says nothing any more has said it all."""
     async with open_mailbox(lab, hooks_after, beep=False, silence=1) as box:
-        await box.recording()
-        await box.caller.speak_for(700)
-        box.caller.hush()
+        await box.wait_recording()
+        await box.caller.wait_spoken(700)
+        box.caller.send_silence()
         assert (await box.result())["reason"] == "silence"
         assert (await box.message()).heard_ms(LEFT, VOICE_HZ) >= 500
 
 
 async def test_a_phone_that_sends_nothing_ends_a_message(
-    lab: TestBed, hooks_after: WebhookServer
+    lab: Lab, hooks_after: WebhookServer
 ) -> None:
     """Asterisk waits four seconds for it."""
     async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
-        await box.recording()
-        await box.caller.speak_for(700)
-        box.caller.fall_silent()
+        await box.wait_recording()
+        await box.caller.wait_spoken(700)
+        box.caller.stop_sending()
         assert (await box.result())["reason"] == "silence"
         await box.message()
 
 
 @pytest.mark.parametrize("is_silent", [False, True])
 async def test_the_longest_time_ends_a_message(
-    lab: TestBed, hooks_after: WebhookServer, is_silent: bool
+    lab: Lab, hooks_after: WebhookServer, is_silent: bool
 ) -> None:
     """By our own clock: Asterisk's comes late, and later still when the phone sends nothing."""
     async with open_mailbox(lab, hooks_after, beep=False, maxLength=2, silence=0) as box:
-        await box.recording()
+        await box.wait_recording()
         if is_silent:
-            box.caller.fall_silent()
+            box.caller.stop_sending()
         result = await box.result()
         found = await box.message()
     assert (result["reason"], result["duration"]) == ("max-length", round(found.length_ms / 1000))
     assert is_silent or found.length_ms == approx(2_000, abs=300)
 
 
-async def test_who_hangs_up_has_left_a_message(lab: TestBed, hooks_after: WebhookServer) -> None:
+async def test_who_hangs_up_has_left_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
     """It is kept, told, and filed; so says the call's end."""
     async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
-        await box.recording()
-        await box.caller.speak_for(1_000)
+        await box.wait_recording()
+        await box.caller.wait_spoken(1_000)
         await box.caller.hang_up()
         assert (await box.result())["reason"] == "hangup"
         found = await box.message()
-        told = await lab.engine.told(box.call, "completed")
+        told = await lab.engine.wait_for_event(box.call, "completed")
     assert (told["recordingPurpose"], told["endedBy"]) == ("voicemail", "caller")
     assert 900 <= found.length_ms <= 2_500
 
 
 async def test_a_party_that_was_called_leaves_a_message(
-    lab: TestBed, hooks_after: WebhookServer
+    lab: Lab, hooks_after: WebhookServer
 ) -> None:
     """A called leg can be recorded, too; and both its message and the call."""
     action = {"type": "record", "data": {"maxLength": 1}, "action": hooks_after.url("/after")}
@@ -159,7 +161,7 @@ async def test_a_party_that_was_called_leaves_a_message(
         box = MessageCall(lab, hooks_after, call, far)
         assert (await box.result())["reason"] == "max-length"
         message = await box.message()
-        told = await lab.engine.told(call, "completed")
+        told = await lab.engine.wait_for_event(call, "completed")
     assert message.heard_ms(LEFT, VOICE_HZ) >= 700
     assert told["recordingPurpose"] == "call"
     whole = RecordingFile(Path(told["recordingUrl"].removeprefix("file://")))
@@ -167,30 +169,30 @@ async def test_a_party_that_was_called_leaves_a_message(
 
 
 async def test_an_engine_that_dies_loses_nothing_of_a_message(
-    lab: TestBed, hooks_after: WebhookServer
+    lab: Lab, hooks_after: WebhookServer
 ) -> None:
     """SIGKILL while it is left: the PBX records on; the next engine ends and files it."""
     async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
-        await box.recording()
+        await box.wait_recording()
         await lab.engine.kill()
-        await box.caller.speak_for(1_000)
+        await box.caller.wait_spoken(1_000)
         await lab.engine.start()
-        await box.recording()
+        await box.wait_recording()
         await box.caller.press("#")
         assert (await box.result())["reason"] == "terminator"
         assert (await box.message()).length_ms >= 1_000
 
 
 async def test_a_message_that_ends_without_an_engine_is_filed(
-    lab: TestBed, hooks_after: WebhookServer
+    lab: Lab, hooks_after: WebhookServer
 ) -> None:
     """The caller hangs up while no engine runs: the next one finds the message on the PBX."""
     async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
-        await box.recording()
-        await box.caller.speak_for(1_000)
+        await box.wait_recording()
+        await box.caller.wait_spoken(1_000)
         await lab.engine.kill()
         await box.caller.hang_up()
         await lab.engine.start()
         assert (await box.message()).length_ms >= 900
-        told = await lab.engine.told(box.call, "recorded")
+        told = await lab.engine.wait_for_event(box.call, "recorded")
     assert told["reason"] == "hangup"

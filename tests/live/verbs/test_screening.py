@@ -4,8 +4,8 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import TONES_HZ, Parties
-from tests.harness.testbed import TestBed
 from tests.harness.until import until
 
 PROMPT_HZ = TONES_HZ["prompt"]
@@ -15,18 +15,18 @@ PROMPT_MS = 1_500
 async def _start_dial(crowd: Parties, hooks: WebhookServer, *names: str, **data: object) -> None:
     """Let the customer call a number that dials parties, and then asks /after."""
     for name in names:
-        await crowd.phone(name)
+        await crowd.add_phone(name)
     numbers = [crowd[name].address for name in names]
     dial = {
         "type": "dial",
         "data": {"number": numbers, **data},
         "action": hooks.answers("/after", None),
     }
-    await crowd.caller(await crowd.lab.number(dial))
+    await crowd.call_in(await crowd.lab.add_number(dial))
 
 
 def _rings_and_whispers(crowd: Parties) -> bool:
-    heard = crowd.heard("customer", "source")
+    heard = crowd.heard_now("customer", "source")
     return "ringing" in heard["customer"] and heard["source"] == {"prompt"}
 
 
@@ -37,11 +37,11 @@ async def test_a_whisper_is_for_the_called_party(
     whisper = {"type": "play", "data": {"audioUrl": sounds.tone(PROMPT_HZ, PROMPT_MS)}}
     await _start_dial(crowd, hooks, "source", whisper=whisper)
     await until(lambda: _rings_and_whispers(crowd), what="a whisper, and ringing elsewhere")
-    await crowd.hear(customer="source", source="customer")
-    [heard] = crowd["source"].heard(PROMPT_HZ)
+    await crowd.expect_audio(customer="source", source="customer")
+    [heard] = crowd["source"].tones_heard(PROMPT_HZ)
     assert heard.length_ms == approx(PROMPT_MS, abs=60)
-    assert crowd["customer"].heard(PROMPT_HZ) == []
-    assert not [each for each in crowd["source"].heard(TONES_HZ["customer"])
+    assert crowd["customer"].tones_heard(PROMPT_HZ) == []
+    assert not [each for each in crowd["source"].tones_heard(TONES_HZ["customer"])
                 if each.start_ms < heard.end_ms - 40]  # fmt: skip
 
 
@@ -53,30 +53,30 @@ async def test_the_right_key_connects(
     await _start_dial(crowd, hooks, "source", confirm=confirm)
     await crowd["source"].until_hears(PROMPT_HZ)
     await crowd["source"].press("5")
-    await crowd.hear(customer="source", source="customer")
+    await crowd.expect_audio(customer="source", source="customer")
     await crowd["source"].hang_up()
-    told = (await hooks.asked("/after")).body["dial"]
+    told = (await hooks.wait_for_request("/after")).body["dial"]
     assert told["status"] == "completed"
 
 
 async def test_a_wrong_key_is_a_refusal(crowd: Parties, hooks: WebhookServer) -> None:
     """The called party is hung up, and the call goes on."""
     await _start_dial(crowd, hooks, "source", confirm={"timeout": 5_000})
-    await crowd["source"].answered()
-    await until(lambda: "ringing" in crowd.heard("customer")["customer"], what="ringing")
+    await crowd["source"].wait_answered()
+    await until(lambda: "ringing" in crowd.heard_now("customer")["customer"], what="ringing")
     await crowd["source"].press("7")
-    told = (await hooks.asked("/after")).body["dial"]
-    await crowd["source"].ended()
+    told = (await hooks.wait_for_request("/after")).body["dial"]
+    await crowd["source"].wait_ended()
     assert (told["status"], told["cause"]) == ("failed", 21)
-    assert crowd["customer"].heard(TONES_HZ["source"]) == []
+    assert crowd["customer"].tones_heard(TONES_HZ["source"]) == []
 
 
 async def test_no_key_is_a_refusal(crowd: Parties, hooks: WebhookServer) -> None:
     """Whoever presses nothing for confirm.timeout ms is hung up."""
     await _start_dial(crowd, hooks, "source", confirm={"timeout": 1_000})
-    await crowd["source"].answered()
-    told = (await hooks.asked("/after")).body["dial"]
-    await crowd["source"].ended()
+    await crowd["source"].wait_answered()
+    told = (await hooks.wait_for_request("/after")).body["dial"]
+    await crowd["source"].wait_ended()
     assert (told["status"], told["cause"]) == ("failed", 21)
 
 
@@ -89,20 +89,20 @@ async def test_the_first_to_confirm_wins(
     await crowd["source"].until_hears(PROMPT_HZ)
     await crowd["target"].until_hears(PROMPT_HZ)
     await crowd["target"].press("1")
-    await crowd.hear(customer="target", target="customer")
-    await crowd["source"].ended()
-    assert crowd["source"].heard(TONES_HZ["customer"]) == []
+    await crowd.expect_audio(customer="target", target="customer")
+    await crowd["source"].wait_ended()
+    assert crowd["source"].tones_heard(TONES_HZ["customer"]) == []
 
 
 async def test_a_crash_during_a_whisper(
-    crowd: Parties, hooks: WebhookServer, sounds: MediaServer, lab: TestBed
+    crowd: Parties, hooks: WebhookServer, sounds: MediaServer, lab: Lab
 ) -> None:
     """The next engine connects them when it has been heard; the whisper does not even pause."""
     whisper = {"type": "play", "data": {"audioUrl": sounds.tone(PROMPT_HZ, 3_000)}}
     await _start_dial(crowd, hooks, "source", whisper=whisper)
     await crowd["source"].until_hears(PROMPT_HZ)
     await lab.engine.kill()
-    await lab.mended()
-    await crowd.hear(customer="source", source="customer")
-    [heard] = crowd["source"].heard(PROMPT_HZ)
+    await lab.ensure_running()
+    await crowd.expect_audio(customer="source", source="customer")
+    [heard] = crowd["source"].tones_heard(PROMPT_HZ)
     assert heard.length_ms == approx(3_000, abs=60)

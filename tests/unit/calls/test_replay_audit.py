@@ -117,6 +117,6 @@ def test_a_gap_ends_the_comparison() -> None:
 
 def test_a_call_that_has_only_started() -> None:
     """One line, one event."""
-    started = recorded(outbound(), [(NOW, CallOpened())])
+    started = record_call(outbound(), [(NOW, CallOpened())])
     assert compare_events(steps(started.log), started.emitted).mismatches == ()
     assert list(compare_result(steps(started.log), started.record)) == []

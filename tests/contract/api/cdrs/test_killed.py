@@ -81,12 +81,14 @@ async def test_a_killed_export_is_completed(apis: list[RecordsApi], database_url
     api, heir = apis
     await api.start()
     query = {**REQUIRED, "limit": rows + 1}
-    status, export = await api.ask("POST", "/srmain/cdr/export", {"includeTimeline": True}, **query)
+    status, export = await api.request(
+        "POST", "/srmain/cdr/export", {"includeTimeline": True}, **query
+    )
     assert (status, export["state"]) == (200, "waiting")
     path = f"/srmain/cdr/exports/{export['exportId']}"
 
     async def has_begun() -> bool:
-        export.update((await api.ask("GET", path))[1])
+        export.update((await api.request("GET", path))[1])
         return bool(export["rows"])
 
     await until(has_begun, timeout_s=30, every_s=0.005, what="the first part")
@@ -95,7 +97,7 @@ async def test_a_killed_export_is_completed(apis: list[RecordsApi], database_url
     await heir.start()
 
     async def is_done() -> bool:
-        export.update((await heir.ask("GET", path))[1])
+        export.update((await heir.request("GET", path))[1])
         return bool(export["state"] == "done")
 
     await until(is_done, timeout_s=60, what="the export")

@@ -13,7 +13,7 @@ from tests.harness.until import until
 _numbers = itertools.count(1000)  # never the same: an engine remembers a route for a moment
 
 
-class TestBed:
+class Lab:
     """A PBX, a Valkey and an engine; `trunk_port` is where the PBX sends calls to numbers."""
 
     def __init__(self, valkey: Valkey, pbx: Pbx, engine: Engine, trunk_port: int) -> None:
@@ -22,12 +22,12 @@ class TestBed:
         self.engine = engine
         self.trunk_port = trunk_port
 
-    async def mended(self) -> None:
+    async def ensure_running(self) -> None:
         """Start what does not run, and wait until a call can be made."""
         for server in (self.valkey, self.pbx, self.engine):
             if not server.running():
                 await server.start()
-        await until(self.engine.answers, timeout_s=30, what="the engine to be ready")
+        await until(self.engine.is_ready, timeout_s=30, what="the engine to be ready")
 
     async def stop(self) -> None:
         """End them all."""
@@ -38,7 +38,7 @@ class TestBed:
         """Start a call from a number of no importance; returns its id."""
         return await self.engine.originate(**{"from": "+15550001", **asked})
 
-    async def ended(self, call: str, timeout_s: float = 10) -> dict[str, Any]:
+    async def wait_ended(self, call: str, timeout_s: float = 10) -> dict[str, Any]:
         """Wait for the end of a call and show it."""
         view: dict[str, Any] = {}
 
@@ -49,7 +49,7 @@ class TestBed:
         await until(is_over, timeout_s=timeout_s, what=f"the end of {call}")
         return view
 
-    async def doing(self, call: str, state: str, timeout_s: float = 10) -> None:
+    async def wait_for_state(self, call: str, state: str, timeout_s: float = 10) -> None:
         """Wait until a call does something: playing, gathering, dialing, talking, asking."""
 
         async def is_so() -> bool:
@@ -57,7 +57,7 @@ class TestBed:
 
         await until(is_so, timeout_s=timeout_s, what=f"{call} to be {state}")
 
-    async def only_call(self, timeout_s: float = 10) -> str:
+    async def wait_for_call(self, timeout_s: float = 10) -> str:
         """Wait for the one live call and return its id."""
         found: list[str] = []
 
@@ -69,19 +69,19 @@ class TestBed:
         await until(is_there, timeout_s=timeout_s, what="one live call")
         return found[0]
 
-    async def story(self, call: str) -> list[dict[str, Any]]:
+    async def timeline_events(self, call: str) -> list[dict[str, Any]]:
         """Return the events of a call's timeline, in order."""
         timeline = await self.engine.rpc("GET", f"/calls/{call}/timeline")
         return [moment["event"] for moment in timeline["moments"]]
 
-    async def number(self, action: object, **more: object) -> str:
+    async def add_number(self, action: object, **more: object) -> str:
         """Return a number of its own whose calls run an action."""
         number = f"1555{next(_numbers):04}"
         route = {"account": "acme", "action": action, **more}
         await self.engine.rpc("PUT", f"/routes/{number}", route)
         return number
 
-    async def emptied(self, timeout_s: float = 10) -> None:
+    async def wait_empty(self, timeout_s: float = 10) -> None:
         """Wait until no channel and no bridge is left on the PBX, and no live call."""
         await until(self._is_empty, timeout_s=timeout_s, what="the PBX to be empty")
 
