@@ -1,4 +1,4 @@
-"""Music on hold, made here so that nobody's copyright is played: four soft chords in a loop."""
+"""Generates hold music without copyright: four soft chords in a loop."""
 
 # ruff: noqa: INP001 - beside a script, not in a package
 
@@ -18,7 +18,7 @@ CHORDS_HZ = (
 
 
 def write_music(path: Path) -> None:
-    """Write the loop as 16-bit mono at 8 kHz, unless it is there: 8 s, a chord every 2 s."""
+    """Write the loop as 16-bit mono at 8 kHz unless it exists: 8 s, a chord every 2 s."""
     if path.exists():
         return
     samples = array("h")
@@ -32,11 +32,11 @@ def write_music(path: Path) -> None:
 
 
 def arpeggio(chord_hz: tuple[float, ...]) -> list[int]:
-    """Return a chord whose notes are plucked one after another and die away before the next."""
+    """Return a chord whose notes start one after another and fade out before the next chord."""
     length = RATE_HZ * CHORD_S
     mixed = [0.0] * length
-    for turn, tone_hz in enumerate(chord_hz):
-        start = turn * length // 8
+    for index, tone_hz in enumerate(chord_hz):
+        start = index * length // 8
         step = 2 * math.pi * tone_hz / RATE_HZ
         for n in range(length - start):
             mixed[start + n] += math.sin(step * n) * pluck(n, length - start)
@@ -44,5 +44,5 @@ def arpeggio(chord_hz: tuple[float, ...]) -> list[int]:
 
 
 def pluck(n: int, length: int) -> float:
-    """Return the loudness of a note at sample n: up in 10 ms, then down to nothing at its end."""
+    """Return the amplitude of a note at sample n: rises in 10 ms, then fades to 0."""
     return min(1.0, n / 80) * (1 - n / length) ** 2

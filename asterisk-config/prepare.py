@@ -1,7 +1,7 @@
-"""Fill in the PBX configuration: `python3 prepare.py TARGET` writes all of it, and the music.
+"""Generates the PBX configuration: `python3 prepare.py TARGET` writes it, and the hold music.
 
 Each `@NAME@` in `etc/` is replaced by the environment's `PBX_NAME`, or by its default below. One
-script serves compose, the local PBX and operators, so it asks for Python's standard library only.
+script serves compose, the local PBX and operators, so it needs only Python's standard library.
 """
 
 # ruff: noqa: INP001 - a script, not a package
@@ -36,7 +36,7 @@ DEFAULTS: Mapping[str, str] = {
 
 
 def main() -> None:
-    """Write the configuration by the environment; ends with a message if a value is missing."""
+    """Write the configuration from the environment; exit with a message if a value is missing."""
     target = Path(sys.argv[1]).absolute()
     try:
         prepare(target, values(target, os.environ))
@@ -45,9 +45,9 @@ def main() -> None:
 
 
 def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return what every placeholder stands for, those derived from others included."""
-    given = {name[4:]: value for name, value in environ.items() if name.startswith("PBX_")}
-    known = {**DEFAULTS, **given}
+    """Return the values of all placeholders, including derived ones."""
+    from_environ = {name[4:]: value for name, value in environ.items() if name.startswith("PBX_")}
+    known = {**DEFAULTS, **from_environ}
     derived = {
         "ETC_DIR": str(target / "etc"),
         "VAR_DIR": str(target / "var"),
@@ -61,13 +61,13 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def modules_dir() -> str:
-    """Return where this machine's Asterisk has its modules: Debian's place, or upstream's."""
+    """Return the module directory of this machine's Asterisk: Debian's, or upstream's."""
     debian = Path("/usr/lib").glob("*-linux-gnu*/asterisk/modules")
     return str(next(debian, Path("/usr/lib/asterisk/modules")))
 
 
 def host_of(sip_uri: str) -> str:
-    """Return the host of a SIP address: whose calls count as the trunk's."""
+    """Return the host of a SIP address, which identifies the trunk's calls."""
     found = re.match(r"sips?:(?:[^@]*@)?(\[[^\]]+\]|[^:;?]+)", sip_uri)
     if found is None:
         sys.exit(f"not a SIP address: {sip_uri}")
