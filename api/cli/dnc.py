@@ -14,7 +14,7 @@ from rich.table import Table
 from api.accounts.store import AccountStore
 from api.cli.runtime import fail, run_with_database
 from api.common.clock import now_ms
-from api.contacts.phone_numbers import InvalidNumber, e164
+from api.common.phone_numbers import InvalidNumber, e164
 from api.db.database import Database
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokenStore

@@ -1,4 +1,4 @@
-"""Puts numbers on an account's do-not-call list and takes them off, for whoever has its token."""
+"""Changes an account's do-not-call list, authorized by a token."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 from api.accounts.cache import AccountCache
 from api.auth.service import NOT_AUTHENTICATED
 from api.common.errors import Unauthenticated
-from api.contacts.phone_numbers import InvalidNumber, e164
+from api.common.phone_numbers import InvalidNumber, e164
 from api.dnc.schemas import Entry, EntryView
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokenStore

@@ -1,6 +1,6 @@
 """Phone numbers with a country code; as on the messaging platform, the plus sign is optional."""
 
-from api.contacts.phone_numbers import InvalidNumber, e164
+from api.common.phone_numbers import InvalidNumber, e164
 from wire.errors import BadInput
 
 

@@ -1,1 +1,1 @@
-"""Voice: calls made, looked at and steered; transfers and conferences are in `sessions`."""
+"""Calls: started, shown and controlled; transfers and conferences are in `sessions`."""

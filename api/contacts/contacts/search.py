@@ -1,12 +1,14 @@
 """Searches contacts: by page, or one with all its details."""
 
+import re
+
+import phonenumbers
 from msgspec.structs import replace
 
 from api.accounts.cache import AccountCache
 from api.common.errors import NotFound
 from api.contacts.contacts.crm import Crm
 from api.contacts.contacts.filters import Filters
-from api.contacts.contacts.numbers import number_prefixes
 from api.contacts.contacts.pages import Pages
 from api.contacts.contacts.schemas import (
     AllContactsQuery,
@@ -24,6 +26,9 @@ from api.contacts.tags.schemas import split_tags
 from wire.errors import BadInput
 
 MAX_CRM_ROWS = 100  # rows of a page: each is looked up in call records
+MAX_NUMBER_CHARS = 32
+_SEPARATORS = re.compile(r"[\s\-().]")
+_NUMBER = re.compile(r"\+?[0-9]{1,20}", re.ASCII)
 
 
 class ContactSearch:
@@ -104,7 +109,7 @@ class ContactSearch:
         if not text:
             return ()
         region = (await self._accounts.get(account_id)).account.region
-        return number_prefixes(path, text, region)
+        return _number_prefixes(path, text, region)
 
 
 def _contact_id(text: str) -> int | None:
@@ -114,3 +119,21 @@ def _contact_id(text: str) -> int | None:
         return parse_id(text, "contact")
     except NotFound:
         return 0  # matches no contact
+
+
+def _number_prefixes(path: str, text: str, region: str | None) -> tuple[str, ...]:
+    """Return the prefixes of E.164 numbers that match; raises BadInput.
+
+    Without a +, the text is read both with a country code and as a number of the account's region.
+    """
+    # A plus sign that was not escaped arrives as a space.
+    plain = _SEPARATORS.sub("", re.sub("^ ", "+", text))
+    plain = re.sub("^00", "+", plain)
+    if len(text) > MAX_NUMBER_CHARS or not _NUMBER.fullmatch(plain):
+        raise BadInput(path, "expected the beginning of a number, such as +4721")
+    if plain.startswith("+"):
+        return (plain,)
+    code = phonenumbers.country_code_for_region(region) if region else 0
+    national = (plain, plain.lstrip("0")) if code else ()
+    prefixes = (f"+{plain}", *(f"+{code}{each}" for each in national))
+    return tuple(dict.fromkeys(each for each in prefixes if not each.startswith("+0")))

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.cache import AccountCache
 from api.common.errors import NotFound
+from api.common.phone_numbers import InvalidNumber, e164
 from api.contacts.contacts.contact import Contact
 from api.contacts.contacts.contact_events import ContactEvents, Kind
 from api.contacts.contacts.schemas import CallStatusBody, ContactBody
@@ -18,7 +19,6 @@ from api.contacts.contacts.store import ContactStore
 from api.contacts.contacts.views import ContactView, contact_view
 from api.contacts.ids import parse_id
 from api.contacts.list_store import ContactList, ListStore, adjust_contact_count
-from api.contacts.phone_numbers import InvalidNumber, e164
 from api.db.database import Database
 from wire.errors import BadInput
 

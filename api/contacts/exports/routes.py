@@ -6,8 +6,13 @@ from fastapi import Depends, Request
 from fastapi.responses import StreamingResponse
 
 from api.auth.dependencies import AuthenticatedUser
-from api.contacts.exports.schemas import DownloadBody
-from api.contacts.exports.service import CONTENT_TYPES, DownloadPage, DownloadService, DownloadView
+from api.contacts.exports.service import (
+    CONTENT_TYPES,
+    DownloadBody,
+    DownloadPage,
+    DownloadService,
+    DownloadView,
+)
 from api.contacts.ids import BASE, IdPath, ListIdPath
 from api.http.paging import Page, paging
 from api.http.routes import Body, Routes

@@ -1,16 +1,15 @@
 """Operations on downloads."""
 
 from collections.abc import AsyncIterator
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct, field
 
 from api.accounts.cache import AccountCache
 from api.common.errors import Conflict, NotFound, ServiceUnavailable
 from api.common.timestamps import format_ms
 from api.contacts.exports.job import KIND, ContactExporter, DownloadJob, Format
-from api.contacts.exports.schemas import DownloadBody
 from api.contacts.exports.store import add_download
 from api.contacts.ids import parse_id
 from api.contacts.list_store import ContactList, ListStore
@@ -26,6 +25,13 @@ CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
+
+
+class DownloadBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """The list to export, and the format."""
+
+    list_id: Annotated[str, Meta(min_length=1, max_length=32)] = field(name="contactListId")
+    format: Literal["csv", "xlsx"] = "csv"
 
 
 class DownloadView(Struct, frozen=True, rename="camel"):

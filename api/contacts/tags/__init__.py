@@ -1,1 +1,1 @@
-"""Tags of lists and of contacts: ids that the account gives a meaning."""
+"""Tags of lists and of contacts: ids whose meaning the account defines."""

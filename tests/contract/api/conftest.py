@@ -30,7 +30,7 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty SQLite or PostgreSQL database."""
+    """Provide the URL of an empty SQLite or PostgreSQL database."""
     if request.param == "sqlite":
         return sqlite_url(tmp_path)
     return asyncio.run(empty_database(request.getfixturevalue("postgres")))
@@ -38,47 +38,47 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
-    """A migrated SQLite or PostgreSQL database."""
+    """Provide A migrated SQLite or PostgreSQL database."""
     async with migrated_database(database_url) as found:
         yield found
 
 
 @pytest.fixture
 async def rest(tmp_path: Path, bench: Bench) -> AsyncIterator[Rest]:
-    """The REST layer with an engine, on SQLite."""
+    """Provide the REST layer with an engine, on SQLite."""
     async with run_rest(settings_for(sqlite_url(tmp_path), bench.url), bench) as made:
         yield made
 
 
 @pytest.fixture
 async def kept(database_url: str, bench: Bench) -> AsyncIterator[Rest]:
-    """The REST layer with an engine, on SQLite and on PostgreSQL."""
+    """Provide the REST layer with an engine, on SQLite and on PostgreSQL."""
     async with run_rest(settings_for(database_url, bench.url), bench) as made:
         yield made
 
 
 @pytest.fixture
 async def served(database_url: str) -> AsyncIterator[Served]:
-    """The REST layer over HTTP, on either database, without an engine; its clock says 12:05."""
+    """Provide the REST layer over HTTP, on either database, without an engine; its clock says 12:05."""
     async with serve_rest(database_url, clock=lambda: NOON_MS + 300_000) as found:
         yield found
 
 
 @pytest.fixture
 def clock() -> ManualClock:
-    """A clock that the test sets."""
+    """Provide A clock that the test sets."""
     return ManualClock()
 
 
 @pytest.fixture
 async def msgapp(database_url: str, bench: Bench, clock: ManualClock) -> AsyncIterator[Messaging]:
-    """The REST layer with a fake messaging platform, on either database."""
+    """Provide the REST layer with a fake messaging platform, on either database."""
     async with messaging(database_url, bench, clock, timeout_s=2) as made:
         yield made
 
 
 @pytest.fixture
 async def one(tmp_path: Path, bench: Bench) -> AsyncIterator[Messaging]:
-    """The same on SQLite, for tests that do not depend on the database."""
+    """Provide the same on SQLite, for tests that do not depend on the database."""
     async with messaging(sqlite_url(tmp_path), bench, timeout_s=2) as made:
         yield made

@@ -7,11 +7,11 @@ lines; if it does not end by then, its first line is rejected, and parsing resum
 import csv
 import io
 import re
+from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 from typing import TextIO
 
-from api.contacts.imports.reader.line_reader import Lines, is_too_long
 from api.contacts.imports.reader.messages import MAX_ROW_CHARS, FileRow
 
 DELIMITERS = ",;\t|"
@@ -22,9 +22,35 @@ BROKEN = "broken quoting"
 _SEP_LINE = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # as Excel writes it
 
 
+class _Lines:
+    """Reads lines of a text with push-back; lines that are too long are cut."""
+
+    def __init__(self, text: TextIO) -> None:
+        self._text = text
+        self._pushed_back: deque[str] = deque()
+        self.number = 0  # of the last line returned, from 1
+
+    def next(self) -> str:
+        """Return the next line, or an empty string at the end."""
+        self.number += 1
+        if self._pushed_back:
+            return self._pushed_back.popleft()
+        line = self._text.readline(MAX_ROW_CHARS + 1)
+        if len(line) > MAX_ROW_CHARS:
+            rest = line
+            while rest and not rest.endswith("\n"):
+                rest = self._text.readline(MAX_ROW_CHARS + 1)
+        return line
+
+    def push_back(self, lines: list[str]) -> None:
+        """Return lines to the reader, to be read again."""
+        self._pushed_back.extendleft(reversed(lines))
+        self.number -= len(lines)
+
+
 def csv_rows(text: TextIO, delimiter: str) -> Iterator[FileRow]:
     """Yield the rows, without blank ones."""
-    lines = Lines(text)
+    lines = _Lines(text)
     while line := lines.next():
         number = lines.number
         if number == 1 and _SEP_LINE.fullmatch(line):
@@ -49,15 +75,15 @@ def _regularity(head: str, delimiter: str) -> tuple[float, int]:
     return sum(len(row.cells) == columns for row in rows) / len(rows), columns
 
 
-def _row(lines: Lines, line: str, delimiter: str, number: int) -> FileRow:
-    if is_too_long(line):
+def _row(lines: _Lines, line: str, delimiter: str, number: int) -> FileRow:
+    if _is_too_long(line):
         return FileRow(number, [line[:80]], TOO_LONG)
     if '"' not in line:
         return FileRow(number, line.rstrip("\n").split(delimiter))
     return _quoted(lines, line, delimiter, number)
 
 
-def _quoted(lines: Lines, first: str, delimiter: str, number: int) -> FileRow:
+def _quoted(lines: _Lines, first: str, delimiter: str, number: int) -> FileRow:
     parts = [first]
     while True:
         try:
@@ -68,15 +94,20 @@ def _quoted(lines: Lines, first: str, delimiter: str, number: int) -> FileRow:
                 return FileRow(number, [first.rstrip("\n")], BROKEN)
 
 
-def _append_lines(lines: Lines, parts: list[str]) -> bool:
+def _append_lines(lines: _Lines, parts: list[str]) -> bool:
     """Append lines up to one with a quote; False if the row is too long by then."""
     while len(parts) < MAX_LINES and sum(map(len, parts)) <= MAX_ROW_CHARS:
         if not (line := lines.next()):
             lines.push_back([line])
             return False
         parts.append(line)
-        if is_too_long(line):
+        if _is_too_long(line):
             return False
         if '"' in line:
             return True
     return False
+
+
+def _is_too_long(line: str) -> bool:
+    """Return whether a line was cut."""
+    return len(line) > MAX_ROW_CHARS

@@ -4,8 +4,8 @@ import re
 
 import msgspec
 
+from api.common.phone_numbers import InvalidNumber, e164
 from api.contacts.imports.reader.messages import Fields, FileRow
-from api.contacts.phone_numbers import InvalidNumber, e164
 
 PHONE, F_NAME, L_NAME, EMAIL = "phoneNumber", "fName", "lName", "email"
 CONTACT_FIELDS = (PHONE, F_NAME, L_NAME, EMAIL)

@@ -23,7 +23,7 @@ EVENTS = "/srmain/voice/events"
 
 @pytest.fixture
 async def rest(bench: Bench, tmp_path: Path) -> AsyncIterator[Served]:
-    """The REST layer with an engine."""
+    """Provide the REST layer with an engine."""
     async with serve_rest(sqlite_url(tmp_path), bench.url) as found:
         yield found
 

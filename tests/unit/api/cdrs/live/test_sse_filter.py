@@ -20,7 +20,7 @@ TOLD = (
 
 @pytest.fixture
 def seal() -> EventIdCipher:
-    """A cipher."""
+    """Provide A cipher."""
     return EventIdCipher("s" * 32)
 
 

@@ -101,9 +101,7 @@ def test_a_single_filter_reads_only_its_index(filters: dict[str, Any]) -> None:
         ({"client_id": "x", "agent_names": ("a",), "number": "+47"}, "client_id", 10),
     ],
 )
-def test_weak_signatures_cost_more(
-    filters: dict[str, Any], way: str, dearness: int
-) -> None:
+def test_weak_signatures_cost_more(filters: dict[str, Any], way: str, dearness: int) -> None:
     """Filters with weak signatures cost more."""
     assert access_paths(Filters("acme", **filters))[way][0].cost == dearness
 
