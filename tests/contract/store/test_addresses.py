@@ -28,10 +28,10 @@ class LockedValkey(Valkey):
     """A server with a password."""
 
     def command(self) -> Sequence[str]:
-        """Return its command proxy."""
+        """Return its command line."""
         return [*super().command(), "--requirepass", PASSWORD]
 
-    async def answers(self) -> bool:
+    async def is_ready(self) -> bool:
         """Return whether it accepts the password."""
         async with Redis(port=self.port, password=PASSWORD) as client:
             try:

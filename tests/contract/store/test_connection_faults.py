@@ -14,7 +14,7 @@ from tests.contract.store.stores import claim_slot
 from tests.harness.servers.valkey import Valkey
 
 
-async def test_a_lost_answer_is_asked_for_again(valkey: Valkey) -> None:
+async def test_a_lost_reply_is_retried(valkey: Valkey) -> None:
     """A commit whose reply was lost with the connection is repeated, and stored once."""
     proxy = LossyProxy(valkey.port)
     async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
@@ -29,7 +29,7 @@ async def test_a_lost_answer_is_asked_for_again(valkey: Valkey) -> None:
         assert await all_events(store) == [b"0", b"1", b"2", b"0"]
 
 
-async def test_what_was_asked_together_survives_a_lost_line(valkey: Valkey) -> None:
+async def test_pipelined_calls_survive_a_lost_connection(valkey: Valkey) -> None:
     """All calls in flight are sent once more; a connection lost twice is an error."""
     proxy = LossyProxy(valkey.port)
     async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
@@ -63,24 +63,24 @@ async def test_who_no_longer_waits_leaves_the_others_their_answers(valkey: Valke
     """Replies are matched in order, also after a cancelled call."""
     async with open_store(valkey.url) as store:
         tokens = [await claim_slot(store, slot, "engine1") for slot in range(3)]
-        asked = [asyncio.create_task(store.renew(s, t + s, 9_000)) for s, t in enumerate(tokens)]
+        calls = [asyncio.create_task(store.renew(s, t + s, 9_000)) for s, t in enumerate(tokens)]
         await asyncio.sleep(0)
-        asked[0].cancel()
-        assert await asyncio.gather(*asked[1:]) == [False, False]
+        calls[0].cancel()
+        assert await asyncio.gather(*calls[1:]) == [False, False]
         assert await store.renew(0, tokens[0], 9_000)
 
 
-async def test_a_store_that_is_closed_leaves_nobody_waiting(valkey: Valkey) -> None:
+async def test_closing_ends_calls_in_flight(valkey: Valkey) -> None:
     """Calls in flight fail when the store closes."""
     async with open_store(valkey.url) as store:
         token = await claim_slot(store, 3, "engine1")
         os.kill(valkey.pid, signal.SIGSTOP)
         try:
-            asked = asyncio.create_task(store.commit(3, token, [change(0)]))
+            calls = asyncio.create_task(store.commit(3, token, [change(0)]))
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             await store.close()
             with pytest.raises(StoreDown):
-                await asked
+                await calls
         finally:
             os.kill(valkey.pid, signal.SIGCONT)

@@ -17,7 +17,7 @@ from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
 
 
-async def test_a_dead_server_is_told_at_once_and_found_again(valkey: Valkey) -> None:
+async def test_a_dead_server_is_detected_and_reconnected(valkey: Valkey) -> None:
     """Without a server every request raises StoreDown; after a restart the same store works."""
     async with open_store(valkey.url) as store:
         token = await claim_slot(store, 3, "engine1")
