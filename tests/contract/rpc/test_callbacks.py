@@ -170,7 +170,7 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     status, _, err = await typed("resend", "--all")
     assert status == 2
     assert "the target of account acme is stopped" in err
-    assert "`switchroom callback set TARGET` starts it again" in err
+    assert "`switchroom callback set TARGET` restarts delivery" in err
     await typed("set", TARGET)
     assert (await typed("resend", "--all"))[1] == "1 requeued\n"
     assert (await typed("resend"))[0] == 2
