@@ -38,7 +38,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
-    """Provide A migrated SQLite or PostgreSQL database."""
+    """Provide a migrated SQLite or PostgreSQL database."""
     async with migrated_database(database_url) as found:
         yield found
 
@@ -59,14 +59,14 @@ async def kept(database_url: str, bench: Bench) -> AsyncIterator[Rest]:
 
 @pytest.fixture
 async def served(database_url: str) -> AsyncIterator[Served]:
-    """Provide the REST layer over HTTP, on either database, without an engine; its clock says 12:05."""
+    """Provide the REST layer over HTTP, on either database, without an engine, at 12:05."""
     async with serve_rest(database_url, clock=lambda: NOON_MS + 300_000) as found:
         yield found
 
 
 @pytest.fixture
 def clock() -> ManualClock:
-    """Provide A clock that the test sets."""
+    """Provide a clock that the test sets."""
     return ManualClock()
 
 

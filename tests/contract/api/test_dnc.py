@@ -40,7 +40,7 @@ class Dnc:
 
 @pytest.fixture
 async def dnc(kept: Rest) -> Dnc:
-    """Provide A client with a token of acme."""
+    """Provide a client with a token of acme."""
     tokens = DncTokenStore(kept.services.database, kept.services.now_ms)
     return Dnc(kept, await tokens.add("acme"))
 

@@ -27,7 +27,7 @@ async def added(
 
 
 async def double(job: Job, progress: Progress) -> dict[str, Any]:
-    """Provide A job handler."""
+    """Provide a job handler."""
     await progress(1, 2)
     return {"double": job.payload["n"] * 2}
 

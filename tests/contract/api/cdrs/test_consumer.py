@@ -23,7 +23,7 @@ NEWER = b'{"event":"sung","callId":"0-pbx1-abcdefgh","accountId":"acme","version
 
 @pytest.fixture
 async def engine(bench: Bench) -> AsyncIterator[EngineClient]:
-    """Provide A client of the engine."""
+    """Provide a client of the engine."""
     async with open_client([bench.url], TOKEN) as found:
         yield found
 

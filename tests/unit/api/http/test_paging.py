@@ -14,7 +14,7 @@ from api.http.problems import register_error_handlers
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx2.AsyncClient]:
-    """Provide A client of a list of a hundred rows."""
+    """Provide a client of a list of a hundred rows."""
     app = FastAPI()
     register_error_handlers(app)
 

@@ -20,7 +20,7 @@ TOLD = (
 
 @pytest.fixture
 def seal() -> EventIdCipher:
-    """Provide A cipher."""
+    """Provide a cipher."""
     return EventIdCipher("s" * 32)
 
 
