@@ -7,10 +7,10 @@ PACKAGES := sip-tester espeak-ng sox
 .PHONY: up down demo quick contract simulate live test check bench chaos sim sim-long logs ari proto docs compose-trial tools
 
 up: $(INSTALLED) tools  ## start the lab, and wait until it is ready
-	@$(PYTHON) -m tests.harness.lab.lab up
+	@$(PYTHON) -m tests.harness.lab up
 
 down: $(INSTALLED)  ## stop it; logs and stored calls stay in .lab/
-	@$(PYTHON) -m tests.harness.lab.lab down
+	@$(PYTHON) -m tests.harness.lab down
 
 demo: $(INSTALLED) tools  ## start the lab, and show it at work
 	@$(PYTHON) -m tests.demo
@@ -55,7 +55,7 @@ sim-long: $(INSTALLED)  ## a million simulated calls over several engines, with 
 	@nice $(PYTHON) -m tests.sim.cluster
 
 logs: $(INSTALLED)  ## follow what the lab says
-	@$(PYTHON) -m tests.harness.lab.lab logs
+	@$(PYTHON) -m tests.harness.lab logs
 
 ari: $(INSTALLED)  ## generate the ARI client anew, from the description that Asterisk carries
 	@$(PYTHON) -m engine.ari.generator \

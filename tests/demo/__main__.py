@@ -14,17 +14,19 @@ from tests.demo import click_to_call, ivr
 from tests.demo.context import DemoContext
 from tests.demo.measure import Check
 from tests.demo.rest import open_rest
-from tests.harness.lab import lab
+from tests.harness.lab.commands import up
+from tests.harness.lab.compose import ROOT
 from tests.harness.lab.env import read_env
+from tests.harness.lab.servers import PORTS, TRUNK, lab_pbx
 from tests.harness.ports import taken_ports
 
-OUT = lab.HERE / "demo-out"
+OUT = ROOT / "demo-out"
 
 
 async def main(console: Console) -> int:
     """Bring the lab up, play both acts, and return the exit status."""
-    await lab.up()
-    settings = read_env(lab.HERE / ".env")
+    await up()
+    settings = read_env(ROOT / ".env")
     OUT.mkdir(exist_ok=True)
     url = f"http://127.0.0.1:{settings['SWITCHROOM_RPC_PORT']}"
     rest_url = f"http://127.0.0.1:{settings['SWITCHROOM_API_PORT']}"
@@ -33,7 +35,7 @@ async def main(console: Console) -> int:
         open_notifier(client) as news,
         open_rest(rest_url, settings) as rest,
     ):
-        pbxs = {name: lab.lab_pbx(name, ports, settings) for name, ports in lab.PORTS.items()}
+        pbxs = {name: lab_pbx(name, ports, settings) for name, ports in PORTS.items()}
         stage = DemoContext(client, rest, news, pbxs, _trunk_port(settings), OUT, console)
         console.rule("1  click-to-call over REST: a number, then a second one, joined")
         first = await click_to_call.play(stage)
@@ -60,7 +62,7 @@ def _print_verdict(acts: Mapping[str, list[Check]], console: Console) -> int:
 
 
 def _trunk_port(settings: Mapping[str, str]) -> int:
-    port = int(settings.get("SWITCHROOM_TRUNK", lab.TRUNK).rpartition(":")[2])
+    port = int(settings.get("SWITCHROOM_TRUNK", TRUNK).rpartition(":")[2])
     if taken_ports([port]):
         raise RuntimeError(f"its phones need port {port}, where another phone listens: end that")
     return port

@@ -1,4 +1,4 @@
-"""The lab of the tests: real servers as processes, on free ports, ended by their own ids."""
+"""Real servers as processes for tests, on free ports, stopped by their own process ids."""
 
 from tests.harness.pbx.asterisk import Pbx, Ports, Secrets
 from tests.harness.ports import free_port, free_ports

@@ -1,6 +1,6 @@
-"""Debian packages that this project needs, installed only when missing: `python3 debian.py NAME …`.
+"""Installs missing Debian packages: `python3 debian.py NAME …`.
 
-Run by make before there is a virtual environment, so it asks for Python's standard library only.
+make runs it before a virtual environment exists, so it imports only the standard library.
 """
 
 import os
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 
 def ensure_packages(*names: str) -> None:
-    """Install what is missing; raises PermissionError, naming it, without root rights."""
+    """Install missing packages; raises PermissionError with their names without root rights."""
     missing = [name for name in names if not _installed(name)]
     if not missing:
         return
@@ -22,12 +22,12 @@ def ensure_packages(*names: str) -> None:
 
 
 def run_apt(*arguments: str) -> None:
-    """Run apt-get, waiting for another apt to end; raises RuntimeError with its output."""
+    """Run apt-get after any other apt has finished; raises RuntimeError with its output."""
     run(("apt-get", "-o", "DPkg::Lock::Timeout=120", *arguments))
 
 
 def run(argv: Sequence[str]) -> None:
-    """Run a command without questions asked; raises RuntimeError with its output if it fails."""
+    """Run a command non-interactively; raises RuntimeError with its output if it fails."""
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
     done = subprocess.run(argv, check=False, capture_output=True, env=env)
     if done.returncode != 0:

@@ -1,4 +1,4 @@
-"""The servers of the live tests, and what tests ask of them again and again."""
+"""The servers of the live tests, with the helpers that most of these tests need."""
 
 import itertools
 from typing import Any
@@ -10,7 +10,7 @@ from tests.harness.servers.engine import Engine
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
 
-_numbers = itertools.count(1000)  # never the same: an engine remembers a route for a moment
+_numbers = itertools.count(1000)  # unique, because an engine caches a route for a moment
 
 
 class Lab:
@@ -23,34 +23,33 @@ class Lab:
         self.trunk_port = trunk_port
 
     async def ensure_running(self) -> None:
-        """Start what does not run, and wait until a call can be made."""
+        """Start servers that do not run and wait until the engine is ready."""
         for server in (self.valkey, self.pbx, self.engine):
             if not server.running():
                 await server.start()
         await until(self.engine.is_ready, timeout_s=30, what="the engine to be ready")
 
     async def stop(self) -> None:
-        """End them all."""
         for server in (self.engine, self.pbx, self.valkey):
             await server.stop()
 
-    async def call(self, **asked: object) -> str:
-        """Start a call from a number of no importance; returns its id."""
-        return await self.engine.originate(**{"from": "+15550001", **asked})
+    async def call(self, **request: object) -> str:
+        """Start a call from +15550001 unless `from` is given; returns its id."""
+        return await self.engine.originate(**{"from": "+15550001", **request})
 
     async def wait_ended(self, call: str, timeout_s: float = 10) -> dict[str, Any]:
-        """Wait for the end of a call and show it."""
+        """Wait until a call has ended and return its view."""
         view: dict[str, Any] = {}
 
         async def is_over() -> bool:
             view.update(await self.engine.call(call))
             return str(view["state"]) == "ended"
 
-        await until(is_over, timeout_s=timeout_s, what=f"the end of {call}")
+        await until(is_over, timeout_s=timeout_s, what=f"{call} to end")
         return view
 
     async def wait_for_state(self, call: str, state: str, timeout_s: float = 10) -> None:
-        """Wait until a call does something: playing, gathering, dialing, talking, asking."""
+        """Wait for a state of a call, such as playing, gathering, dialing or bridged."""
 
         async def is_so() -> bool:
             return bool((await self.engine.call(call))["state"] == state)
@@ -58,7 +57,7 @@ class Lab:
         await until(is_so, timeout_s=timeout_s, what=f"{call} to be {state}")
 
     async def wait_for_call(self, timeout_s: float = 10) -> str:
-        """Wait for the one live call and return its id."""
+        """Wait until exactly one call is live and return its id."""
         found: list[str] = []
 
         async def is_there() -> bool:
@@ -70,19 +69,19 @@ class Lab:
         return found[0]
 
     async def timeline_events(self, call: str) -> list[dict[str, Any]]:
-        """Return the events of a call's timeline, in order."""
+        """Return the events of a call's timeline in order."""
         timeline = await self.engine.rpc("GET", f"/calls/{call}/timeline")
         return [moment["event"] for moment in timeline["moments"]]
 
     async def add_number(self, action: object, **more: object) -> str:
-        """Return a number of its own whose calls run an action."""
+        """Route a new number to an action and return the number."""
         number = f"1555{next(_numbers):04}"
         route = {"account": "acme", "action": action, **more}
         await self.engine.rpc("PUT", f"/routes/{number}", route)
         return number
 
     async def wait_empty(self, timeout_s: float = 10) -> None:
-        """Wait until no channel and no bridge is left on the PBX, and no live call."""
+        """Wait until no live call, no channel and no bridge is left."""
         await until(self._is_empty, timeout_s=timeout_s, what="the PBX to be empty")
 
     async def _is_empty(self) -> bool:
@@ -90,7 +89,7 @@ class Lab:
         return [calls, await self.ari("channels"), await self.ari("bridges")] == [[], [], []]
 
     async def ari(self, path: str) -> Any:
-        """Return what the PBX itself shows."""
+        """Return the JSON that ARI answers for a path."""
         login = aiohttp.encode_basic_auth(self.pbx.ari_user, self.pbx.ari_password)
         async with (
             aiohttp.ClientSession(headers={"Authorization": login}) as session,

@@ -1,9 +1,9 @@
-"""Free ports on this machine: each test starts its own servers, so none is ever fixed.
+"""Free ports on this machine; each test starts its own servers, so no port is fixed.
 
-They lie below those that Linux gives to connections (from 32768) and above Asterisk's RTP, and are
-given in turn: between a port's choice and its use nobody else gets it, nor while a server that had
-it is started again. So there are more than all tests take. Ports for media come from elsewhere, and
-have their neighbours for themselves: SIPp takes the next but one, too, and RTCP goes to the next.
+The range lies below Linux's ephemeral ports (from 32768) and above Asterisk's RTP. Ports are handed
+out in turn, so that a port is not chosen again before its server has bound it or has restarted.
+Media ports come from a separate range in steps of four, because SIPp also uses the port two above
+and RTCP uses the next one.
 """
 
 import os
@@ -13,7 +13,7 @@ from itertools import chain, cycle
 
 
 def _in_turn(ports: range) -> Iterator[int]:
-    begin = os.getpid() * 97 % len(ports)  # other processes begin elsewhere
+    begin = os.getpid() * 97 % len(ports)  # other processes start elsewhere in the range
     return cycle(chain(ports[begin:], ports[:begin]))
 
 
@@ -22,22 +22,22 @@ _media_turns = _in_turn(range(30_000, 32_764, 4))
 
 
 def free_port() -> int:
-    """Return a port that is free on 127.0.0.1, in TCP and in UDP."""
+    """Return a port that is free on 127.0.0.1 for TCP and UDP."""
     return free_ports(1)[0]
 
 
 def free_ports(count: int) -> list[int]:
-    """Return that many different ports, each free on 127.0.0.1 in TCP and in UDP."""
+    """Return `count` different ports, each free on 127.0.0.1 for TCP and UDP."""
     return [next(port for port in _turns if _is_free(port)) for _ in range(count)]
 
 
 def media_port() -> int:
-    """Return a port for what is taken at once, which has three more above it."""
+    """Return a free port for media; the three ports above it are reserved, too."""
     return next(port for port in _media_turns if _is_free(port))
 
 
 def taken_ports(ports: Iterable[int]) -> list[int]:
-    """Return those of the ports that something on this machine listens on, in TCP or in UDP."""
+    """Return the ports on which something on this machine listens, over TCP or UDP."""
     return [port for port in ports if not _is_free(port)]
 
 

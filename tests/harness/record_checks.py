@@ -1,4 +1,4 @@
-"""What must add up in every record: times of the call and of its legs, and who is in it."""
+"""Checks of a call record: times of the call and of its legs, and the listed legs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,24 +6,24 @@ from wire.events import CallEvent
 from wire.record import CallRecord, LegRecord
 
 
-def record_faults(told: Sequence[CallEvent]) -> Iterator[str]:
-    """Find what is wrong with the record of a call that has ended, all of whose events are given.
+def record_faults(events: Sequence[CallEvent]) -> Iterator[str]:
+    """Yield the faults in the record of an ended call, given all events of that call.
 
-    Clocks that differ from engine to engine may spoil the sums: not for calls of one clock.
+    Sums may differ where the call ran on engines with different clocks.
     """
-    records = [event.record for event in told if event.record is not None]
+    records = [event.record for event in events if event.record is not None]
     if len(records) != 1:
         yield f"{len(records)} records of one call"
         return
-    record, last = records[0], told[-1]
+    record, last = records[0], events[-1]
     if last.record is not record or last.event != "completed":
-        yield "its record does not come with its end"
+        yield "the record does not come with the last event"
     if (record.call_id, record.status) != (last.call_id, last.call_status):
-        yield "its record is of another call"
+        yield "the record is of another call"
     yield from _of_call(record)
     for leg in record.legs:
         yield from _of_leg(record, leg)
-    yield from _legs(record, told)
+    yield from _legs(record, events)
 
 
 def _of_call(record: CallRecord) -> Iterator[str]:
@@ -46,10 +46,10 @@ def _of_leg(record: CallRecord, leg: LegRecord) -> Iterator[str]:
         yield f"leg {leg.channel_id} is {leg.status}, answered at {leg.answered_ms}"
 
 
-def _legs(record: CallRecord, told: Sequence[CallEvent]) -> Iterator[str]:
+def _legs(record: CallRecord, events: Sequence[CallEvent]) -> Iterator[str]:
     if record.legs_omitted:
         return
     listed = [leg.channel_id for leg in record.legs]
-    ended = [each.channel_id for each in told if each.event == "leg-completed"]
+    ended = [each.channel_id for each in events if each.event == "leg-completed"]
     if len(set(listed)) != len(listed) or not set(ended) <= set(listed):
         yield f"lists {listed}, of {ended}"

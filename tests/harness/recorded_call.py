@@ -1,4 +1,4 @@
-"""A call that was told step by step, written down as an engine does: its log, record and events."""
+"""Runs a call through the core and keeps what an engine stores: log, record and events."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +15,7 @@ from wire.events import CallEvent
 
 
 class RecordedCall(Struct, frozen=True):
-    """What an engine leaves behind of a call."""
+    """The stored results of one call."""
 
     call: Call
     log: tuple[bytes, ...]
@@ -23,26 +23,26 @@ class RecordedCall(Struct, frozen=True):
 
     @property
     def record(self) -> StoredCall:
-        """The call as it is stored."""
+        """The stored form of the call."""
         return StoredCall(self.call, (), len(self.log))
 
     def change(self) -> Change:
-        """Give all of it as one commit."""
-        told = tuple(map(to_json, self.emitted))
+        """Return all of it as one commit."""
+        events = tuple(map(to_json, self.emitted))
         live, state = not self.call.is_ended, encode(self.record)
-        return Change(self.call.id, "pbx1", state, 0, self.log, told, live)
+        return Change(self.call.id, "pbx1", state, 0, self.log, events, live)
 
 
 def record_call(opened: Call, events: Iterable[tuple[int, Event]]) -> RecordedCall:
-    """Let events happen to a call, each at its time."""
-    call, log, told = opened, [encode(opened)], list[CallEvent]()
+    """Apply events to a call, each at its time in milliseconds."""
+    call, log, emitted = opened, [encode(opened)], list[CallEvent]()
     for now, event in events:
         call, commands = step(call, event, now)
         log.append(encode_log_entry(now, event, commands))
-        told += [each.event for each in commands if isinstance(each, EmitEvent)]
-    return RecordedCall(call, tuple(log), tuple(told))
+        emitted += [each.event for each in commands if isinstance(each, EmitEvent)]
+    return RecordedCall(call, tuple(log), tuple(emitted))
 
 
-def replace_line(whole: RecordedCall, place: int, line: bytes) -> Sequence[bytes]:
-    """Give a log in which a line is another."""
-    return (*whole.log[:place], line, *whole.log[place + 1 :])
+def replace_line(recorded: RecordedCall, index: int, line: bytes) -> Sequence[bytes]:
+    """Return the log with one line replaced."""
+    return (*recorded.log[:index], line, *recorded.log[index + 1 :])

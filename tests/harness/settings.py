@@ -1,4 +1,4 @@
-"""An engine's settings as a test gives them: not those of whoever runs it."""
+"""Engine settings for tests, independent of the developer's `.env`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,5 +7,5 @@ from engine.config import Settings
 
 
 def read_settings(values: Mapping[str, Any]) -> Settings:
-    """Make settings, without the `.env` of the folder; raises ValidationError."""
+    """Return settings without reading `.env`; raises ValidationError."""
     return Settings(_env_file=None, **values)

@@ -1,11 +1,11 @@
-"""Waiting on conditions: a test never sleeps, it says what it waits for and how long at most."""
+"""Waits for conditions: a test names what it waits for and the timeout, and never sleeps."""
 
 import asyncio
 import inspect
 import time
 from collections.abc import Awaitable, Callable
 
-SLACK_S = 10.0  # what a busy machine may take beside what a test measures
+SLACK_S = 10.0  # tolerance for a busy machine in timing assertions
 
 
 async def until(
@@ -15,7 +15,7 @@ async def until(
     every_s: float = 0.02,
     what: str = "the condition",
 ) -> None:
-    """Return as soon as the condition holds; raises TimeoutError, naming it, if it never does."""
+    """Return once the condition holds; raises TimeoutError, naming `what`, after the timeout."""
     deadline_s = time.monotonic() + timeout_s
     while True:
         holds = condition()

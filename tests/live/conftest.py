@@ -73,12 +73,12 @@ async def sounds() -> AsyncIterator[MediaServer]:
 
 
 @pytest.fixture
-async def crowd(lab: Lab) -> AsyncIterator[Parties]:
+async def parties(lab: Lab) -> AsyncIterator[Parties]:
     """Give a call's parties, none of them there yet; the call is ended afterwards."""
-    async with Parties(lab) as crowd:
-        yield crowd
+    async with Parties(lab) as parties:
+        yield parties
         await lab.ensure_running()
-        await crowd.hang_up()
+        await parties.hang_up()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

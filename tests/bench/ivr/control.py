@@ -47,59 +47,59 @@ async def _load(running: Stack, setting: Setting, rounds: int) -> None:
 
 async def _control_waits(lab: Lab, rounds: int) -> Waits:
     waits: Waits = {}
-    async with Parties(lab) as crowd:
-        await crowd.connect_from_source()
-        leg = await crowd.leg("customer")
+    async with Parties(lab) as parties:
+        await parties.connect_from_source()
+        leg = await parties.leg("customer")
         for _ in range(rounds):
             for off, on in TURNS:
-                waits.setdefault(off, []).append(await _until_silent_ms(crowd, off, leg))
-                waits.setdefault(on, []).append(await _until_heard_ms(crowd, on, leg))
-        await crowd.hang_up()
+                waits.setdefault(off, []).append(await _until_silent_ms(parties, off, leg))
+                waits.setdefault(on, []).append(await _until_heard_ms(parties, on, leg))
+        await parties.hang_up()
     return waits
 
 
-async def _until_silent_ms(crowd: Parties, deed: str, leg: str) -> float:
+async def _until_silent_ms(parties: Parties, deed: str, leg: str) -> float:
     """Tell when the source heard the customer last, after the request."""
-    await crowd.expect_audio(**TALKING)
+    await parties.expect_audio(**TALKING)
     asked_ms = now_ms()
-    await crowd.control(deed, channelId=leg)
-    await crowd.expect_audio(source="")
-    return max(0.0, crowd.listener("source").last_ms("customer") - asked_ms)
+    await parties.control(deed, channelId=leg)
+    await parties.expect_audio(source="")
+    return max(0.0, parties.listener("source").last_ms("customer") - asked_ms)
 
 
-async def _until_heard_ms(crowd: Parties, deed: str, leg: str) -> float:
+async def _until_heard_ms(parties: Parties, deed: str, leg: str) -> float:
     """Tell when the source heard the customer again, after the request."""
     asked_ms = now_ms()
-    await crowd.control(deed, channelId=leg)
-    await crowd.expect_audio(**TALKING)
-    return crowd.listener("source").first_ms("customer", asked_ms) - asked_ms
+    await parties.control(deed, channelId=leg)
+    await parties.expect_audio(**TALKING)
+    return parties.listener("source").first_ms("customer", asked_ms) - asked_ms
 
 
 async def _gap_ms(lab: Lab) -> float:
     """Tell how long the customer and the target do not hear each other once it is completed."""
-    async with Parties(lab) as crowd:
-        await crowd.connect_from_source()
-        target = await crowd.add_phone("target")
-        session = await crowd.control(
+    async with Parties(lab) as parties:
+        await parties.connect_from_source()
+        target = await parties.add_phone("target")
+        session = await parties.control(
             "transfers",
             transferMode="attended",
-            sourceChannelId=await crowd.leg("source"),
-            customerChannelId=await crowd.leg("customer"),
+            sourceChannelId=await parties.leg("source"),
+            customerChannelId=await parties.leg("customer"),
             target={"kind": "number", "number": target.address},
         )
-        await crowd.expect_audio(source="target", target="source")
+        await parties.expect_audio(source="target", target="source")
         asked_ms = now_ms()
-        await crowd.control(
+        await parties.control(
             f"transfers/{session['transferSessionId']}/complete",
             completedByAgentId="ada",
             reason="manual_complete",
         )
         await until(
-            lambda: crowd.heard_now("customer")["customer"] == {"target"}, what="the target"
+            lambda: parties.heard_now("customer")["customer"] == {"target"}, what="the target"
         )
         both = (
-            crowd.listener("customer").first_ms("target"),
-            crowd.listener("target").first_ms("customer"),
+            parties.listener("customer").first_ms("target"),
+            parties.listener("target").first_ms("customer"),
         )
-        await crowd.hang_up()
+        await parties.hang_up()
     return max(both) - asked_ms

@@ -56,48 +56,48 @@ async def _run_sessions(lab: Lab, turns: Iterator[Session]) -> int:
 
 
 async def _session(lab: Lab, kind: Session) -> None:
-    async with Parties(lab) as crowd:
-        await crowd.connect_from_source()
-        await crowd.add_phone("target")
-        await kind(crowd)
-        await crowd.hang_up()
+    async with Parties(lab) as parties:
+        await parties.connect_from_source()
+        await parties.add_phone("target")
+        await kind(parties)
+        await parties.hang_up()
 
 
-async def _completed(crowd: Parties) -> None:
-    transfer = Transfer(crowd)
+async def _completed(parties: Parties) -> None:
+    transfer = Transfer(parties)
     await transfer.start()
-    await crowd.expect_audio(source="target", target="source", customer="music")
+    await parties.expect_audio(source="target", target="source", customer="music")
     await transfer.complete()
-    await crowd.expect_audio(customer="target", target="customer")
+    await parties.expect_audio(customer="target", target="customer")
 
 
-async def _cancelled(crowd: Parties) -> None:
-    transfer = Transfer(crowd)
+async def _cancelled(parties: Parties) -> None:
+    transfer = Transfer(parties)
     await transfer.start()
-    await crowd.expect_audio(source="target", target="source", customer="music")
+    await parties.expect_audio(source="target", target="source", customer="music")
     await transfer.cancel()
-    await crowd.expect_audio(customer="source", source="customer")
+    await parties.expect_audio(customer="source", source="customer")
 
 
-async def _blind(crowd: Parties) -> None:
-    await Transfer(crowd).start("blind")
-    await crowd.expect_audio(customer="target", target="customer")
+async def _blind(parties: Parties) -> None:
+    await Transfer(parties).start("blind")
+    await parties.expect_audio(customer="target", target="customer")
 
 
-async def _conference(crowd: Parties) -> None:
-    await crowd.add_phone("fourth")
-    conference = Conference(crowd)
+async def _conference(parties: Parties) -> None:
+    await parties.add_phone("fourth")
+    conference = Conference(parties)
     await conference.add("target")
-    await crowd.expect_audio(**all_hear_all("customer", "source", "target"))
+    await parties.expect_audio(**all_hear_all("customer", "source", "target"))
     await conference.add("fourth")
-    await crowd.expect_audio(**all_hear_all("customer", "source", "target", "fourth"))
+    await parties.expect_audio(**all_hear_all("customer", "source", "target", "fourth"))
     await conference.coach("fourth", "source")
-    await crowd.expect_audio(customer="source target", source="customer target fourth")
-    await crowd.control("hold", channelId=await crowd.leg("customer"))
-    await crowd.expect_audio(customer="music")
-    await crowd.control("unhold", channelId=await crowd.leg("customer"))
+    await parties.expect_audio(customer="source target", source="customer target fourth")
+    await parties.control("hold", channelId=await parties.leg("customer"))
+    await parties.expect_audio(customer="music")
+    await parties.control("unhold", channelId=await parties.leg("customer"))
     await conference.kick("target")
-    await crowd.expect_audio(customer="source", source="customer fourth")
+    await parties.expect_audio(customer="source", source="customer fourth")
 
 
 KINDS: tuple[Session, ...] = (_completed, _cancelled, _blind, _conference)

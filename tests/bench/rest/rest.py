@@ -93,20 +93,20 @@ async def _time_post(
 async def _control(lab: Lab, api: Api, http: aiohttp.ClientSession, seconds: float) -> list[Figure]:
     """Steer live calls as fast as answers come."""
     async with AsyncExitStack() as stack:
-        crowds = [await stack.enter_async_context(Parties(lab)) for _ in range(CALLS)]
-        for crowd in crowds:
-            await crowd.connect_from_source(account=ACCOUNT)
+        conversations = [await stack.enter_async_context(Parties(lab)) for _ in range(CALLS)]
+        for parties in conversations:
+            await parties.connect_from_source(account=ACCOUNT)
         try:
-            return await _control_load(lab, api, http, crowds, seconds)
+            return await _control_load(lab, api, http, conversations, seconds)
         finally:
-            for crowd in crowds:
-                await crowd.hang_up()
+            for parties in conversations:
+                await parties.hang_up()
 
 
 async def _control_load(
-    lab: Lab, api: Api, http: aiohttp.ClientSession, crowds: list[Parties], seconds: float
+    lab: Lab, api: Api, http: aiohttp.ClientSession, conversations: list[Parties], seconds: float
 ) -> list[Figure]:
-    legs = [(crowd.call, await crowd.leg("customer")) for crowd in crowds]
+    legs = [(parties.call, await parties.leg("customer")) for parties in conversations]
     pids = {"api": api.pid, "engine": lab.engine.pid}
     idle = await idle_shares(pids, 2)
     meter, took_ms = Meter(pids, idle), list[float]()

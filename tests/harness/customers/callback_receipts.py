@@ -1,4 +1,4 @@
-"""What a customer can show: each call's events as they came, and whether any is amiss."""
+"""Summarizes the callbacks that a customer received, call by call."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -17,9 +17,9 @@ _read = msgspec.json.Decoder(_EventFields).decode
 
 
 class Receipt(Struct, frozen=True):
-    """A call as told: numbers in the order of their first arrival; whether its end is among them.
+    """The events received of one call: sequence numbers in order of first arrival.
 
-    `again` counts repetitions, `changed` those whose body was another.
+    `repeated` counts repetitions, `changed` those whose body differs from the first.
     """
 
     channel: str
@@ -30,19 +30,19 @@ class Receipt(Struct, frozen=True):
 
     @property
     def is_in_order(self) -> bool:
-        """Whether each came before the next, the first time."""
+        """Whether the first arrivals are in order."""
         return list(self.numbers) == sorted(self.numbers)
 
     @property
     def missing(self) -> int:
-        """How many numbers lack below the last."""
+        """The number of gaps below the highest sequence number."""
         return max(self.numbers) + 1 - len(self.numbers)
 
 
-def receipts_by_call(got: Iterable[CallbackRequest]) -> dict[str, Receipt]:
-    """Make each call's receipt."""
+def receipts_by_call(received: Iterable[CallbackRequest]) -> dict[str, Receipt]:
+    """Return the receipts by call id."""
     by_call: defaultdict[str, list[CallbackRequest]] = defaultdict(list)
-    for each in got:
+    for each in received:
         by_call[each.id.rpartition(".")[0]].append(each)
     return {call: _receipt(requests) for call, requests in by_call.items()}
 

@@ -1,4 +1,4 @@
-"""A customer that is told of calls: a real HTTP server that keeps raw bodies, and may be bad."""
+"""A customer's HTTP server for status callbacks: keeps raw requests, and can misbehave."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ FIRST_REFUSAL_STATUS = 300
 
 
 class CallbackRequest(Struct, frozen=True):
-    """One request as it came: when its head did, by this process' monotonic clock and the wall."""
+    """One request with the arrival time of its head, on the monotonic clock and the wall clock."""
 
     at_s: float
     wall_ms: float
@@ -28,35 +28,35 @@ class CallbackRequest(Struct, frozen=True):
 
     @property
     def event(self) -> dict[str, Any]:
-        """Give the event."""
+        """Return the decoded event."""
         found: dict[str, Any] = msgspec.json.decode(self.body)
         return found
 
     @property
     def id(self) -> str:
-        """Give the event's id."""
+        """Return the event's id."""
         return self.headers["webhook-id"]
 
 
 class CallbackServer(WebServer):
-    """Answers 204 where no path is scripted."""
+    """Answers 204 unless `answers` has a script for the path."""
 
     def __init__(self) -> None:
         super().__init__()
         self.requests: list[CallbackRequest] = []
-        self.accepted: list[CallbackRequest] = []  # of them: those that were answered well
+        self.accepted: list[CallbackRequest] = []  # those of `requests` that got a 2xx status
         self.answers: dict[str, Answer] = {}
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
-        """Take any POST."""
+        """Serve POST on any path."""
         return [web.post("/{path:.*}", self._serve)]
 
     def ids(self, call: str = "") -> list[str]:
-        """List the ids of what came, of one call if named, in order."""
+        """Return the event ids in order of arrival, optionally of one call."""
         return [each.id for each in self.requests if each.id.startswith(call)]
 
     async def wait_for_requests(self, count: int, timeout_s: float = 10) -> None:
-        """Wait until so many requests have come."""
+        """Wait until `count` requests have arrived."""
         await until(
             lambda: len(self.requests) >= count,
             timeout_s=timeout_s,
@@ -69,12 +69,12 @@ class CallbackServer(WebServer):
         at_s, wall_ms = loop.time(), _wall_ms()
         headers = {name.lower(): value for name, value in request.headers.items()}
         body = await request.read()
-        got = CallbackRequest(at_s, wall_ms, request.path, headers, body)
-        self.requests.append(got)
+        received = CallbackRequest(at_s, wall_ms, request.path, headers, body)
+        self.requests.append(received)
         script = self.answers.get(request.path)
         answer = await script(request) if script else web.Response(status=204)
         if answer.status < FIRST_REFUSAL_STATUS:
-            self.accepted.append(got)
+            self.accepted.append(received)
         return answer
 
 
@@ -83,11 +83,11 @@ def _wall_ms() -> float:
 
 
 def answer_with(*statuses: int, **headers: str) -> Answer:
-    """Answer with statuses, each once and the last for ever; all with the same headers."""
-    left = list(statuses)
+    """Answer with these statuses in turn, then repeat the last; headers are the same."""
+    remaining = list(statuses)
 
     async def serve(_request: web.Request) -> web.StreamResponse:
-        status = left.pop(0) if len(left) > 1 else left[0]
+        status = remaining.pop(0) if len(remaining) > 1 else remaining[0]
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return web.Response(status=status, headers=named)
 
@@ -95,13 +95,13 @@ def answer_with(*statuses: int, **headers: str) -> Answer:
 
 
 async def never_answer(_request: web.Request) -> web.StreamResponse:
-    """Take it and never answer."""
+    """Read the request and never answer."""
     await asyncio.sleep(HANG_S)
     return web.Response()
 
 
 async def answer_endlessly(request: web.Request) -> web.StreamResponse:
-    """Answer 200, and then for ever."""
+    """Answer 200 with an endless body."""
     response = web.StreamResponse()
     await response.prepare(request)
     while True:

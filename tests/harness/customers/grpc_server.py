@@ -1,4 +1,4 @@
-"""A customer that is told of calls over gRPC: a real server that keeps what it gets."""
+"""A customer's gRPC server for status callbacks: keeps what it receives."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Self
@@ -14,14 +14,14 @@ Answer = Callable[[aio.ServicerContext], Any]
 
 
 class GrpcCallback(Struct, frozen=True):
-    """One event as it came, with the metadata that signs it."""
+    """One received event with its metadata, which carries the signature."""
 
     event: CallEvent
     metadata: Mapping[str, str]
 
 
 class GrpcCallbackServer:
-    """Serves on a free port of 127.0.0.1; `answer` may wait, refuse, or say that it is gone."""
+    """Serves on a free port of 127.0.0.1; `answer` may wait, refuse or abort."""
 
     def __init__(self, credentials: grpc.ServerCredentials | None = None) -> None:
         self.callbacks: list[GrpcCallback] = []
@@ -54,12 +54,12 @@ class GrpcCallbackServer:
 
     @property
     def target(self) -> str:
-        """Give what a call names."""
+        """Return the callback target that a call names."""
         scheme = "grpcs://localhost" if self._credentials else "grpc://127.0.0.1"
         return f"{scheme}:{self._port}"
 
     async def _deliver(self, event: CallEvent, context: aio.ServicerContext) -> Ack:
         metadata = {name: str(value) for name, value in context.invocation_metadata() or ()}
         self.callbacks.append(GrpcCallback(event, metadata))
-        answered = None if self.answer is None else await self.answer(context)
-        return Ack() if answered is None else answered
+        ack = None if self.answer is None else await self.answer(context)
+        return Ack() if ack is None else ack

@@ -1,4 +1,4 @@
-"""A customer's sounds: tones of exact length, and everything that can be wrong with an address."""
+"""A customer's audio server: tones of exact length, and faulty addresses."""
 
 import asyncio
 from collections.abc import Iterable
@@ -13,14 +13,14 @@ CHUNK = b"\0" * 65_536
 
 
 class MediaServer(WebServer):
-    """Serves sounds.
+    """Serves audio files.
 
-    `tone(600, 1000)` is the address of one second of 600 Hz; `/missing`, `/page`, `/elsewhere`,
-    `/huge` and `slow_tone` are the ways it can go wrong.
+    `tone(600, 1000)` returns the address of one second of 600 Hz. `/missing`, `/page`,
+    `/elsewhere`, `/huge` and `slow_tone` are faulty.
     """
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
-        """Serve sounds, and what is none."""
+        """Serve tones and faulty answers."""
         return [
             web.get("/tone/{hz}-{length_ms}.wav", _tone),
             web.get("/slow/{after_ms}/{hz}-{length_ms}.wav", _slow_tone),
@@ -34,7 +34,7 @@ class MediaServer(WebServer):
         return self.url(f"/tone/{hz}-{length_ms}.wav")
 
     def slow_tone(self, hz: int, length_ms: int, after_ms: int) -> str:
-        """Return the address of a tone that is served only after a while."""
+        """Return the address of a tone that is served after a delay."""
         return self.url(f"/slow/{after_ms}/{hz}-{length_ms}.wav")
 
 

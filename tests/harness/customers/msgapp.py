@@ -1,9 +1,9 @@
-"""The messaging platform, simulated: its cloud API as its public documentation describes it.
+"""A simulated messaging platform: its cloud API as its public documentation describes it.
 
 async with SimulatedMsgapp() as platform:
-    platform.settings("acme")                  # what the REST layer is to know of it
+    platform.settings("acme")                  # settings of the REST layer for it
     platform.business("acme").put("1", name="hello", status="PAUSED")
-    platform.next_answers(limited({"Retry-After": "7"}))     # one fault a request, in turn
+    platform.next_answers(rate_limited({"Retry-After": "7"}))     # one fault per request, in turn
 """
 
 import itertools
@@ -34,7 +34,7 @@ UNKNOWN_SUBCODE = 33
 
 
 class PlatformRequest(Struct, frozen=True):
-    """One request."""
+    """One received request."""
 
     method: str
     path: str
@@ -43,7 +43,7 @@ class PlatformRequest(Struct, frozen=True):
 
 
 class SimulatedMsgapp(WebServer):
-    """Each account has a business account of its own, with one phone number and one token."""
+    """Each account has its own business account with one phone number and one token."""
 
     max_body_bytes = 110_000_000
 
@@ -58,15 +58,15 @@ class SimulatedMsgapp(WebServer):
         self._ids = itertools.count(1689556908129832)
 
     def business(self, account: str) -> PlatformTemplates:
-        """Give an account's templates there."""
+        """Return the templates of an account."""
         return self._businesses.setdefault(account, PlatformTemplates())
 
     def settings(self, *accounts: str, **more: Any) -> MsgappSettings:
-        """Give what an operator would set for these accounts."""
+        """Return the operator settings for these accounts."""
         known = {
             each: {"business_id": business_id(each), "token": token(each)} for each in accounts
         }
-        given = {
+        values = {
             "url": self.url(),
             "version": VERSION,
             "product": PRODUCT,
@@ -75,24 +75,24 @@ class SimulatedMsgapp(WebServer):
             "verify_token": VERIFY,
             "accounts": known,
         }
-        return MsgappSettings.model_validate({**given, **more})
+        return MsgappSettings.model_validate({**values, **more})
 
     def next_answers(self, *faults: Fault) -> None:
-        """Let the next requests go wrong."""
+        """Apply one fault to each of the next requests."""
         self._faults += faults
 
     def requests_to(self, method: str, end: str) -> list[PlatformRequest]:
-        """List the requests of a method whose path ends so."""
+        """Return the requests of a method whose path ends with `end`."""
         return [each for each in self.requests if each.method == method and each.path.endswith(end)]
 
     async def wait_for_request(self, method: str, end: str) -> None:
-        """Wait until such a request has come."""
+        """Wait until such a request has arrived."""
         await until(
             lambda: bool(self.requests_to(method, end)), every_s=0.005, what=f"{method} {end}"
         )
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
-        """Answer whatever is asked."""
+        """Serve every path and method."""
         return [web.route("*", "/{path:.*}", self._answer)]
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
@@ -119,20 +119,20 @@ class SimulatedMsgapp(WebServer):
     def _route(
         self, request: web.Request, account: str, path: str, body: Any
     ) -> web.StreamResponse:
-        ours, query = self.business(account), dict(request.query)
+        templates, query = self.business(account), dict(request.query)
         match (request.method, path.split("/")):
             case ("GET", [business, "message_templates"]) if business == business_id(account):
-                return ours.page(query, str(request.url.with_query(None)))
+                return templates.page(query, str(request.url.with_query(None)))
             case ("POST", [business, "message_templates"]) if business == business_id(account):
-                return ours.create(body, str(next(self._ids)))
+                return templates.create(body, str(next(self._ids)))
             case ("DELETE", [business, "message_templates"]) if business == business_id(account):
-                return ours.delete(query.get("name", ""), query.get("hsm_id", ""))
-            case ("GET", [template]) if template in ours.all:
-                return web.json_response(ours.all[template])
-            case ("POST", [template]) if template in ours.all:
-                return ours.edit(template, body)
+                return templates.delete(query.get("name", ""), query.get("hsm_id", ""))
+            case ("GET", [template]) if template in templates.all:
+                return web.json_response(templates.all[template])
+            case ("POST", [template]) if template in templates.all:
+                return templates.edit(template, body)
             case ("POST", [phone, "messages"]) if phone == phone_id(account):
-                return self._send_message(ours, body)
+                return self._send_message(templates, body)
             case ("POST", [app, "uploads"]) if app == APP:
                 return self._start_upload(query)
             case ("POST", [upload]) if upload in self.uploads:
@@ -141,16 +141,16 @@ class SimulatedMsgapp(WebServer):
                 text = "Object does not exist, or can't be loaded due to missing permissions"
                 return error(400, 100, text, error_subcode=UNKNOWN_SUBCODE)
 
-    def _send_message(self, ours: PlatformTemplates, body: dict[str, Any]) -> web.Response:
+    def _send_message(self, templates: PlatformTemplates, body: dict[str, Any]) -> web.Response:
         if body.get("messaging_product") != PRODUCT:
             return error(400, 100, "The parameter messaging_product is required.")
-        wanted = body["template"]
-        template = ours.find(wanted["name"], wanted["language"]["code"])
+        message = body["template"]
+        template = templates.find(message["name"], message["language"]["code"])
         if template is None:
             return error(404, 132001, "Template name does not exist in the translation")
         if template["status"] != "APPROVED":
             return error(400, 132015, "Template is paused")
-        bodies = [each for each in wanted.get("components", []) if each["type"] == "body"]
+        bodies = [each for each in message.get("components", []) if each["type"] == "body"]
         if sum(len(each["parameters"]) for each in bodies) != placeholders(template):
             return error(400, 132000, "Number of parameters does not match", error_data={
                 "messaging_product": PRODUCT, "details": "body: number of localizable_params"
@@ -158,8 +158,8 @@ class SimulatedMsgapp(WebServer):
         self.messages.append(body)
         sent = {"id": f"wamid.{len(self.messages)}", "message_status": "accepted"}
         contact = {"input": body["to"], "wa_id": body["to"].removeprefix("+")}
-        told = {"messaging_product": PRODUCT, "contacts": [contact], "messages": [sent]}
-        return web.json_response(told)
+        reply = {"messaging_product": PRODUCT, "contacts": [contact], "messages": [sent]}
+        return web.json_response(reply)
 
     def _start_upload(self, query: dict[str, str]) -> web.Response:
         upload = f"upload:{len(self.uploads)}"
@@ -167,16 +167,15 @@ class SimulatedMsgapp(WebServer):
         return web.json_response({"id": f"{upload}?sig=ARZqkGCA"})
 
     def _finish_upload(self, request: web.Request, upload: str, body: bytes) -> web.Response:
-        told = self.uploads[upload]
-        is_whole = len(body) == int(told["file_length"])
-        is_so = request.headers.get("file_offset") == "0" and request.query.get("sig")
-        if not (is_so and is_whole and request.headers["Authorization"].startswith("OAuth ")):
+        is_whole = len(body) == int(self.uploads[upload]["file_length"])
+        is_valid = request.headers.get("file_offset") == "0" and request.query.get("sig")
+        if not (is_valid and is_whole and request.headers["Authorization"].startswith("OAuth ")):
             return error(400, 100, "Invalid parameter")
         self.files[upload] = body
         return web.json_response({"h": f"4::{upload}"})
 
 
 def _account_of(request: web.Request) -> str | None:
-    kind, _, given = request.headers.get("Authorization", "").partition(" ")
-    is_one = kind in {"Bearer", "OAuth"} and given.startswith(token(""))
-    return given.removeprefix(token("")) if is_one else None
+    kind, _, credentials = request.headers.get("Authorization", "").partition(" ")
+    is_valid = kind in {"Bearer", "OAuth"} and credentials.startswith(token(""))
+    return credentials.removeprefix(token("")) if is_valid else None

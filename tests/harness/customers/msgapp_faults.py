@@ -1,4 +1,4 @@
-"""How the messaging platform's double goes wrong: each answers one request in place of it."""
+"""Faults of the simulated messaging platform; each answers one request in its place."""
 
 import asyncio
 import json
@@ -8,20 +8,20 @@ from aiohttp import web
 
 Serve = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Fault = Callable[[web.Request, Serve], Awaitable[web.StreamResponse]]
-SILENT_S = 60
+NO_ANSWER_S = 60
 HUGE_BYTES = 6_000_000
 
 
 def error(status: int, code: int, text: str, **more: object) -> web.Response:
-    """Make an error as the platform's documentation shows them."""
-    told = {
+    """Return an error in the form of the platform's documentation."""
+    fields = {
         "message": f"(#{code}) {text}",
         "type": "OAuthException",
         "code": code,
         "fbtrace_id": "AbCdEf123",
         **more,
     }
-    return web.json_response({"error": told}, status=status)
+    return web.json_response({"error": fields}, status=status)
 
 
 def fails(status: int, code: int = 1, text: str = "An unknown error", **more: object) -> Fault:
@@ -36,7 +36,7 @@ def fails(status: int, code: int = 1, text: str = "An unknown error", **more: ob
 def rate_limited(
     headers: Mapping[str, str] | None = None, *, status: int = 429, code: int = 80007
 ) -> Fault:
-    """Say that a limit is reached; the headers may tell how long to wait."""
+    """Answer that a rate limit is reached; the headers may say how long to wait."""
 
     async def serve(_request: web.Request, _serve: Serve) -> web.StreamResponse:
         answer = error(status, code, "Rate limit issues")
@@ -47,13 +47,13 @@ def rate_limited(
 
 
 def usage_header(minutes: int) -> dict[str, str]:
-    """Make the header that tells how much is used, and when there is room again."""
-    told = {"type": "msgapp", "call_count": 100, "estimated_time_to_regain_access": minutes}
-    return {"X-Business-Use-Case-Usage": json.dumps({"102290129340398": [told]})}
+    """Return the header with the usage and the minutes until requests are accepted again."""
+    value = {"type": "msgapp", "call_count": 100, "estimated_time_to_regain_access": minutes}
+    return {"X-Business-Use-Case-Usage": json.dumps({"102290129340398": [value]})}
 
 
 def answers(body: bytes, status: int = 200, kind: str = "application/json") -> Fault:
-    """Answer with bytes, whatever they are."""
+    """Answer with these bytes."""
 
     async def serve(_request: web.Request, _serve: Serve) -> web.StreamResponse:
         return web.Response(body=body, status=status, content_type=kind)
@@ -62,7 +62,7 @@ def answers(body: bytes, status: int = 200, kind: str = "application/json") -> F
 
 
 def oversized() -> Fault:
-    """Answer with more than anybody wants to hold, and do not say so before."""
+    """Answer with a huge body without a Content-Length header."""
 
     async def serve(request: web.Request, _serve: Serve) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
@@ -75,7 +75,7 @@ def oversized() -> Fault:
 
 
 def redirects(url: str) -> Fault:
-    """Lead somewhere else."""
+    """Redirect to another address."""
 
     async def serve(_request: web.Request, _serve: Serve) -> web.StreamResponse:
         raise web.HTTPFound(url)
@@ -84,17 +84,17 @@ def redirects(url: str) -> Fault:
 
 
 def never_answers() -> Fault:
-    """Take the request and never answer."""
+    """Read the request and never answer."""
 
     async def serve(_request: web.Request, _serve: Serve) -> web.StreamResponse:
-        await asyncio.sleep(SILENT_S)
+        await asyncio.sleep(NO_ANSWER_S)
         return web.Response()
 
     return serve
 
 
 def disconnects() -> Fault:
-    """Break the connection off."""
+    """Abort the connection."""
 
     async def serve(request: web.Request, _serve: Serve) -> web.StreamResponse:
         assert request.transport is not None
@@ -105,31 +105,31 @@ def disconnects() -> Fault:
 
 
 def passes_through() -> Fault:
-    """Answer as ever."""
+    """Answer without a fault."""
 
-    async def serve(request: web.Request, really: Serve) -> web.StreamResponse:
-        return await really(request)
+    async def serve(request: web.Request, serve_normally: Serve) -> web.StreamResponse:
+        return await serve_normally(request)
 
     return serve
 
 
 def delayed() -> tuple[Fault, Callable[[], None]]:
-    """Answer as things were when it was asked, but only when it is let go."""
-    gate = asyncio.Event()
+    """Compute the answer at once and send it when the returned function is called."""
+    released = asyncio.Event()
 
-    async def serve(request: web.Request, really: Serve) -> web.StreamResponse:
-        answer = await really(request)
-        await gate.wait()
+    async def serve(request: web.Request, serve_normally: Serve) -> web.StreamResponse:
+        answer = await serve_normally(request)
+        await released.wait()
         return answer
 
-    return serve, gate.set
+    return serve, released.set
 
 
 def fails_after_serving(fault: Fault) -> Fault:
-    """Do what was asked, and answer with a fault all the same."""
+    """Process the request, but answer with a fault."""
 
-    async def serve(request: web.Request, really: Serve) -> web.StreamResponse:
-        await really(request)
-        return await fault(request, really)
+    async def serve(request: web.Request, serve_normally: Serve) -> web.StreamResponse:
+        await serve_normally(request)
+        return await fault(request, serve_normally)
 
     return serve

@@ -1,4 +1,4 @@
-"""What the messaging platform's double keeps of templates, and what it refuses of them."""
+"""Templates of the simulated messaging platform, with its validation."""
 
 import re
 from typing import Any
@@ -19,7 +19,7 @@ class PlatformTemplates:
         self.all: dict[str, dict[str, Any]] = {}
 
     def put(self, template_id: str, **fields: Any) -> dict[str, Any]:
-        """Keep one as if it had been there for long."""
+        """Store a template without validation."""
         known = {
             "name": "hello",
             "language": "en_US",
@@ -33,56 +33,56 @@ class PlatformTemplates:
         return self.all[template_id]
 
     def find(self, name: str, language: str) -> dict[str, Any] | None:
-        """Find one by what a message names it with."""
+        """Return the template of a name and language, if any."""
         for each in self.all.values():
             if (each["name"], each["language"]) == (name, language):
                 return each
         return None
 
-    def create(self, asked: dict[str, Any], template_id: str) -> web.Response:
-        """Make one, unless something is wrong with it."""
+    def create(self, fields: dict[str, Any], template_id: str) -> web.Response:
+        """Create a template, or answer with an error."""
         for field in ("name", "language", "category", "components"):
-            if not asked.get(field):
+            if not fields.get(field):
                 return error(400, 100, f"The parameter {field} is required.")
-        if self.find(asked["name"], asked["language"]):
+        if self.find(fields["name"], fields["language"]):
             text = "There is already English (US) content for this template."
             return error(400, 100, "Invalid parameter", error_subcode=EXISTS, error_user_msg=text)
-        if refusal := missing_example(asked["components"]):
+        if refusal := missing_example(fields["components"]):
             return refusal
-        self.put(template_id, **asked, status="PENDING")
-        told = {"id": template_id, "status": "PENDING", "category": asked["category"]}
-        return web.json_response(told)
+        self.put(template_id, **fields, status="PENDING")
+        created = {"id": template_id, "status": "PENDING", "category": fields["category"]}
+        return web.json_response(created)
 
-    def edit(self, template_id: str, asked: dict[str, Any]) -> web.Response:
-        """Change one, which is looked at again then."""
-        if refusal := missing_example(asked.get("components", [])):
+    def edit(self, template_id: str, fields: dict[str, Any]) -> web.Response:
+        """Change a template; it becomes PENDING again."""
+        if refusal := missing_example(fields.get("components", [])):
             return refusal
-        self.all[template_id] |= {**asked, "status": "PENDING"}
+        self.all[template_id] |= {**fields, "status": "PENDING"}
         return web.json_response({"success": True})
 
     def delete(self, name: str, template_id: str) -> web.Response:
-        """Take one away, or all of a name."""
-        gone = [
+        """Delete one template, or all templates of a name."""
+        matching = [
             key
             for key, each in self.all.items()
             if each["name"] == name and template_id in {"", key}
         ]
-        if not gone:
+        if not matching:
             text = f"The message template {name} wasn't found for this account."
             return error(400, 100, "Invalid parameter", error_subcode=MISSING, error_user_msg=text)
-        for key in gone:
+        for key in matching:
             del self.all[key]
         return web.json_response({"success": True})
 
     def page(self, query: dict[str, str], url: str) -> web.Response:
-        """Give a page: cursors both ways, and `next` where there is more."""
+        """Return a page with both cursors, and `next` unless it is the last."""
         limit, after = int(query.get("limit", DEFAULT_ROWS)), query.get("after", "")
         rows = [each for each in self.all.values() if query.get("name", "") in each["name"]]
-        begin = int(after.removeprefix("cursor")) if after else 0
-        shown = rows[begin : begin + limit]
+        first = int(after.removeprefix("cursor")) if after else 0
+        shown = rows[first : first + limit]
         fields = {"id", *query.get("fields", "name,status,category,language").split(",")}
-        end = begin + len(shown)
-        paging: dict[str, Any] = {"cursors": {"before": f"cursor{begin}", "after": f"cursor{end}"}}
+        end = first + len(shown)
+        paging: dict[str, Any] = {"cursors": {"before": f"cursor{first}", "after": f"cursor{end}"}}
         if end < len(rows):
             paging["next"] = f"{url}?after=cursor{end}"
         data = [{name: each[name] for name in each.keys() & fields} for each in shown]
@@ -90,7 +90,7 @@ class PlatformTemplates:
 
 
 def missing_example(components: list[dict[str, Any]]) -> web.Response | None:
-    """Refuse placeholders without an example, as the platform's review does."""
+    """Return an error for a component whose placeholders have no example, else None."""
     for each in components:
         if _PLACEHOLDER.search(each.get("text", "")) and "example" not in each:
             text = f"component of type {each['type']} is missing expected field(s) (example)"
@@ -101,6 +101,6 @@ def missing_example(components: list[dict[str, Any]]) -> web.Response | None:
 
 
 def placeholders(template: dict[str, Any]) -> int:
-    """Count the placeholders of a body."""
+    """Return the number of different placeholders in the body."""
     bodies = [each for each in template["components"] if each["type"] == "BODY"]
     return sum(len(set(_PLACEHOLDER.findall(each.get("text", "")))) for each in bodies)

@@ -1,8 +1,8 @@
-"""A customer's server: its answers are scripted by path, its requests kept with their times.
+"""A customer's webhook server: answers are scripted by path, requests are kept with their times.
 
 async with WebhookServer() as hooks:
     hooks.answers("/next", {"type": "hangup", "data": {}})
-    hooks.url("/next"); await hooks.asked("/next"); hooks.requests[0].body
+    hooks.url("/next"); await hooks.wait_for_request("/next"); hooks.requests[0].body
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from tests.harness.servers.web_server import WebServer
 from tests.harness.until import until
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
-SILENT_S = 60
+NO_ANSWER_S = 60
 
 
 class WebhookRequest(Struct, frozen=True):
-    """One request: when its head came (monotonic ms), where to, its headers and its JSON body."""
+    """One request: arrival of its head (monotonic ms), path, headers and JSON body."""
 
     at_ms: float
     path: str
@@ -31,12 +31,12 @@ class WebhookRequest(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """Return what names the request at each repetition."""
+        """Return the request id, which is the same in each repetition."""
         return self.headers["webhook-id"]
 
 
 class WebhookServer(WebServer):
-    """Serves POSTs; a path without a script gets 404."""
+    """Answers POST requests; a path without a script gets 404."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,11 +44,11 @@ class WebhookServer(WebServer):
         self._scripts: dict[str, list[Answer]] = {}
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
-        """Take any POST."""
+        """Serve POST on any path."""
         return [web.post("/{path:.*}", self._serve)]
 
     def answers(self, path: str, *answers: object, after_ms: int = 0) -> str:
-        """Script a path and return its address: each answer is given once, the last for ever.
+        """Script a path and return its address; answers are given in turn, the last one repeats.
 
         Answers are JSON bodies, None for an empty one, or `status(500)`, `page()`, `silent()`, ….
         """
@@ -56,18 +56,18 @@ class WebhookServer(WebServer):
         return self.url(path)
 
     def requests_to(self, path: str) -> list[WebhookRequest]:
-        """Return what a path was asked."""
+        """Return the requests to a path."""
         return [each for each in self.requests if each.path == path]
 
     async def wait_for_request(
         self, path: str, times: int = 1, timeout_s: float = 10
     ) -> WebhookRequest:
-        """Wait until a path was asked so often; returns that request."""
+        """Wait for the request number `times` to a path and return it."""
         await until(
             lambda: len(self.requests_to(path)) >= times,
             timeout_s=timeout_s,
             every_s=0.005,
-            what=f"{path} to be asked {times} times",
+            what=f"{times} requests to {path}",
         )
         return self.requests_to(path)[times - 1]
 
@@ -88,20 +88,20 @@ def status(code: int) -> Answer:
 
 
 def page() -> Answer:
-    """Answer with HTML, as a login page does."""
+    """Answer with an HTML page."""
     return _fixed(lambda: web.Response(text="<html>Log in</html>", content_type="text/html"))
 
 
 def raw(body: bytes) -> Answer:
-    """Answer with bytes, whatever they are."""
+    """Answer with these bytes."""
     return _fixed(lambda: web.Response(body=body, content_type="application/json"))
 
 
 def silent() -> Answer:
-    """Take the question and never answer."""
+    """Read the request and never answer."""
 
     async def serve(_request: web.Request) -> web.StreamResponse:
-        await asyncio.sleep(SILENT_S)
+        await asyncio.sleep(NO_ANSWER_S)
         return web.Response()
 
     return serve

@@ -1,4 +1,4 @@
-"""Reads a workbook's texts, by what the format says (ECMA-376, part 1, section 18)."""
+"""Reads the texts of an XLSX workbook (ECMA-376, part 1, section 18)."""
 
 import io
 import zipfile
@@ -8,7 +8,7 @@ SPACE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
 
 def sheets_of(body: bytes) -> list[list[list[str]]]:
-    """Give each sheet's rows; a cell that is no text is a fault."""
+    """Return the rows of each sheet; fails on a cell that is not text."""
     with zipfile.ZipFile(io.BytesIO(body)) as book:
         names = sorted(each for each in book.namelist() if each.startswith("xl/worksheets/sheet"))
         shared: list[str] = []

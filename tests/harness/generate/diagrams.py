@@ -1,6 +1,6 @@
-"""Renders state diagrams into docs/sessions.md and the table of call states into architecture.md.
+"""Writes state diagrams into docs/sessions.md and the table of call states into architecture.md.
 
-`python -m tests.harness.generate.diagrams` (make docs) writes them between the pages' markers.
+`python -m tests.harness.generate.diagrams` (`make docs`) writes between the markers of the pages.
 """
 
 import re
@@ -23,7 +23,7 @@ _BLOCK = re.compile(r"(<!-- drawn: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def diagram(moves: Moves) -> str:
-    """Render transitions as a mermaid state diagram that starts in the first state."""
+    """Render transitions as a mermaid state diagram; the first state is the initial one."""
     arrows = [(before, after) for before, afters in moves.items() for after in afters]
     final = sorted({after for _, after in arrows} - set(moves))
     lines = [
@@ -49,7 +49,7 @@ def state_table() -> str:
 
 
 def render(page: str) -> str:
-    """Replace what stands between a page's markers."""
+    """Replace the text between a page's markers."""
     return _BLOCK.sub(lambda found: found[1] + _block(found[2]) + found[3], page)
 
 

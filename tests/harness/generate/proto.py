@@ -10,20 +10,20 @@ GENERATED = ("callback_pb2.py", "callback_pb2.pyi")
 
 
 def generate(out: Path) -> None:
-    """Write the generated files into a folder; raises RuntimeError when the description is bad."""
-    known = files("grpc_tools") / "_proto"
+    """Write the generated files into a folder; raises RuntimeError if protoc fails."""
+    includes = files("grpc_tools") / "_proto"
     status = protoc.main(
         [
             "protoc",
             f"--proto_path={WIRE}",
-            f"--proto_path={known}",
+            f"--proto_path={includes}",
             f"--python_out={out}",
             f"--pyi_out={out}",
             "callback.proto",
         ]
     )
     if status != 0:
-        raise RuntimeError("protoc did not like callback.proto")
+        raise RuntimeError("protoc failed on callback.proto")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ FOLDER = Path(__file__).parents[3] / "docs/schemas"
 
 
 def main() -> None:
-    """Write them all."""
     for name, schema in DOCUMENTS.items():
         text = msgspec.json.format(msgspec.json.encode(schema()))
         (FOLDER / name).write_bytes(text + b"\n")

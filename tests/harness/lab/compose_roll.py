@@ -1,4 +1,4 @@
-"""A rolling restart while a call is live: whichever engine has it, the other goes on with it."""
+"""A rolling restart of the engines during a live call, which the other engine takes over."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ ENGINES: Mapping[str, int] = {"engine1": 8070, "engine2": 8071}
 
 
 class RollingRestart:
-    """Restarts each engine in turn; `run` is `docker compose …`, `session` has the token."""
+    """Restarts each engine in turn; `run` is `docker compose …`, `session` sends the token."""
 
     def __init__(
         self,
@@ -24,11 +24,11 @@ class RollingRestart:
         self._ports = ports
 
     def url(self, engine: str) -> str:
-        """Tell where an engine's RPC is."""
+        """Return the RPC address of an engine."""
         return f"http://127.0.0.1:{self._ports[engine]}/rpc/v1"
 
     async def restart_each(self) -> None:
-        """Stop and start each engine, once a call listens; it must listen on after each."""
+        """Restart each engine while a call gathers; the call must still gather after each."""
         await until(self._is_listening, what="a live call")
         (before,) = await self.calls(next(iter(self._ports)))
         engines = list(self._ports)
@@ -39,11 +39,11 @@ class RollingRestart:
             await self._wait_for_call(engine, before["callId"])
 
     async def is_idle(self) -> bool:
-        """Tell whether no call is live."""
+        """Return whether no call is live."""
         return not await self.calls(next(iter(self._ports)))
 
     async def calls(self, engine: str) -> list[dict[str, Any]]:
-        """List the live calls of all engines, as one of them tells."""
+        """Return the live calls of all engines, as one engine lists them."""
         async with self._session.get(f"{self.url(engine)}/calls") as reply:
             return list((await reply.json())["calls"])
 
@@ -52,8 +52,8 @@ class RollingRestart:
         return [call["state"] for call in found] == ["gathering"]
 
     async def _wait_for_call(self, engine: str, call: str) -> None:
-        async def is_so() -> bool:
+        async def is_gathering() -> bool:
             found = await self.calls(engine)
             return [(each["callId"], each["state"]) for each in found] == [(call, "gathering")]
 
-        await until(is_so, what=f"{call} to go on, as {engine} tells it")
+        await until(is_gathering, what=f"{call} to gather, as listed by {engine}")

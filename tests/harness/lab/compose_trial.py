@@ -1,8 +1,8 @@
-"""Whether the lab works in Docker: `python -m tests.harness.lab.compose_trial` tries it.
+"""Tests the lab in Docker: `python -m tests.harness.lab.compose_trial`.
 
-Compose brings it up; both nodes and both engines must be ready, one SIPp call must go through each
-node, and a live call must outlast a restart of each engine in turn; a call asked for over REST must
-leave a record. Ends with 0 and a word where no Docker engine with compose answers.
+Compose starts it; both nodes and both engines must be ready, one SIPp call must complete on each
+node, a live call must survive a restart of each engine in turn, and a call made over REST must
+leave a record. Exits with 0 and a message where no Docker engine with compose answers.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from tests.harness.until import until
 NUMBER = "15550199"
 SIP_PORTS = {"pbx1": 5060, "pbx2": 5062}
 GATHER = {"type": "gather", "data": {"timeout": 120_000}}
-SAY = {"type": "say", "data": {"text": "Hello. This was said over REST."}}
+SAY = {"type": "say", "data": {"text": "Hello. This call was made over REST."}}
 API = "http://127.0.0.1:8000"
 TRUNK_PORT = 5080
 SHORT_S = 1
@@ -29,11 +29,11 @@ LONG_S = 45  # SIPp is silent: after 60 s the PBX would hang up
 
 
 async def trial() -> None:
-    """Bring the lab up, try it, and take it down again; raises RuntimeError on the first fault."""
+    """Start the lab, test it and stop it; raises RuntimeError on the first fault."""
     if not await compose.is_available():
-        sys.stdout.write("no Docker engine here\n")
+        sys.stdout.write("no Docker engine available\n")
         return
-    settings = ensure_env(compose.HERE / ".env")
+    settings = ensure_env(compose.ROOT / ".env")
     await compose.run("up", "--detach", "--build", "--wait")
     try:
         await check_ready(settings)
@@ -42,13 +42,13 @@ async def trial() -> None:
     finally:
         await compose.run("down")
     sys.stdout.write(
-        "compose: both nodes and both engines are ready, a call went through each node, "
-        "one outlasted a restart of each engine, and one asked for over REST has its record\n"
+        "compose: both nodes and both engines are ready, a call completed on each node, "
+        "one survived a restart of each engine, and one made over REST has its record\n"
     )
 
 
 async def check_ready(settings: Mapping[str, str]) -> None:
-    """Ask each node's ARI and each engine whether they are ready."""
+    """Check that each node's ARI, each engine and the REST layer are ready."""
     login = aiohttp.encode_basic_auth("switchroom", settings["SWITCHROOM_ARI_PASSWORD"])
     async with aiohttp.ClientSession(raise_for_status=True) as session:
         for port in ARI_PORTS.values():
@@ -60,7 +60,7 @@ async def check_ready(settings: Mapping[str, str]) -> None:
 
 
 async def check_calls(settings: Mapping[str, str]) -> None:
-    """Let a number listen, have SIPp call it through each node, and restart engines meanwhile."""
+    """Call a gathering number through each node, and restart the engines during a call."""
     token = {"Authorization": f"Bearer {settings['SWITCHROOM_RPC_TOKEN']}"}
     body = {"account": settings["SWITCHROOM_ACCOUNT"], "action": GATHER}
     async with aiohttp.ClientSession(headers=token, raise_for_status=True) as session:
@@ -69,7 +69,7 @@ async def check_calls(settings: Mapping[str, str]) -> None:
         await session.put(route, json=body)
         for port in SIP_PORTS.values():
             await call_through(port, NUMBER, SHORT_S)
-        await until(rolling.is_idle, what="the short calls to be over")
+        await until(rolling.is_idle, what="the short calls to end")
         async with asyncio.TaskGroup() as group:
             group.create_task(call_through(SIP_PORTS["pbx1"], NUMBER, LONG_S))
             group.create_task(rolling.restart_each())
@@ -77,7 +77,7 @@ async def check_calls(settings: Mapping[str, str]) -> None:
 
 
 async def check_rest(settings: Mapping[str, str]) -> None:
-    """Get a token, call a phone behind the trunk, and find the call's record."""
+    """Get a token, call a phone behind the trunk, and wait for the call record."""
     account, called = settings["SWITCHROOM_ACCOUNT"], settings["SWITCHROOM_CALLER_IDS"]
     key = {"apiKey": settings["SWITCHROOM_API_KEY"], "apiSecret": settings["SWITCHROOM_API_SECRET"]}
     body = {"from": json.loads(called)[0], "to": "+4722222222", "action": SAY}
@@ -92,7 +92,7 @@ async def check_rest(settings: Mapping[str, str]) -> None:
             async with session.get(path, headers=token, raise_for_status=False) as found:
                 return found.status == 200 and (await found.json())["status"] == "completed"
 
-        await until(has_record, timeout_s=30, what="the record of the call asked for over REST")
+        await until(has_record, timeout_s=30, what="the record of the call made over REST")
 
 
 if __name__ == "__main__":

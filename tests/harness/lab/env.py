@@ -1,6 +1,6 @@
-"""The development settings: `.env` in the repository, written once, secrets drawn at random.
+"""Development settings: `.env` in the repository, written once with random secrets.
 
-The environment wins over the file, as it does in the engine; what a newer version adds is appended.
+Environment variables override the file, as in the engine; settings of newer versions are appended.
 """
 
 import base64
@@ -21,7 +21,7 @@ LAB_REDIS_URL = f"redis://127.0.0.1:{VALKEY_PORT}/0"
 
 
 def ensure_env(path: Path, environ: Mapping[str, str] = os.environ) -> Mapping[str, str]:
-    """Write what `.env` lacks, readable by its owner only, and return all settings."""
+    """Append missing settings to `.env`, readable only by its owner, and return all settings."""
     known = _read(path)
     missing = {name: value for name, value in _defaults(path, known).items() if name not in known}
     if missing:
@@ -32,9 +32,9 @@ def ensure_env(path: Path, environ: Mapping[str, str] = os.environ) -> Mapping[s
 
 
 def read_env(path: Path, environ: Mapping[str, str] = os.environ) -> Mapping[str, str]:
-    """Return the settings: the file's, and over them the environment's."""
-    given = {name: value for name, value in environ.items() if name.startswith("SWITCHROOM_")}
-    return {**_read(path), **given}
+    """Return the settings of the file, overridden by the environment."""
+    overrides = {name: value for name, value in environ.items() if name.startswith("SWITCHROOM_")}
+    return {**_read(path), **overrides}
 
 
 def _read(path: Path) -> dict[str, str]:
@@ -42,7 +42,7 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def _defaults(path: Path, known: Mapping[str, str]) -> Mapping[str, str]:
-    """Return a whole file; the nodes' password is the one that the file has already, if it has."""
+    """Return all default settings; nodes get the ARI password of the file, if it has one."""
     ari_password = known.get("SWITCHROOM_ARI_PASSWORD", secrets.token_urlsafe(24))
     return {
         "SWITCHROOM_RPC_HOST": "127.0.0.1",

@@ -1,4 +1,4 @@
-"""An Asterisk node of our own, as a process, in the very configuration that operators use.
+"""Runs an Asterisk node as a process, with the configuration that operators use.
 
     async with Pbx(tmp_path / "pbx1", trunk="sip:127.0.0.1:15080") as pbx:
         pbx.url, pbx.ari_user, pbx.ari_password      # ARI: http://127.0.0.1:<port>, without /ari
@@ -6,7 +6,7 @@
         await pbx.cli("core show channels")
         await pbx.kill()                             # a crash; then start(): same ports, same files
 
-Ready means fully booted: until then ARI answers 503 ("Asterisk not booted").
+The node is ready when it has fully booted; until then ARI answers 503.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ PREPARE = Path(__file__).parents[3] / "asterisk-config/prepare.py"
 
 
 class Ports(Struct, frozen=True):
-    """What a node listens on, on 127.0.0.1; RTP is a range that nodes may share."""
+    """Ports of a node on 127.0.0.1; nodes may share the RTP range."""
 
     ari: int
     ami: int
@@ -41,7 +41,7 @@ class Ports(Struct, frozen=True):
 
 
 class Secrets(Struct, frozen=True):
-    """The passwords of a node."""
+    """Passwords of a node for ARI, AMI and SIP agents."""
 
     ari: str
     ami: str
@@ -49,7 +49,7 @@ class Secrets(Struct, frozen=True):
 
 
 class Pbx(Server):
-    """One Asterisk node; `log` is what Asterisk prints, `messages` its own log."""
+    """One Asterisk node; `log` is its standard output, `messages` its log file."""
 
     ari_user = "switchroom"
     ami_user = "switchroom"
@@ -83,31 +83,29 @@ class Pbx(Server):
 
     @property
     def ari_password(self) -> str:
-        """Return the password of ARI's user."""
         return self.passwords.ari
 
     @property
     def sip_port(self) -> int:
-        """Return the UDP port that takes calls."""
+        """Return the UDP port for SIP."""
         return self.ports.sip
 
     @property
     def ami_port(self) -> int:
-        """Return the TCP port of AMI."""
         return self.ports.ami
 
     @property
     def messages(self) -> Path:
-        """Return Asterisk's own log: notices, warnings and errors."""
+        """Return the path of Asterisk's log: notices, warnings and errors."""
         return self.folder / "var/log/messages.log"
 
     @property
     def recordings(self) -> Path:
-        """Return where ARI's recordings lie."""
+        """Return the folder of ARI's recordings."""
         return self.folder / "var/spool/recording"
 
     def prepare(self) -> None:
-        """Find an Asterisk (the first time on a machine this builds one) and write its files."""
+        """Find Asterisk, building it the first time on a machine, and write its configuration."""
         super().prepare()
         self._asterisk = find_asterisk()
         env = {
@@ -117,16 +115,16 @@ class Pbx(Server):
         subprocess.run([sys.executable, PREPARE, self.folder], env=env, check=True)
 
     def command(self) -> Sequence[str]:
-        """Return Asterisk in the foreground, quiet, without a terminal."""
+        """Return the command that runs Asterisk in the foreground without a terminal."""
         return (*self._client(), "-f", "-n")
 
     async def is_ready(self) -> bool:
-        """Tell whether ARI answers, which it does when Asterisk has fully booted."""
+        """Return whether ARI answers, that is, Asterisk has fully booted."""
         login = aiohttp.encode_basic_auth(self.ari_user, self.ari_password)
         return await is_well(f"{self.url}/ari/asterisk/ping", Authorization=login)
 
     async def cli(self, command: str) -> str:
-        """Run one console command and return what it prints."""
+        """Run one console command and return its output."""
         process = await asyncio.create_subprocess_exec(
             *(*self._client(), "-rx", command), stdout=asyncio.subprocess.PIPE
         )
@@ -134,7 +132,7 @@ class Pbx(Server):
         return printed.decode()
 
     async def stop(self) -> None:
-        """End it in good order and remove its control socket's folder."""
+        """Stop it and remove the folder of its control socket."""
         await super().stop()
         shutil.rmtree(self._run_dir, ignore_errors=True)
 
@@ -143,7 +141,7 @@ class Pbx(Server):
 
     @property
     def _run_dir(self) -> Path:
-        # a socket's path has 107 bytes at most (unix(7)), and test folders run long
+        # a socket path has at most 107 bytes (unix(7)), and test folders are longer
         digest = hashlib.sha256(str(self.folder).encode()).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"switchroom-{digest}"
 

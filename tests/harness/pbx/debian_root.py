@@ -1,7 +1,7 @@
-"""A private Debian root with Asterisk in it, made by debootstrap, for machines that have none.
+"""Builds a private Debian root with Asterisk by debootstrap, for machines without Asterisk.
 
-It lies in `$SWITCHROOM_CACHE` (default `~/.cache/switchroom`), so that a second clone finds it. It
-takes half a minute to build, and root rights are needed for that only.
+It is kept in `$SWITCHROOM_CACHE` (default `~/.cache/switchroom`) and shared by all clones. Building
+takes half a minute and needs root rights; running does not.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.harness.debian import ensure_packages, run, run_apt
 
 SUITE = "forky"  # Debian 12 and 13 have no Asterisk
-NAME = f"root-{SUITE}-1"  # a new number whenever what is installed changes
+NAME = f"root-{SUITE}-1"  # increment when the installed packages change
 PACKAGES = ("asterisk", "libjemalloc2")
 TOOLS = ("debootstrap", "debian-archive-keyring")
 APT_OPTIONS = (
@@ -28,12 +28,12 @@ APT_OPTIONS = (
 
 
 def cache_dir() -> Path:
-    """Return the folder that outlives a clone; SWITCHROOM_CACHE, or the user's cache."""
+    """Return SWITCHROOM_CACHE or the default folder, shared by all clones."""
     return Path(os.environ.get("SWITCHROOM_CACHE") or Path.home() / ".cache/switchroom").absolute()
 
 
 def ensure_root() -> Path:
-    """Return the root, building it first if this machine has none; one builder at a time."""
+    """Return the root, building it first if it is missing; a lock admits one builder."""
     root = cache_dir() / NAME
     if root.exists():
         return root
@@ -50,7 +50,7 @@ def _build(root: Path) -> None:
     shutil.rmtree(building, ignore_errors=True)
     _say(f"building {root} (Debian {SUITE} with Asterisk), once on this machine")
     ensure_packages(*TOOLS)
-    script = "/usr/share/debootstrap/scripts/sid"  # serves for suites newer than debootstrap
+    script = "/usr/share/debootstrap/scripts/sid"  # works for suites newer than debootstrap
     run(("debootstrap", "--variant=minbase", SUITE, str(building), _mirror(), script))
     policy = building / "usr/sbin/policy-rc.d"
     policy.write_text("#!/bin/sh\nexit 101\n")  # no service starts on installation
@@ -63,9 +63,9 @@ def _build(root: Path) -> None:
 
 
 def _mirror() -> str:
-    """Return the mirror that this machine's apt uses, whichever that is."""
+    """Return the mirror that apt uses on this machine."""
     if not (found := _index_targets()):
-        run_apt("update", "-qq")  # labels are known after the first update only
+        run_apt("update", "-qq")  # labels are known only after the first update
         found = _index_targets()
     if not found:
         raise RuntimeError("apt knows no Debian mirror: install Asterisk, or Docker, yourself")
@@ -81,8 +81,8 @@ def _index_targets() -> list[str]:
 @contextmanager
 def _lock(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"{NAME}.lock").open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)  # given back by the system, even if this process dies
+    with (folder / f"{NAME}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # the system releases it even if this process dies
         yield
 
 

@@ -1,4 +1,4 @@
-"""Where an Asterisk to run is found: on the PATH, or in the private Debian root of `root.py`."""
+"""Finds an Asterisk to run: on the PATH, or in the private Debian root of `debian_root.py`."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from tests.harness.pbx.debian_root import ensure_root
 
 
 class Asterisk(Struct, frozen=True):
-    """One installed Asterisk: the command that runs it and where its modules and data lie."""
+    """One installed Asterisk: its command, and the folders of its modules and data."""
 
     command: tuple[str, ...]
     modules_dir: Path
@@ -18,21 +18,21 @@ class Asterisk(Struct, frozen=True):
 
 
 def find_asterisk() -> Asterisk:
-    """Return the Asterisk of this machine, building the private root if there is none (a minute).
+    """Return the Asterisk of this machine, building the private root if there is none.
 
-    `SWITCHROOM_PBX=native|local` forces one; `docker` concerns `make up` only.
+    `SWITCHROOM_PBX=native|local` selects one; `docker` concerns only `make up`.
     """
-    wanted = os.environ.get("SWITCHROOM_PBX", "")
+    choice = os.environ.get("SWITCHROOM_PBX", "")
     native = shutil.which("asterisk", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-    if wanted == "native" and native is None:
+    if choice == "native" and native is None:
         raise RuntimeError("SWITCHROOM_PBX=native, but there is no asterisk on the PATH")
-    if native is not None and wanted != "local":
+    if native is not None and choice != "local":
         return native_asterisk(native)
     return root_asterisk(ensure_root())
 
 
 def native_asterisk(program: str) -> Asterisk:
-    """Return the Asterisk installed on this machine, under jemalloc where that is installed too."""
+    """Return the installed Asterisk, run with jemalloc where that is installed."""
     jemalloc = next(Path("/usr/lib").glob("*/libjemalloc.so.2"), None)
     preload = () if jemalloc is None else ("env", f"LD_PRELOAD={jemalloc}")
     return Asterisk(
@@ -43,9 +43,9 @@ def native_asterisk(program: str) -> Asterisk:
 
 
 def root_asterisk(root: Path) -> Asterisk:
-    """Return the Asterisk of a Debian root, run by the root's own dynamic linker.
+    """Return the Asterisk of a Debian root, run by that root's dynamic linker.
 
-    No chroot and no mounts: files may lie anywhere, and once built the root needs no privileges.
+    It needs no chroot, no mounts and no privileges.
     """
     libraries = _first(root, "usr/lib/*-linux-gnu")
     linker = _first(root, "usr/lib*/ld-linux-*.so.*")
@@ -64,4 +64,4 @@ def _first(base: Path, *patterns: str) -> Path:
     for pattern in patterns:
         for found in sorted(base.glob(pattern)):
             return found
-    raise RuntimeError(f"Asterisk is there, but not {' or '.join(patterns)} in {base}")
+    raise RuntimeError(f"Asterisk is installed, but not {' or '.join(patterns)} in {base}")

@@ -1,4 +1,4 @@
-"""Two PBX nodes under one engine, and what tests of them ask again and again."""
+"""Two PBX nodes under one engine, with helpers for their tests."""
 
 import secrets
 from pathlib import Path
@@ -12,24 +12,24 @@ from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
 
 WAITS = {"type": "gather", "data": {"timeout": 120_000}}
-TERMS = {"pbx1": {"weight": 3}, "pbx2": {"weight": 1, "max_calls": 4}}
+NODE_OPTIONS = {"pbx1": {"weight": 3}, "pbx2": {"weight": 1, "max_calls": 4}}
 GRACE_S = 3
 
 
 class TwoNodes:
-    """pbx1 of weight 3, pbx2 of weight 1 with room for four; ten legs on the trunk."""
+    """pbx1 of weight 3, pbx2 of weight 1 with at most 4 calls; 10 calls on the trunk."""
 
     def __init__(self, folder: Path) -> None:
         self.trunk_port = free_port()
         self._token = secrets.token_hex(16)
         self.valkey = Valkey(folder / "valkey")
         trunk = f"sip:127.0.0.1:{self.trunk_port}"
-        self.nodes = [Pbx(folder / name, name=name, trunk=trunk) for name in TERMS]
+        self.nodes = [Pbx(folder / name, name=name, trunk=trunk) for name in NODE_OPTIONS]
         self.engine = self.new_engine(folder / "engine", self.nodes)
 
     def new_engine(self, folder: Path, nodes: list[Pbx], **settings: str) -> Engine:
-        """Make an engine on these nodes or some of them; it is not started."""
-        given = {
+        """Return an engine on the given nodes that is not started."""
+        values = {
             "SWITCHROOM_NODE_GRACE_S": str(GRACE_S),
             "SWITCHROOM_REAP_S": "1",
             "SWITCHROOM_TRUNK_MAX_CALLS": "10",
@@ -39,58 +39,55 @@ class TwoNodes:
             folder,
             valkey=self.valkey,
             nodes=nodes,
-            settings=given,
-            terms=TERMS,
+            settings=values,
+            terms=NODE_OPTIONS,
             token=self._token,
         )
 
     async def ensure_running(self) -> None:
-        """Start what does not run; no node is drained, and no call lives."""
+        """Start servers that do not run, end all calls and undrain all nodes."""
         for server in (self.valkey, *self.nodes, self.engine):
             if not server.running():
                 await server.start()
         await until(self._is_whole, timeout_s=30, what="both nodes, empty")
 
     async def stop(self) -> None:
-        """End them all."""
         for server in (self.engine, *self.nodes, self.valkey):
             await server.stop()
 
-    async def call(self, **asked: object) -> str:
-        """Start a call that waits; returns its id."""
+    async def call(self, **request: object) -> str:
+        """Start a call that waits for digits; returns its id."""
         return await self.engine.originate(
-            **{"from": "+15550001", "to": "+15550100", "action": WAITS, **asked}
+            **{"from": "+15550001", "to": "+15550100", "action": WAITS, **request}
         )
 
-    async def refusal(self, **asked: object) -> tuple[int, str]:
-        """Ask for a call that must be refused; returns status and code."""
+    async def refusal(self, **request: object) -> tuple[int, str]:
+        """Request a call that must be refused; returns status and problem code."""
         try:
-            call = await self.call(**asked)
+            call = await self.call(**request)
         except RequestError as refused:
             return refused.status, str(refused.problem["code"])
         raise AssertionError(f"not refused: {call}")
 
     async def wait_answered(self, call: str) -> None:
-        """Wait until a call has been answered."""
         await self.lab(0).wait_for_state(call, "gathering")
 
     async def node(self, name: str) -> dict[str, Any]:
-        """Show a node as the engine does."""
+        """Return the engine's view of a node."""
         found = (await self.engine.rpc("GET", "/nodes"))["nodes"]
         return dict(next(each for each in found if each["name"] == name))
 
     async def call_counts(self) -> dict[str, int]:
-        """Count live calls by node."""
+        """Return the number of live calls by node."""
         found = (await self.engine.rpc("GET", "/nodes"))["nodes"]
         return {each["name"]: each["calls"] for each in found}
 
     async def hang_up_all(self) -> None:
-        """End all calls."""
         for call in (await self.engine.rpc("GET", "/calls"))["calls"]:
             await self.engine.rpc("POST", f"/calls/{call['callId']}/hangup", {})
 
     def lab(self, number: int) -> Lab:
-        """Give one node and the engine as other live tests know them."""
+        """Return a Lab of one node and the engine."""
         return Lab(self.valkey, self.nodes[number], self.engine, self.trunk_port)
 
     async def _is_whole(self) -> bool:
@@ -103,5 +100,5 @@ class TwoNodes:
 
 
 def node_of(call: str) -> str:
-    """Name the node of a call."""
+    """Return the node name in a call id."""
     return call.split("-")[1]

@@ -9,40 +9,40 @@ from tests.harness.until import until
 class Transfer:
     """A transfer of the customer from the source to the target."""
 
-    def __init__(self, crowd: Parties) -> None:
-        self._crowd = crowd
+    def __init__(self, parties: Parties) -> None:
+        self._parties = parties
         self.id = ""
 
     async def start(self, mode: str = "attended", **more: object) -> View:
         """Begin it."""
-        crowd = self._crowd
+        parties = self._parties
         asked = {
             "transferMode": mode,
-            "customerChannelId": await crowd.leg("customer"),
-            "sourceChannelId": await crowd.leg("source"),
-            "target": {"kind": "number", "number": crowd["target"].address},
+            "customerChannelId": await parties.leg("customer"),
+            "sourceChannelId": await parties.leg("source"),
+            "target": {"kind": "number", "number": parties["target"].address},
         }
-        view = await crowd.control("transfers", **{**asked, **more})
+        view = await parties.control("transfers", **{**asked, **more})
         self.id = view["transferSessionId"]
         return view
 
     async def complete(self) -> View:
         """Leave the source out."""
         asked = {"completedByAgentId": "ada", "reason": "manual_complete"}
-        return await self._crowd.control(f"transfers/{self.id}/complete", **asked)
+        return await self._parties.control(f"transfers/{self.id}/complete", **asked)
 
     async def cancel(self) -> View:
         """Bring the customer back."""
         asked = {"cancelledByAgentId": "ada", "reason": "source_cancel"}
-        return await self._crowd.control(f"transfers/{self.id}/cancel", **asked)
+        return await self._parties.control(f"transfers/{self.id}/cancel", **asked)
 
     async def wait_for_state(self, state: str, reason: str = "") -> None:
         """Wait for a state."""
         seen: View = {}
 
         async def is_so() -> bool:
-            path = f"/calls/{self._crowd.call}/transfers/{self.id}"
-            seen.update(await self._crowd.lab.engine.rpc("GET", path))
+            path = f"/calls/{self._parties.call}/transfers/{self.id}"
+            seen.update(await self._parties.lab.engine.rpc("GET", path))
             return (seen["state"], seen.get("reason", "")) == (state, reason)
 
         await until(is_so, what=f"the transfer to be {state} {reason}")
@@ -51,15 +51,15 @@ class Transfer:
 class Conference:
     """A conference of the crowd, asked for by the source."""
 
-    def __init__(self, crowd: Parties) -> None:
-        self._crowd = crowd
+    def __init__(self, parties: Parties) -> None:
+        self._parties = parties
         self.id = ""
 
     async def add(self, name: str, **more: object) -> View:
         """Call a party in."""
-        address = self._crowd[name].address
+        address = self._parties[name].address
         asked = {"requestedByAgentId": "ada", "targetExternalNumber": address, **more}
-        view = await self._crowd.control("conference/members", **asked)
+        view = await self._parties.control("conference/members", **asked)
         self.id = view["conferenceSessionId"]
         return view
 
@@ -80,8 +80,8 @@ class Conference:
 
     async def view(self) -> View:
         """Show it."""
-        path = f"/calls/{self._crowd.call}/conference/members"
-        return await self._crowd.lab.engine.rpc("GET", path)
+        path = f"/calls/{self._parties.call}/conference/members"
+        return await self._parties.lab.engine.rpc("GET", path)
 
     async def wait_for_state(self, state: str) -> None:
         """Wait for a state."""
@@ -92,12 +92,12 @@ class Conference:
         await until(is_so, what=f"the conference to be {state}")
 
     async def _leg(self, name: str) -> str:
-        return await self._crowd.leg(name)
+        return await self._parties.leg(name)
 
     async def request(self, path: str, **asked: Any) -> View:
         """Ask something of it."""
         asked = {"conferenceSessionId": self.id, **asked}
-        return await self._crowd.control(f"conference/{path}", **asked)
+        return await self._parties.control(f"conference/{path}", **asked)
 
 
 def all_hear_all(*names: str, silent: str = "") -> dict[str, str]:

@@ -5,18 +5,18 @@ from typing import ClassVar
 import msgspec
 
 from engine.ari.request import Reply
-from tests.harness.sim.channel import SimBridge, SimChannel
-from tests.harness.sim.request import (
-    GONE,
-    KNOWN,
+from tests.harness.sim.ari_request import (
+    ALREADY_EXISTS,
+    BAD_CHANNEL,
     NO_CONTENT,
-    NO_SNOOP,
     NOT_FOUND,
+    NOT_IN_BRIDGE,
     OK,
-    OUTSIDE,
-    Asked,
-    Deeds,
+    SNOOP_FAILED,
+    AriRequest,
+    Handlers,
 )
+from tests.harness.sim.model import SimBridge, SimChannel
 from tests.harness.sim.sounds import SimSounds
 
 SNOOP_ENDS_MS = 11  # after whom it hears
@@ -25,23 +25,23 @@ SNOOP_ENDS_MS = 11  # after whom it hears
 class SimBridges(SimSounds):
     """The requests about bridges and snoops."""
 
-    def restarts(self) -> None:
+    def restart(self) -> None:
         """Lose everything, without a word."""
-        super().restarts()
+        super().restart()
         for bridge in list(self.bridges.values()):
             self._take_down(bridge)
 
-    def _list_bridges(self, _asked: Asked) -> Reply:
+    def _list_bridges(self, _request: AriRequest) -> Reply:
         return Reply(200, msgspec.json.encode([each.shape() for each in self.bridges.values()]))
 
-    def _create(self, asked: Asked) -> Reply:
-        if asked.target in self.bridges:
-            return KNOWN
-        self.bridges[asked.target] = SimBridge(asked.target, self._clock.at_ms)
+    def _create(self, request: AriRequest) -> Reply:
+        if request.target in self.bridges:
+            return ALREADY_EXISTS
+        self.bridges[request.target] = SimBridge(request.target, self._clock.at_ms)
         return OK
 
-    def _destroy(self, asked: Asked) -> Reply:
-        bridge = self.bridges.get(asked.target)
+    def _destroy(self, request: AriRequest) -> Reply:
+        bridge = self.bridges.get(request.target)
         if bridge is None:
             return NOT_FOUND
         for channel in list(bridge.members):
@@ -54,40 +54,40 @@ class SimBridges(SimSounds):
         bridge.ended_ms = self._clock.at_ms
         self.past_bridges.append(bridge)
 
-    def _add(self, asked: Asked) -> Reply | None:
-        bridge = self.bridges.get(asked.target)
+    def _add(self, request: AriRequest) -> Reply | None:
+        bridge = self.bridges.get(request.target)
         if bridge is None:
             return NOT_FOUND
-        found = (self.channels.get(each) for each in asked.query["channel"].split(","))
+        found = (self.channels.get(each) for each in request.query["channel"].split(","))
         channels = [each for each in found if each is not None and each.in_stasis]
-        if len(channels) < len(asked.query["channel"].split(",")):
-            return GONE
+        if len(channels) < len(request.query["channel"].split(",")):
+            return BAD_CHANNEL
         for channel in channels:
             if channel.playing:
-                channel.blocked.append(lambda: self._later(asked, self._add(asked)))
+                channel.blocked.append(lambda: self._later(request, self._add(request)))
                 return None
         for channel in channels:
             self._join(channel, bridge)
         return NO_CONTENT
 
-    def _remove(self, asked: Asked) -> Reply | None:
-        bridge = self.bridges.get(asked.target)
-        channel = self.channels.get(asked.query["channel"])
+    def _remove(self, request: AriRequest) -> Reply | None:
+        bridge = self.bridges.get(request.target)
+        channel = self.channels.get(request.query["channel"])
         if bridge is None:
             return NOT_FOUND
         if channel is None:
-            return GONE
+            return BAD_CHANNEL
         if channel.bridge is not bridge:
-            return OUTSIDE
+            return NOT_IN_BRIDGE
         if channel.playing:
-            channel.blocked.append(lambda: self._later(asked, self._remove(asked)))
+            channel.blocked.append(lambda: self._later(request, self._remove(request)))
             return None
         self._leave(channel)
         return NO_CONTENT
 
-    def _later(self, asked: Asked, answer: Reply | None) -> None:
+    def _later(self, request: AriRequest, answer: Reply | None) -> None:
         if answer is not None:
-            asked.reply(answer)
+            request.reply(answer)
 
     def _join(self, channel: SimChannel, bridge: SimBridge) -> None:
         if channel.bridge is not bridge:
@@ -99,16 +99,16 @@ class SimBridges(SimSounds):
 
     # Snoops
 
-    def _snoop(self, asked: Asked) -> Reply:
-        target = self.channels.get(asked.target)
+    def _snoop(self, request: AriRequest) -> Reply:
+        target = self.channels.get(request.target)
         if target is None:
             return NOT_FOUND
-        if asked.more in self.channels:
-            return NO_SNOOP
-        snoop = self._channel(asked.more, f"Snoop/{target.id}", asked.query["app"])
+        if request.more in self.channels:
+            return SNOOP_FAILED
+        snoop = self._channel(request.more, f"Snoop/{target.id}", request.query["app"])
         snoop.state, snoop.up_ms, snoop.snooped = "Up", self._clock.at_ms, target
         if self.is_heard(snoop.app):
-            self._entered(snoop, *asked.query.get("appArgs", "").split(","))
+            self._enter_stasis(snoop, *request.query.get("appArgs", "").split(","))
         else:
             self._end(snoop, 0, 0)  # Stasis() fails
         return OK
@@ -118,8 +118,8 @@ class SimBridges(SimSounds):
         for snoop in [each for each in self.channels.values() if each.snooped is channel]:
             self._clock.after(SNOOP_ENDS_MS, self.hangs_up, self, snoop)
 
-    DEEDS: ClassVar[Deeds] = {
-        **SimSounds.DEEDS,
+    HANDLERS: ClassVar[Handlers] = {
+        **SimSounds.HANDLERS,
         ("GET", "bridges", ""): _list_bridges,
         ("POST", "bridges", ""): _create,
         ("POST", "bridges", "addChannel"): _add,

@@ -26,7 +26,7 @@ class SimTimer:
 
 
 class SimClock:
-    """Virtual milliseconds since 1970; equal moments keep the order in which they were asked."""
+    """Virtual milliseconds since 1970; equal moments keep the order in which they were request."""
 
     def __init__(self, start_ms: float = START_MS) -> None:
         self.at_ms = start_ms
@@ -96,7 +96,7 @@ class SimClock:
         self.at_ms = max(self.at_ms, until_ms)
 
 
-class LifeClock:
+class EngineClock:
     """The clock as one life of an engine sees it: what it wants called dies with it."""
 
     def __init__(self, clock: SimClock, owner: object) -> None:

@@ -10,7 +10,7 @@ from tests.harness.sim.clock import SimClock
 from tests.harness.sim.loop import SimLoop
 
 
-class SimWeather(Protocol):
+class SimFaults(Protocol):
     """What the network does; each moment named may be an engine's last."""
 
     def loses(self) -> float:
@@ -30,14 +30,14 @@ class SimEvents:
     """What an engine hears of a PBX; `is_open` is whether the PBX tells it anything."""
 
     def __init__(
-        self, clock: SimClock, loop: SimLoop, weather: SimWeather, rng: random.Random
+        self, clock: SimClock, loop: SimLoop, faults: SimFaults, rng: random.Random
     ) -> None:
         self.digits: list[tuple[str, str, int]] = []  # heard: channel, digit, when
         self.trace: Callable[[str], None] | None = None
-        self.hear: Callable[[AriEvent], None] = lambda _event: None
+        self.on_event: Callable[[AriEvent], None] = lambda _event: None
         self.clock = clock
         self.loop = loop
-        self.weather = weather
+        self.faults = faults
         self.rng = rng
         self._random = rng.random
         self._events_ms = 0.0  # when the last event arrives
@@ -47,27 +47,27 @@ class SimEvents:
         """Whether events come through."""
         raise NotImplementedError
 
-    def told(self, event: AriEvent) -> None:
+    def deliver(self, event: AriEvent) -> None:
         """Take an event from the PBX, to be heard after those before it."""
         if not self.is_open:
             return
-        at_ms = self.clock.at_ms + 0.2 + 0.6 * self._random() + self.weather.delay_ms()
+        at_ms = self.clock.at_ms + 0.2 + 0.6 * self._random() + self.faults.delay_ms()
         at_ms = self._events_ms = max(self._events_ms, at_ms)
         self.clock.at(at_ms, self._heard, self.loop, event)
         # A key pressed twice and a key told twice look the same; Asterisk tells it once.
-        if not isinstance(event, ChannelDtmfReceived) and self.weather.doubles():
+        if not isinstance(event, ChannelDtmfReceived) and self.faults.doubles():
             self.clock.at(at_ms, self._heard, self.loop, event)
 
     def _heard(self, event: AriEvent) -> None:
-        if self.is_open and self.weather.passes("event"):
+        if self.is_open and self.faults.passes("event"):
             if isinstance(event, ChannelDtmfReceived):
                 self.digits.append((event.channel.id, event.digit, self.clock.now_ms()))
             if self.trace:
-                self.trace(f"   {_words(event)}")
-            self.hear(event)
+                self.trace(f"   {_describe(event)}")
+            self.on_event(event)
 
 
-def _words(event: Any) -> str:
+def _describe(event: Any) -> str:
     if isinstance(event, ChannelTransfer):
         return f"ChannelTransfer {event.referred_by.source_channel.id} {event.state}"
     if recording := getattr(event, "recording", None):

@@ -8,8 +8,8 @@ from typing import Any, TypeVar, cast
 
 from tests.harness.sim.clock import SimClock, SimTimer
 
-Got = TypeVar("Got")
-NEVER = SimTimer(lambda: None, (), None)  # what the dead want called
+T = TypeVar("T")
+CANCELLED = SimTimer(lambda: None, (), None)  # what the dead want called
 
 
 class SimLoop:
@@ -21,7 +21,7 @@ class SimLoop:
 
     def __init__(self, clock: SimClock) -> None:
         self.as_loop = cast("asyncio.AbstractEventLoop", self)
-        self.broken: list[str] = []  # what escaped from tasks
+        self.task_errors: list[str] = []  # what escaped from tasks
         self.is_dead = False  # whether its engine has crashed
         self._clock = clock
         self._tasks: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
@@ -39,7 +39,7 @@ class SimLoop:
     ) -> SimTimer:
         """Call back before time moves on."""
         del context
-        return NEVER if self.is_dead else self._clock.soon(callback, self, *args)
+        return CANCELLED if self.is_dead else self._clock.soon(callback, self, *args)
 
     def call_later(
         self, delay: float, callback: Callable[..., object], *args: object, context: object = None
@@ -60,8 +60,8 @@ class SimLoop:
         return asyncio.Future(loop=self.as_loop)
 
     def create_task(
-        self, coro: Coroutine[Any, Any, Got], *, name: str | None = None
-    ) -> asyncio.Task[Got]:
+        self, coro: Coroutine[Any, Any, T], *, name: str | None = None
+    ) -> asyncio.Task[T]:
         """Run a coroutine."""
         task = asyncio.Task(coro, loop=self.as_loop, name=name)
         self._tasks.add(task)
@@ -92,7 +92,7 @@ class SimLoop:
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Keep what nobody caught; a task that died with its engine is no fault."""
         if error := context.get("exception"):
-            self.broken.append(f"{context.get('message')}: {error!r}")
+            self.task_errors.append(f"{context.get('message')}: {error!r}")
 
     def enter(self) -> None:
         """Be the loop that `get_running_loop` finds."""

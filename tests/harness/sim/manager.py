@@ -32,10 +32,10 @@ class SimManager:
         """Tell an owner's listeners no more."""
         self._logins = [each for each in self._logins if each.owner is not owner]
 
-    def tell(self, channel: str, digit: str, held_ms: int) -> None:
+    def emit(self, channel: str, digit: str, held_ms: int) -> None:
         """Tell that a key was let go just now."""
         lag_ms = LAG_MS * self._random() ** 4  # mostly next to none
         self._stamped_ms = max(self._stamped_ms, self._clock.at_ms + lag_ms)
         for listener, owner in self._logins:
-            told = (channel, digit, held_ms, int(self._stamped_ms))
-            self._clock.at(self._stamped_ms + 0.3, listener.on_digit, owner, *told)
+            stamped = (channel, digit, held_ms, int(self._stamped_ms))
+            self._clock.at(self._stamped_ms + 0.3, listener.on_digit, owner, *stamped)

@@ -10,17 +10,17 @@ from tests.harness.sim.loop import SimLoop
 from wire.media import Audio, Clip, Source, Tone
 
 
-class SimLibrary:
+class SimClipCache:
     """Implements `engine.runtime.io.runner.Library` for one life."""
 
-    def __init__(self, clock: SimClock, loop: SimLoop, at_hand: dict[Source, Clip]) -> None:
+    def __init__(self, clock: SimClock, loop: SimLoop, cached_media: dict[Source, Clip]) -> None:
         self._clock = clock
         self._loop = loop
-        self._at_hand = at_hand  # on disk: outlives the engine
+        self._cached_media = cached_media  # on disk: outlives the engine
 
     def cached(self, source: Source) -> Clip | None:
         """Give a clip that is at hand."""
-        return self._at_hand.get(source)
+        return self._cached_media.get(source)
 
     async def fetch(self, source: Source) -> Clip:
         """Get a clip after its delay; raises MediaError."""
@@ -28,15 +28,15 @@ class SimLibrary:
         await self._loop.sleep(delay_ms)
         if kind == "bad":
             raise MediaError("unreachable", "sim")
-        return self._at_hand.setdefault(source, Clip(f"{kind}-{length_ms}", length_ms))
+        return self._cached_media.setdefault(source, Clip(f"{kind}-{length_ms}", length_ms))
 
     def prefetch(self, sources: tuple[Source, ...]) -> None:
         """Get clips without being waited for."""
         for source in sources:
             length_ms, delay_ms, kind = parts(source)
-            if kind != "bad" and source not in self._at_hand:
+            if kind != "bad" and source not in self._cached_media:
                 clip = Clip(f"{kind}-{length_ms}", length_ms)
-                self._clock.after(delay_ms, self._at_hand.setdefault, self._loop, source, clip)
+                self._clock.after(delay_ms, self._cached_media.setdefault, self._loop, source, clip)
 
 
 def parts(source: Source) -> tuple[int, int, str]:

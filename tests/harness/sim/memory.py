@@ -10,7 +10,7 @@ from engine.store.stream import StreamLimits
 Replica = tuple[dict[int, SlotState], dict[str, tuple[int, str]], MemoryStream]
 
 
-class SimWall:
+class SimWallClock:
     """The wall clock of the store's host, which jumps when somebody sets it."""
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
@@ -21,7 +21,7 @@ class SimWall:
         """Give milliseconds since 1970."""
         return self._now_ms() + self._ahead_ms
 
-    def jumps(self, by_ms: int) -> None:
+    def jump(self, by_ms: int) -> None:
         """Be set to another time."""
         self._ahead_ms += by_ms
 
@@ -30,7 +30,7 @@ class SimMemory(MemoryStore):
     """A store that forgets, by a clock that jumps."""
 
     def __init__(self, now_ms: Callable[[], int], retention_s: float) -> None:
-        self.wall = SimWall(now_ms)
+        self.wall = SimWallClock(now_ms)
         super().__init__(self.wall.now_ms, retention_s=retention_s)
         self.lost: list[
             dict[int, SlotState]
@@ -55,16 +55,16 @@ class SimMemory(MemoryStore):
         """Give all that it has of a slot."""
         return self._slot(slot)
 
-    def replicates(self) -> None:
+    def replicate(self) -> None:
         """Have all of it copied, for the last time before its host dies."""
         self._replica = self._copied()
 
-    def fails_over(self) -> None:
+    def fail_over(self) -> None:
         """Be the replica: what was written since it was copied is lost."""
         self.lost.append(self._slots)
         self._slots, self._engines, self.stream = self._replica
 
-    def loses_all(self) -> None:
+    def lose_all(self) -> None:
         """Know nothing."""
         self.lost.append(self._slots)
         self._slots, self._engines = {}, {}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from engine.ari.generated.events import ApplicationReplaced
 from engine.ari.generated.events import Event as AriEvent
 from tests.harness.sim.asterisk import SimAsterisk
-from tests.harness.sim.channel import SimChannel
 from tests.harness.sim.clock import SimClock
+from tests.harness.sim.model import SimChannel
 from tests.harness.sim.phone import SimPhones
 from tests.harness.sim.socket import SimSocket
 
@@ -23,7 +23,7 @@ class SimPbx(SimAsterisk):
         length_ms: Callable[[str], int | None],
         rng: random.Random,
     ) -> None:
-        super().__init__(clock, phones, self._bring, length_ms)
+        super().__init__(clock, phones, self._deliver, length_ms)
         self.name = name
         self.phones = phones
         self.is_up = True
@@ -43,7 +43,7 @@ class SimPbx(SimAsterisk):
 
     def replaces(self, socket: SimSocket) -> None:
         """Tell a websocket that its app is another's, and close it."""
-        socket.told(ApplicationReplaced(application=socket.app, timestamp=""))
+        socket.deliver(ApplicationReplaced(application=socket.app, timestamp=""))
         socket.shut()
 
     def closed(self, socket: SimSocket) -> None:
@@ -60,14 +60,14 @@ class SimPbx(SimAsterisk):
         heard = [each for each in (chosen, *apps) if self.is_heard(each)]
         return self.arrives(channel_id, "+4799", number, heard[0] if heard else chosen)
 
-    def dies(self) -> None:
+    def crash(self) -> None:
         """Lose everything, and be away."""
         self.is_up = False
         for socket in list(self.sockets.values()):
             self.closed(socket)
             socket.ended("closed")
-        self.restarts()
+        self.restart()
 
-    def _bring(self, event: AriEvent) -> None:
+    def _deliver(self, event: AriEvent) -> None:
         if socket := self.sockets.get(event.application):
-            socket.told(event)
+            socket.deliver(event)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from engine.calls.model.ids import call_of
 from tests.harness.sim.asterisk import SimAsterisk
-from tests.harness.sim.channel import SimChannel, SimPlayback
 from tests.harness.sim.clock import SimClock
+from tests.harness.sim.model import SimChannel, SimPlayback
 
 REFUSALS = (486, 486, 480, 603, 404, 503)
 KEYS = "0123456789*##"

@@ -1,26 +1,26 @@
 """SimPlayer: what is heard on the channels of a PBX: prompts one after another, music, ringing."""
 
-from tests.harness.sim.channel import SimBridge, SimChannel, SimPlayback
-from tests.harness.sim.lines import SimLines
+from tests.harness.sim.channels import SimChannels
+from tests.harness.sim.model import SimBridge, SimChannel, SimPlayback
 
 SETTLED_MS = 100  # within this, music must have stopped after its leg came into a bridge
 
 
-class SimPlayer(SimLines):
+class SimPlayer(SimChannels):
     """Playbacks queue on their channel, as on Asterisk; a prompt ends music for good."""
 
     def _play(
         self, channel: SimChannel, playback_id: str, media: list[str], offset_ms: int
     ) -> None:
         if channel.bridge is not None:
-            self.wrong.append((channel.id, f"{playback_id} plays into the conversation"))
+            self.violations.append((channel.id, f"{playback_id} plays into the conversation"))
         lengths = [self._length_ms(each) for each in media]
         whole = None if None in lengths else max(0, sum(each or 0 for each in lengths) - offset_ms)
         playback = SimPlayback(playback_id, channel, whole, self._clock.at_ms)
         before = self.heard.get(playback_id)
         was_heard = before is not None and before.span is not None
         if before is not None and was_heard and not before.missing and not before.stopped:
-            self.wrong.append((channel.id, f"{playback_id} heard twice"))
+            self.violations.append((channel.id, f"{playback_id} heard twice"))
         self.heard[playback_id] = self.playbacks[playback_id] = playback
         channel.playing.append(playback)
         if len(channel.playing) == 1:
@@ -43,9 +43,9 @@ class SimPlayer(SimLines):
             playback.timer.cancel()
         channel.end("play", now)
         channel.playing.popleft()
-        self._told_finished(playback, is_failed=is_failed)
+        self._emit_finished(playback, is_failed=is_failed)
         while channel.playing and channel.playing[0].stopped:
-            self._told_finished(channel.playing.popleft(), is_failed=False)
+            self._emit_finished(channel.playing.popleft(), is_failed=False)
         if channel.playing:
             self._begin(channel.playing[0])
         else:
@@ -62,4 +62,4 @@ class SimPlayer(SimLines):
 
     def _look(self, channel: SimChannel, bridge: SimBridge) -> None:
         if channel.bridge is bridge and len(bridge.members) > 1 and channel.has_music:
-            self.wrong.append((channel.id, "music in the conversation"))
+            self.violations.append((channel.id, "music in the conversation"))

@@ -1,4 +1,4 @@
-"""SimTapes: what a PBX records: MixMonitor's tapes over AMI, messages over ARI; and their files."""
+"""SimRecordings: what a PBX records: MixMonitor's tapes over AMI, messages over ARI; and their files."""
 
 import random
 from typing import ClassVar
@@ -9,8 +9,16 @@ from engine.ami.client import AmiResponse
 from engine.ari.generated.events import RecordingFailed, RecordingFinished
 from engine.ari.generated.models import LiveRecording, StoredRecording
 from engine.ari.request import Reply
-from tests.harness.sim.channel import SimChannel, SimSpan
-from tests.harness.sim.request import CREATED, KNOWN, NO_CONTENT, NOT_FOUND, OK, Asked, Deeds
+from tests.harness.sim.ari_request import (
+    ALREADY_EXISTS,
+    CREATED,
+    NO_CONTENT,
+    NOT_FOUND,
+    OK,
+    AriRequest,
+    Handlers,
+)
+from tests.harness.sim.model import SimChannel, SimSpan
 from tests.harness.sim.talk_detect import SimTalk
 
 MONITOR = "MIXMONITOR_FILENAME"
@@ -37,17 +45,17 @@ class SimFile:
         return self.span.end_ms is None
 
 
-class SimTapes(SimTalk):
+class SimRecordings(SimTalk):
     """The manager's actions and ARI's requests about recordings; files outlive a restart."""
 
-    chance: random.Random  # when people who leave messages fall silent
+    own_rng: random.Random  # when people who leave messages fall silent
 
     def __init__(self, *parts: object) -> None:
         super().__init__(*parts)  # type: ignore[arg-type]  # as SimLines has them
         self.files: dict[str, SimFile] = {}
-        self.taped: dict[str, SimFile] = {}  # every file that there ever was
+        self.all_files: dict[str, SimFile] = {}  # every file that there ever was
         self._shown: dict[str, str] = {}  # a channel's MIXMONITOR_FILENAME
-        self.chance = random.Random(0)
+        self.own_rng = random.Random(0)
 
     # The manager's
 
@@ -59,26 +67,28 @@ class SimTapes(SimTalk):
         now = self._clock.at_ms
         match action:
             case "MixMonitor":
-                self._tape(channel, fields["File"].rpartition("/")[2].removesuffix(".raw"))
-            case "MixMonitorMute" if fields["State"] == "1" and "tape" in channel.open:
-                channel.begin("tape mute", "", now)
+                self._start_recording(
+                    channel, fields["File"].rpartition("/")[2].removesuffix(".raw")
+                )
+            case "MixMonitorMute" if fields["State"] == "1" and "recording" in channel.open:
+                channel.begin("recording mute", "", now)
             case "MixMonitorMute":
-                channel.end("tape mute", now)
+                channel.end("recording mute", now)
             case "StopMixMonitor":
-                channel.end("tape", now)
-                channel.end("tape mute", now)
+                channel.end("recording", now)
+                channel.end("recording mute", now)
         return AmiResponse(True)
 
-    def _tape(self, channel: SimChannel, name: str) -> None:
-        if "tape" in channel.open:
-            self.wrong.append((channel.id, "two tapes at once"))
-        if name in self.taped:
-            self.wrong.append((channel.id, f"{name} is recorded over"))
+    def _start_recording(self, channel: SimChannel, name: str) -> None:
+        if "recording" in channel.open:
+            self.violations.append((channel.id, "two recordings at once"))
+        if name in self.all_files:
+            self.violations.append((channel.id, f"{name} is recorded over"))
         self._shown[channel.id] = name
-        self._keep(name, SimFile(channel, channel.begin("tape", name, self._clock.at_ms)))
+        self._keep(name, SimFile(channel, channel.begin("recording", name, self._clock.at_ms)))
 
     def _keep(self, name: str, file: SimFile) -> None:
-        self.files[name] = self.taped[name] = file
+        self.files[name] = self.all_files[name] = file
 
     def shown(self, channel: SimChannel) -> Reply:
         """Show the file that a channel is, or was last, recorded to."""
@@ -89,40 +99,40 @@ class SimTapes(SimTalk):
 
     # ARI's
 
-    def _record(self, asked: Asked) -> Reply:
-        channel, name = self.channels.get(asked.target), asked.query["name"]
+    def _record(self, request: AriRequest) -> Reply:
+        channel, name = self.channels.get(request.target), request.query["name"]
         if channel is None:
             return NOT_FOUND
         if name in self.files:
-            return KNOWN
+            return ALREADY_EXISTS
         was_joined = any(span.kind == "bridge" for span in channel.spans)
         if channel.bridge is not None or not (channel.is_inbound or was_joined):
-            self._tell(
+            self._emit(
                 RecordingFailed(application=channel.app, timestamp="", recording=_live(name))
             )
             return CREATED
         span = channel.begin("message", name, self._clock.at_ms)
-        file = SimFile(channel, span, asked.query.get("terminateOn", ""), is_message=True)
+        file = SimFile(channel, span, request.query.get("terminateOn", ""), is_message=True)
         self._keep(name, file)
-        longest_ms = int(asked.query["maxDurationSeconds"]) * 1000 + LATE_MS
-        self._clock.after(longest_ms, self._over, self, file)
-        self._leave_message(file, int(asked.query.get("maxSilenceSeconds", "0")) * 1000)
+        max_ms = int(request.query["maxDurationSeconds"]) * 1000 + LATE_MS
+        self._clock.after(max_ms, self._over, self, file)
+        self._leave_message(file, int(request.query.get("maxSilenceSeconds", "0")) * 1000)
         return CREATED
 
     def _leave_message(self, file: SimFile, silence_ms: int) -> None:
-        said_ms = self.chance.choice((0, 500, 3_000, 9_000)) * self.chance.random()
-        if silence_ms and self.chance.random() < 0.5:
+        said_ms = self.own_rng.choice((0, 500, 3_000, 9_000)) * self.own_rng.random()
+        if silence_ms and self.own_rng.random() < 0.5:
             self._clock.after(said_ms + silence_ms, self._over, self, file)
-        elif self.chance.random() < 0.5:
-            key = self.chance.choice("#*5")
+        elif self.own_rng.random() < 0.5:
+            key = self.own_rng.choice("#*5")
             self._clock.after(said_ms, self.pressed, self, file.channel, key, 80.0)
 
     def pressed(self, channel: SimChannel, digit: str, held_ms: float) -> bool:
         """Let go of a key, which may end a message."""
         is_heard = super().pressed(channel, digit, held_ms)
         span = channel.open.get("message")
-        if is_heard and span and self.taped[span.what].terminator == digit:
-            self._over(self.taped[span.what])
+        if is_heard and span and self.all_files[span.what].terminator == digit:
+            self._over(self.all_files[span.what])
         return is_heard
 
     def _over(self, file: SimFile) -> None:
@@ -131,25 +141,25 @@ class SimTapes(SimTalk):
             return
         channel.end("message", self._clock.at_ms)
         recording = _live(file.span.what)
-        self._tell(RecordingFinished(application=channel.app, timestamp="", recording=recording))
+        self._emit(RecordingFinished(application=channel.app, timestamp="", recording=recording))
 
-    def _gone(self, channel: SimChannel, cause: int) -> None:
+    def _remove_channel(self, channel: SimChannel, cause: int) -> None:
         if span := channel.open.get("message"):
-            self._over(self.taped[span.what])
-        super()._gone(channel, cause)
+            self._over(self.all_files[span.what])
+        super()._remove_channel(channel, cause)
 
-    def _list_files(self, _asked: Asked) -> Reply:
+    def _list_files(self, _request: AriRequest) -> Reply:
         stored = [StoredRecording(name=name, format="raw") for name in self.files]
         return Reply(200, msgspec.json.encode(stored))
 
-    def _delete_file(self, asked: Asked) -> Reply:
-        return NO_CONTENT if self.files.pop(asked.target, None) else NOT_FOUND
+    def _delete_file(self, request: AriRequest) -> Reply:
+        return NO_CONTENT if self.files.pop(request.target, None) else NOT_FOUND
 
-    def _show_live(self, asked: Asked) -> Reply:
-        return OK if self._live_message(asked.target) else NOT_FOUND
+    def _show_live(self, request: AriRequest) -> Reply:
+        return OK if self._live_message(request.target) else NOT_FOUND
 
-    def _stop_message(self, asked: Asked) -> Reply:
-        file = self._live_message(asked.target)
+    def _stop_message(self, request: AriRequest) -> Reply:
+        file = self._live_message(request.target)
         if file is None:
             return NOT_FOUND
         self._over(file)
@@ -159,8 +169,8 @@ class SimTapes(SimTalk):
         file = self.files.get(name)
         return file if file and file.is_message and file.is_live else None
 
-    DEEDS: ClassVar[Deeds] = {
-        **SimTalk.DEEDS,
+    HANDLERS: ClassVar[Handlers] = {
+        **SimTalk.HANDLERS,
         ("POST", "channels", "record"): _record,
         ("GET", "recordings/stored", ""): _list_files,
         ("DELETE", "recordings/stored", ""): _delete_file,

@@ -6,12 +6,12 @@ from typing import TypeVar
 
 from engine.store.change import Change
 from engine.store.errors import Fenced, StoreDown
-from tests.harness.sim.events import SimWeather
+from tests.harness.sim.events import SimFaults
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.memory import SimMemory
 from tests.harness.sim.store import done
 
-Got = TypeVar("Got")
+T = TypeVar("T")
 REFUSED_MS = 20.0
 TIMEOUT_S = 2.0  # as RedisStore has it
 
@@ -27,14 +27,14 @@ class SimRedis:
         self.is_silent = False  # whether it stands still
         self._unread: list[Callable[[], None]] = []
 
-    def comes_up(self) -> None:
+    def come_up(self) -> None:
         """Be there again, for new connections."""
         self.is_up = True
         self.starts += 1
 
     @property
     def is_well(self) -> bool:
-        """Whether it does what it is asked."""
+        """Whether it does what it is request."""
         return self.is_up and not self.is_full and not self.is_silent
 
     def reads(self, request: Callable[[], None]) -> None:
@@ -44,7 +44,7 @@ class SimRedis:
         else:
             request()
 
-    def wakes(self) -> None:
+    def wake(self) -> None:
         """Go on, with all that came meanwhile, whether or not somebody still waits for it."""
         self.is_silent = False
         unread, self._unread = self._unread, []
@@ -56,7 +56,7 @@ class SimLink:
     """One engine's way to the store: what keeper, takeover, writer, switch and flows need of it."""
 
     def __init__(
-        self, redis: SimRedis, loop: SimLoop, weather: SimWeather, random: Callable[[], float]
+        self, redis: SimRedis, loop: SimLoop, faults: SimFaults, random: Callable[[], float]
     ) -> None:
         self.is_cut = False  # whether it leads nowhere
         self.connections = 0
@@ -64,7 +64,7 @@ class SimLink:
         self._redis = redis
         self._memory = redis.memory
         self._loop = loop
-        self._weather = weather
+        self._faults = faults
         self._random = random
 
     @property
@@ -86,7 +86,7 @@ class SimLink:
 
     async def owner(self, slot: int) -> str:
         """See Store."""
-        return await self._asked(lambda: done(self._memory.owner(slot)))
+        return await self._request(lambda: done(self._memory.owner(slot)))
 
     def membership_changes(self) -> AsyncIterator[None]:
         """See Store."""
@@ -100,36 +100,36 @@ class SimLink:
 
     async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
         """See Store."""
-        for each in await self._asked(lambda: done(_all(self._memory.live(slot)))):
+        for each in await self._request(lambda: done(_all(self._memory.live(slot)))):
             yield each
 
     async def read(self, slot: int, call_id: str) -> bytes | None:
         """See Store."""
-        return await self._asked(lambda: done(self._memory.read(slot, call_id)))
+        return await self._request(lambda: done(self._memory.read(slot, call_id)))
 
     async def route(self, number: str) -> bytes | None:
         """See Store."""
-        return await self._asked(lambda: done(self._memory.route(number)))
+        return await self._request(lambda: done(self._memory.route(number)))
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         """See Store."""
-        return await self._asked(lambda: done(self._memory.flow(account, flow_id, version)))
+        return await self._request(lambda: done(self._memory.flow(account, flow_id, version)))
 
-    async def _write(self, do: Callable[[], Got]) -> Got:
+    async def _write(self, do: Callable[[], T]) -> T:
         if self._redis.is_full and not self.is_cut:
             await self._loop.sleep(1)
             self._leads_to = -1
             raise StoreDown("sim: OOM command not allowed")
-        return await self._asked(do)
+        return await self._request(do)
 
-    async def _asked(self, do: Callable[[], Got]) -> Got:
+    async def _request(self, do: Callable[[], T]) -> T:
         try:
             return await self._sent(do)
         except StoreDown:
             self._leads_to = -1
             raise
 
-    async def _sent(self, do: Callable[[], Got]) -> Got:
+    async def _sent(self, do: Callable[[], T]) -> T:
         await self._loop.sleep(0.2 + 0.3 * self._random())
         if self.is_cut:
             await self._loop.sleep(TIMEOUT_S * 1000)
@@ -138,14 +138,14 @@ class SimLink:
             await self._loop.sleep(REFUSED_MS)
             raise StoreDown("sim: refused")
         self._connect()
-        if not self._weather.passes("stores"):
+        if not self._faults.passes("stores"):
             await self._loop.create_future()
         if self._redis.is_silent:
             return await self._waited(do)
         got = do()
-        if not self._weather.passes("stored"):
+        if not self._faults.passes("stored"):
             await self._loop.create_future()
-        if self._weather.loses():
+        if self._faults.loses():
             raise StoreDown("sim: the answer was lost")
         return got
 
@@ -154,8 +154,8 @@ class SimLink:
             self._leads_to = self._redis.starts
             self.connections += 1
 
-    async def _waited(self, do: Callable[[], Got]) -> Got:
-        answer: asyncio.Future[Got] = self._loop.create_future()
+    async def _waited(self, do: Callable[[], T]) -> T:
+        answer: asyncio.Future[T] = self._loop.create_future()
 
         def late() -> None:
             try:
@@ -174,7 +174,7 @@ class SimLink:
         except TimeoutError:
             raise StoreDown("sim: no answer") from None
 
-    def _is_awaited(self, answer: asyncio.Future[Got]) -> bool:
+    def _is_awaited(self, answer: asyncio.Future[T]) -> bool:
         return not answer.done() and not self._loop.is_dead
 
 

@@ -5,9 +5,9 @@ from typing import ClassVar
 from engine.ari.generated.events import ChannelTransfer
 from engine.ari.generated.models import ReferredBy, ReferTo, RequiredDestination
 from engine.ari.request import Reply
+from tests.harness.sim.ari_request import NO_CONTENT, NOT_FOUND, AriRequest, Handlers
 from tests.harness.sim.bridges import SimBridges
-from tests.harness.sim.channel import SimChannel
-from tests.harness.sim.request import NO_CONTENT, NOT_FOUND, Asked, Deeds
+from tests.harness.sim.model import SimChannel
 
 LETS_GO_MS = 300  # phones hang up when they are told that it was done
 
@@ -21,25 +21,25 @@ class SimReferrals(SimBridges):
             channel.begin("refer", number, self._clock.at_ms)
             call_id = "another-call" if replaces else None
             wanted = RequiredDestination(destination=number, protocol_id=call_id)
-            self._told_referral(channel, wanted, None)
+            self._emit_referral(channel, wanted, None)
 
-    def _progress(self, asked: Asked) -> Reply:
-        channel = self.channels.get(asked.target)
+    def _progress(self, request: AriRequest) -> Reply:
+        channel = self.channels.get(request.target)
         if channel is None:
             return NOT_FOUND
-        state = asked.query["states"]
+        state = request.query["states"]
         if span := channel.open.get("refer"):
-            self._told_referral(channel, RequiredDestination(destination=span.what), state)
+            self._emit_referral(channel, RequiredDestination(destination=span.what), state)
             if state != "channel_progress":
                 channel.end("refer", self._clock.at_ms)
             if state == "channel_answered":
                 self._clock.after(LETS_GO_MS, self.hangs_up, self, channel)
         return NO_CONTENT
 
-    def _told_referral(
+    def _emit_referral(
         self, channel: SimChannel, wanted: RequiredDestination, state: str | None
     ) -> None:
-        self._tell(
+        self._emit(
             ChannelTransfer(
                 application=channel.app,
                 timestamp="",
@@ -49,7 +49,7 @@ class SimReferrals(SimBridges):
             )
         )
 
-    DEEDS: ClassVar[Deeds] = {
-        **SimBridges.DEEDS,
+    HANDLERS: ClassVar[Handlers] = {
+        **SimBridges.HANDLERS,
         ("POST", "channels", "transfer_progress"): _progress,
     }

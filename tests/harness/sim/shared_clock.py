@@ -13,7 +13,7 @@ class SharedClock(SimClock):
     def __init__(self) -> None:
         super().__init__()
         self._frozen: dict[object, list[SimTimer]] = {}
-        self._entered: object = None
+        self._enter_stasis: object = None
 
     def freeze(self, owner: object) -> None:
         """Let an engine stand still, as SIGSTOP does: time passes, and it does nothing."""
@@ -48,11 +48,11 @@ class SharedClock(SimClock):
             self._frozen[owner].append(timer)
             return
         timer.callback = None
-        if owner is not self._entered:
+        if owner is not self._enter_stasis:
             self._enter(owner)
         callback(*timer.args)
 
     def _enter(self, owner: object) -> None:
-        self._entered = owner
+        self._enter_stasis = owner
         loop = owner.as_loop if isinstance(owner, SimLoop) else None
         asyncio._set_running_loop(loop)  # noqa: SLF001 - what asyncio offers to loops

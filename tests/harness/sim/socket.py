@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from engine.ari.backoff import Backoff
 from engine.ari.generated.events import ApplicationReplaced
 from engine.ari.generated.events import Event as AriEvent
-from tests.harness.sim.connection import SimLine
+from tests.harness.sim.connection import SimConnection
 from tests.harness.sim.events import SimEvents
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ class Listener(Protocol):
 class SimSocket(SimEvents):
     """One connection; what the network holds up comes later, what it loses never."""
 
-    def __init__(self, line: SimLine, app: str) -> None:
-        super().__init__(line.clock, line.loop, line.weather, line.rng)
-        self.trace, self.digits = line.trace, line.digits
+    def __init__(self, connection: SimConnection, app: str) -> None:
+        super().__init__(connection.clock, connection.loop, connection.faults, connection.rng)
+        self.trace, self.digits = connection.trace, connection.digits
         self.app = app
-        self.line = line
-        self.over: asyncio.Future[str] = line.loop.create_future()
+        self.connection = connection
+        self.over: asyncio.Future[str] = connection.loop.create_future()
         self._is_open = True
         self._is_shut = False  # at the PBX: it tells no more
-        self._early: list[AriEvent] = []
-        self.hear = self._early.append
+        self._buffered: list[AriEvent] = []
+        self.on_event = self._buffered.append
         self._held: list[AriEvent] = []
 
     @property
@@ -54,20 +54,20 @@ class SimSocket(SimEvents):
         """Whether the engine has it."""
         return self._is_open
 
-    def told(self, event: AriEvent) -> None:
+    def deliver(self, event: AriEvent) -> None:
         """Take an event, which stays in the network while that is dead."""
         if self._is_shut:
             return
-        if self.line.is_dead:
+        if self.connection.is_dead:
             self._held.append(event)
         else:
-            super().told(event)
+            super().deliver(event)
 
     def mended(self) -> None:
         """Bring what the network has kept."""
         held, self._held = self._held, []
         for event in held:
-            super().told(event)
+            super().deliver(event)
 
     def shut(self) -> None:
         """Tell no more; what was told arrives."""
@@ -75,8 +75,8 @@ class SimSocket(SimEvents):
 
     def begin(self, take: Callable[[AriEvent], None]) -> None:
         """Bring what came before the engine was ready for it, and then what comes."""
-        self.hear = take
-        for event in self._early:
+        self.on_event = take
+        for event in self._buffered:
             take(event)
 
     def left(self) -> None:
@@ -86,7 +86,7 @@ class SimSocket(SimEvents):
     def ended(self, reason: str) -> None:
         """End for the engine, which learns so as soon as it can."""
         self._is_open = False
-        self.clock.after(self.line.way_ms(), self._over, self.loop, reason)
+        self.clock.after(self.connection.way_ms(), self._over, self.loop, reason)
 
     def _over(self, reason: str) -> None:
         if not self.over.done():
@@ -97,34 +97,39 @@ class SimSession:
     """Keeps an app's websocket, like `ari.session.EventSocket`."""
 
     def __init__(
-        self, line: SimLine, pbx: "SimPbx", app: str, listener: Listener, may: Callable[[], bool]
+        self,
+        connection: SimConnection,
+        pbx: "SimPbx",
+        app: str,
+        listener: Listener,
+        may: Callable[[], bool],
     ) -> None:
-        self._line = line
+        self._connection = connection
         self._pbx = pbx
         self._app = app
         self._listener = listener
         self._may = may
         self._is_away = False
-        self._backoff = Backoff(line.rng.random)
+        self._backoff = Backoff(connection.rng.random)
 
     async def run(self) -> None:
         """Listen until cancelled, or until another has the app."""
-        sleep = self._line.loop.sleep
+        sleep = self._connection.loop.sleep
         while True:
             if not self._may():
                 await sleep(RETRY_MS)
                 continue
-            if not self._line.is_up or not self._pbx.is_up:
-                await sleep(HANDSHAKE_MS if self._line.is_dead else AWAY_MS)
+            if not self._connection.is_up or not self._pbx.is_up:
+                await sleep(HANDSHAKE_MS if self._connection.is_dead else AWAY_MS)
                 self._lost("refused")
             elif await self._listened() == "replaced":
                 return
             await sleep(self._backoff.next_s() * 1000)
 
     async def _listened(self) -> str:
-        sleep, way_ms = self._line.loop.sleep, self._line.way_ms
+        sleep, way_ms = self._connection.loop.sleep, self._connection.way_ms
         await sleep(2 * way_ms())
-        socket = SimSocket(self._line, self._app)
+        socket = SimSocket(self._connection, self._app)
         self._pbx.opened(socket)
         try:
             await sleep(4 * way_ms())  # the filter is set, and the events are known to come

@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from engine.ari.request import Reply
+from tests.harness.sim.ari_request import CREATED, NO_CONTENT, NOT_FOUND, OK, AriRequest, Handlers
 from tests.harness.sim.player import SimPlayer
-from tests.harness.sim.request import CREATED, NO_CONTENT, NOT_FOUND, OK, Asked, Deeds
 
 MUTES = {"in": ("mute in",), "out": ("mute out",), "both": ("mute in", "mute out")}
 
@@ -12,56 +12,56 @@ MUTES = {"in": ("mute in",), "out": ("mute out",), "both": ("mute in", "mute out
 class SimSounds(SimPlayer):
     """The requests about sounds."""
 
-    def _begin_sound(self, asked: Asked) -> Reply:
-        channel = self.channels.get(asked.target)
+    def _begin_sound(self, request: AriRequest) -> Reply:
+        channel = self.channels.get(request.target)
         if channel is None:
             return NOT_FOUND
-        channel.begin(asked.deed, asked.deed, self._clock.at_ms)
+        channel.begin(request.action, request.action, self._clock.at_ms)
         self._look_for_music(channel)
         return NO_CONTENT
 
-    def _end_sound(self, asked: Asked) -> Reply:
-        channel = self.channels.get(asked.target)
+    def _end_sound(self, request: AriRequest) -> Reply:
+        channel = self.channels.get(request.target)
         if channel is None:
             return NOT_FOUND
-        channel.end(asked.deed, self._clock.at_ms)
+        channel.end(request.action, self._clock.at_ms)
         return NO_CONTENT
 
-    def _mute(self, asked: Asked) -> Reply:
-        channel = self.channels.get(asked.target)
+    def _mute(self, request: AriRequest) -> Reply:
+        channel = self.channels.get(request.target)
         if channel is None:
             return NOT_FOUND
-        for kind in MUTES[asked.query["direction"]]:
+        for kind in MUTES[request.query["direction"]]:
             channel.begin(kind, channel.id, self._clock.at_ms)
         return NO_CONTENT
 
-    def _unmute(self, asked: Asked) -> Reply:
-        channel = self.channels.get(asked.target)
+    def _unmute(self, request: AriRequest) -> Reply:
+        channel = self.channels.get(request.target)
         if channel is None:
             return NOT_FOUND
-        for kind in MUTES[asked.query["direction"]]:
+        for kind in MUTES[request.query["direction"]]:
             channel.end(kind, self._clock.at_ms)
         return NO_CONTENT
 
-    def _play_on(self, asked: Asked) -> Reply:
-        channel = self.channels.get(asked.target)
+    def _play_on(self, request: AriRequest) -> Reply:
+        channel = self.channels.get(request.target)
         if channel is None:
             return NOT_FOUND
-        offset_ms = int(asked.query.get("offsetms", "0"))
-        self._play(channel, asked.more, asked.query["media"].split(","), offset_ms)
+        offset_ms = int(request.query.get("offsetms", "0"))
+        self._play(channel, request.more, request.query["media"].split(","), offset_ms)
         return CREATED
 
-    def _show_playback(self, asked: Asked) -> Reply:
-        return OK if asked.target in self.playbacks else NOT_FOUND
+    def _show_playback(self, request: AriRequest) -> Reply:
+        return OK if request.target in self.playbacks else NOT_FOUND
 
-    def _stop_playback(self, asked: Asked) -> Reply:
-        playback = self.playbacks.get(asked.target)
+    def _stop_playback(self, request: AriRequest) -> Reply:
+        playback = self.playbacks.get(request.target)
         if playback is None or playback.stopped:
             return NOT_FOUND
         self._stop(playback)
         return NO_CONTENT
 
-    DEEDS: ClassVar[Deeds] = {
+    HANDLERS: ClassVar[Handlers] = {
         ("POST", "channels", "play"): _play_on,
         ("POST", "channels", "ring"): _begin_sound,
         ("POST", "channels", "moh"): _begin_sound,

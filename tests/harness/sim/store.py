@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 from engine.store.change import Change
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
-from tests.harness.sim.events import SimWeather
+from tests.harness.sim.events import SimFaults
 from tests.harness.sim.loop import SimLoop
 
-Got = TypeVar("Got")
+T = TypeVar("T")
 
 
 class SimStore:
@@ -20,13 +20,13 @@ class SimStore:
         self,
         memory: MemoryStore,
         loop: SimLoop,
-        weather: SimWeather,
+        faults: SimFaults,
         rng: random.Random,
     ) -> None:
         self.is_up = True
         self._memory = memory
         self._loop = loop
-        self._weather = weather
+        self._faults = faults
         self._random = rng.random
 
     async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
@@ -45,11 +45,11 @@ class SimStore:
         if not self.is_up:
             await self._loop.sleep(20)
             raise StoreDown("sim: down")
-        self._weather.passes("commit")
+        self._faults.passes("commit")
         if self._loop.is_dead:
             return 0
         overflowed = self._memory.commit_now(slot, token, changes, number)
-        if self._weather.passes("committed") and self._weather.loses():
+        if self._faults.passes("committed") and self._faults.loses():
             raise StoreDown("sim: the answer was lost")
         return overflowed
 
@@ -74,11 +74,11 @@ class SimStore:
             raise StoreDown("sim: down")
 
 
-def done(coroutine: Coroutine[Any, Any, Got]) -> Got:
+def done(coroutine: Coroutine[Any, Any, T]) -> T:
     """Give what a coroutine returns that waits for nothing."""
     try:
         coroutine.send(None)
     except StopIteration as stop:
-        result: Got = stop.value
+        result: T = stop.value
         return result
     raise AssertionError("it waits")

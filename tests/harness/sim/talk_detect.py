@@ -1,7 +1,7 @@
 """SimTalk: who speaks is heard by whom asked for it, as TALK_DETECT tells it."""
 
 from engine.ari.generated.events import ChannelTalkingFinished, ChannelTalkingStarted
-from tests.harness.sim.channel import SimChannel
+from tests.harness.sim.model import SimChannel
 from tests.harness.sim.referrals import SimReferrals
 
 SILENCE_MS = 200  # what the engine sets
@@ -13,7 +13,7 @@ class SimTalk(SimReferrals):
     def speaks(self, channel: SimChannel, length_ms: int) -> None:
         """Make a sound; its end is told when the silence after it has lasted."""
         if _is_listened_to(channel):
-            self._tell(
+            self._emit(
                 ChannelTalkingStarted(
                     application=channel.app, timestamp="", channel=channel.shape()
                 )
@@ -22,7 +22,7 @@ class SimTalk(SimReferrals):
 
     def _fell_silent(self, channel: SimChannel, length_ms: int) -> None:
         if _is_listened_to(channel):
-            self._tell(
+            self._emit(
                 ChannelTalkingFinished(
                     application=channel.app,
                     timestamp="",
@@ -33,6 +33,6 @@ class SimTalk(SimReferrals):
 
 
 def _is_listened_to(channel: SimChannel) -> bool:
-    marks = channel.marks
-    is_asked = "TALK_DETECT(set)" in marks and "TALK_DETECT(remove)" not in marks
-    return is_asked and channel.ended_ms is None
+    variables = channel.variables
+    is_enabled = "TALK_DETECT(set)" in variables and "TALK_DETECT(remove)" not in variables
+    return is_enabled and channel.ended_ms is None

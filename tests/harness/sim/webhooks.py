@@ -17,18 +17,20 @@ Offer = Callable[[], Action | None]
 
 
 class SimServers:
-    """What customers have been asked, and how they answer; they outlive every engine."""
+    """What customers have been request, and how they answer; they outlive every engine."""
 
     def __init__(self, rng: random.Random, offer: Offer) -> None:
-        self.asked: dict[str, bytes] = {}
+        self.bodies: dict[str, bytes] = {}
         self.at_ms: dict[str, list[float]] = {}
         self.takes_ms: dict[str, float] = {}  # until the last answer
-        self.wrong: list[str] = []
+        self.violations: list[str] = []
         self.faults: Counter[str] = Counter()
         self._rng = rng
         self._offer = offer
 
-    def hear(self, request_id: str, body: bytes, at_ms: float) -> tuple[float, str, Action | None]:
+    def receive(
+        self, request_id: str, body: bytes, at_ms: float
+    ) -> tuple[float, str, Action | None]:
         """Take a request; say after how many ms what comes: an action, or a fault's name."""
         answer = self._answer(request_id, body, at_ms)
         self.takes_ms[request_id] = max(answer[0], self.takes_ms.get(request_id, 0))
@@ -37,8 +39,8 @@ class SimServers:
     def _answer(
         self, request_id: str, body: bytes, at_ms: float
     ) -> tuple[float, str, Action | None]:
-        if self.asked.setdefault(request_id, body) != body:
-            self.wrong.append(f"{request_id} was used for two bodies")
+        if self.bodies.setdefault(request_id, body) != body:
+            self.violations.append(f"{request_id} was used for two bodies")
         self.at_ms.setdefault(request_id, []).append(at_ms)
         kind = self._rng.random()
         if kind < 0.06:
@@ -53,7 +55,7 @@ class SimServers:
         return self._rng.choice((3, 40, 800)) * (0.5 + self._rng.random()), "", self._offer()
 
 
-class SimAsker:
+class SimActionClient:
     """Implements `engine.runtime.io.runner.Asker` for one life."""
 
     def __init__(self, clock: SimClock, loop: SimLoop, servers: SimServers) -> None:
@@ -64,14 +66,14 @@ class SimAsker:
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Ask for the next action; raises WebhookFailed."""
         del url
-        delay_ms, fault, action = self._servers.hear(request_id, body, self._clock.at_ms)
+        delay_ms, fault, action = self._servers.receive(request_id, body, self._clock.at_ms)
         await self._loop.sleep(delay_ms)
         if fault:
             raise WebhookFailed(fault, "sim", ())
         return ActionResponse(action, ())
 
 
-class SimApis:
+class SimApiSender:
     """Implements `engine.runtime.io.runner.Apis` for one life."""
 
     def __init__(self, clock: SimClock, loop: SimLoop, servers: SimServers) -> None:
@@ -82,7 +84,7 @@ class SimApis:
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
         """Send a request, which tells what the call knows; raises WebhookFailed."""
         body = f"{account} {api} {values('digits')} {values('call.from')}".encode()
-        delay_ms, fault, _ = self._servers.hear(key, body, self._clock.at_ms)
+        delay_ms, fault, _ = self._servers.receive(key, body, self._clock.at_ms)
         await self._loop.sleep(delay_ms)
         if fault:
             raise WebhookFailed(fault, "sim", ())

@@ -85,62 +85,62 @@ async def test_while_nobody_holds_the_slot(
     cluster: Cluster, hooks: WebhookServer, leave: Callable[[Lab], Awaitable[None]]
 ) -> None:
     """The one who takes the call up has heard them; those before and after are there, too."""
-    gone, stays = cluster.labs
-    async with typing_call(gone, hooks, 8) as typist:
-        await leave(gone)
+    leaving, staying = cluster.labs
+    async with typing_call(leaving, hooks, 8) as typist:
+        await leave(leaving)
         await typist.phone.press("1223")
-        assert (await cluster.owners()).get(typist.slot) != stays.engine.pid
-        await wait_for_digits(stays, typist.call, "11223")
+        assert (await cluster.owners()).get(typist.slot) != staying.engine.pid
+        await wait_for_digits(staying, typist.call, "11223")
         await typist.phone.press("334")
-        told = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/told")
         await typist.phone.wait_ended()
-    assert (told.body["dtmf"], told.body["reason"]) == ("11223334", "max-digits")
+    assert (result.body["dtmf"], result.body["reason"]) == ("11223334", "max-digits")
     assert len(hooks.requests_to("/told")) == 1
 
 
 async def test_the_last_one_ends_it(cluster: Cluster, hooks: WebhookServer) -> None:
     """Nothing more need be pressed when the call is taken up."""
-    gone, stays = cluster.labs
-    async with typing_call(gone, hooks, 4) as typist:
-        await gone.engine.kill()
+    leaving, staying = cluster.labs
+    async with typing_call(leaving, hooks, 4) as typist:
+        await leaving.engine.kill()
         await typist.phone.press("234")
-        told = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/told")
         await typist.phone.wait_ended()
-    assert told.body["dtmf"] == "1234"
+    assert result.body["dtmf"] == "1234"
     assert len(hooks.requests_to("/told")) == 1
-    assert (await stays.wait_ended(typist.call))["status"] == "completed"
+    assert (await staying.wait_ended(typist.call))["status"] == "completed"
 
 
 async def test_while_a_slot_is_handed_over(cluster: Cluster, hooks: WebhookServer) -> None:
     """SIGTERM amid keys that are pressed one after another: each is told once, in order."""
-    gone, _stays = cluster.labs
+    leaving, _stays = cluster.labs
     keys = "1234567890" * 3
-    async with typing_call(gone, hooks, 31) as typist:
+    async with typing_call(leaving, hooks, 31) as typist:
         pressing = asyncio.create_task(typist.phone.press(keys))
         await until(lambda: len(typist.phone.presses) > 5, what="some keys")
-        await gone.engine.stop()
+        await leaving.engine.stop()
         await pressing
-        told = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/told")
         await typist.phone.wait_ended()
-    assert told.body["dtmf"] == f"1{keys}"
+    assert result.body["dtmf"] == f"1{keys}"
 
 
 async def test_after_a_prompt_that_ended_meanwhile(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The prompt's end is missed, too: the key counts for the gather that would have begun."""
-    gone, _stays = cluster.labs
+    leaving, _stays = cluster.labs
     gather = {"type": "gather", "data": {"maxDigits": 2}, "action": hooks.answers("/told", None)}
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 700)}, "action": gather}
     async with Phone.answering(free_port()) as phone:
-        await gone.call(to=phone.address, action=play)
+        await leaving.call(to=phone.address, action=play)
         await phone.until_hears(600)
-        await gone.engine.kill()
+        await leaving.engine.kill()
         await until(lambda: not phone.hears(600), what="the prompt's end")
         await phone.press("12")
-        told = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/told")
         await phone.wait_ended()
-    assert told.body["dtmf"] == "12"
+    assert result.body["dtmf"] == "12"
 
 
 async def test_while_its_websocket_is_cut(tmp_path: Path, hooks: WebhookServer) -> None:
@@ -159,10 +159,10 @@ async def test_while_its_websocket_is_cut(tmp_path: Path, hooks: WebhookServer) 
             await typist.phone.press("4")
             way.restore()
             await wait_for_digits(lab, typist.call, "122334")
-            told = await hooks.wait_for_request("/told")
+            result = await hooks.wait_for_request("/told")
             await typist.phone.wait_ended()
             await cluster.wait_empty()
-    assert told.body["dtmf"] == "122334"
+    assert result.body["dtmf"] == "122334"
 
 
 async def test_before_a_hold_that_was_asked_for_meanwhile(
@@ -184,7 +184,7 @@ async def test_before_a_hold_that_was_asked_for_meanwhile(
             way.restore()
             await lab.engine.rpc("POST", f"/calls/{typist.call}/unhold", on_leg)
             await typist.phone.press("3")
-            told = await hooks.wait_for_request("/told")
+            result = await hooks.wait_for_request("/told")
             await typist.phone.wait_ended()
             await cluster.wait_empty()
-    assert told.body["dtmf"] == "1223"
+    assert result.body["dtmf"] == "1223"

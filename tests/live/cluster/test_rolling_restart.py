@@ -32,11 +32,11 @@ async def test_a_rolling_restart(tmp_path: Path, sounds: MediaServer) -> None:
         ids = [each.result() for each in calls]
         statuses = [(await cluster.labs[0].wait_ended(each))["status"] for each in ids]
         assert statuses == ["completed"] * CALLS
-        told: dict[str, list[int]] = defaultdict(list)
+        result: dict[str, list[int]] = defaultdict(list)
         for event in await cluster.events():
-            told[event["callId"]].append(event["sequenceNumber"])
-        assert set(told) == set(ids)
-        assert all(numbers == list(range(len(numbers))) for numbers in told.values()), told
+            result[event["callId"]].append(event["sequenceNumber"])
+        assert set(result) == set(ids)
+        assert all(numbers == list(range(len(numbers))) for numbers in result.values()), result
         await cluster.wait_empty()
 
 
@@ -58,15 +58,15 @@ async def _play_through(
     return call
 
 
-async def _place_call(cluster: Cluster, phone: Phone, action: object, request: str) -> str:
+async def _place_call(cluster: Cluster, phone: Phone, action: object, request_id: str) -> str:
     """Ask engines in turn until one takes the call, as who balances the load does."""
     placed: list[str] = []
 
     async def is_placed() -> bool:
         for lab in cluster.labs:
             try:
-                asked = {"to": phone.address, "action": action, "requestId": request}
-                placed.append(await lab.call(**asked))
+                request = {"to": phone.address, "action": action, "requestId": request_id}
+                placed.append(await lab.call(**request))
             except RequestError as refused:
                 if refused.status != UNAVAILABLE:
                     raise

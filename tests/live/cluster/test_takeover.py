@@ -52,7 +52,7 @@ async def _expect_event(ari: AriClient, ear: EventRecorder, word: str) -> None:
     await ari.ask(events.user_event(word, application="switchroom-0"))
 
     def is_heard() -> bool:
-        told = [each for each in ear.events if isinstance(each, ChannelUserevent)]
-        return [each.eventname for each in told] == [word]
+        result = [each for each in ear.events if isinstance(each, ChannelUserevent)]
+        return [each.eventname for each in result] == [word]
 
     await until(is_heard, every_s=0.002, what=f"{word} to be heard")

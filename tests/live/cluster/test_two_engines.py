@@ -35,11 +35,11 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
 
 async def test_a_killed_engine(cluster: Cluster, hooks: WebhookServer, sounds: MediaServer) -> None:
     """SIGKILL: each of its calls goes on under the other, in the lease's time and a second."""
-    gone, stays = cluster.labs
-    async with SixCalls(gone, hooks, sounds) as calls:
-        await gone.engine.kill()
-        took_ms = await calls.wait_controllable(stays)
-        await calls.assert_continue(stays)
+    leaving, staying = cluster.labs
+    async with SixCalls(leaving, hooks, sounds) as calls:
+        await leaving.engine.kill()
+        took_ms = await calls.wait_controllable(staying)
+        await calls.assert_continue(staying)
     log.info("controlled again after %.0f ms", took_ms)
     assert took_ms < BACK_WITHIN_MS + SLACK_MS
 
@@ -48,12 +48,12 @@ async def test_a_stopped_engine(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """SIGTERM: its slots are handed over; control is hardly away, and no call is lost."""
-    gone, stays = cluster.labs
-    async with SixCalls(gone, hooks, sounds) as calls:
-        going = asyncio.create_task(gone.engine.stop())
-        longest_ms = await _longest_ms(calls, stays, going.done)
+    leaving, staying = cluster.labs
+    async with SixCalls(leaving, hooks, sounds) as calls:
+        going = asyncio.create_task(leaving.engine.stop())
+        longest_ms = await _longest_ms(calls, staying, going.done)
         await going
-        await calls.assert_continue(stays)
+        await calls.assert_continue(staying)
     log.info("two requests a call took %.0f ms at most", longest_ms)
     assert longest_ms < HANDED_OVER_WITHIN_MS + SLACK_MS
 

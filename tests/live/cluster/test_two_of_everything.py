@@ -44,15 +44,15 @@ async def test_a_drain_holds_for_all_engines(two: TwoNodes, other: Engine) -> No
     await until(lambda: _is_free(other), what="the other engine to know")
 
 
-async def _call(engine: Engine, **asked: object) -> str:
+async def _call(engine: Engine, **request: object) -> str:
     return await engine.originate(
-        **{"from": "+15550001", "to": "+15550100", "action": WAITS, **asked}
+        **{"from": "+15550001", "to": "+15550100", "action": WAITS, **request}
     )
 
 
-async def _refused(engine: Engine, **asked: object) -> tuple[int, str]:
+async def _refused(engine: Engine, **request: object) -> tuple[int, str]:
     with pytest.raises(RequestError) as refused:
-        await _call(engine, **asked)
+        await _call(engine, **request)
     return refused.value.status, str(refused.value.problem["code"])
 
 

@@ -26,18 +26,18 @@ async def test_the_owner_is_killed(tmp_path: Path) -> None:
         answering_all(tmp_path, cluster.trunk_port),
         CallbackServer() as customer,
     ):
-        gone, stays = labs
+        leaving, staying = labs
         customer.answers["/flaky"] = answer_with(*[500, 204, 204] * 200)
-        await stays.engine.rpc("PUT", "/callbacks/acme", {"target": customer.url("/flaky")})
+        await staying.engine.rpc("PUT", "/callbacks/acme", {"target": customer.url("/flaky")})
         calls = await asyncio.gather(
             *(lab.call(to="+15550100", action=WAITS) for lab in labs for _ in range(CALLS // 2))
         )
         await until(lambda: len(customer.requests) > CALLS, what="the first steps to be told")
-        await gone.engine.kill()
+        await leaving.engine.kill()
 
         def are_ended() -> bool:
-            told = receipts_by_call(customer.accepted)
-            return sum(each.is_ended for each in told.values()) == CALLS
+            result = receipts_by_call(customer.accepted)
+            return sum(each.is_ended for each in result.values()) == CALLS
 
         await until(are_ended, timeout_s=LEASE_S + 30, what="the end of each call to be told")
         found = receipts_by_call(customer.accepted)

@@ -11,71 +11,71 @@ from tests.live.recovery.test_resilience import crash
 from tests.live.recovery.test_sessions_killed import RINGING
 
 
-async def hold(crowd: Parties) -> dict[str, str]:
+async def hold(parties: Parties) -> dict[str, str]:
     """Hold the customer."""
-    await crowd.control("hold", channelId=await crowd.leg("customer"))
+    await parties.control("hold", channelId=await parties.leg("customer"))
     return {"customer": "music", "source": ""}
 
 
-async def unhold(crowd: Parties) -> dict[str, str]:
+async def unhold(parties: Parties) -> dict[str, str]:
     """Hold the customer, and have it back."""
-    await crowd.expect_audio(**await hold(crowd))
-    await crowd.control("unhold", channelId=await crowd.leg("customer"))
+    await parties.expect_audio(**await hold(parties))
+    await parties.control("unhold", channelId=await parties.leg("customer"))
     return {"customer": "source", "source": "customer"}
 
 
-async def mute(crowd: Parties) -> dict[str, str]:
+async def mute(parties: Parties) -> dict[str, str]:
     """Mute the customer."""
-    await crowd.control("mute", channelId=await crowd.leg("customer"))
+    await parties.control("mute", channelId=await parties.leg("customer"))
     return {"customer": "source", "source": ""}
 
 
-async def start_transfer(crowd: Parties) -> dict[str, str]:
+async def start_transfer(parties: Parties) -> dict[str, str]:
     """Begin a transfer."""
-    await crowd.add_phone("target", picks_up=False)
-    await Transfer(crowd).start()
+    await parties.add_phone("target", picks_up=False)
+    await Transfer(parties).start()
     return RINGING
 
 
-async def start_blind(crowd: Parties) -> dict[str, str]:
+async def start_blind(parties: Parties) -> dict[str, str]:
     """Begin a blind one, to who answers."""
-    await crowd.add_phone("target")
-    await Transfer(crowd).start("blind")
+    await parties.add_phone("target")
+    await Transfer(parties).start("blind")
     return {"customer": "target", "target": "customer"}
 
 
-async def cancel(crowd: Parties) -> dict[str, str]:
+async def cancel(parties: Parties) -> dict[str, str]:
     """Cancel one."""
-    await start_transfer(crowd)
-    await crowd["target"].wait_ringing()
-    begun = Transfer(crowd)
-    begun.id = (await crowd.view())["transfers"][0]["transferSessionId"]
-    await begun.cancel()
+    await start_transfer(parties)
+    await parties["target"].wait_ringing()
+    transfer = Transfer(parties)
+    transfer.id = (await parties.view())["transfers"][0]["transferSessionId"]
+    await transfer.cancel()
     return {"customer": "source", "source": "customer"}
 
 
-async def add(crowd: Parties) -> dict[str, str]:
+async def add(parties: Parties) -> dict[str, str]:
     """Begin a conference."""
-    await crowd.add_phone("target")
-    await Conference(crowd).add("target")
+    await parties.add_phone("target")
+    await Conference(parties).add("target")
     return all_hear_all(*THREE)
 
 
-async def coach(crowd: Parties) -> dict[str, str]:
+async def coach(parties: Parties) -> dict[str, str]:
     """Let one coach another."""
-    await crowd.add_phone("target")
-    conference = Conference(crowd)
+    await parties.add_phone("target")
+    conference = Conference(parties)
     await conference.add("target")
-    await crowd.expect_audio(**all_hear_all(*THREE))
+    await parties.expect_audio(**all_hear_all(*THREE))
     await conference.coach("target", "source")
     return COACHED
 
 
-async def uncoach(crowd: Parties) -> dict[str, str]:
+async def uncoach(parties: Parties) -> dict[str, str]:
     """Let a coach be heard by all."""
-    await crowd.expect_audio(**await coach(crowd))
-    conference = Conference(crowd)
-    conference.id = (await crowd.view())["conferences"][0]["conferenceSessionId"]
+    await parties.expect_audio(**await coach(parties))
+    conference = Conference(parties)
+    conference.id = (await parties.view())["conferences"][0]["conferenceSessionId"]
     await conference.coach("target", None)
     return all_hear_all(*THREE)
 
@@ -85,10 +85,10 @@ OPERATIONS = [hold, unhold, mute, start_transfer, start_blind, cancel, add, coac
 
 @pytest.mark.parametrize("ask", OPERATIONS, ids=lambda ask: ask.__name__)
 async def test_the_moment_it_has_replied(
-    crowd: Parties, ask: Callable[[Parties], Awaitable[dict[str, str]]]
+    parties: Parties, ask: Callable[[Parties], Awaitable[dict[str, str]]]
 ) -> None:
     """What was granted is stored: the next engine does it, if this one did not."""
-    await crowd.connect()
-    expected = await ask(crowd)
-    await crash(crowd.lab)
-    await crowd.expect_audio_for(1000, expected)
+    await parties.connect()
+    expected = await ask(parties)
+    await crash(parties.lab)
+    await parties.expect_audio_for(1000, expected)

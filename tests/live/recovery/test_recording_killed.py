@@ -53,9 +53,9 @@ async def test_an_archive_that_is_away_is_waited_for(lab: Lab) -> None:
         archive.touch()  # where a directory was, nothing can be stored
         await caller.hang_up()
         await lab.wait_ended(call, timeout_s=15)
-        told = await lab.engine.wait_for_event(call, "completed")
-        assert "recordingUrl" in told
-        assert "recordingDuration" not in told
+        result = await lab.engine.wait_for_event(call, "completed")
+        assert "recordingUrl" in result
+        assert "recordingDuration" not in result
         assert len(await lab.ari("recordings/stored")) == 1
         archive.unlink()
         elsewhere.rename(archive)

@@ -80,10 +80,10 @@ async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> 
         await leave(lab)
         back_ms = now_ms()
         await phone.press("2")
-        told = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/told")
         await phone.wait_ended()
-    assert (told.body["dtmf"], told.body["reason"]) == ("12", "digit-timeout")
-    assert told.at_ms - back_ms > 1000
+    assert (result.body["dtmf"], result.body["reason"]) == ("12", "digit-timeout")
+    assert result.at_ms - back_ms > 1000
 
 
 @crash_and_deploy

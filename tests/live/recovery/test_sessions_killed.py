@@ -14,128 +14,130 @@ ANSWERED = {"source": "target", "target": "source", "customer": "music"}
 RINGING = {"source": "ringing", "customer": "music", "target": ""}
 
 
-async def assert_survives(crowd: Parties, expected: dict[str, str]) -> None:
+async def assert_survives(parties: Parties, expected: dict[str, str]) -> None:
     """See who hears whom with the engine, without one, and with the next."""
-    await crowd.expect_audio(**expected)
-    await crowd.lab.engine.kill()
-    await crowd.expect_audio(**expected)
-    await crowd.lab.engine.start()
-    await crowd.expect_audio_for(1000, expected)
+    await parties.expect_audio(**expected)
+    await parties.lab.engine.kill()
+    await parties.expect_audio(**expected)
+    await parties.lab.engine.start()
+    await parties.expect_audio_for(1000, expected)
 
 
-async def start_transfer(crowd: Parties, mode: str = "attended", **more: object) -> Transfer:
+async def start_transfer(parties: Parties, mode: str = "attended", **more: object) -> Transfer:
     """Let the target of a transfer ring."""
-    await crowd.connect()
-    target = await crowd.add_phone("target", picks_up=False)
-    begun = Transfer(crowd)
-    await begun.start(mode, **more)
-    await wait_for_ringback(target, begun)
-    return begun
+    await parties.connect()
+    target = await parties.add_phone("target", picks_up=False)
+    transfer = Transfer(parties)
+    await transfer.start(mode, **more)
+    await wait_for_ringback(target, transfer)
+    return transfer
 
 
-async def start_answered(crowd: Parties) -> Transfer:
+async def start_answered(parties: Parties) -> Transfer:
     """Let source and target talk."""
-    begun = await start_transfer(crowd)
-    await crowd["target"].pick_up()
-    await begun.wait_for_state("answered")
-    return begun
+    transfer = await start_transfer(parties)
+    await parties["target"].pick_up()
+    await transfer.wait_for_state("answered")
+    return transfer
 
 
-async def test_a_transfer_that_rings(crowd: Parties) -> None:
+async def test_a_transfer_that_rings(parties: Parties) -> None:
     """Ringing and music go on; the target answers, and it is completed."""
-    begun = await start_transfer(crowd)
-    await assert_survives(crowd, RINGING)
-    await crowd["target"].pick_up()
-    await crowd.expect_audio(**ANSWERED)
-    await begun.complete()
-    await assert_handed_over(crowd)
+    transfer = await start_transfer(parties)
+    await assert_survives(parties, RINGING)
+    await parties["target"].pick_up()
+    await parties.expect_audio(**ANSWERED)
+    await transfer.complete()
+    await assert_handed_over(parties)
 
 
-async def test_the_target_answers_meanwhile(crowd: Parties) -> None:
+async def test_the_target_answers_meanwhile(parties: Parties) -> None:
     """Without an engine nothing changes; the next one joins source and target."""
-    begun = await start_transfer(crowd)
-    await crowd.lab.engine.kill()
-    await crowd["target"].pick_up()
-    await crowd["target"].wait_answered()
-    await crowd.lab.engine.start()
-    await crowd.expect_audio(**ANSWERED)
-    await begun.complete()
-    await assert_handed_over(crowd)
+    transfer = await start_transfer(parties)
+    await parties.lab.engine.kill()
+    await parties["target"].pick_up()
+    await parties["target"].wait_answered()
+    await parties.lab.engine.start()
+    await parties.expect_audio(**ANSWERED)
+    await transfer.complete()
+    await assert_handed_over(parties)
 
 
 @pytest.mark.parametrize("song", [False, True])
-async def test_a_blind_transfer(crowd: Parties, sounds: MediaServer, song: bool) -> None:
+async def test_a_blind_transfer(parties: Parties, sounds: MediaServer, song: bool) -> None:
     """The customer's music goes on, the usual or another; the target answers."""
     music = {"mohAudioUrl": sounds.tone(1550, 500)} if song else {}
-    begun = await start_transfer(crowd, "blind", **music)
-    await assert_survives(crowd, {"customer": "song" if song else "music", "target": ""})
-    await crowd["target"].pick_up()
-    await begun.wait_for_state("blind_transferred")
-    await assert_handed_over(crowd)
+    transfer = await start_transfer(parties, "blind", **music)
+    await assert_survives(parties, {"customer": "song" if song else "music", "target": ""})
+    await parties["target"].pick_up()
+    await transfer.wait_for_state("blind_transferred")
+    await assert_handed_over(parties)
 
 
-async def test_a_transfer_that_is_answered(crowd: Parties) -> None:
+async def test_a_transfer_that_is_answered(parties: Parties) -> None:
     """Source and target talk on, the customer hears music; it is completed."""
-    begun = await start_answered(crowd)
-    await assert_survives(crowd, ANSWERED)
-    await begun.complete()
-    await assert_handed_over(crowd)
+    transfer = await start_answered(parties)
+    await assert_survives(parties, ANSWERED)
+    await transfer.complete()
+    await assert_handed_over(parties)
 
 
-async def test_a_transfer_is_canceled_afterwards(crowd: Parties) -> None:
+async def test_a_transfer_is_canceled_afterwards(parties: Parties) -> None:
     """The source has the customer back."""
-    begun = await start_answered(crowd)
-    await crash(crowd.lab)
-    await begun.cancel()
-    await crowd["target"].wait_ended()
-    await crowd.expect_audio(customer="source", source="customer")
+    transfer = await start_answered(parties)
+    await crash(parties.lab)
+    await transfer.cancel()
+    await parties["target"].wait_ended()
+    await parties.expect_audio(customer="source", source="customer")
 
 
 @pytest.mark.parametrize("moment", ["together", "replied", "source gone"])
-async def test_while_it_is_completed(crowd: Parties, moment: str) -> None:
+async def test_while_it_is_completed(parties: Parties, moment: str) -> None:
     """Completed, or to be asked for again: nobody is left between the two."""
-    begun = await start_answered(crowd)
-    await crowd.expect_audio(**ANSWERED)
+    transfer = await start_answered(parties)
+    await parties.expect_audio(**ANSWERED)
     if moment == "together":
-        await asyncio.gather(begun.complete(), crowd.lab.engine.kill(), return_exceptions=True)
+        await asyncio.gather(transfer.complete(), parties.lab.engine.kill(), return_exceptions=True)
     else:
-        await begun.complete()
+        await transfer.complete()
         if moment == "source gone":
-            await crowd["source"].wait_ended()
-        await crowd.lab.engine.kill()
-    await crowd.lab.engine.start()
-    assert (await begun.complete())["state"] == "completed"
-    await assert_handed_over(crowd)
+            await parties["source"].wait_ended()
+        await parties.lab.engine.kill()
+    await parties.lab.engine.start()
+    assert (await transfer.complete())["state"] == "completed"
+    await assert_handed_over(parties)
 
 
 @pytest.mark.parametrize(
-    ("gone", "heard"),
+    ("leaving", "expected"),
     [
         ("source", {"customer": "target", "target": "customer"}),
         ("target", {"customer": "source", "source": "customer"}),
     ],
 )
-async def test_one_hangs_up_meanwhile(crowd: Parties, gone: str, heard: dict[str, str]) -> None:
+async def test_one_hangs_up_meanwhile(
+    parties: Parties, leaving: str, expected: dict[str, str]
+) -> None:
     """Without the source it is completed, without the target it has failed."""
-    begun = await start_answered(crowd)
-    await crowd.expect_audio(**ANSWERED)
-    await crowd.lab.engine.kill()
-    await crowd[gone].hang_up()
-    await crowd.lab.engine.start()
-    await crowd.expect_audio(**heard)
-    if gone == "source":
-        await begun.wait_for_state("completed", "source_hangup_intentional")
+    transfer = await start_answered(parties)
+    await parties.expect_audio(**ANSWERED)
+    await parties.lab.engine.kill()
+    await parties[leaving].hang_up()
+    await parties.lab.engine.start()
+    await parties.expect_audio(**expected)
+    if leaving == "source":
+        await transfer.wait_for_state("completed", "source_hangup_intentional")
     else:
-        await begun.wait_for_state("failed", "target_hangup")
+        await transfer.wait_for_state("failed", "target_hangup")
 
 
-async def test_the_customer_hangs_up_meanwhile(crowd: Parties) -> None:
+async def test_the_customer_hangs_up_meanwhile(parties: Parties) -> None:
     """The next engine lets the others go."""
-    begun = await start_answered(crowd)
-    await crowd.expect_audio(**ANSWERED)
-    await crowd.lab.engine.kill()
-    await crowd["customer"].hang_up()
-    await crowd.lab.engine.start()
+    transfer = await start_answered(parties)
+    await parties.expect_audio(**ANSWERED)
+    await parties.lab.engine.kill()
+    await parties["customer"].hang_up()
+    await parties.lab.engine.start()
     for name in ("source", "target"):
-        await crowd[name].wait_ended()
-    await begun.wait_for_state("abandoned", "customer_hangup")
+        await parties[name].wait_ended()
+    await transfer.wait_for_state("abandoned", "customer_hangup")

@@ -73,8 +73,8 @@ async def test_a_call_that_ended_has_a_record(lab: Lab, api: RecordsApi) -> None
     _main, other = record["legs"]
     assert (other["party"], other["status"]) == (far.address, "completed")
     assert other["answeredMs"] >= rang_ms - 50
-    told = [each["event"] for each in record["timeline"]]
-    assert (told[0], told[-1], "leg-held" in told) == ("initiated", "completed", True)
+    result = [each["event"] for each in record["timeline"]]
+    assert (result[0], result[-1], "leg-held" in result) == ("initiated", "completed", True)
     for query in ({"clientId": "c-7"}, {"dialedNumber": far.address}, {"answerStatus": "answered"}):
         _, page = await api.request("GET", "/srmain/cdr", **{**FILTERS, **query})
         assert [each["reqId"] for each in page["data"]] == [call], query

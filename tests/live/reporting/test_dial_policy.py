@@ -36,15 +36,15 @@ class RestrictedAccount:
 
     async def call(self, action: object, to: str = CALLED) -> str:
         """Call somebody."""
-        asked = {"from": NUMBER, "to": to, "action": action}
-        made = await self.api.request("POST", "/srmain/voice/call", asked, token=self.token)
+        request = {"from": NUMBER, "to": to, "action": action}
+        made = await self.api.request("POST", "/srmain/voice/call", request, token=self.token)
         return str(made["callId"])
 
-    async def change_dnc_list(self, deed: str, number: str) -> None:
+    async def change_dnc_list(self, operation: str, number: str) -> None:
         """Put a number on the do-not-call list or take it off, and wait until engines know."""
         before = await self._list_version()
         entry = {"phoneNo": number, "provider": "example-telecom"}
-        await self.api.request("GET", f"/srmain/dnc/{deed}/{self.dnc_token}", entry, token="")
+        await self.api.request("GET", f"/srmain/dnc/{operation}/{self.dnc_token}", entry, token="")
 
         async def is_there() -> bool:
             return await self._list_version() > before
@@ -104,8 +104,12 @@ async def test_a_webhooks_dial_to_who_may_not_be_called(
         after = hooks.answers("/after", stranger)
         first = hooks.answers("/first", dial(ABROAD, after))
         call = await customer.call(first)
-        told = (await hooks.wait_for_request("/after")).body["dial"]
-        assert (told["status"], told["cause"], told["reason"]) == ("failed", 21, "not_allowed")
+        result = (await hooks.wait_for_request("/after")).body["dial"]
+        assert (result["status"], result["cause"], result["reason"]) == (
+            "failed",
+            21,
+            "not_allowed",
+        )
         await phone.until_hears(600)
         await other.until_hears(400)
         assert other.caller_id == NUMBER  # and not what the webhook wished
@@ -129,9 +133,9 @@ async def test_who_is_on_the_list_is_not_called(
     first = hooks.answers("/first", dial(LISTED, after))
     async with Phone.answering(customer.lab.trunk_port) as phone:
         call = await customer.call(first)
-        told = (await hooks.wait_for_request("/after")).body["dial"]
+        result = (await hooks.wait_for_request("/after")).body["dial"]
         await phone.wait_ended()
-    assert (told["status"], told["reason"]) == ("failed", "do_not_call")
+    assert (result["status"], result["reason"]) == ("failed", "do_not_call")
     await customer.lab.wait_ended(call)
     assert await customer.refusal_reasons(call) == ["do_not_call"]
     await customer.change_dnc_list("unsubscribe", LISTED)

@@ -34,35 +34,35 @@ async def test_records_survive_an_engine(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Killed under six calls: each has one record that adds up, and replays the same."""
-    gone, stays = cluster.labs
+    leaving, staying = cluster.labs
     board, kept = CallTable(), ConsumedEvents()
-    async with watch_board(board, gone, stays), SixCalls(gone, hooks, sounds) as calls:
+    async with watch_board(board, leaving, staying), SixCalls(leaving, hooks, sounds) as calls:
         await until(lambda: len(board.calls) == 6, what="all calls on the board")
-        await kept.read(gone, "first", acknowledges=False)
-        await gone.engine.kill()
-        await calls.wait_controllable(stays)
-        await calls.assert_continue(stays)
+        await kept.read(leaving, "first", acknowledges=False)
+        await leaving.engine.kill()
+        await calls.wait_controllable(staying)
+        await calls.assert_continue(staying)
         await until(lambda: sum(board.ended.values()) == 6, what="the board to be empty")
         ids = dict(calls.ids)
     assert summary(board) == "0 live; ended since start: 6 completed"
 
     async def all_ended() -> bool:
-        await kept.read(stays, "second")
+        await kept.read(staying, "second")
         return len(kept.ended) == 6
 
     await until(all_ended, what="six records")
     assert kept.repeated, "what the first reader did not acknowledge"
     for kind, call in ids.items():
-        told = sorted(kept.events[call].values(), key=lambda event: event.sequence_number)
-        assert not list(record_faults(told)), kind
-        audit = await stays.engine.rpc("GET", f"/calls/{call}/replay")
+        result = sorted(kept.events[call].values(), key=lambda event: event.sequence_number)
+        assert not list(record_faults(result)), kind
+        audit = await staying.engine.rpc("GET", f"/calls/{call}/replay")
         assert audit["isSame"], audit
         assert audit["compared"] == audit["lines"] - 1
     record = kept.ended[ids["hold"]].record
     assert record is not None
     assert record.hold_ms > 0
     assert len(record.legs) == 2
-    listed = await stays.engine.rpc("GET", "/calls/ended?limit=6")
+    listed = await staying.engine.rpc("GET", "/calls/ended?limit=6")
     assert sorted(listed["callIds"]) == sorted(ids.values())
 
 
@@ -76,7 +76,7 @@ class ConsumedEvents:
     @property
     def ended(self) -> dict[str, CallEvent]:
         """The ends that were told, by call."""
-        events = (event for told in self.events.values() for event in told.values())
+        events = (event for result in self.events.values() for event in result.values())
         return {event.call_id: event for event in events if event.event == "completed"}
 
     async def read(self, lab: Lab, consumer: str, *, acknowledges: bool = True) -> None:
@@ -92,12 +92,12 @@ class ConsumedEvents:
 
     def _keep(self, delivered: dict[str, Any]) -> None:
         event = msgspec.convert(delivered["event"], CallEvent)
-        told = self.events.setdefault(event.call_id, {})
-        if event.sequence_number in told:
-            assert told[event.sequence_number] == event
+        result = self.events.setdefault(event.call_id, {})
+        if event.sequence_number in result:
+            assert result[event.sequence_number] == event
             assert delivered["again"]
             self.repeated += 1
-        told[event.sequence_number] = event
+        result[event.sequence_number] = event
 
 
 @asynccontextmanager

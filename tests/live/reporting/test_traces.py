@@ -33,14 +33,14 @@ async def test_one_trace_from_request_to_webhook(tmp_path: Path, hooks: WebhookS
             await phone.wait_ended()
             await until(lambda: bool(collector.named("webhook")), what="the spans")
     (began,) = collector.named("RPC POST /calls")
-    (asked,) = collector.named("webhook")
+    (request,) = collector.named("webhook")
     (created,) = collector.named("ARI POST channels")
-    assert began.trace == asked.trace == created.trace == TRACE
+    assert began.trace == request.trace == created.trace == TRACE
     assert began.parent == HEADERS["traceparent"].split("-")[2]
-    assert asked.parent == created.parent == began.span
-    assert all(s.attributes["switchroom.call_id"] == call for s in (began, asked, created))
+    assert request.parent == created.parent == began.span
+    assert all(s.attributes["switchroom.call_id"] == call for s in (began, request, created))
     carried = hooks.requests[0].headers["traceparent"].split("-")
-    assert carried[1:3] == [TRACE, asked.span]
+    assert carried[1:3] == [TRACE, request.span]
 
 
 async def _start_call(lab: Lab, action: object) -> str:

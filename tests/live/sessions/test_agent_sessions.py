@@ -10,11 +10,11 @@ BOB = "1003"
 
 
 @pytest.fixture
-async def talk(crowd: Parties) -> Parties:
+async def talk(parties: Parties) -> Parties:
     """Let customer and source talk; agent 1003 is there to be called."""
-    await crowd.connect()
-    await crowd.add_agent("target", BOB)
-    return crowd
+    await parties.connect()
+    await parties.add_agent("target", BOB)
+    return parties
 
 
 @pytest.mark.parametrize("mode", ["attended", "blind"])

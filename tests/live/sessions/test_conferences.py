@@ -12,18 +12,18 @@ FOUR = ("customer", "source", "target", "fourth")
 
 
 @pytest.fixture
-async def conference(crowd: Parties, hooks: WebhookServer) -> Conference:
+async def conference(parties: Parties, hooks: WebhookServer) -> Conference:
     """Let four talk; after the dial /after is asked, which ends the call."""
-    await crowd.connect(hooks.answers("/after", None))
-    conference = Conference(crowd)
+    await parties.connect(hooks.answers("/after", None))
+    conference = Conference(parties)
     for name in FOUR[2:]:
-        await crowd.add_phone(name)
+        await parties.add_phone(name)
         await conference.add(name)
-    await crowd.expect_audio(**all_hear_all(*FOUR))
+    await parties.expect_audio(**all_hear_all(*FOUR))
     return conference
 
 
-async def test_four_hear_all_others(crowd: Parties, conference: Conference) -> None:
+async def test_four_hear_all_others(parties: Parties, conference: Conference) -> None:
     """And nobody itself; then the members are shown."""
     await conference.wait_for_state("in-progress")
     members = (await conference.view())["members"]
@@ -31,144 +31,144 @@ async def test_four_hear_all_others(crowd: Parties, conference: Conference) -> N
     assert [each.get("agent_id") for each in members] == [None, "ada", None, None]
 
 
-async def test_who_comes_is_heard_when_it_answers(crowd: Parties) -> None:
+async def test_who_comes_is_heard_when_it_answers(parties: Parties) -> None:
     """While the third rings, the two talk on; asked again, it is not called twice."""
-    await crowd.connect()
-    target = await crowd.add_phone("target", picks_up=False)
-    conference = Conference(crowd)
+    await parties.connect()
+    target = await parties.add_phone("target", picks_up=False)
+    conference = Conference(parties)
     first = await conference.add("target")
     await target.wait_ringing()
     assert (await conference.add("target"))["conferenceSessionId"] == conference.id
     assert len(first["members"]) == 3
-    await crowd.expect_audio(customer="source", source="customer", target="")
+    await parties.expect_audio(customer="source", source="customer", target="")
     await target.pick_up()
-    await crowd.expect_audio(**all_hear_all(*FOUR[:3]))
+    await parties.expect_audio(**all_hear_all(*FOUR[:3]))
     assert [m.method for m in target.messages if not m.status].count("INVITE") == 1
 
 
 @pytest.mark.parametrize("name", ["target", "source"])
-async def test_kick(crowd: Parties, conference: Conference, name: str) -> None:
+async def test_kick(parties: Parties, conference: Conference, name: str) -> None:
     """Who is put out is hung up, the others go on."""
     view = await conference.kick(name)
     assert next(m for m in view["members"] if m["state"] == "complete")["reason"] == "kicked"
-    await crowd[name].wait_ended()
-    await crowd.expect_audio(**all_hear_all(*(each for each in FOUR if each != name)))
+    await parties[name].wait_ended()
+    await parties.expect_audio(**all_hear_all(*(each for each in FOUR if each != name)))
 
 
-async def test_leave(crowd: Parties, conference: Conference) -> None:
+async def test_leave(parties: Parties, conference: Conference) -> None:
     """Who leaves is hung up, the others go on; when one is left, the tree goes on."""
     await conference.leave("fourth")
-    await crowd["fourth"].wait_ended()
-    await crowd.expect_audio(**all_hear_all(*FOUR[:3]))
-    await crowd["target"].hang_up()
-    await crowd.expect_audio(customer="source", source="customer")
+    await parties["fourth"].wait_ended()
+    await parties.expect_audio(**all_hear_all(*FOUR[:3]))
+    await parties["target"].hang_up()
+    await parties.expect_audio(customer="source", source="customer")
 
 
-async def test_one_is_left(crowd: Parties, conference: Conference, hooks: WebhookServer) -> None:
+async def test_one_is_left(parties: Parties, conference: Conference, hooks: WebhookServer) -> None:
     """It is completed, and the dial's action runs on the customer."""
     for name in FOUR[1:]:
-        await crowd[name].hang_up()
+        await parties[name].hang_up()
     await conference.wait_for_state("completed")
     assert (await hooks.wait_for_request("/after")).body["dial"]["status"] == "completed"
-    await crowd["customer"].wait_ended()
+    await parties["customer"].wait_ended()
 
 
-async def test_the_main_party_leaves(crowd: Parties, conference: Conference) -> None:
+async def test_the_main_party_leaves(parties: Parties, conference: Conference) -> None:
     """The others go on without the customer; when one is left, it is hung up."""
-    await crowd["customer"].hang_up()
-    await crowd.expect_audio(**all_hear_all(*FOUR[1:]))
+    await parties["customer"].hang_up()
+    await parties.expect_audio(**all_hear_all(*FOUR[1:]))
     await conference.kick("fourth")
-    await crowd.expect_audio(source="target", target="source")
-    await crowd["source"].hang_up()
-    await crowd["target"].wait_ended()
+    await parties.expect_audio(source="target", target="source")
+    await parties["source"].hang_up()
+    await parties["target"].wait_ended()
     await conference.wait_for_state("completed")
 
 
-async def test_mute(crowd: Parties, conference: Conference) -> None:
+async def test_mute(parties: Parties, conference: Conference) -> None:
     """Who is muted is heard by nobody and hears all; who is deaf is heard by all."""
-    leg = await crowd.leg("target")
-    await crowd.control("mute", channelId=leg)
-    await crowd.expect_audio(**all_hear_all(*FOUR, silent="target"))
-    await crowd.control("mute", channelId=leg, direction="out")
-    await crowd.expect_audio(**all_hear_all(*FOUR) | {"target": ""})
-    await crowd.control("unmute", channelId=leg)
-    await crowd.expect_audio(**all_hear_all(*FOUR))
+    leg = await parties.leg("target")
+    await parties.control("mute", channelId=leg)
+    await parties.expect_audio(**all_hear_all(*FOUR, silent="target"))
+    await parties.control("mute", channelId=leg, direction="out")
+    await parties.expect_audio(**all_hear_all(*FOUR) | {"target": ""})
+    await parties.control("unmute", channelId=leg)
+    await parties.expect_audio(**all_hear_all(*FOUR))
 
 
-async def test_hold(crowd: Parties, conference: Conference) -> None:
+async def test_hold(parties: Parties, conference: Conference) -> None:
     """Who is held hears music, and the others one another."""
-    leg = await crowd.leg("target")
-    await crowd.control("hold", channelId=leg)
-    await crowd.expect_audio(**all_hear_all("customer", "source", "fourth"), target="music")
-    await crowd.control("unhold", channelId=leg)
-    await crowd.expect_audio(**all_hear_all(*FOUR))
+    leg = await parties.leg("target")
+    await parties.control("hold", channelId=leg)
+    await parties.expect_audio(**all_hear_all("customer", "source", "fourth"), target="music")
+    await parties.control("unhold", channelId=leg)
+    await parties.expect_audio(**all_hear_all(*FOUR))
 
 
-async def test_coach(crowd: Parties, conference: Conference) -> None:
+async def test_coach(parties: Parties, conference: Conference) -> None:
     """Only who is coached hears the coach, who hears all; then all hear it again."""
     for _ in range(2):
         await conference.coach("fourth", "source")
-        await crowd.expect_audio(
+        await parties.expect_audio(
             **all_hear_all(*FOUR, silent="fourth") | {"source": "customer target fourth"}
         )
     await conference.coach("fourth", "target")
-    await crowd.expect_audio(
+    await parties.expect_audio(
         **all_hear_all(*FOUR, silent="fourth") | {"target": "customer source fourth"}
     )
     for _ in range(2):
         await conference.coach("fourth", None)
-        await crowd.expect_audio(**all_hear_all(*FOUR))
+        await parties.expect_audio(**all_hear_all(*FOUR))
 
 
-async def test_who_is_coached_leaves(crowd: Parties, conference: Conference) -> None:
+async def test_who_is_coached_leaves(parties: Parties, conference: Conference) -> None:
     """The coach hears the others, and is heard by nobody until it is unmuted."""
     await conference.coach("fourth", "source")
-    await crowd.expect_audio(customer="source target", source="customer target fourth")
-    await crowd["source"].hang_up()
-    await crowd.expect_audio(customer="target", target="customer", fourth="customer target")
-    await crowd.control("unmute", channelId=await crowd.leg("fourth"))
-    await crowd.expect_audio(**all_hear_all("customer", "target", "fourth"))
+    await parties.expect_audio(customer="source target", source="customer target fourth")
+    await parties["source"].hang_up()
+    await parties.expect_audio(customer="target", target="customer", fourth="customer target")
+    await parties.control("unmute", channelId=await parties.leg("fourth"))
+    await parties.expect_audio(**all_hear_all("customer", "target", "fourth"))
 
 
-async def test_the_coach_leaves(crowd: Parties, conference: Conference) -> None:
+async def test_the_coach_leaves(parties: Parties, conference: Conference) -> None:
     """The others notice nothing."""
     await conference.coach("fourth", "source")
-    await crowd.expect_audio(customer="source target", source="customer target fourth")
-    await crowd["fourth"].hang_up()
-    await crowd.expect_audio(**all_hear_all(*FOUR[:3]))
+    await parties.expect_audio(customer="source target", source="customer target fourth")
+    await parties["fourth"].hang_up()
+    await parties.expect_audio(**all_hear_all(*FOUR[:3]))
 
 
-async def test_a_coach_is_not_coached(crowd: Parties, conference: Conference) -> None:
+async def test_a_coach_is_not_coached(parties: Parties, conference: Conference) -> None:
     """That is refused, and nothing changes."""
     await conference.coach("fourth", "source")
     with pytest.raises(RequestError) as refused:
         await conference.coach("target", "fourth")
     assert refused.value.problem["code"] == "coach_of_a_coach"
-    await crowd.expect_audio(
+    await parties.expect_audio(
         **all_hear_all(*FOUR, silent="fourth") | {"source": "customer target fourth"}
     )
 
 
 @pytest.mark.parametrize("song", [False, True])
-async def test_one_waits_for_another(crowd: Parties, sounds: MediaServer, song: bool) -> None:
+async def test_one_waits_for_another(parties: Parties, sounds: MediaServer, song: bool) -> None:
     """The source leaves while the target rings: the customer hears music until it answers."""
-    await crowd.connect()
-    target = await crowd.add_phone("target", picks_up=False)
-    conference = Conference(crowd)
+    await parties.connect()
+    target = await parties.add_phone("target", picks_up=False)
+    conference = Conference(parties)
     await conference.add("target", mohAudioUrl=sounds.tone(1550, 500) if song else None)
     await target.wait_ringing()
-    await crowd["source"].hang_up()
-    await crowd.expect_audio_for(1000, {"customer": "song" if song else "music"})
+    await parties["source"].hang_up()
+    await parties.expect_audio_for(1000, {"customer": "song" if song else "music"})
     await target.pick_up()
-    await crowd.expect_audio(customer="target", target="customer")
+    await parties.expect_audio(customer="target", target="customer")
 
 
-async def test_nobody_comes(crowd: Parties) -> None:
+async def test_nobody_comes(parties: Parties) -> None:
     """The two go on talking, and the conference is completed."""
-    await crowd.connect()
-    await crowd.add_refusing("target", 486)
-    conference = Conference(crowd)
+    await parties.connect()
+    await parties.add_refusing("target", 486)
+    conference = Conference(parties)
     await conference.add("target")
     await conference.wait_for_state("completed")
     assert (await conference.view())["members"][2]["reason"] == "busy"
-    await crowd.expect_audio(customer="source", source="customer")
+    await parties.expect_audio(customer="source", source="customer")

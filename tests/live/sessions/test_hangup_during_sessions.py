@@ -15,26 +15,26 @@ async def test_a_hangup_that_was_granted_goes_with_the_slot(tmp_path: Path) -> N
     cluster = Cluster(tmp_path, engines=0)
     ari = cluster.nodes[0].ports.ari
     async with TcpProxy(ari) as one, TcpProxy(ari) as two:
-        gone, stays = cluster.add_engine(ways=[one]), cluster.add_engine(ways=[two])
+        leaving, staying = cluster.add_engine(ways=[one]), cluster.add_engine(ways=[two])
         async with cluster, Phone.answering(free_port()) as phone:
-            call = await gone.call(to=phone.address, action={"type": "gather", "data": {}})
-            await gone.wait_for_state(call, "gathering")
+            call = await leaving.call(to=phone.address, action={"type": "gather", "data": {}})
+            await leaving.wait_for_state(call, "gathering")
             one.cut()
             two.cut()
-            await _wait_for_disconnect(gone)
-            view = await gone.engine.rpc("POST", f"/calls/{call}/hangup", {})
+            await _wait_for_disconnect(leaving)
+            view = await leaving.engine.rpc("POST", f"/calls/{call}/hangup", {})
             assert view["state"] == "ending"
-            await gone.engine.kill()
+            await leaving.engine.kill()
             assert not phone.is_ended
             two.restore()
             await phone.wait_ended(20)
-            await stays.wait_ended(call)
-            asked = [
+            await staying.wait_ended(call)
+            request = [
                 each
-                for each in await stays.timeline_events(call)
+                for each in await staying.timeline_events(call)
                 if each["type"] == "hangup-requested"
             ]
-            assert len(asked) == 1
+            assert len(request) == 1
             await cluster.wait_empty()
 
 

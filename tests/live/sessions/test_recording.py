@@ -26,14 +26,14 @@ async def test_both_sides_are_recorded_apart(lab: Lab) -> None:
     async with recorded_call(lab) as (call, caller, _far):
         await caller.hang_up()
         found = await wait_for_recording(lab, call)
-    told = await lab.engine.wait_for_event(call, "completed")
+    result = await lab.engine.wait_for_event(call, "completed")
     assert found.channels == 2
     assert found.heard_ms(LEFT, CALLER_HZ) >= found.length_ms - 2 * STEP_MS
     assert found.heard_ms(LEFT, CALLEE_HZ) == 0
     assert found.heard_ms(RIGHT, CALLEE_HZ) >= 500
     assert found.heard_ms(RIGHT, CALLER_HZ) == 0
     assert found.spans(RIGHT, 440)[0][0] <= STEP_MS, "recorded from the answer on: it rings"
-    assert found.length_ms == approx(told["recordingDuration"] * 1000, abs=500)
+    assert found.length_ms == approx(result["recordingDuration"] * 1000, abs=500)
 
 
 async def test_a_call_that_is_made_is_recorded(lab: Lab) -> None:
@@ -70,8 +70,8 @@ async def test_a_recording_is_started_and_stopped(lab: Lab) -> None:
     """On request, in the midst of a call; what lies between two pieces is silence."""
     async with recorded_call(lab, recordCall=False) as (call, caller, far):
         recording = f"/calls/{call}/recording"
-        for deed in ("start", "stop", "start"):
-            await lab.engine.rpc("POST", f"{recording}/{deed}", {})
+        for operation in ("start", "stop", "start"):
+            await lab.engine.rpc("POST", f"{recording}/{operation}", {})
             await wait_until_heard(far, CALLER_HZ, 900)
         await caller.hang_up()
         found = await wait_for_recording(lab, call)
@@ -80,31 +80,31 @@ async def test_a_recording_is_started_and_stopped(lab: Lab) -> None:
     assert found.heard_ms(RIGHT, 440) == 0, "it did not ring any more"
 
 
-async def test_a_transfer_is_recorded_to_its_end(crowd: Parties, lab: Lab) -> None:
+async def test_a_transfer_is_recorded_to_its_end(parties: Parties, lab: Lab) -> None:
     """When the caller hands the call over and goes, the one who stays is recorded from then on."""
-    source, target = await crowd.add_phone("source"), await crowd.add_phone("target")
-    customer = await crowd.add_phone("customer")
+    source, target = await parties.add_phone("source"), await parties.add_phone("target")
+    customer = await parties.add_phone("customer")
     action = {"type": "dial", "data": {"number": customer.address}}
-    crowd.call = await lab.call(to=source.address, action=action, recordCall=True)
-    await crowd.expect_audio(customer="source", source="customer")
-    transfer = Transfer(crowd)
+    parties.call = await lab.call(to=source.address, action=action, recordCall=True)
+    await parties.expect_audio(customer="source", source="customer")
+    transfer = Transfer(parties)
     await transfer.start()
-    await crowd.expect_audio(source="target", target="source")
+    await parties.expect_audio(source="target", target="source")
     await transfer.complete()
-    await crowd.expect_audio(customer="target", target="customer")
+    await parties.expect_audio(customer="target", target="customer")
     await target.hang_up()
-    found = await wait_for_recording(lab, crowd.call)
+    found = await wait_for_recording(lab, parties.call)
     ends = [found.spans(LEFT, TONES_HZ[name])[-1][1] for name in ("source", "customer")]
     assert ends[0] <= ends[1] == approx(found.length_ms, abs=300)
     assert found.heard_ms(RIGHT, TONES_HZ["target"]) >= 500
     assert found.spans(RIGHT, TONES_HZ["target"])[-1][1] == approx(found.length_ms, abs=300)
 
 
-@pytest.mark.parametrize("wish", ["yes", 1, {"enabled": True}, {"enable": "true"}, [True]])
-async def test_a_wish_that_is_neither_form_is_refused(lab: Lab, wish: object) -> None:
+@pytest.mark.parametrize("value", ["yes", 1, {"enabled": True}, {"enable": "true"}, [True]])
+async def test_a_wish_that_is_neither_form_is_refused(lab: Lab, value: object) -> None:
     """The wish is a boolean, or an object with enable."""
     with pytest.raises(RequestError) as refused:
-        await lab.call(to="+4722222222", recordCall=wish)
+        await lab.call(to="+4722222222", recordCall=value)
     assert refused.value.status == 400
     assert refused.value.problem["errors"][0]["path"].startswith("recordCall")
 

@@ -15,16 +15,16 @@ NUMBER = "<sip:+15550100@127.0.0.1>"
 
 
 @pytest.fixture
-async def talk(crowd: Parties, hooks: WebhookServer) -> Parties:
+async def talk(parties: Parties, hooks: WebhookServer) -> Parties:
     """Let customer and source talk; afterwards /after is asked, which ends the call."""
-    await crowd.connect(hooks.answers("/after", None))
-    return crowd
+    await parties.connect(hooks.answers("/after", None))
+    return parties
 
 
 def refer_results(phone: Phone) -> list[str]:
     """List what a phone was told of its REFER, as SIP status lines."""
-    told = [m.text for m in phone.messages if m.method == "NOTIFY" and not m.status]
-    return [line.strip() for text in told for line in text.splitlines() if _is_status(line)]
+    result = [m.text for m in phone.messages if m.method == "NOTIFY" and not m.status]
+    return [line.strip() for text in result for line in text.splitlines() if _is_status(line)]
 
 
 def refer_statuses(phone: Phone) -> list[int]:
@@ -51,22 +51,22 @@ async def test_a_refer_to_a_number(talk: Parties) -> None:
     assert (transfer["target"], transfer["sourceAgentId"]) == ("+15550100", "ada")
 
 
-async def test_a_refer_by_who_was_called_first(crowd: Parties) -> None:
+async def test_a_refer_by_who_was_called_first(parties: Parties) -> None:
     """The phone's leg was the one that the tree ran on: the call goes on without it."""
-    await crowd.connect_from_source()
-    await crowd.add_phone("target", port=crowd.lab.trunk_port)
-    crowd["source"].refer(NUMBER)
-    await crowd["source"].wait_ended()
-    assert refer_results(crowd["source"]) == ["SIP/2.0 200 OK"]
-    await crowd.expect_audio(customer="target", target="customer")
+    await parties.connect_from_source()
+    await parties.add_phone("target", port=parties.lab.trunk_port)
+    parties["source"].refer(NUMBER)
+    await parties["source"].wait_ended()
+    assert refer_results(parties["source"]) == ["SIP/2.0 200 OK"]
+    await parties.expect_audio(customer="target", target="customer")
 
 
-async def test_a_refer_during_a_prompt(crowd: Parties, sounds: MediaServer) -> None:
+async def test_a_refer_during_a_prompt(parties: Parties, sounds: MediaServer) -> None:
     """Nobody talks to the phone who could be handed over: it is declined, the prompt goes on."""
     prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 4000)}}
-    source = await crowd.add_phone("source")
-    crowd.call = await crowd.lab.call(to=source.address, action=prompt)
-    await crowd.expect_audio(source="prompt")
+    source = await parties.add_phone("source")
+    parties.call = await parties.lab.call(to=source.address, action=prompt)
+    await parties.expect_audio(source="prompt")
     source.refer(NUMBER)
     await until(lambda: bool(refer_results(source)), what="the answer to REFER")
     assert refer_results(source) == ["SIP/2.0 603 Decline"]

@@ -9,38 +9,38 @@ from tests.live.sessions.test_transfers import wait_for_ringback
 
 
 @pytest.fixture
-async def talk(crowd: Parties, hooks: WebhookServer) -> Parties:
+async def talk(parties: Parties, hooks: WebhookServer) -> Parties:
     """Let customer and source talk; afterwards /after is asked, which ends the call."""
-    await crowd.connect(hooks.answers("/after", None))
-    return crowd
+    await parties.connect(hooks.answers("/after", None))
+    return parties
 
 
-async def start_ringing(crowd: Parties, mode: str = "attended", **more: object) -> Transfer:
+async def start_ringing(parties: Parties, mode: str = "attended", **more: object) -> Transfer:
     """Let the target ring."""
-    target = await crowd.add_phone("target", picks_up=False)
-    transfer = Transfer(crowd)
+    target = await parties.add_phone("target", picks_up=False)
+    transfer = Transfer(parties)
     await transfer.start(mode, **more)
     await wait_for_ringback(target, transfer)
     return transfer
 
 
-async def start_answered(crowd: Parties) -> Transfer:
+async def start_answered(parties: Parties) -> Transfer:
     """Let source and target talk."""
-    transfer = await start_ringing(crowd)
-    await crowd["target"].pick_up()
-    await crowd.expect_audio(source="target", target="source", customer="music")
+    transfer = await start_ringing(parties)
+    await parties["target"].pick_up()
+    await parties.expect_audio(source="target", target="source", customer="music")
     return transfer
 
 
-async def assert_reconnected(crowd: Parties) -> None:
+async def assert_reconnected(parties: Parties) -> None:
     """See that source and customer hear each other as before."""
-    await crowd.expect_audio(customer="source", source="customer")
+    await parties.expect_audio(customer="source", source="customer")
 
 
-async def assert_tree_continues(crowd: Parties, hooks: WebhookServer, status: str) -> None:
+async def assert_tree_continues(parties: Parties, hooks: WebhookServer, status: str) -> None:
     """See that the tree goes on after the dial, and is told why; here it ends."""
     assert (await hooks.wait_for_request("/after")).body["dial"]["status"] == status
-    await crowd["customer"].wait_ended()
+    await parties["customer"].wait_ended()
 
 
 async def test_canceled_while_it_rings(talk: Parties) -> None:
@@ -87,16 +87,16 @@ async def test_the_target_refuses(talk: Parties, status: int, reason: str) -> No
     await assert_reconnected(talk)
 
 
-@pytest.mark.parametrize(("status", "reason", "told"), REFUSALS)
+@pytest.mark.parametrize(("status", "reason", "result"), REFUSALS)
 async def test_the_target_of_a_blind_one_refuses(
-    talk: Parties, hooks: WebhookServer, status: int, reason: str, told: str
+    talk: Parties, hooks: WebhookServer, status: int, reason: str, result: str
 ) -> None:
     """The customer goes on with what follows the dial."""
     await talk.add_refusing("target", status)
     transfer = Transfer(talk)
     await transfer.start("blind")
     await transfer.wait_for_state("failed", reason)
-    await assert_tree_continues(talk, hooks, told)
+    await assert_tree_continues(talk, hooks, result)
 
 
 async def test_the_target_does_not_answer(talk: Parties) -> None:
@@ -134,14 +134,14 @@ async def test_the_customer_hangs_up(talk: Parties, state: str) -> None:
         await talk[name].wait_ended()
 
 
-async def test_the_customer_of_an_agents_call_hangs_up(crowd: Parties) -> None:
+async def test_the_customer_of_an_agents_call_hangs_up(parties: Parties) -> None:
     """The call was the agent's, who is let go with the target."""
-    await crowd.connect_from_source()
-    transfer = await start_answered(crowd)
-    await crowd["customer"].hang_up()
+    await parties.connect_from_source()
+    transfer = await start_answered(parties)
+    await parties["customer"].hang_up()
     await transfer.wait_for_state("abandoned", "customer_hangup")
     for name in ("source", "target"):
-        await crowd[name].wait_ended()
+        await parties[name].wait_ended()
 
 
 async def test_who_was_held_stays_held(talk: Parties) -> None:

@@ -12,11 +12,11 @@ SOON_MS = 2_000  # for a machine that does other things too: `make bench` measur
 
 
 @pytest.fixture
-async def talk(crowd: Parties) -> Parties:
+async def talk(parties: Parties) -> Parties:
     """Let customer and source talk, with a target that answers when it is told."""
-    await crowd.connect()
-    await crowd.add_phone("target", picks_up=False)
-    return crowd
+    await parties.connect()
+    await parties.add_phone("target", picks_up=False)
+    return parties
 
 
 @pytest.fixture
@@ -43,12 +43,12 @@ async def wait_for_ringback(target: Phone, transfer: Transfer) -> None:
     await transfer.wait_for_state("ringback")
 
 
-async def assert_handed_over(crowd: Parties) -> None:
+async def assert_handed_over(parties: Parties) -> None:
     """See that customer and target hear each other, the source gone, and both go when one does."""
-    await crowd["source"].wait_ended()
-    await crowd.expect_audio(customer="target", target="customer")
-    await crowd["target"].hang_up()
-    await crowd["customer"].wait_ended()
+    await parties["source"].wait_ended()
+    await parties.expect_audio(customer="target", target="customer")
+    await parties["target"].hang_up()
+    await parties["customer"].wait_ended()
 
 
 async def test_attended(talk: Parties, attended: Transfer) -> None:
@@ -128,41 +128,41 @@ async def test_music_of_ones_own(talk: Parties, sounds: MediaServer, mode: str) 
 
 
 @pytest.mark.parametrize("mode", ["attended", "blind"])
-async def test_by_an_agent_who_called(crowd: Parties, hooks: WebhookServer, mode: str) -> None:
+async def test_by_an_agent_who_called(parties: Parties, hooks: WebhookServer, mode: str) -> None:
     """The source is the leg that the tree ran on: afterwards it runs on the customer."""
     then = {"type": "gather", "data": {"maxDigits": 1}, "action": hooks.answers("/told", None)}
-    await crowd.connect_from_source(then)
-    await crowd.add_phone("target", picks_up=False)
-    customer, transfer = await crowd.leg("customer"), Transfer(crowd)
+    await parties.connect_from_source(then)
+    await parties.add_phone("target", picks_up=False)
+    customer, transfer = await parties.leg("customer"), Transfer(parties)
     await transfer.start(mode)
-    await wait_for_ringback(crowd["target"], transfer)
-    await crowd["target"].pick_up()
+    await wait_for_ringback(parties["target"], transfer)
+    await parties["target"].pick_up()
     if mode == "attended":
-        await crowd.expect_audio(source="target", target="source", customer="music")
+        await parties.expect_audio(source="target", target="source", customer="music")
         await transfer.complete()
-    await crowd["source"].wait_ended()
-    await crowd.expect_audio(customer="target", target="customer")
-    await crowd["target"].hang_up()
-    await crowd.lab.wait_for_state(crowd.call, "gathering")
-    await crowd["customer"].press("5")
-    told = (await hooks.wait_for_request("/told")).body
-    assert (told["to"], told["dtmf"]) == ({"channelId": customer}, "5")
-    await crowd["customer"].wait_ended()
+    await parties["source"].wait_ended()
+    await parties.expect_audio(customer="target", target="customer")
+    await parties["target"].hang_up()
+    await parties.lab.wait_for_state(parties.call, "gathering")
+    await parties["customer"].press("5")
+    result = (await hooks.wait_for_request("/told")).body
+    assert (result["to"], result["dtmf"]) == ({"channelId": customer}, "5")
+    await parties["customer"].wait_ended()
 
 
 async def test_what_follows_the_dial(
-    crowd: Parties, hooks: WebhookServer, sounds: MediaServer
+    parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """When the target hangs up, the dial's action runs on the customer."""
     prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 3000)}}
-    await crowd.connect(hooks.answers("/after", prompt))
-    await crowd.add_phone("target")
-    transfer = Transfer(crowd)
+    await parties.connect(hooks.answers("/after", prompt))
+    await parties.add_phone("target")
+    transfer = Transfer(parties)
     await transfer.start()
     await transfer.wait_for_state("answered")
     await transfer.complete()
-    await crowd.expect_audio(customer="target", target="customer")
-    await crowd["target"].hang_up()
+    await parties.expect_audio(customer="target", target="customer")
+    await parties["target"].hang_up()
     await hooks.wait_for_request("/after")
-    await crowd.expect_audio(customer="prompt")
-    await crowd["customer"].wait_ended()
+    await parties.expect_audio(customer="prompt")
+    await parties["customer"].wait_ended()

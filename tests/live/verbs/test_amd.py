@@ -28,9 +28,9 @@ async def test_a_call_is_told_who_answered(
         far.speak_only(voice_ms)
         action = hooks.answers("/start", None)
         call = await lab.call(to=far.address, action=action, machineDetection=True)
-        told = (await hooks.wait_for_request("/start")).body
+        result = (await hooks.wait_for_request("/start")).body
         await far.wait_ended()
-    assert told["answeredBy"] == who
+    assert result["answeredBy"] == who
     assert (await lab.wait_ended(call))["answeredBy"] == who
 
 
@@ -82,9 +82,9 @@ async def test_a_dial_goes_on_after_a_machine(lab: Lab, hooks: WebhookServer) ->
             await person.until_hears(600)
             await machine.wait_ended()
             await person.hang_up()
-            told = (await hooks.wait_for_request("/after")).body["dial"]
+            result = (await hooks.wait_for_request("/after")).body["dial"]
         assert machine.tones_heard(600) == []
-    assert (told["status"], told["answeredBy"], told["number"]) == (
+    assert (result["status"], result["answeredBy"], result["number"]) == (
         "completed",
         "human",
         person.address,
@@ -98,9 +98,9 @@ async def test_a_dial_to_a_machine_alone(lab: Lab, hooks: WebhookServer) -> None
         data = {"number": machine.address, "machineDetection": {"onMachine": "hangup"}}
         dial = {"type": "dial", "data": data, "action": hooks.answers("/after", None)}
         async with Phone.calling(lab.pbx, await lab.add_number(dial), tone_hz=600):
-            told = (await hooks.wait_for_request("/after")).body["dial"]
+            result = (await hooks.wait_for_request("/after")).body["dial"]
             await machine.wait_ended()
-    assert (told["status"], told["cause"], told["answeredBy"]) == ("failed", 21, "machine")
+    assert (result["status"], result["cause"], result["answeredBy"]) == ("failed", 21, "machine")
 
 
 async def test_a_crash_while_listening(lab: Lab, hooks: WebhookServer) -> None:
@@ -115,6 +115,6 @@ async def test_a_crash_while_listening(lab: Lab, hooks: WebhookServer) -> None:
         await lab.wait_for_state(call, "detecting")
         await lab.engine.kill()
         await lab.ensure_running()
-        told = (await hooks.wait_for_request("/start")).body
+        result = (await hooks.wait_for_request("/start")).body
         await far.wait_ended()
-    assert told["answeredBy"] == "unknown"
+    assert result["answeredBy"] == "unknown"

@@ -22,7 +22,7 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "path"),
+    ("body", "path"),
     [
         ({"action": "not an address"}, "action"),
         ({"action": {"data": {}}}, "action.type"),
@@ -39,10 +39,10 @@ def nested(depth: int) -> dict[str, Any]:
         ({"action": {"type": "say", "data": {"text": "x" * 4001}}}, "action.data.text"),
     ],
 )
-async def test_a_malformed_call_is_refused(lab: Lab, asked: dict[str, Any], path: str) -> None:
+async def test_a_malformed_call_is_refused(lab: Lab, body: dict[str, Any], path: str) -> None:
     """What can't be run gets 400 with the path of the fault, and nothing is called."""
     with pytest.raises(RequestError) as refused:
-        await lab.call(**{"to": "+15550100", **asked})
+        await lab.call(**{"to": "+15550100", **body})
     assert refused.value.status == 400
     assert refused.value.problem["errors"][0]["path"] == path
 
@@ -56,15 +56,15 @@ async def test_too_large_a_call_is_refused(lab: Lab) -> None:
 
 async def test_the_same_request_is_the_same_call(lab: Lab) -> None:
     """A requestId that comes again gives the call it made, which is not made again."""
-    asked = {"to": "+15550100", "requestId": "order12345"}
+    request = {"to": "+15550100", "requestId": "order12345"}
     async with Phone.answering(lab.trunk_port) as phone:
-        first = await lab.call(**asked, action={"type": "gather"})
-        assert await lab.call(**asked, action={"type": "gather"}) == first
+        first = await lab.call(**request, action={"type": "gather"})
+        assert await lab.call(**request, action={"type": "gather"}) == first
         await phone.wait_answered()
-        assert await lab.call(**asked, action={"type": "gather"}) == first
+        assert await lab.call(**request, action={"type": "gather"}) == first
         await phone.hang_up()
         await lab.wait_ended(first)
-    assert await lab.call(**asked) == first
+    assert await lab.call(**request) == first
 
 
 async def test_another_accounts_call_is_not_there(lab: Lab) -> None:
@@ -149,5 +149,5 @@ async def test_audio_that_cannot_be_had_is_skipped(
     [fetched] = [
         each for each in await lab.timeline_events(call) if each["type"] == "media-fetched"
     ]
-    assert [told.partition(":")[0] for told in fetched["faults"]] == [fault]
+    assert [result.partition(":")[0] for result in fetched["faults"]] == [fault]
     assert (await lab.wait_ended(call))["status"] == "completed"

@@ -33,11 +33,11 @@ async def test_a_number_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
         await until(lambda: not _hears_ringing(caller), what="the end of the ring tone")
         assert far.caller_id == "4721930000"
         await far.hang_up()
-        told = (await hooks.wait_for_request("/after")).body
+        result = (await hooks.wait_for_request("/after")).body
         await caller.wait_ended()
-    assert (told["event"], told["dial"]["status"]) == ("dial", "completed")
-    assert told["dial"]["number"] == "+4722222222"
-    assert told["customData"] == {"order": 7}
+    assert (result["event"], result["dial"]["status"]) == ("dial", "completed")
+    assert result["dial"]["number"] == "+4722222222"
+    assert result["customData"] == {"order": 7}
 
 
 async def test_an_agent_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
@@ -50,16 +50,16 @@ async def test_an_agent_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
         await caller.until_hears(600)
         await far.until_hears(400)
         await far.hang_up()
-        told = (await hooks.wait_for_request("/after")).body["dial"]
-    assert (told["agent_id"], told["reference_id"]) == ("1001", "crm-5")
+        result = (await hooks.wait_for_request("/after")).body["dial"]
+    assert (result["agent_id"], result["reference_id"]) == ("1001", "crm-5")
 
 
 async def test_an_agent_without_a_phone_fails(lab: Lab, hooks: WebhookServer) -> None:
     """An agent who is not registered: the nested action is told at once."""
     number = await _route_dial(lab, hooks, data={"agent_id": "1009"})
     async with Phone.calling(lab.pbx, number):
-        told = (await hooks.wait_for_request("/after")).body["dial"]
-    assert told["status"] == "failed"
+        result = (await hooks.wait_for_request("/after")).body["dial"]
+    assert result["status"] == "failed"
 
 
 async def test_the_first_to_answer_wins(lab: Lab, hooks: WebhookServer) -> None:
@@ -81,18 +81,18 @@ async def test_the_first_to_answer_wins(lab: Lab, hooks: WebhookServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "result"),
     [(486, "busy"), (600, "busy"), (480, "no-answer"), (603, "failed"), (503, "failed")],
 )
-async def test_a_refusal_is_told(lab: Lab, hooks: WebhookServer, status: int, told: str) -> None:
+async def test_a_refusal_is_told(lab: Lab, hooks: WebhookServer, status: int, result: str) -> None:
     """Who is busy, away, unwilling or broken is told as such to the nested action."""
     async with (
         Phone.refusing(free_port(), status) as far,
         Phone.calling(lab.pbx, await _route_dial(lab, hooks, far.address)) as caller,
     ):
-        asked = await hooks.wait_for_request("/after")
+        request = await hooks.wait_for_request("/after")
         await caller.wait_ended()
-    assert asked.body["dial"]["status"] == told
+    assert request.body["dial"]["status"] == result
 
 
 async def test_nobody_answers_in_time(lab: Lab, hooks: WebhookServer) -> None:
@@ -100,12 +100,12 @@ async def test_nobody_answers_in_time(lab: Lab, hooks: WebhookServer) -> None:
     async with Phone.ringing(free_port()) as far:
         number = await _route_dial(lab, hooks, far.address, timeout=1)
         async with Phone.calling(lab.pbx, number) as caller:
-            asked = await hooks.wait_for_request("/after")
+            request = await hooks.wait_for_request("/after")
             await far.wait_ended()
-            rang_ms = asked.at_ms - next(m.at_ms for m in far.messages if m.status == 180)
+            rang_ms = request.at_ms - next(m.at_ms for m in far.messages if m.status == 180)
             await caller.wait_ended()
     assert far.status == 487
-    assert asked.body["dial"]["status"] == "no-answer"
+    assert request.body["dial"]["status"] == "no-answer"
     assert 900 < rang_ms < 1_000 * (1 + SLACK_S)
 
 
@@ -119,8 +119,11 @@ async def test_music_instead_of_ringing(lab: Lab, hooks: WebhookServer) -> None:
             await caller.until_hears(600)
             await far.until_hears(400)
             await until(lambda: _hears_only(caller, 600), what="the music's end")
-            rung = [f for f in caller.frames if level(f.samples, 600) < 800]
-            assert not any(_is_ringing(rung[i : i + WINDOW]) for i in range(0, len(rung), WINDOW))
+            ringing_frames = [f for f in caller.frames if level(f.samples, 600) < 800]
+            assert not any(
+                _is_ringing(ringing_frames[i : i + WINDOW])
+                for i in range(0, len(ringing_frames), WINDOW)
+            )
             await caller.hang_up()
             await far.wait_ended()
 
@@ -130,11 +133,11 @@ async def test_time_limit_ends_the_talk(lab: Lab, hooks: WebhookServer) -> None:
     async with Phone.answering(free_port(), tone_hz=600) as far:
         number = await _route_dial(lab, hooks, data={"number": far.address, "timeLimit": 1})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
-            asked = await hooks.wait_for_request("/after")
+            request = await hooks.wait_for_request("/after")
             await far.wait_ended()
             await caller.wait_ended()
             [talk] = far.tones_heard(400)
-    assert asked.body["dial"]["status"] == "completed"
+    assert request.body["dial"]["status"] == "completed"
     assert talk.length_ms == approx(1000, abs=250)
 
 
@@ -165,8 +168,8 @@ def _is_ringing(frames: list[Frame]) -> bool:
 
 def _hears_only(phone: Phone, hz: int) -> bool:
     """Tell whether a tone is all there is: its power is the whole power."""
-    lately = phone.frames[-WINDOW:]
+    recent = phone.frames[-WINDOW:]
     return all(
         level(frame.samples, hz) ** 2 / 2 > 0.98 * float((frame.samples.astype(float) ** 2).mean())
-        for frame in lately
+        for frame in recent
     )

@@ -52,8 +52,8 @@ def crm_answer(agent: str = "+4722222222", tier: str = "gold") -> dict[str, Any]
 
 async def start_call(lab: Lab, **more: Any) -> str:
     """Call somebody who gets the flow."""
-    asked = {"to": "+15550100", "flowId": "support", "customData": {"order": 7}, **more}
-    return await lab.call(**asked, contact={"fName": "Ada"})
+    request = {"to": "+15550100", "flowId": "support", "customData": {"order": 7}, **more}
+    return await lab.call(**request, contact={"fName": "Ada"})
 
 
 async def visited_nodes(lab: Lab, call: str) -> list[str]:
@@ -75,11 +75,11 @@ async def said_texts(lab: Lab, call: str) -> list[str]:
     return [each["data"]["text"] for each in story if each["type"] == "say"]
 
 
-def check_lookup(asked: WebhookRequest, call: str) -> None:
+def check_lookup(request: WebhookRequest, call: str) -> None:
     """Check what the customer's server was asked."""
-    assert asked.body == {"phone": "+15550001", "order": 7}
-    assert asked.headers["authorization"] == f"Bearer {TOKEN}"
-    assert asked.headers["idempotency-key"].startswith(call)
+    assert request.body == {"phone": "+15550001", "order": 7}
+    assert request.headers["authorization"] == f"Bearer {TOKEN}"
+    assert request.headers["idempotency-key"].startswith(call)
 
 
 async def test_a_lookup_a_menu_and_an_agent(
@@ -165,14 +165,14 @@ async def test_no_secret_is_ever_told(lab: Lab, hooks: WebhookServer, sounds: Me
         await caller.hang_up()
         await lab.wait_ended(call)
     assert TOKEN in hooks.requests[0].headers["authorization"]
-    told = [
+    result = [
         await lab.engine.rpc("GET", f"/calls/{call}/timeline"),
         await lab.engine.rpc("GET", f"/requests/acme/{REQUEST}"),
         await lab.engine.wait_for_event(call, "completed"),
     ]
     logs = "".join(each.read_text() for each in lab.engine.folder.glob("*log*") if each.is_file())
     assert logs
-    assert TOKEN not in json.dumps(told) + logs
+    assert TOKEN not in json.dumps(result) + logs
 
 
 async def test_the_engine_dies_while_a_request_is_open(

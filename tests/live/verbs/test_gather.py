@@ -21,9 +21,9 @@ async def test_tells_the_webhook_at_the_last_digit(lab: Lab, hooks: WebhookServe
         await phone.wait_answered()
         await lab.wait_for_state(call, "gathering")
         presses = await phone.press("1*29")
-        told = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/told")
         await phone.wait_ended()
-    assert told.body == {
+    assert result.body == {
         "callId": call,
         "event": "gather",
         "dtmf": "1*29",
@@ -31,8 +31,8 @@ async def test_tells_the_webhook_at_the_last_digit(lab: Lab, hooks: WebhookServe
         "reason": "max-digits",
         "customData": {"order": 7},
     }
-    assert told.at_ms - presses[-1].up_ms < SOON_MS
-    assert told.id
+    assert result.at_ms - presses[-1].up_ms < SOON_MS
+    assert result.id
 
 
 async def test_digit_timeout_runs_from_the_last_key(lab: Lab, hooks: WebhookServer) -> None:
@@ -43,10 +43,10 @@ async def test_digit_timeout_runs_from_the_last_key(lab: Lab, hooks: WebhookServ
         call = await lab.call(to="+15550100", action=action)
         await lab.wait_for_state(call, "gathering")
         presses = await phone.press("123", gap_ms=500)
-        told = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/told")
         await phone.wait_ended()
-    assert (told.body["dtmf"], told.body["reason"]) == ("123", "digit-timeout")
-    assert -EARLY_MS < told.at_ms - presses[-1].up_ms - (700 + GRACE_MS) < SOON_MS
+    assert (result.body["dtmf"], result.body["reason"]) == ("123", "digit-timeout")
+    assert -EARLY_MS < result.at_ms - presses[-1].up_ms - (700 + GRACE_MS) < SOON_MS
 
 
 async def test_first_digit_timeout_begins_after_the_prompt(
@@ -57,12 +57,12 @@ async def test_first_digit_timeout_begins_after_the_prompt(
     action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action=action)
-        told = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/told")
         await phone.wait_ended()
         prompt = phone.tones_heard(600)[0]
-    assert (told.body["dtmf"], told.body["reason"]) == ("", "timeout")
+    assert (result.body["dtmf"], result.body["reason"]) == ("", "timeout")
     assert prompt.length_ms == approx(1000, abs=EDGE_MS)
-    assert -EARLY_MS < told.at_ms - prompt.end_ms - (600 + GRACE_MS) < SOON_MS
+    assert -EARLY_MS < result.at_ms - prompt.end_ms - (600 + GRACE_MS) < SOON_MS
 
 
 async def test_terminator_ends_it_and_is_left_out(lab: Lab, hooks: WebhookServer) -> None:
@@ -73,10 +73,10 @@ async def test_terminator_ends_it_and_is_left_out(lab: Lab, hooks: WebhookServer
         call = await lab.call(to="+15550100", action=action)
         await lab.wait_for_state(call, "gathering")
         presses = await phone.press("1#2*")
-        told = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/told")
         await phone.wait_ended()
-    assert (told.body["dtmf"], told.body["reason"]) == ("1#2", "terminator")
-    assert told.at_ms - presses[-1].up_ms < SOON_MS
+    assert (result.body["dtmf"], result.body["reason"]) == ("1#2", "terminator")
+    assert result.at_ms - presses[-1].up_ms < SOON_MS
 
 
 async def test_no_terminator(lab: Lab, hooks: WebhookServer) -> None:
@@ -87,9 +87,9 @@ async def test_no_terminator(lab: Lab, hooks: WebhookServer) -> None:
         call = await lab.call(to="+15550100", action=action)
         await lab.wait_for_state(call, "gathering")
         await phone.press("1#2#")
-        told = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/told")
         await phone.wait_ended()
-    assert (told.body["dtmf"], told.body["reason"]) == ("1#2#", "digit-timeout")
+    assert (result.body["dtmf"], result.body["reason"]) == ("1#2#", "digit-timeout")
 
 
 async def test_a_key_stops_the_prompt(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
@@ -100,10 +100,10 @@ async def test_a_key_stops_the_prompt(lab: Lab, hooks: WebhookServer, sounds: Me
         await lab.call(to="+15550100", action=action)
         await phone.until_hears(600)
         presses = await phone.press("5")
-        told = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/told")
         await phone.wait_ended()
         [prompt] = phone.tones_heard(600)
-    assert told.body["dtmf"] == "5"
+    assert result.body["dtmf"] == "5"
     assert prompt.end_ms - presses[0].up_ms < SOON_MS
 
 
@@ -125,7 +125,7 @@ async def test_the_webhook_answers_the_next_tree(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """What the webhook answers runs: a second gather on the channelId told, then a prompt."""
-    told: list[str] = []
+    result: list[str] = []
     end = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
     second = hooks.answers("/second", end)
     async with Phone.answering(lab.trunk_port) as phone:
@@ -136,9 +136,9 @@ async def test_the_webhook_answers_the_next_tree(
         hooks.answers("/first", {"type": "gather", "data": data, "action": second})
         for key, path in (("1", "/first"), ("2", "/second")):
             await phone.press(key)
-            told.append((await hooks.wait_for_request(path)).body["dtmf"])
+            result.append((await hooks.wait_for_request(path)).body["dtmf"])
             await lab.wait_for_state(call, "gathering") if path == "/first" else None
         await phone.wait_ended()
         assert len(phone.tones_heard(700)) == 1
-    assert told == ["1", "2"]
-    assert all(asked.body["customData"] == {"order": 7} for asked in hooks.requests)
+    assert result == ["1", "2"]
+    assert all(request.body["customData"] == {"order": 7} for request in hooks.requests)

@@ -39,8 +39,8 @@ async def test_click_to_call_from_first(lab: Lab) -> None:
         Phone.answering(port, tone_hz=400) as first,
         Phone.answering(lab.trunk_port, tone_hz=600) as second,
     ):
-        asked = {"from": first.address, "to": "+4722222222", "fromFirst": True}
-        call = await lab.call(**asked, action={"type": "hangup", "data": {}})
+        request = {"from": first.address, "to": "+4722222222", "fromFirst": True}
+        call = await lab.call(**request, action={"type": "hangup", "data": {}})
         await first.wait_answered()
         await first.until_hears(600)
         await second.until_hears(400)

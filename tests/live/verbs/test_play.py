@@ -65,6 +65,11 @@ async def test_each_verb_goes_on_to_its_action(
             to="+15550100", action=hooks.answers("/0", action), customData={"order": 7}
         )
         await phone.wait_ended(30)
-    assert [asked.body["event"] for asked in hooks.requests] == ["start", "play", "say", "gather"]
-    assert all(asked.body["callId"] == call for asked in hooks.requests)
-    assert all(asked.body["customData"] == {"order": 7} for asked in hooks.requests)
+    assert [request.body["event"] for request in hooks.requests] == [
+        "start",
+        "play",
+        "say",
+        "gather",
+    ]
+    assert all(request.body["callId"] == call for request in hooks.requests)
+    assert all(request.body["customData"] == {"order": 7} for request in hooks.requests)

@@ -34,12 +34,15 @@ class MessageCall:
 
     async def result(self) -> dict[str, Any]:
         """Wait until the nested action is told of the message; the event tells the same."""
-        asked = dict((await self._hooks.wait_for_request("/after")).body)
-        told = await self.lab.engine.wait_for_event(self.call, "recorded")
-        assert (asked["event"], asked["recordingPurpose"]) == ("record", "voicemail")
-        assert (told["reason"], told["recordingUrl"]) == (asked["reason"], asked["recordingUrl"])
-        assert told["recordingPurpose"] == "voicemail"
-        return asked
+        request = dict((await self._hooks.wait_for_request("/after")).body)
+        result = await self.lab.engine.wait_for_event(self.call, "recorded")
+        assert (request["event"], request["recordingPurpose"]) == ("record", "voicemail")
+        assert (result["reason"], result["recordingUrl"]) == (
+            request["reason"],
+            request["recordingUrl"],
+        )
+        assert result["recordingPurpose"] == "voicemail"
+        return request
 
     async def message(self) -> RecordingFile:
         """Wait until the message is filed, and has left the PBX."""
@@ -146,8 +149,8 @@ async def test_who_hangs_up_has_left_a_message(lab: Lab, hooks_after: WebhookSer
         await box.caller.hang_up()
         assert (await box.result())["reason"] == "hangup"
         found = await box.message()
-        told = await lab.engine.wait_for_event(box.call, "completed")
-    assert (told["recordingPurpose"], told["endedBy"]) == ("voicemail", "caller")
+        result = await lab.engine.wait_for_event(box.call, "completed")
+    assert (result["recordingPurpose"], result["endedBy"]) == ("voicemail", "caller")
     assert 900 <= found.length_ms <= 2_500
 
 
@@ -161,10 +164,10 @@ async def test_a_party_that_was_called_leaves_a_message(
         box = MessageCall(lab, hooks_after, call, far)
         assert (await box.result())["reason"] == "max-length"
         message = await box.message()
-        told = await lab.engine.wait_for_event(call, "completed")
+        result = await lab.engine.wait_for_event(call, "completed")
     assert message.heard_ms(LEFT, VOICE_HZ) >= 700
-    assert told["recordingPurpose"] == "call"
-    whole = RecordingFile(Path(told["recordingUrl"].removeprefix("file://")))
+    assert result["recordingPurpose"] == "call"
+    whole = RecordingFile(Path(result["recordingUrl"].removeprefix("file://")))
     assert (whole.channels, whole.length_ms > message.length_ms) == (2, True)
 
 
@@ -194,5 +197,5 @@ async def test_a_message_that_ends_without_an_engine_is_filed(
         await box.caller.hang_up()
         await lab.engine.start()
         assert (await box.message()).length_ms >= 900
-        told = await lab.engine.wait_for_event(box.call, "recorded")
-    assert told["reason"] == "hangup"
+        result = await lab.engine.wait_for_event(box.call, "recorded")
+    assert result["reason"] == "hangup"

@@ -12,97 +12,97 @@ PROMPT_HZ = TONES_HZ["prompt"]
 PROMPT_MS = 1_500
 
 
-async def _start_dial(crowd: Parties, hooks: WebhookServer, *names: str, **data: object) -> None:
+async def _start_dial(parties: Parties, hooks: WebhookServer, *names: str, **data: object) -> None:
     """Let the customer call a number that dials parties, and then asks /after."""
     for name in names:
-        await crowd.add_phone(name)
-    numbers = [crowd[name].address for name in names]
+        await parties.add_phone(name)
+    numbers = [parties[name].address for name in names]
     dial = {
         "type": "dial",
         "data": {"number": numbers, **data},
         "action": hooks.answers("/after", None),
     }
-    await crowd.call_in(await crowd.lab.add_number(dial))
+    await parties.call_in(await parties.lab.add_number(dial))
 
 
-def _rings_and_whispers(crowd: Parties) -> bool:
-    heard = crowd.heard_now("customer", "source")
+def _rings_and_whispers(parties: Parties) -> bool:
+    heard = parties.heard_now("customer", "source")
     return "ringing" in heard["customer"] and heard["source"] == {"prompt"}
 
 
 async def test_a_whisper_is_for_the_called_party(
-    crowd: Parties, hooks: WebhookServer, sounds: MediaServer
+    parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """It alone hears it, whole; the caller hears ringing till then; then they hear each other."""
     whisper = {"type": "play", "data": {"audioUrl": sounds.tone(PROMPT_HZ, PROMPT_MS)}}
-    await _start_dial(crowd, hooks, "source", whisper=whisper)
-    await until(lambda: _rings_and_whispers(crowd), what="a whisper, and ringing elsewhere")
-    await crowd.expect_audio(customer="source", source="customer")
-    [heard] = crowd["source"].tones_heard(PROMPT_HZ)
+    await _start_dial(parties, hooks, "source", whisper=whisper)
+    await until(lambda: _rings_and_whispers(parties), what="a whisper, and ringing elsewhere")
+    await parties.expect_audio(customer="source", source="customer")
+    [heard] = parties["source"].tones_heard(PROMPT_HZ)
     assert heard.length_ms == approx(PROMPT_MS, abs=60)
-    assert crowd["customer"].tones_heard(PROMPT_HZ) == []
-    assert not [each for each in crowd["source"].tones_heard(TONES_HZ["customer"])
+    assert parties["customer"].tones_heard(PROMPT_HZ) == []
+    assert not [each for each in parties["source"].tones_heard(TONES_HZ["customer"])
                 if each.start_ms < heard.end_ms - 40]  # fmt: skip
 
 
 async def test_the_right_key_connects(
-    crowd: Parties, hooks: WebhookServer, sounds: MediaServer
+    parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """It may be pressed during the prompt, which ends with it."""
     confirm = {"digit": "5", "audioUrl": sounds.tone(PROMPT_HZ, 5_000)}
-    await _start_dial(crowd, hooks, "source", confirm=confirm)
-    await crowd["source"].until_hears(PROMPT_HZ)
-    await crowd["source"].press("5")
-    await crowd.expect_audio(customer="source", source="customer")
-    await crowd["source"].hang_up()
-    told = (await hooks.wait_for_request("/after")).body["dial"]
-    assert told["status"] == "completed"
+    await _start_dial(parties, hooks, "source", confirm=confirm)
+    await parties["source"].until_hears(PROMPT_HZ)
+    await parties["source"].press("5")
+    await parties.expect_audio(customer="source", source="customer")
+    await parties["source"].hang_up()
+    result = (await hooks.wait_for_request("/after")).body["dial"]
+    assert result["status"] == "completed"
 
 
-async def test_a_wrong_key_is_a_refusal(crowd: Parties, hooks: WebhookServer) -> None:
+async def test_a_wrong_key_is_a_refusal(parties: Parties, hooks: WebhookServer) -> None:
     """The called party is hung up, and the call goes on."""
-    await _start_dial(crowd, hooks, "source", confirm={"timeout": 5_000})
-    await crowd["source"].wait_answered()
-    await until(lambda: "ringing" in crowd.heard_now("customer")["customer"], what="ringing")
-    await crowd["source"].press("7")
-    told = (await hooks.wait_for_request("/after")).body["dial"]
-    await crowd["source"].wait_ended()
-    assert (told["status"], told["cause"]) == ("failed", 21)
-    assert crowd["customer"].tones_heard(TONES_HZ["source"]) == []
+    await _start_dial(parties, hooks, "source", confirm={"timeout": 5_000})
+    await parties["source"].wait_answered()
+    await until(lambda: "ringing" in parties.heard_now("customer")["customer"], what="ringing")
+    await parties["source"].press("7")
+    result = (await hooks.wait_for_request("/after")).body["dial"]
+    await parties["source"].wait_ended()
+    assert (result["status"], result["cause"]) == ("failed", 21)
+    assert parties["customer"].tones_heard(TONES_HZ["source"]) == []
 
 
-async def test_no_key_is_a_refusal(crowd: Parties, hooks: WebhookServer) -> None:
+async def test_no_key_is_a_refusal(parties: Parties, hooks: WebhookServer) -> None:
     """Whoever presses nothing for confirm.timeout ms is hung up."""
-    await _start_dial(crowd, hooks, "source", confirm={"timeout": 1_000})
-    await crowd["source"].wait_answered()
-    told = (await hooks.wait_for_request("/after")).body["dial"]
-    await crowd["source"].wait_ended()
-    assert (told["status"], told["cause"]) == ("failed", 21)
+    await _start_dial(parties, hooks, "source", confirm={"timeout": 1_000})
+    await parties["source"].wait_answered()
+    result = (await hooks.wait_for_request("/after")).body["dial"]
+    await parties["source"].wait_ended()
+    assert (result["status"], result["cause"]) == ("failed", 21)
 
 
 async def test_the_first_to_confirm_wins(
-    crowd: Parties, hooks: WebhookServer, sounds: MediaServer
+    parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Both answer and hear the prompt; the second presses, the first is hung up."""
     confirm = {"audioUrl": sounds.tone(PROMPT_HZ, 5_000)}
-    await _start_dial(crowd, hooks, "source", "target", confirm=confirm)
-    await crowd["source"].until_hears(PROMPT_HZ)
-    await crowd["target"].until_hears(PROMPT_HZ)
-    await crowd["target"].press("1")
-    await crowd.expect_audio(customer="target", target="customer")
-    await crowd["source"].wait_ended()
-    assert crowd["source"].tones_heard(TONES_HZ["customer"]) == []
+    await _start_dial(parties, hooks, "source", "target", confirm=confirm)
+    await parties["source"].until_hears(PROMPT_HZ)
+    await parties["target"].until_hears(PROMPT_HZ)
+    await parties["target"].press("1")
+    await parties.expect_audio(customer="target", target="customer")
+    await parties["source"].wait_ended()
+    assert parties["source"].tones_heard(TONES_HZ["customer"]) == []
 
 
 async def test_a_crash_during_a_whisper(
-    crowd: Parties, hooks: WebhookServer, sounds: MediaServer, lab: Lab
+    parties: Parties, hooks: WebhookServer, sounds: MediaServer, lab: Lab
 ) -> None:
     """The next engine connects them when it has been heard; the whisper does not even pause."""
     whisper = {"type": "play", "data": {"audioUrl": sounds.tone(PROMPT_HZ, 3_000)}}
-    await _start_dial(crowd, hooks, "source", whisper=whisper)
-    await crowd["source"].until_hears(PROMPT_HZ)
+    await _start_dial(parties, hooks, "source", whisper=whisper)
+    await parties["source"].until_hears(PROMPT_HZ)
     await lab.engine.kill()
     await lab.ensure_running()
-    await crowd.expect_audio(customer="source", source="customer")
-    [heard] = crowd["source"].tones_heard(PROMPT_HZ)
+    await parties.expect_audio(customer="source", source="customer")
+    [heard] = parties["source"].tones_heard(PROMPT_HZ)
     assert heard.length_ms == approx(3_000, abs=60)

@@ -1,7 +1,7 @@
 """SimLines: the channels of one PBX and what happens on its lines, told as ARI tells it.
 
 By the rules measured on Asterisk 22.10 (docs/asterisk.md). Phones act on it by the methods named
-after what happens; what no caller should have to hear is kept in `wrong`.
+after what happens; what no caller should have to hear is kept in `violations`.
 """
 
 from collections.abc import Callable
@@ -17,9 +17,9 @@ from engine.ari.generated.events import (
 )
 from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.models import CallerID
-from tests.harness.sim.channel import SimBridge, SimChannel, SimPlayback
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.manager import SimManager
+from tests.harness.sim.model import SimBridge, SimChannel, SimPlayback
 
 
 class SimPhones(Protocol):
@@ -41,14 +41,14 @@ class SimPhones(Protocol):
 CAUSES = {486: 17, 480: 19, 408: 18, 403: 21, 603: 21, 404: 1, 488: 58, 500: 38, 503: 34}
 
 
-class SimLines:
+class SimChannels:
     """Channels, and what was heard on them; `is_listened_to`: whether the app has a websocket."""
 
     def __init__(
         self,
         clock: SimClock,
         phones: SimPhones,
-        tell: Callable[[AriEvent], None],
+        emit: Callable[[AriEvent], None],
         length_ms: Callable[[str], int | None],
     ) -> None:
         self.channels: dict[str, SimChannel] = {}
@@ -57,13 +57,13 @@ class SimLines:
         self.playbacks: dict[str, SimPlayback] = {}
         self.past: dict[str, SimChannel] = {}
         self.heard: dict[str, SimPlayback] = {}  # every playback that was ever asked for
-        self.wrong: list[tuple[str, str]] = []  # channel, what
+        self.violations: list[tuple[str, str]] = []  # channel, what
         self.called_again: list[str] = []  # channels
         self.is_listened_to = False
         self.manager = SimManager(clock)
         self._clock = clock
         self._phones = phones
-        self._tell = tell
+        self._emit = emit
         self._length_ms = length_ms
 
     def is_heard(self, app: str) -> bool:
@@ -79,7 +79,7 @@ class SimLines:
         channel.is_inbound, channel.state = True, "Ring"
         channel.caller = CallerID(name="", number=caller)
         if self.is_heard(app):
-            self._entered(channel, "inbound", number)
+            self._enter_stasis(channel, "inbound", number)
         else:
             self._end(channel, 34, 0)
         return channel
@@ -88,7 +88,7 @@ class SimLines:
         """180 Ringing."""
         if channel.ended_ms is None and channel.state == "Down":
             channel.state = "Ringing"
-            self._changed(channel)
+            self._emit_state_change(channel)
 
     def answers(self, channel: SimChannel) -> None:
         """200 OK of a phone that we called."""
@@ -113,8 +113,8 @@ class SimLines:
             return False
         now = self._clock.at_ms
         channel.presses.append((digit, now - held_ms, now))
-        self.manager.tell(channel.id, digit, round(held_ms))
-        self._tell(
+        self.manager.emit(channel.id, digit, round(held_ms))
+        self._emit(
             ChannelDtmfReceived(
                 application=channel.app,
                 timestamp=self._clock.timestamp(),
@@ -125,10 +125,10 @@ class SimLines:
         )
         return True
 
-    def restarts(self) -> None:
+    def restart(self) -> None:
         """Lose everything, without a word."""
         for channel in list(self.channels.values()):
-            self._gone(channel, 0)
+            self._remove_channel(channel, 0)
 
     # What follows
 
@@ -139,14 +139,14 @@ class SimLines:
 
     def _up(self, channel: SimChannel) -> None:
         channel.state, channel.up_ms = "Up", self._clock.at_ms
-        self._changed(channel)
+        self._emit_state_change(channel)
 
     def _end(self, channel: SimChannel, cause: int, sip: int) -> None:
-        self._gone(channel, cause)
+        self._remove_channel(channel, cause)
         if channel.in_stasis:
-            self._tell(StasisEnd(application=channel.app, timestamp="", channel=channel.shape()))
+            self._emit(StasisEnd(application=channel.app, timestamp="", channel=channel.shape()))
         if not channel.is_inbound and channel.snooped is None:
-            self._tell(
+            self._emit(
                 ChannelDestroyed(
                     application=channel.app,
                     timestamp="",
@@ -157,7 +157,7 @@ class SimLines:
                 )
             )
 
-    def _gone(self, channel: SimChannel, cause: int) -> None:
+    def _remove_channel(self, channel: SimChannel, cause: int) -> None:
         now = self._clock.at_ms
         channel.ended_ms, channel.cause = now, cause
         del self.channels[channel.id]
@@ -166,7 +166,7 @@ class SimLines:
         for playback in channel.playing:
             if playback.timer is not None:
                 playback.timer.cancel()
-            self._told_finished(playback, is_failed=True)
+            self._emit_finished(playback, is_failed=True)
         channel.playing.clear()
         for kind in list(channel.open):
             channel.end(kind, now)
@@ -183,22 +183,22 @@ class SimLines:
         for again in blocked:
             again()
 
-    def _changed(self, channel: SimChannel) -> None:
-        self._tell(
+    def _emit_state_change(self, channel: SimChannel) -> None:
+        self._emit(
             ChannelStateChange(application=channel.app, timestamp="", channel=channel.shape())
         )
 
-    def _entered(self, channel: SimChannel, *args: str) -> None:
+    def _enter_stasis(self, channel: SimChannel, *args: str) -> None:
         channel.enter(*args)
-        self._tell(
+        self._emit(
             StasisStart(
                 application=channel.app, timestamp="", args=list(args), channel=channel.shape()
             )
         )
 
-    def _told_finished(self, playback: SimPlayback, *, is_failed: bool) -> None:
+    def _emit_finished(self, playback: SimPlayback, *, is_failed: bool) -> None:
         playback.ended_ms = self._clock.at_ms
         if self.playbacks.get(playback.id) is playback:
             del self.playbacks[playback.id]
         shape = playback.shape("failed" if is_failed else "done")
-        self._tell(PlaybackFinished(application=playback.channel.app, timestamp="", playback=shape))
+        self._emit(PlaybackFinished(application=playback.channel.app, timestamp="", playback=shape))

@@ -8,8 +8,8 @@ from engine.ari.generated.models import Bridge, CallerID, Channel, DialplanCEP, 
 from tests.harness.sim.clock import SimTimer
 
 State = Literal["Down", "Ring", "Ringing", "Up"]
-_NOBODY = CallerID(name="", number="")
-_DIALLING = DialplanCEP(
+_NO_CALLER = CallerID(name="", number="")
+_NOT_IN_STASIS = DialplanCEP(
     context="", exten="", priority=1, app_name="AppDial2", app_data="(Outgoing Line)"
 )
 
@@ -33,7 +33,7 @@ class SimPlayback:
     """One playback of a channel's queue; times in ms."""
 
     __slots__ = (
-        "asked_ms",
+        "requested_ms",
         "channel",
         "ended_ms",
         "id",
@@ -45,13 +45,13 @@ class SimPlayback:
     )
 
     def __init__(
-        self, playback_id: str, channel: "SimChannel", length_ms: int | None, asked_ms: float
+        self, playback_id: str, channel: "SimChannel", length_ms: int | None, requested_ms: float
     ) -> None:
         self.id = playback_id
         self.channel = channel
         self.missing = length_ms is None
         self.length_ms = length_ms or 0
-        self.asked_ms = asked_ms
+        self.requested_ms = requested_ms
         self.span: SimSpan | None = None
         self.ended_ms: float | None = None
         self.stopped = False
@@ -80,7 +80,7 @@ class SimChannel:
         "id",
         "is_dialled",
         "is_inbound",
-        "marks",
+        "variables",
         "open",
         "playing",
         "presses",
@@ -96,10 +96,10 @@ class SimChannel:
         self.app = app
         self.is_inbound = False
         self.is_dialled = False
-        self.marks: set[str] = set()  # variables that were set
+        self.variables: set[str] = set()  # variables that were set
         self.state: State = "Down"
-        self.caller = _NOBODY
-        self.dialplan = _DIALLING
+        self.caller = _NO_CALLER
+        self.dialplan = _NOT_IN_STASIS
         self.bridge: SimBridge | None = None
         self.snooped: SimChannel | None = None  # whom it hears, and who alone hears it
         self.playing: deque[SimPlayback] = deque()
@@ -122,7 +122,7 @@ class SimChannel:
     @property
     def in_stasis(self) -> bool:
         """Whether the app commands it."""
-        return self.dialplan is not _DIALLING
+        return self.dialplan is not _NOT_IN_STASIS
 
     @property
     def has_music(self) -> bool:
@@ -149,7 +149,7 @@ class SimChannel:
             name=self.endpoint,
             state=self.state,
             caller=self.caller,
-            connected=_NOBODY,
+            connected=_NO_CALLER,
             accountcode="",
             dialplan=self.dialplan,
             creationtime="",
