@@ -71,9 +71,9 @@ class ListStore:
         page = sa.select(*_COLUMNS).where(condition).order_by(lists.c.id.desc())
         async with self._database.reading() as connection:
             rows = await connection.execute(page.limit(limit).offset(offset))
-            found = await _with_tags(connection, [dict(row) for row in rows.mappings()])
+            page_lists = await _with_tags(connection, [dict(row) for row in rows.mappings()])
             total = sa.select(sa.func.count()).select_from(lists).where(condition)
-            return found, int((await connection.execute(total)).scalar_one())
+            return page_lists, int((await connection.execute(total)).scalar_one())
 
     async def add(
         self, connection: AsyncConnection, account_id: str, values: Mapping[str, Any]

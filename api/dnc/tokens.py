@@ -57,8 +57,8 @@ class DncTokenStore:
             .where(tokens.c.token_hash == _hash(token), accounts.c.is_active)
         )
         async with self._database.reading() as connection:
-            found: str | None = (await connection.execute(query)).scalar_one_or_none()
-        return found
+            account_id: str | None = (await connection.execute(query)).scalar_one_or_none()
+        return account_id
 
     async def all(self, account_id: str) -> list[DncToken]:
         """Return an account's tokens, oldest first."""

@@ -64,15 +64,15 @@ class NumberStore:
 
     async def page(self, account_id: str, page: Page) -> tuple[list[Number], int]:
         """Return a page, newest first, and the total."""
-        mine = numbers.c.account_id == account_id
+        in_account = numbers.c.account_id == account_id
         query = (
             sa.select(numbers)
-            .where(mine)
+            .where(in_account)
             .order_by(numbers.c.created_ms.desc(), numbers.c.id.desc())
             .limit(page.limit)
             .offset(page.offset)
         )
-        count = sa.select(sa.func.count()).select_from(numbers).where(mine)
+        count = sa.select(sa.func.count()).select_from(numbers).where(in_account)
         async with self._database.reading() as connection:
             rows = (await connection.execute(query)).mappings().all()
             total = (await connection.execute(count)).scalar_one()
@@ -84,8 +84,8 @@ class NumberStore:
 
     async def get_by_phone_number_id(self, account_id: str, phone_number_id: str) -> Number:
         """Return the number with an id of the platform; raises NotFound."""
-        mine = numbers.c.account_id == account_id
-        return await self._one(sa.and_(mine, numbers.c.phone_number_id == phone_number_id))
+        in_account = numbers.c.account_id == account_id
+        return await self._one(sa.and_(in_account, numbers.c.phone_number_id == phone_number_id))
 
     async def change(self, account_id: str, number_id: str, columns: Mapping[str, Any]) -> None:
         """Change a number; raises NotFound, or BadInput if the account has another such number."""

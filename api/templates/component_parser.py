@@ -42,15 +42,15 @@ def parse_components(
     raw: Sequence[RawComponent], shortcuts: Shortcuts, style: Format
 ) -> tuple[LocatedComponent, ...]:
     """Parse all components, in the order of a message; raises BadInput for two of one type."""
-    found: dict[type[Any], LocatedComponent] = {}
+    by_type: dict[type[Any], LocatedComponent] = {}
     listed = [(f"components[{index}]", _document(each, index)) for index, each in enumerate(raw)]
     for path, document in (*listed, *shortcuts.components(style)):
         component = parse_component(document, path)
-        if type(component) in found:
+        if type(component) in by_type:
             kind = str(document["type"]).upper()
             raise BadInput(path, f"there is a component {kind} already", "two_of_a_kind")
-        found[type(component)] = (path, component)
-    return tuple(found[kind] for kind in ORDER if kind in found)
+        by_type[type(component)] = (path, component)
+    return tuple(by_type[kind] for kind in ORDER if kind in by_type)
 
 
 def to_documents(components: Sequence[Component]) -> list[dict[str, Any]]:

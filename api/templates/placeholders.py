@@ -16,23 +16,23 @@ def placeholders(text: str, style: Format, path: str) -> tuple[str, ...]:
 
     Raises BadInput for an invalid placeholder, and for a gap.
     """
-    found = tuple(dict.fromkeys(_ANY.findall(text)))
+    names = tuple(dict.fromkeys(_ANY.findall(text)))
     rest = _ANY.sub("", text)
     if "{{" in rest or "}}" in rest:
         raise BadInput(
             path, "a placeholder that does not end, or does not begin", "bad_placeholder"
         )
     allowed, example = (_NUMBER, "{{1}}") if style == "POSITIONAL" else (_NAME, "{{order_number}}")
-    for name in found:
+    for name in names:
         if not allowed.fullmatch(name):
             text = f"{{{{{name[:64]}}}}} is no placeholder of format {style}, such as {example}"
             raise BadInput(path, text, "bad_placeholder")
-    return found if style == "NAMED" else _without_gaps(found, path)
+    return names if style == "NAMED" else _without_gaps(names, path)
 
 
-def _without_gaps(found: tuple[str, ...], path: str) -> tuple[str, ...]:
-    expected = tuple(str(number) for number in range(1, len(found) + 1))
-    missing = next((number for number in expected if number not in found), None)
+def _without_gaps(names: tuple[str, ...], path: str) -> tuple[str, ...]:
+    expected = tuple(str(number) for number in range(1, len(names) + 1))
+    missing = next((number for number in expected if number not in names), None)
     if missing:
         text = f"placeholders are numbered from 1 without gaps: {{{{{missing}}}}} is missing"
         raise BadInput(path, text, "placeholder_gap")

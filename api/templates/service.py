@@ -80,8 +80,8 @@ class TemplateService(Struct, frozen=True):
         business = self.platform.client.business(account_id)
         platform_id = template.platform_template_id
         if platform_id is None:  # it may exist: the response to its creation was lost
-            found = await self.platform.find(business, template.name, template.language)
-            platform_id = found.id if found else None
+            remote = await self.platform.find(business, template.name, template.language)
+            platform_id = remote.id if remote else None
         if platform_id is not None:
             await self._delete_on_platform(business, template.name, platform_id)
         await self.templates.delete(account_id, template_id)
@@ -114,21 +114,21 @@ class TemplateService(Struct, frozen=True):
         self, business: BusinessAccount, template: Template, error: PlatformRejected
     ) -> Template:
         """Link the template that an earlier attempt created without our seeing the response."""
-        found = await self.platform.find(business, template.name, template.language)
-        if found is None:
+        remote = await self.platform.find(business, template.name, template.language)
+        if remote is None:
             raise error
-        columns = _platform_columns(found, template.components)
+        columns = _platform_columns(remote, template.components)
         return await self.templates.change(template.account_id, template.id, columns)
 
     async def _link(
         self, account_id: str, business: BusinessAccount, columns: input_mapping.Columns
     ) -> Template:
         template_id = columns["platform_template_id"]
-        found = await self.platform.find(business, columns["name"], columns["language"])
-        if found is None or found.id != template_id:
+        remote = await self.platform.find(business, columns["name"], columns["language"])
+        if remote is None or remote.id != template_id:
             text = "the business account has no template of this id, name and language"
             raise BadInput("platformTemplateId", text, "unknown_template")
-        current = _platform_columns(found, columns["components"])
+        current = _platform_columns(remote, columns["components"])
         template, is_retry = await self.templates.begin(account_id, {**columns, **current})
         if is_retry:
             return await self.templates.change(account_id, template.id, current)
@@ -146,11 +146,11 @@ class TemplateService(Struct, frozen=True):
     async def _status(self, business: BusinessAccount, platform_id: str) -> dict[str, str | None]:
         """Read the status after a change; the change stands if this fails."""
         try:
-            found = await self.platform.read(business, platform_id)
+            remote = await self.platform.read(business, platform_id)
         except ApiError as error:
             log.warning("template status unknown", template=platform_id, reason=error.detail)
             return {}
-        return {"status": found.status, "status_reason": found.rejected_reason}
+        return {"status": remote.status, "status_reason": remote.rejected_reason}
 
 
 async def active_number(numbers: NumberStore, account_id: str, phone: str, path: str) -> Number:
@@ -165,16 +165,16 @@ async def active_number(numbers: NumberStore, account_id: str, phone: str, path:
 
 
 def _platform_columns(
-    found: PlatformTemplate, components: list[dict[str, object]]
+    remote: PlatformTemplate, components: list[dict[str, object]]
 ) -> input_mapping.Columns:
     """Map the platform's template to columns; the platform's values win."""
     columns = {
-        "platform_template_id": found.id,
-        "components": found.components or components,
-        "status": found.status,
-        "status_reason": found.rejected_reason,
-        "category": found.category,
-        "sub_category": found.sub_category,
-        "parameter_format": found.parameter_format,
+        "platform_template_id": remote.id,
+        "components": remote.components or components,
+        "status": remote.status,
+        "status_reason": remote.rejected_reason,
+        "category": remote.category,
+        "sub_category": remote.sub_category,
+        "parameter_format": remote.parameter_format,
     }
     return {name: each for name, each in columns.items() if each is not None}

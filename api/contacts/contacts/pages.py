@@ -47,11 +47,11 @@ class Pages:
     async def read(self, filters: Filters, limit: int, offset: int) -> ContactMatches:
         """Return a page, and the number of matches up to a limit."""
         async with self._database.reading() as connection:
-            known, plan = await self._plan(connection, filters)
+            count, plan = await self._plan(connection, filters)
             rows = await _page(connection, plan, limit + 1, offset)
             shown = await with_tags(connection, rows[:limit])
             if filters.is_any:
-                return ContactMatches(shown, known, total_is_exact=True)
+                return ContactMatches(shown, count, total_is_exact=True)
             if len(rows) <= limit and (rows or not offset):
                 return ContactMatches(shown, offset + len(rows), total_is_exact=True)
             total, is_exact = await _count(connection, plan, self._limits.counted)
@@ -59,19 +59,19 @@ class Pages:
 
     async def _plan(self, connection: AsyncConnection, filters: Filters) -> tuple[int, Filters]:
         """Return the number of contacts without filters, and the filters with the search plan."""
-        known, deleted = await _stored_counts(connection, filters)
+        count, deleted = await _stored_counts(connection, filters)
         plan, limits = replace(filters, deleted_lists=deleted), self._limits
-        in_list = known if filters.list_id is not None else None
+        in_list = count if filters.list_id is not None else None
         if in_list is not None and in_list <= limits.small:
-            return known, replace(plan, is_small=not filters.is_any)
+            return count, replace(plan, is_small=not filters.is_any)
         is_medium = in_list is not None and in_list <= limits.medium
         if filters.contact_id is not None or len(filters.kinds) < (1 if is_medium else 2):
-            return known, plan
+            return count, plan
         found = (await connection.execute(sizes(plan, limits.few))).one()
         size = dict(zip(plan.kinds, found, strict=True))
         few = tuple(kind for kind in plan.kinds if size[kind] < limits.few)
         by = min(plan.kinds, key=size.__getitem__)
-        return known, replace(plan, is_small=is_medium and not few, by=by, few=few)
+        return count, replace(plan, is_small=is_medium and not few, by=by, few=few)
 
 
 async def _stored_counts(
@@ -85,10 +85,10 @@ async def _stored_counts(
     deleted = sa.and_(lists.c.account_id == filters.account_id, lists.c.is_deleted)
     deleted_ids = sa.select(lists.c.id).where(deleted)
     both = sa.select(total.scalar_subquery(), deleted_ids.exists())
-    known, has_deleted = (await connection.execute(both)).one()
+    count, has_deleted = (await connection.execute(both)).one()
     if filters.list_id is not None or not has_deleted:
-        return int(known), ()
-    return int(known), tuple((await connection.execute(deleted_ids)).scalars())
+        return int(count), ()
+    return int(count), tuple((await connection.execute(deleted_ids)).scalars())
 
 
 async def _page(
