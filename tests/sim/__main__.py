@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from tests.sim.show import show
 from tests.sim.tally import Tally
-from tests.sim.worlds import CALLS, kept_seeds, run_world, run_worlds
+from tests.sim.worlds import CALLS, regression_seeds, run_world, run_worlds
 
 AT_ONCE = 5_000  # calls between two words to whoever waits
 
@@ -21,17 +21,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="run only this one, and show it")
     parser.add_argument("--all", action="store_true", help="show its sound calls too")
     parser.add_argument("--seeds-file", action="store_true", help="run the seeds kept")
-    asked = parser.parse_args()
-    if asked.seed is not None:
-        lines, is_sound = show(asked.seed, run_world, everything=asked.all)
+    options = parser.parse_args()
+    if options.seed is not None:
+        lines, is_sound = show(options.seed, run_world, everything=options.all)
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return 0 if is_sound else 1
     gc.freeze()
     gc.set_threshold(100_000, 5, 5)  # a world is thrown away whole: 7 % more calls a second
-    seeds = iter(kept_seeds()) if asked.seeds_file else itertools.count(asked.first)
+    seeds = iter(regression_seeds()) if options.seeds_file else itertools.count(options.first)
     tally = Tally()
     try:
-        _run(tally, seeds, asked.calls)
+        _run(tally, seeds, options.calls)
     except KeyboardInterrupt:
         sys.stdout.write("stopped; of what was finished:\n")
     sys.stdout.writelines(f"{line}\n" for line in _report(tally))
@@ -40,7 +40,7 @@ def main() -> int:
 
 def _run(tally: Tally, seeds: Iterator[int], calls: int) -> None:
     while tally.calls < calls:
-        part = run_worlds(seeds, most_calls=min(AT_ONCE, calls - tally.calls))
+        part = run_worlds(seeds, max_calls=min(AT_ONCE, calls - tally.calls))
         if not part.worlds:
             return
         tally.add(part)
@@ -51,9 +51,9 @@ def _report(tally: Tally) -> list[str]:
     pace = f"{tally.steps} steps, {tally.calls / (tally.seconds or 1):.0f} calls/s"
     lines = [f"{tally.calls} calls in {tally.worlds} worlds of at most {CALLS}: {pace}"]
     lines += [f"  {count:8} {kind}" for kind, count in sorted(tally.faults.items())]
-    for seed, wrong in tally.failed.items():
-        lines.append(f"seed {seed}: {len(wrong)} wrong; python -m tests.sim --seed {seed}")
-        lines += [f"    {who}: {words}" for who, words in wrong[:3]]
+    for seed, violations in tally.failed.items():
+        lines.append(f"seed {seed}: {len(violations)} wrong; python -m tests.sim --seed {seed}")
+        lines += [f"    {who}: {message}" for who, message in violations[:3]]
     return lines
 
 

@@ -3,17 +3,19 @@
 from random import Random
 
 from engine.runtime.nodes.dtmf_log import DtmfLog
-from tests.harness.sim.clock import LifeClock, SimClock
+from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.manager import SimManager
-from tests.sim.engine_run import Broken
+from tests.sim.engine_run import PartOverrides
 
-OFTEN = 0.67
+PROBABILITY = 0.67
 
 
-def overhearing(seed: int, manager: SimManager, broken: Broken, clock: SimClock) -> DtmfLog | None:
+def shared_dtmf_log(
+    seed: int, manager: SimManager, overrides: PartOverrides, clock: SimClock
+) -> DtmfLog | None:
     """Let most worlds have what the next engine hears; in the others each hears for itself."""
-    if Random(f"ears {seed}").random() > OFTEN:
+    if Random(f"ears {seed}").random() > PROBABILITY:
         return None
-    overheard = DtmfLog(LifeClock(clock, None))
-    manager.log_in(broken.keys(overheard))
-    return overheard
+    dtmf_log = DtmfLog(EngineClock(clock, None))
+    manager.log_in(overrides.dtmf(dtmf_log))
+    return dtmf_log

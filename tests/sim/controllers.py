@@ -16,20 +16,20 @@ from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.loop import SimLoop
-from tests.sim.requests import Wishes
+from tests.sim.requests import RequestChooser
 from wire.base import tag_of
 
 EVERY_MS = (0, 0, 5_000, 1_200, 300, 120)  # on average, all over a world; 0: nobody steers
 
-BY_PHONE = 0.06  # how often it is a phone that asks
-AGAIN = 0.5  # how often somebody steers the call that was steered last
+PHONE_PROBABILITY = 0.06  # how often it is a phone that asks
+REPEAT_PROBABILITY = 0.5  # how often somebody steers the call that was steered last
 
 
-class Steered(Protocol):
+class ControlTarget(Protocol):
     """An engine that can be asked."""
 
     loop: SimLoop
-    switch: CallService
+    service: CallService
 
     @property
     def calls(self) -> list[Call]:
@@ -39,65 +39,65 @@ class Steered(Protocol):
         """Give the PBX that has a call."""
 
 
-class Crew(Protocol):
+class Engines(Protocol):
     """The engines of a world."""
 
     @property
-    def life(self) -> Steered | None:
+    def engine(self) -> ControlTarget | None:
         """One that can be asked now."""
 
 
 class Granted(Struct, frozen=True):
     """What was asked of a call and not refused, and the call as it then was."""
 
-    wish: ControlRequest
+    request: ControlRequest
     call: Call
 
 
-class Steerers:
+class CallControllers:
     """Those who steer the calls of one world."""
 
     def __init__(
         self,
         clock: SimClock,
         rng: random.Random,
-        wishes: Wishes,
-        crew: Crew,
+        requests: RequestChooser,
+        engines: Engines,
         counts: Counter[str],
     ) -> None:
         self.granted: list[Granted] = []
         self.every_ms = rng.choice(EVERY_MS)
         self._clock = clock
         self._rng = rng
-        self._wishes = wishes
-        self._crew = crew
+        self._requests = requests
+        self._engines = engines
         self._counts = counts
         self._last = ""
 
     def plan(self, within_ms: float) -> None:
         """Choose when somebody will ask for something."""
         for _ in range(int(within_ms / self.every_ms) if self.every_ms else 0):
-            self._clock.after(self._rng.uniform(500, within_ms), self._strike)
+            self._clock.after(self._rng.uniform(500, within_ms), self._act)
 
-    def _strike(self) -> None:
-        life = self._crew.life
-        calls = life.calls if life is not None else []
+    def _act(self) -> None:
+        engine = self._engines.engine
+        calls = engine.calls if engine is not None else []
         busy = [each for each in calls if isinstance(each.state, Bridged | Dialing)]
-        if life is None or not calls:
+        if engine is None or not calls:
             return
         last = [each for each in calls if each.id == self._last]
         among = busy if busy and self._rng.random() < 0.8 else calls
-        call = self._rng.choice(last if last and self._rng.random() < AGAIN else among)
+        call = self._rng.choice(last if last and self._rng.random() < REPEAT_PROBABILITY else among)
         self._last = call.id
-        if self._rng.random() < BY_PHONE:
-            self._refer(life, call)
+        if self._rng.random() < PHONE_PROBABILITY:
+            self._refer(engine, call)
             return
         for _ in range(self._rng.choice((1, 1, 1, 2, 3))):
-            life.loop.create_task(self._ask(life, call.id, self._wishes.of(call)))
+            engine.loop.create_task(self._ask(engine, call.id, self._requests.of(call)))
 
-    def _refer(self, life: Steered, call: Call) -> None:
+    def _refer(self, engine: ControlTarget, call: Call) -> None:
         """Let a phone ask by itself."""
-        pbx = life.pbx_of(call)
+        pbx = engine.pbx_of(call)
         snoops = [each for each in pbx.channels.values() if each.snooped is not None]
         if snoops:  # an operator's doing; the coach must not stay with nobody
             self._counts["snoop hung up"] += 1
@@ -107,14 +107,14 @@ class Steerers:
             number = self._rng.choice(("+47123456", "1002", "nonsense"))
             pbx.refers(channel, number, replaces=self._rng.random() < 0.1)
 
-    async def _ask(self, life: Steered, call_id: str, wish: ControlRequest) -> None:
-        kind = tag_of(wish).removesuffix("-requested")
+    async def _ask(self, engine: ControlTarget, call_id: str, request: ControlRequest) -> None:
+        kind = tag_of(request).removesuffix("-requested")
         try:
-            call = await life.switch.request(call_id, wish)
+            call = await engine.service.request(call_id, request)
         except RequestRejected as refused:
             self._counts[f"{kind}: {refused.rejection.code}"] += 1
         except (NoCapacity, StoreDown, NotOwner):
             self._counts[f"{kind}: unavailable"] += 1
         else:
             self._counts[f"{kind}: granted"] += 1
-            self.granted.append(Granted(wish, call))
+            self.granted.append(Granted(request, call))

@@ -11,7 +11,7 @@ from engine.calls.model.call import Call
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
-from engine.runtime.base.ports import IoRunner as ErrandsPort
+from engine.runtime.base.ports import IoRunner as IoRunnerPort
 from engine.runtime.base.ports import Pbx
 from engine.runtime.base.ports import Writer as WriterPort
 from engine.runtime.io.flow_cache import FlowCache
@@ -31,27 +31,27 @@ from engine.runtime.shard.shard import CallShard
 from engine.store.flush_scheduler import FlushScheduler
 from engine.store.memory.store import MemoryStore
 from tests.harness.sim.asterisk import SimAsterisk
-from tests.harness.sim.clock import LifeClock, SimClock
-from tests.harness.sim.connection import SimLine
+from tests.harness.sim.clock import EngineClock, SimClock
+from tests.harness.sim.connection import SimConnection
 from tests.harness.sim.loop import SimLoop
-from tests.harness.sim.media import SimLibrary
-from tests.harness.sim.recorder import Filed, SimAmi, SimArchiver
+from tests.harness.sim.media import SimClipCache
+from tests.harness.sim.recorder import Archive, SimAmi, SimArchiver
 from tests.harness.sim.store import SimStore
-from tests.harness.sim.webhooks import SimApis, SimAsker, SimServers
+from tests.harness.sim.webhooks import SimActionClient, SimApiSender, SimServers
 from tests.sim.faults import Faults
 from wire.media import Clip, Source
 from wire.tree import DEFAULT_LIMITS
 
 APP = "switchroom-0"
 NODE = "pbx1"
-LONGEST_MS = 240_000
+MAX_CALL_MS = 240_000
 GRACE_MS = 30_000
 
 
-Hear = Callable[[Any], None]
+OnEvent = Callable[[Any], None]
 
 
-class Surroundings(Struct, frozen=True):
+class Environment(Struct, frozen=True):
     """What outlives an engine."""
 
     clock: SimClock
@@ -59,41 +59,41 @@ class Surroundings(Struct, frozen=True):
     pbx: SimAsterisk
     memory: MemoryStore
     servers: SimServers
-    at_hand: dict[Source, Clip]
+    cached_media: dict[Source, Clip]
     faults: Faults
-    archive: Filed
+    archive: Archive
     archive_url: str  # empty: nothing can be recorded
-    overheard: DtmfLog | None  # what the next engine has heard while the last one lived
+    dtmf_log: DtmfLog | None  # what the next engine has heard while the last one lived
 
 
-class Broken(Struct, frozen=True):
+class PartOverrides(Struct, frozen=True):
     """Ways to put broken parts in, which prove that the checks find them."""
 
     pbx: Callable[[Pbx], Pbx] = lambda pbx: pbx
     writer: Callable[[WriterPort], WriterPort] = lambda writer: writer
-    errands: Callable[[ErrandsPort], ErrandsPort] = lambda errands: errands
+    io_runner: Callable[[IoRunnerPort], IoRunnerPort] = lambda io_runner: io_runner
     clock: Callable[[Clock], Clock] = lambda clock: clock
-    hear: Callable[[Hear], Hear] = lambda hear: hear
+    on_event: Callable[[OnEvent], OnEvent] = lambda on_event: on_event
     ami: Callable[[Ami], Ami] = lambda ami: ami
-    cabinet: Callable[[RecordingArchiver], RecordingArchiver] = lambda cabinet: cabinet
-    keys: Callable[[DtmfListener], DtmfListener] = lambda keys: keys  # heard over AMI
+    archiver: Callable[[RecordingArchiver], RecordingArchiver] = lambda archiver: archiver
+    dtmf: Callable[[DtmfListener], DtmfListener] = lambda listener: listener  # heard over AMI
 
 
-class Life:
+class EngineRun:
     """An engine from its start to its death."""
 
-    def __init__(self, around: Surroundings, number: int, broken: Broken) -> None:
-        self.loop = SimLoop(around.clock)
-        clock, loop = around.clock, self.loop
-        self.line = SimLine(clock, around.pbx, loop, around.faults, around.rng)
-        self.store = SimStore(around.memory, loop, around.faults, around.rng)
-        self.clock = LifeClock(clock, loop)
+    def __init__(self, env: Environment, number: int, overrides: PartOverrides) -> None:
+        self.loop = SimLoop(env.clock)
+        clock, loop = env.clock, self.loop
+        self.connection = SimConnection(clock, env.pbx, loop, env.faults, env.rng)
+        self.store = SimStore(env.memory, loop, env.faults, env.rng)
+        self.clock = EngineClock(clock, loop)
         self.is_ready = False
         self.websockets = 0  # how many there have been
         self._is_connected = False  # as far as the engine knows
-        self._around = around
+        self._env = env
         self._number = number
-        self._broken = broken
+        self._overrides = overrides
         context = EngineContext(
             self.store,  # type: ignore[arg-type]  # as much of a Store as a life needs
             self.clock,
@@ -101,13 +101,13 @@ class Life:
         )
         settings = CallSettings(
             1,
-            LONGEST_MS,
+            MAX_CALL_MS,
             "+4721930000",
-            around.archive_url,
+            env.archive_url,
             max_calls=1_000_000,
             max_calls_per_s=1_000_000,
         )
-        self.switch = CallService(context, settings)
+        self.service = CallService(context, settings)
 
     def start(self) -> None:
         """Take the slot over, then listen."""
@@ -119,14 +119,14 @@ class Life:
         self.disconnect(self.websockets)
         self.websockets += 1
         self._is_connected = True
-        self._around.pbx.is_listened_to = True
-        self.hearing.on_connected()
+        self._env.pbx.is_listened_to = True
+        self.listener.on_connected()
 
     def disconnect(self, websocket: int) -> None:
         """Learn that a websocket is gone, unless that is known."""
         if websocket == self.websockets and self._is_connected:
             self._is_connected = False
-            self.hearing.on_disconnected("sim")
+            self.listener.on_disconnected("sim")
 
     @property
     def calls(self) -> list[Call]:
@@ -135,59 +135,61 @@ class Life:
 
     def pbx_of(self, _call: Call) -> SimAsterisk:
         """Give the PBX that has a call."""
-        return self._around.pbx
+        return self._env.pbx
 
     def die(self) -> None:
         """Lose everything in memory, at this very moment."""
-        self.is_ready = self.line.is_alive = False
-        self._around.pbx.is_listened_to = False
-        self._around.pbx.manager.log_out(self.loop)
+        self.is_ready = self.connection.is_alive = False
+        self._env.pbx.is_listened_to = False
+        self._env.pbx.manager.log_out(self.loop)
         self.loop.die()
 
     async def _begin(self) -> None:
         store = self.store
-        rng = self._around.rng
-        token = await store.claim(0, f"life{self._number}", 0)
+        rng = self._env.rng
+        token = await store.claim(0, f"engine{self._number}", 0)
         assert token is not None
         claimant = WriterFactory(rng.random, FlushScheduler(), self._fenced)
         owned = await take_over(store, 0, token, claimant)  # type: ignore[arg-type]  # likewise
         self.writer = owned.writer
-        asker = SimAsker(self._around.clock, self.loop, self._around.servers)
-        library = SimLibrary(self._around.clock, self.loop, self._around.at_hand)
-        apis = SimApis(self._around.clock, self.loop, self._around.servers)
+        action_client = SimActionClient(self._env.clock, self.loop, self._env.servers)
+        clip_cache = SimClipCache(self._env.clock, self.loop, self._env.cached_media)
+        apis = SimApiSender(self._env.clock, self.loop, self._env.servers)
         flows = FlowCache(store, DEFAULT_LIMITS)
-        errands = self._broken.errands(IoRunner(library, asker, flows, apis))
-        pbx = self._broken.pbx(self.line)
+        io_runner = self._overrides.io_runner(IoRunner(clip_cache, action_client, flows, apis))
+        pbx = self._overrides.pbx(self.connection)
         plan = EndpointTemplates(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
         recorder = self._recorder()
         place = ShardContext(NODE, 0, pbx, plan, recorder)
-        clock = self._broken.clock(self.clock)
-        log = self._around.overheard
-        self.node = Node(NODE, pbx, self.clock, self.switch.handle_incoming, str, dtmf_log=log)
+        clock = self._overrides.clock(self.clock)
+        log = self._env.dtmf_log
+        self.node = Node(NODE, pbx, self.clock, self.service.handle_incoming, str, dtmf_log=log)
         if log is None:
-            self._around.pbx.manager.log_in(self._broken.keys(self.node.dtmf_log), self.loop)
-        self.shard = CallShard(place, clock, self._broken.writer(self.writer), errands, self.node)
+            self._env.pbx.manager.log_in(self._overrides.dtmf(self.node.dtmf_log), self.loop)
+        self.shard = CallShard(
+            place, clock, self._overrides.writer(self.writer), io_runner, self.node
+        )
         self.node.add_shard(0, self.shard)
-        self.switch.nodes[NODE] = self.node
-        self.hearing = SlotListener(self.node, 0, GRACE_MS, lambda _slot: None)
-        self.line.hear = self._broken.hear(self.hearing.on_event)
+        self.service.nodes[NODE] = self.node
+        self.listener = SlotListener(self.node, 0, GRACE_MS, lambda _slot: None)
+        self.connection.on_event = self._overrides.on_event(self.listener.on_event)
         self.loop.create_task(self.writer.run())
         self.loop.create_task(Reaper(self.node, 15.0).run())
         self.loop.create_task(
             RecordingSweeper(NODE, pbx, self.node.shards, recorder, period_s=10.0).run()
         )
         for call in owned.calls:
-            self.switch.adopt(call.node, 0, call.stored)
+            self.service.adopt(call.node, 0, call.stored)
         self.is_ready = True
-        if self.line.is_up:
+        if self.connection.is_up:
             self.connect()
 
     def _recorder(self) -> Recorder:
-        around, broken = self._around, self._broken
-        chance = random.Random(f"record {self._number}")
-        cabinet = SimArchiver(self.line, self.store, around.faults, around.archive, chance)
-        ami = SimAmi(self.line, around.faults)
-        return Recorder(self.line, broken.ami(ami), broken.cabinet(cabinet))
+        env, overrides = self._env, self._overrides
+        own_rng = random.Random(f"record {self._number}")
+        archiver = SimArchiver(self.connection, self.store, env.faults, env.archive, own_rng)
+        ami = SimAmi(self.connection, env.faults)
+        return Recorder(self.connection, overrides.ami(ami), overrides.archiver(archiver))
 
     def _fenced(self, _slot: int) -> None:
-        self.loop.broken.append("fenced, with no other engine there")
+        self.loop.task_errors.append("fenced, with no other engine there")

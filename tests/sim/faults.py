@@ -20,7 +20,7 @@ class Faults:
         self.crash: Callable[[str], None] = lambda _boundary: None
         self.is_well: Callable[[], bool] = lambda: True
         self.is_over = False  # no fault begins any more
-        self.troubles: list[tuple[float, float]] = []
+        self.disturbances: list[tuple[float, float]] = []
         self._begins_ms: float | None = None  # of the stretch of trouble that goes on
         self._least_ms = 0.0  # it does not end before
         self._clock = clock
@@ -44,7 +44,7 @@ class Faults:
             return 0
         self.counts["lost answer"] += 1
         noticed_ms = SLOW_MS if self._random() < 0.1 else 5.0
-        self.trouble(noticed_ms)
+        self.disturb(noticed_ms)
         return noticed_ms
 
     def delay_ms(self) -> float:
@@ -53,7 +53,7 @@ class Faults:
             return 0
         self.counts["late event"] += 1
         delay_ms = self._rng.choice((20, 200, 1_500))
-        self.trouble(delay_ms)
+        self.disturb(delay_ms)
         return delay_ms
 
     def doubles(self) -> bool:
@@ -63,7 +63,7 @@ class Faults:
         self.counts["double event"] += 1
         return True
 
-    def trouble(self, at_least_ms: float = 0) -> None:
+    def disturb(self, at_least_ms: float = 0) -> None:
         """Begin a stretch in which quality is not to be had; it ends when all is well again."""
         now = self._clock.at_ms
         self._least_ms = max(self._least_ms, now + at_least_ms)
@@ -73,25 +73,25 @@ class Faults:
 
     def healthy_ms(self, begin_ms: float, end_ms: float) -> float:
         """Tell how much of a stretch was without trouble."""
-        if not self.troubles:
+        if not self.disturbances:
             return end_ms - begin_ms
         return sum(end - begin for begin, end in self._gaps(begin_ms, end_ms))
 
-    def touched(self, begin_ms: float, end_ms: float) -> bool:
+    def is_disturbed(self, begin_ms: float, end_ms: float) -> bool:
         """Tell whether there was any trouble in a stretch."""
-        return any(begin <= end_ms and end >= begin_ms for begin, end in self.troubles)
+        return any(begin <= end_ms and end >= begin_ms for begin, end in self.disturbances)
 
     def _watch(self) -> None:
         now = self._clock.at_ms
         if self._begins_ms is not None and now >= self._least_ms and self.is_well():
-            self.troubles.append((self._begins_ms, now + SETTLE_MS))
+            self.disturbances.append((self._begins_ms, now + SETTLE_MS))
             self._begins_ms = None
         else:
             self._clock.after(100, self._watch)
 
     def _gaps(self, begin_ms: float, end_ms: float) -> Iterator[tuple[float, float]]:
         at_ms = begin_ms
-        for begin, end in sorted(self.troubles):
+        for begin, end in sorted(self.disturbances):
             if begin > at_ms:
                 yield at_ms, min(begin, end_ms)
             at_ms = max(at_ms, end)

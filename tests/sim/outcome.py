@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
-from tests.sim.call_log import Story
+from tests.sim.call_histories import CallHistory
+from tests.sim.engine_log import silenced_log
 from tests.sim.faults import Faults
-from tests.sim.quiet import quiet
 from tests.sim.world import Trace
 
 
@@ -25,32 +25,34 @@ class Outcome(Protocol):
         """The world."""
 
     @property
-    def told(self) -> tuple[Story, ...]:
+    def histories(self) -> tuple[CallHistory, ...]:
         """Its stories."""
 
     @property
-    def wrong(self) -> tuple[tuple[str, str], ...]:
+    def violations(self) -> tuple[tuple[str, str], ...]:
         """What was wrong."""
 
 
 class Run(Protocol):
     """How a seed is run."""
 
-    def __call__(self, seed: int, never: list[str], *, trace: Trace) -> Outcome:
+    def __call__(self, seed: int, forbidden: list[str], *, trace: Trace) -> Outcome:
         """Run it."""
 
 
-def traced(seed: int, run: Run) -> list[str]:
-    """Give all that passed and all that was told, to the millisecond."""
+def trace_lines(seed: int, run: Run) -> list[str]:
+    """Give all that passed and all that was histories, to the millisecond."""
     lines: list[str] = []
-    with quiet() as never:
-        outcome = run(seed, never, trace=lambda at_ms, words: lines.append(f"{at_ms} {words}"))
+    with silenced_log() as forbidden:
+        outcome = run(
+            seed, forbidden, trace=lambda at_ms, message: lines.append(f"{at_ms} {message}")
+        )
     assert len(lines) > 100
-    return [*lines, *(repr(story) for story in outcome.told)]
+    return [*lines, *(repr(history) for history in outcome.histories)]
 
 
-def wrong_in(seeds: Iterable[int], run: Callable[[int, list[str]], Outcome]) -> Iterator[str]:
+def violations_in(seeds: Iterable[int], run: Callable[[int, list[str]], Outcome]) -> Iterator[str]:
     """Give what was wrong, seed after seed."""
-    with quiet() as never:
+    with silenced_log() as forbidden:
         for seed in seeds:
-            yield from (words for _, words in run(seed, never).wrong)
+            yield from (message for _, message in run(seed, forbidden).violations)

@@ -7,26 +7,26 @@ from msgspec.structs import replace
 
 from wire.rpc import NumberRoute, Originate, RecordCall
 
-Asked = TypeVar("Asked", NumberRoute, Originate)
+Recordable = TypeVar("Recordable", NumberRoute, Originate)
 
 
 class Recorders:
     """Those who want recordings in one world."""
 
-    def __init__(self, chance: random.Random, *, is_wanted: bool) -> None:
-        self.chance = chance
-        self.messages = chance if is_wanted else None
+    def __init__(self, own_rng: random.Random, *, is_wanted: bool) -> None:
+        self.own_rng = own_rng
+        self.messages = own_rng if is_wanted else None
         self.archive_url = "sim://" if is_wanted else ""
         self._is_wanted = is_wanted
 
-    def wished(self, asked: Asked) -> Asked:
+    def with_recording(self, request: Recordable) -> Recordable:
         """Want what is asked to be recorded, in either form, or not."""
-        if not self._is_wanted or self.chance.random() < 0.4:
-            return asked
-        return replace(asked, record_call=self.chance.choice((True, RecordCall(enable=True))))
+        if not self._is_wanted or self.own_rng.random() < 0.4:
+            return request
+        return replace(request, record_call=self.own_rng.choice((True, RecordCall(enable=True))))
 
 
 def choose(seed: int) -> Recorders:
     """Choose them for a world."""
-    chance = random.Random(f"record {seed}")
-    return Recorders(chance, is_wanted=chance.random() < 0.5)
+    own_rng = random.Random(f"record {seed}")
+    return Recorders(own_rng, is_wanted=own_rng.random() < 0.5)

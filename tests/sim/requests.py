@@ -21,11 +21,11 @@ from engine.calls.model.requests import (
 from engine.calls.model.state import Bridged
 from tests.sim.scenario import Scenarios
 
-Wish = Callable[[Call], ControlRequest]
+MakeRequest = Callable[[Call], ControlRequest]
 RINGS_S = (1.0, 3.0, 8.0, 20.0)
 
 
-class Wishes:
+class RequestChooser:
     """Makes up what is asked next."""
 
     def __init__(self, rng: random.Random, scenarios: Scenarios) -> None:
@@ -34,7 +34,7 @@ class Wishes:
 
     def of(self, call: Call) -> ControlRequest:
         """Choose a request that suits what the call does, or now and then one that does not."""
-        weights: dict[Wish, float] = {
+        weights: dict[MakeRequest, float] = {
             self._mute: 3,
             self._hold: 3,
             self._hang_up: 1,
@@ -112,9 +112,9 @@ class Wishes:
         """Name a leg: mostly one that is up, at times one that rings, has ended, or is none."""
         legs = [each.id for each in call.legs]
         up = [each.id for each in call.legs if each.state == "up"]
-        gone = [f"{call.id}.l0", f"{call.id}.l2", call.main, "none"]
+        ended = [f"{call.id}.l0", f"{call.id}.l2", call.main, "none"]
         kind = self._rng.random()
-        return self._rng.choice((kind < 0.8 and up) or (kind < 0.95 and legs) or gone)
+        return self._rng.choice((kind < 0.8 and up) or (kind < 0.95 and legs) or ended)
 
     def _transfer_of(self, call: Call) -> str:
         return self._session([each.id for each in call.transfers])

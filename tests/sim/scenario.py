@@ -24,12 +24,12 @@ class Scenarios:
         self,
         rng: random.Random,
         *,
-        trouble_with_media: bool,
+        media_faults: bool,
         messages: random.Random | None = None,
     ) -> None:
         self._messages = messages  # whose chance makes some prompts messages
         self._rng = rng
-        self._trouble_with_media = trouble_with_media
+        self._media_faults = media_faults
 
     def outbound(self, request_id: str) -> Originate:
         """Ask for a call, in either click-to-call form."""
@@ -124,9 +124,9 @@ class Scenarios:
         else:
             data = verbs.DialData(number=self.party(), time_limit=limit, moh=music)
         timeout = rng.choice((1, 5, 20)) if rng.random() < 0.8 else None
-        return verbs.Dial(self._greeted(data) if kind < 0.7 else data, after, timeout)
+        return verbs.Dial(self._with_screening(data) if kind < 0.7 else data, after, timeout)
 
-    def _greeted(self, data: verbs.DialData) -> verbs.DialData:
+    def _with_screening(self, data: verbs.DialData) -> verbs.DialData:
         rng = self._rng
         whisper: Verb | None = None
         if rng.random() < 0.4:
@@ -158,7 +158,7 @@ class Scenarios:
     def audio(self) -> str:
         """Choose an address of audio; some is bad where there is trouble with media."""
         rng, kind, delay_ms = self._rng, "ok", self._rng.choice(DELAYS_MS)
-        if self._trouble_with_media:
+        if self._media_faults:
             kind = rng.choices(("ok", "bad", "lost"), (8, 1, 1))[0]
             delay_ms = 25_000 if rng.random() < 0.03 else delay_ms
         return f"https://audio/{rng.choice(PROMPTS_MS)}/{delay_ms}/{kind}"

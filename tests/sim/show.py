@@ -1,4 +1,4 @@
-"""One seed, told so that it can be read: what passed on the line, and each call's moments."""
+"""One seed, histories so that it can be read: what passed on the line, and each call's moments."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,51 +7,61 @@ from msgspec import Struct
 
 from engine.calls.model.commands import EmitEvent
 from tests.harness.sim.clock import START_MS
-from tests.sim.call_log import Story
+from tests.sim.call_histories import CallHistory
+from tests.sim.engine_log import silenced_log
 from tests.sim.outcome import Outcome, Run
-from tests.sim.quiet import quiet
 
-LONG = {"verb", "action", "body", "data", "rest"}  # left out: a story is about what happened
+HIDDEN_FIELDS = {
+    "verb",
+    "action",
+    "body",
+    "data",
+    "rest",
+}  # left out: a story is about what happened
 
 
 def show(seed: int, run: Run, *, everything: bool) -> tuple[list[str], bool]:
     """Run a seed; give its lines, of the calls with a fault or of all, and whether it was sound."""
     passed: list[str] = []
-    with quiet() as never:
+    with silenced_log() as forbidden:
         outcome = run(
-            seed, never, trace=lambda at_ms, words: passed.append(f"{at_ms / 1000:9.3f} {words}")
+            seed,
+            forbidden,
+            trace=lambda at_ms, message: passed.append(f"{at_ms / 1000:9.3f} {message}"),
         )
     kinds = ", ".join(sorted(outcome.world.faults.kinds)) or "none"
     names = _names(outcome, everything=everything)
-    lines = [f"seed {seed}, faults: {kinds}; {len(outcome.told)} calls, {len(outcome.wrong)} wrong"]
+    lines = [
+        f"seed {seed}, faults: {kinds}; {len(outcome.histories)} calls, {len(outcome.violations)} wrong"
+    ]
     lines += [each for each in passed if "**" in each or any(name in each for name in names)]
-    for story in outcome.told:
-        if story.id in names:
-            lines += ["", *_told(story)]
-    lines += [f"WRONG {who}: {words}" for who, words in outcome.wrong]
-    return lines, not outcome.wrong
+    for history in outcome.histories:
+        if history.id in names:
+            lines += ["", *_render(history)]
+    lines += [f"WRONG {who}: {message}" for who, message in outcome.violations]
+    return lines, not outcome.violations
 
 
 def _names(outcome: Outcome, *, everything: bool) -> set[str]:
     """Name all that belongs to the calls with a fault."""
-    who = {name for name, _ in outcome.wrong if name}
+    who = {name for name, _ in outcome.violations if name}
     found = set(who)
-    for story in outcome.told:
-        is_meant = any(name.startswith(story.id) or name == story.opened.main for name in who)
+    for history in outcome.histories:
+        is_meant = any(name.startswith(history.id) or name == history.opened.main for name in who)
         if everything or is_meant:
-            found |= {story.id, story.opened.main}
+            found |= {history.id, history.opened.main}
     return found
 
 
-def _told(story: Story) -> Iterator[str]:
-    call = story.opened
+def _render(history: CallHistory) -> Iterator[str]:
+    call = history.opened
     yield f"{call.id}: {call.direction} from {call.from_} to {call.to}, {call.main}"
     yield f"{call.state}"
-    for moment in story.moments:
-        yield f"{(moment.at_ms - START_MS) / 1000:9.3f} {_short(moment.event)}"
-        for command in moment.commands:
+    for step in history.steps:
+        yield f"{(step.at_ms - START_MS) / 1000:9.3f} {_short(step.event)}"
+        for command in step.commands:
             yield f"              -> {_short(command)}"
-        yield f"              = {_short(moment.call.state)}"
+        yield f"              = {_short(step.call.state)}"
 
 
 def _short(value: Any) -> str:
@@ -61,7 +71,7 @@ def _short(value: Any) -> str:
         case Struct():
             fields = ((name, getattr(value, name)) for name in value.__struct_fields__)
             shown = (f"{name}={_short(each)}" for name, each in fields
-                     if name not in LONG and each not in (None, "", 0, ()))  # fmt: skip
+                     if name not in HIDDEN_FIELDS and each not in (None, "", 0, ()))  # fmt: skip
             return f"{type(value).__name__}({', '.join(shown)})"
         case tuple():
             return f"[{', '.join(map(_short, value))}]"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from tests.sim.quiet import quiet
+from tests.sim.engine_log import silenced_log
 
 
 class Tally(Struct):
@@ -33,25 +33,28 @@ class Tally(Struct):
         self.failed |= part.failed
 
 
-def tallied(
-    seeds: Iterable[int], run: Callable[[int, list[str]], Tally], each: int, most: int
+def run_tally(
+    seeds: Iterable[int],
+    run: Callable[[int, list[str]], Tally],
+    calls_per_world: int,
+    max_calls: int,
 ) -> Tally:
-    """Run seeds until `most` calls have been, or twice the worlds that these should take.
+    """Run seeds until `max_calls` calls have been, or twice the worlds that these should take.
 
-    `run` has a seed and what `quiet` gave; a world has `each` calls, more or less.
+    `run` has a seed and what `silenced_log` gave; a world has `calls_per_world` calls, more or less.
     """
     tally = Tally()
     began_s = time.perf_counter()
-    with quiet() as never:
-        for seed in islice(seeds, 2 * most // each + 1):
-            tally.add(run(seed, never))
-            if tally.calls >= most:
+    with silenced_log() as forbidden:
+        for seed in islice(seeds, 2 * max_calls // calls_per_world + 1):
+            tally.add(run(seed, forbidden))
+            if tally.calls >= max_calls:
                 break
     tally.seconds = time.perf_counter() - began_s
     return tally
 
 
-def seeds_in(kept: Path) -> list[int]:
+def read_seeds(kept: Path) -> list[int]:
     """Read the seeds of a file, in which each has a line and a word about it."""
     lines = (line.partition("#")[0].strip() for line in kept.read_text().splitlines())
     return [int(line) for line in lines if line]

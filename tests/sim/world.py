@@ -14,28 +14,30 @@ from tests.harness.sim.clock import START_MS, SimClock
 from tests.harness.sim.loop import leave_loop
 from tests.harness.sim.media import length_ms
 from tests.harness.sim.phone import SimPhones
-from tests.harness.sim.recorder import Filed
+from tests.harness.sim.recorder import Archive
 from tests.harness.sim.store import done
 from tests.harness.sim.webhooks import SimServers
 from tests.sim import faults, graphs, recorders
-from tests.sim.ami_digits import overhearing
-from tests.sim.controllers import Granted, Steerers
-from tests.sim.engine_run import APP, LONGEST_MS, Broken, Life, Surroundings
+from tests.sim.ami_digits import shared_dtmf_log
+from tests.sim.controllers import CallControllers, Granted
+from tests.sim.engine_run import APP, MAX_CALL_MS, EngineRun, Environment, PartOverrides
+from tests.sim.fault_injector import FaultInjector
 from tests.sim.faults import SLOW_MS, Faults
-from tests.sim.faults_injected import Strikes
-from tests.sim.requests import Wishes
+from tests.sim.requests import RequestChooser
 from tests.sim.scenario import FLOWS, Scenarios
 from wire.rpc import Originate
 
 EACH_MS = 1_600  # calls begin so far apart on average
-TAIL_MS = LONGEST_MS + 120_000  # by then all must be over, also what is reaped
+TAIL_MS = MAX_CALL_MS + 120_000  # by then all must be over, also what is reaped
 Trace = Callable[[float, str], None]
 
 
 class World:
     """Runs one seed; what it leaves behind is for the checks."""
 
-    def __init__(self, seed: int, calls: int, broken: Broken, trace: Trace | None = None) -> None:
+    def __init__(
+        self, seed: int, calls: int, overrides: PartOverrides, trace: Trace | None = None
+    ) -> None:
         self.seed = seed
         self.calls = calls
         self.refused = 0
@@ -45,20 +47,20 @@ class World:
         kinds = faults.choose(rng)
         self.faults = Faults(self.clock, rng, kinds)
         self.phones = SimPhones(self.clock, rng)
-        self.pbx = SimAsterisk(self.clock, self.phones, self._told, length_ms)
+        self.pbx = SimAsterisk(self.clock, self.phones, self._deliver, length_ms)
         self.phones.pbx = self.pbx
         self.memory = MemoryStore(self.clock.now_ms, retention_s=1e9)
         # Chance of its own, here too: the worlds in which nothing is recorded stay as they were.
         self._records = recorders.choose(seed)
         messages = self._records.messages
-        self.scenarios = Scenarios(rng, trouble_with_media="media" in kinds, messages=messages)
+        self.scenarios = Scenarios(rng, media_faults="media" in kinds, messages=messages)
         self.servers = SimServers(rng, self.scenarios.offer)
-        self.archive: Filed = {}
+        self.archive: Archive = {}
         self.graphs = graphs.choose(seed)
-        self.pbx.chance = self._records.chance
+        self.pbx.own_rng = self._records.own_rng
         self._trace = trace
-        self._overheard = overhearing(seed, self.pbx.manager, broken, self.clock)
-        around = Surroundings(
+        self._dtmf_log = shared_dtmf_log(seed, self.pbx.manager, overrides, self.clock)
+        env = Environment(
             self.clock,
             rng,
             self.pbx,
@@ -68,37 +70,37 @@ class World:
             self.faults,
             self.archive,
             self._records.archive_url,
-            self._overheard,
+            self._dtmf_log,
         )
-        self._strikes = Strikes(around, broken, self._say if trace else None)
-        self._steerers = self._choose_steerers()
+        self._injector = FaultInjector(env, overrides, self._trace_fault if trace else None)
+        self._controllers = self._call_controllers()
 
     @property
     def granted(self) -> list[Granted]:
-        """What somebody asked of a call and was not refused."""
-        return self._steerers.granted
+        """What somebody request of a call and was not refused."""
+        return self._controllers.granted
 
-    def overhears(self, begin_ms: float, end_ms: float) -> bool:
+    def has_ami_digits(self, begin_ms: float, end_ms: float) -> bool:
         """Tell whether who took calls up in a time has heard the keys of that time."""
         del begin_ms, end_ms
-        return self._overheard is not None
+        return self._dtmf_log is not None
 
     @property
     def digits(self) -> list[tuple[str, str, int]]:
         """The keys that engines heard: channel, digit, when."""
-        return [each for life in self._strikes.lives for each in life.line.digits]
+        return [each for engine in self._injector.engines for each in engine.connection.digits]
 
     @property
-    def broken(self) -> list[str]:
+    def task_errors(self) -> list[str]:
         """What escaped from engines' tasks."""
-        return [words for life in self._strikes.lives for words in life.loop.broken]
+        return [message for engine in self._injector.engines for message in engine.loop.task_errors]
 
     def run(self) -> None:
         """Live it through."""
         begin_ms = self.calls * EACH_MS  # within this, calls begin and faults happen
         try:
             self._put_flows()
-            self._strikes.start()
+            self._injector.start()
             self._plan(begin_ms)
             self.clock.run(START_MS + begin_ms)
             self.faults.is_over = True
@@ -110,46 +112,48 @@ class World:
             # Long enough for the last lost answer to be noticed: what it excuses counts till then.
             self.clock.run(self.clock.at_ms + SLOW_MS + 1_000)
         finally:
-            self._strikes.life.loop.die()
+            self._injector.engine.loop.die()
             self.clock.run(self.clock.at_ms)
             leave_loop()
 
-    def _choose_steerers(self) -> Steerers:
+    def _call_controllers(self) -> CallControllers:
         # Chance of its own: the worlds that nobody steers stay as they were.
-        chance = random.Random(f"steer {self.seed}")
-        self.phones.patience = chance.choice((1, 1, 4))
-        has_trouble = "media" in self.faults.kinds
-        wishes = Wishes(chance, Scenarios(chance, trouble_with_media=has_trouble))
-        return Steerers(self.clock, chance, wishes, self._strikes, self.faults.counts)
+        own_rng = random.Random(f"steer {self.seed}")
+        self.phones.patience = own_rng.choice((1, 1, 4))
+        has_media_faults = "media" in self.faults.kinds
+        requests = RequestChooser(own_rng, Scenarios(own_rng, media_faults=has_media_faults))
+        return CallControllers(self.clock, own_rng, requests, self._injector, self.faults.counts)
 
     def _plan(self, within_ms: float) -> None:
         for number in range(self.calls):
             begin_ms = self._rng.uniform(50, within_ms)
             begin = self._call_in if self._rng.random() < 0.5 else self._call_out
             self.clock.after(begin_ms, begin, None, number)
-        self._strikes.plan(within_ms)
-        self._steerers.plan(within_ms)
+        self._injector.plan(within_ms)
+        self._controllers.plan(within_ms)
 
     def _call_in(self, number: int) -> None:
         dialled = f"100{number}"
         if self._rng.random() < 0.98:
-            route = msgspec.json.encode(self._records.wished(self.scenarios.route()))
+            route = msgspec.json.encode(self._records.with_recording(self.scenarios.route()))
             done(self.memory.put_route(dialled, route))
         channel = self.pbx.arrives(f"1700.{number}", "+4799", dialled, APP)
         if channel.ended_ms is None:
             self.phones.calls(channel)
 
     def _call_out(self, number: int) -> None:
-        asked = self._records.wished(self.scenarios.outbound(f"s{self.seed:07d}c{number}"))
-        life = self._strikes.life
-        if life.is_ready:
-            life.loop.create_task(self._originate(life, asked))
+        request = self._records.with_recording(
+            self.scenarios.outbound(f"s{self.seed:07d}c{number}")
+        )
+        engine = self._injector.engine
+        if engine.is_ready:
+            engine.loop.create_task(self._originate(engine, request))
         else:
             self.refused += 1
 
-    async def _originate(self, life: Life, asked: Originate) -> None:
+    async def _originate(self, engine: EngineRun, request: Originate) -> None:
         try:
-            call = await life.switch.originate(asked)
+            call = await engine.service.originate(request)
         except (NoCapacity, StoreDown):
             self.refused += 1
             return
@@ -158,28 +162,28 @@ class World:
             self.clock.after(hangup_ms, self._hang_up, None, call.id)
 
     def _hang_up(self, call_id: str) -> None:
-        life = self._strikes.life
-        if life.is_ready:
-            life.loop.create_task(self._hung_up(life, call_id))
+        engine = self._injector.engine
+        if engine.is_ready:
+            engine.loop.create_task(self._hung_up(engine, call_id))
 
-    async def _hung_up(self, life: Life, call_id: str) -> None:
+    async def _hung_up(self, engine: EngineRun, call_id: str) -> None:
         try:
-            await life.switch.hang_up(call_id, "api")
+            await engine.service.hang_up(call_id, "api")
         except (NoCapacity, StoreDown):
             self.refused += 1
 
-    def _told(self, event: AriEvent) -> None:
-        self._strikes.life.line.told(event)
+    def _deliver(self, event: AriEvent) -> None:
+        self._injector.engine.connection.deliver(event)
 
     def _is_silent(self) -> bool:
-        life = self._strikes.life
-        is_idle = life.is_ready and not life.shard.actors and self._strikes.is_well()
+        engine = self._injector.engine
+        is_idle = engine.is_ready and not engine.shard.actors and self._injector.is_well()
         is_empty = not self.pbx.channels and not self.pbx.bridges and not self.pbx.files
         return is_idle and is_empty
 
-    def _say(self, words: str) -> None:
+    def _trace_fault(self, message: str) -> None:
         if self._trace:
-            self._trace(self.clock.at_ms - START_MS, words)
+            self._trace(self.clock.at_ms - START_MS, message)
 
     def _put_flows(self) -> None:
         for number in range(FLOWS):

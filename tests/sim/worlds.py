@@ -5,55 +5,60 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tests.sim.call_log import Story, stories
-from tests.sim.checks import faults_of
-from tests.sim.engine_run import Broken
-from tests.sim.tally import Tally, seeds_in, tallied
+from tests.sim.call_histories import CallHistory, call_histories
+from tests.sim.checks import find_violations
+from tests.sim.engine_run import PartOverrides
+from tests.sim.tally import Tally, read_seeds, run_tally
 from tests.sim.world import Trace, World
 
 CALLS = 25  # of one world
-KEPT = Path(__file__).with_name("seeds.txt")
-SOUND = Broken()
+SEEDS_FILE = Path(__file__).with_name("seeds.txt")
+NO_OVERRIDES = PartOverrides()
 
 
 class Outcome(Struct, frozen=True):
     """One world: its stories, and what was wrong."""
 
     world: World
-    told: tuple[Story, ...]
-    wrong: tuple[tuple[str, str], ...]
+    histories: tuple[CallHistory, ...]
+    violations: tuple[tuple[str, str], ...]
 
     @property
     def tally(self) -> Tally:
         """What this adds to what was run."""
         return Tally(
             worlds=1,
-            calls=len(self.told),
-            steps=sum(len(story.moments) for story in self.told),
+            calls=len(self.histories),
+            steps=sum(len(history.steps) for history in self.histories),
             faults=self.world.faults.counts,
-            failed={self.world.seed: self.wrong} if self.wrong else {},
+            failed={self.world.seed: self.violations} if self.violations else {},
         )
 
 
 def run_world(
-    seed: int, never: list[str], broken: Broken = SOUND, trace: Trace | None = None
+    seed: int,
+    forbidden: list[str],
+    overrides: PartOverrides = NO_OVERRIDES,
+    trace: Trace | None = None,
 ) -> Outcome:
-    """Run and check one seed; `never` is what `quiet` gave."""
-    never.clear()
-    world = World(seed, CALLS, broken, trace)
+    """Run and check one seed; `never` is what `silenced_log` gave."""
+    forbidden.clear()
+    world = World(seed, CALLS, overrides, trace)
     world.run()
-    told = tuple(stories(world.memory, 0))
-    wrong = [*faults_of(world, told), *(("", said) for said in never)]
-    return Outcome(world, told, tuple(wrong))
+    histories = tuple(call_histories(world.memory, 0))
+    violations = [*find_violations(world, histories), *(("", said) for said in forbidden)]
+    return Outcome(world, histories, tuple(violations))
 
 
-def run_worlds(seeds: Iterable[int], broken: Broken = SOUND, most_calls: int = 1 << 60) -> Tally:
+def run_worlds(
+    seeds: Iterable[int], overrides: PartOverrides = NO_OVERRIDES, max_calls: int = 1 << 60
+) -> Tally:
     """Run seeds until so many calls have been, or twice the worlds that these should take."""
-    return tallied(
-        seeds, lambda seed, never: run_world(seed, never, broken).tally, CALLS, most_calls
+    return run_tally(
+        seeds, lambda seed, forbidden: run_world(seed, forbidden, overrides).tally, CALLS, max_calls
     )
 
 
-def kept_seeds() -> list[int]:
+def regression_seeds() -> list[int]:
     """Read the seeds that failed once."""
-    return seeds_in(KEPT)
+    return read_seeds(SEEDS_FILE)

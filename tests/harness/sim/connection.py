@@ -82,7 +82,7 @@ class SimConnection(SimEvents):
 class _Sent:
     """A request on its way to the PBX; it is answered once."""
 
-    __slots__ = ("done", "is_answered", "connection", "noticed_ms", "request")
+    __slots__ = ("connection", "done", "is_answered", "noticed_ms", "request")
 
     def __init__(
         self, connection: SimConnection, request: Request, done: OnReply, noticed_ms: float

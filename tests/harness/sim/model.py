@@ -33,12 +33,12 @@ class SimPlayback:
     """One playback of a channel's queue; times in ms."""
 
     __slots__ = (
-        "requested_ms",
         "channel",
         "ended_ms",
         "id",
         "length_ms",
         "missing",
+        "requested_ms",
         "span",
         "stopped",
         "timer",
@@ -80,7 +80,6 @@ class SimChannel:
         "id",
         "is_dialled",
         "is_inbound",
-        "variables",
         "open",
         "playing",
         "presses",
@@ -88,6 +87,7 @@ class SimChannel:
         "spans",
         "state",
         "up_ms",
+        "variables",
     )
 
     def __init__(self, channel_id: str, endpoint: str, app: str, born_ms: float) -> None:

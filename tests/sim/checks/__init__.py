@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
-from tests.sim.call_log import Story
+from tests.sim.call_histories import CallHistory
 from tests.sim.checks import (
     ami_digits,
     answers,
     bridges,
     call_events,
+    commands,
+    conversations,
     digits,
     ends,
     flows,
-    io_commands,
     legs,
     media_plan,
-    orders,
     prompts,
     recordings,
     records,
@@ -26,28 +26,28 @@ from tests.sim.checks import (
     silence,
     sounds,
     takeover,
-    together,
+    timeouts,
 )
-from tests.sim.scene import World
+from tests.sim.world_view import WorldView
 
-Fault = tuple[str, str]
+Violation = tuple[str, str]
 CHECKS = (
     ends.check,
     call_events.check,
     legs.check,
-    orders.check,
+    commands.check,
     sounds.check,
     prompts.check,
     digits.check,
     ami_digits.check,
-    io_commands.check,
+    timeouts.check,
     flows.check,
     media_plan.check,
     silence.check,
     bridges.check,
     sessions.check,
     rings.check,
-    together.check,
+    conversations.check,
     referrals.check,
     answers.check,
     takeover.check,
@@ -58,7 +58,7 @@ CHECKS = (
 )
 
 
-def faults_of(world: World, told: Sequence[Story]) -> Iterator[Fault]:
+def find_violations(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[Violation]:
     """Find all that is wrong with a world that has come to its end."""
     for check in CHECKS:
-        yield from check(world, told)
+        yield from check(world, histories)

@@ -5,39 +5,41 @@ Without them keys of an outage may be missing; none is doubled then either.
 
 from collections.abc import Iterator, Sequence
 
-from tests.harness.sim.channel import SimChannel
-from tests.sim.call_log import Story
+from tests.harness.sim.model import SimChannel
+from tests.sim.call_histories import CallHistory
 from tests.sim.checks.digits import GRACE_MS, Gather, gathers
-from tests.sim.scene import World
+from tests.sim.world_view import WorldView
 
 MARGIN_MS = 100  # around a gather's begin and end
 LATE_MS = 1_600  # the same where events are held up
 Presses = Sequence[tuple[str, float, float]]  # digit, down, up
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check every gather, the disturbed ones too."""
     channels = {**world.pbx.past, **world.pbx.channels}
-    for story in told:
-        if story.record.call.reason == "lost":
+    for history in histories:
+        if history.record.call.reason == "lost":
             continue  # its node was given up, and so were keys of that time
-        for gather in gathers(story):
+        for gather in gathers(history):
             channel = channels.get(gather.first.leg)
             if channel is not None:
-                yield from ((story.id, words) for words in _wrong(world, gather, channel))
+                yield from (
+                    (history.id, message) for message in _violations(world, gather, channel)
+                )
 
 
-def _wrong(world: World, gather: Gather, channel: SimChannel) -> Iterator[str]:
-    dtmf = gather.told.dtmf or ""
-    if gather.told.reason == "terminator":
+def _violations(world: WorldView, gather: Gather, channel: SimChannel) -> Iterator[str]:
+    dtmf = gather.event.dtmf or ""
+    if gather.event.reason == "terminator":
         dtmf += gather.first.verb.data.terminator
     pressed = "".join(digit for digit, _, _ in channel.presses)
     if not _within(dtmf, pressed):
         yield f"gathered {dtmf!r} where {pressed!r} was pressed"
-    elif not _is_whole(world, gather, channel.presses, dtmf) and world.overhears(
+    elif not _is_whole(world, gather, channel.presses, dtmf) and world.has_ami_digits(
         gather.begin_ms, gather.end_ms
     ):
-        yield f"gathered {dtmf!r} ({gather.told.reason}) of {_shown(gather, channel.presses)}"
+        yield f"gathered {dtmf!r} ({gather.event.reason}) of {_shown(gather, channel.presses)}"
 
 
 def _within(dtmf: str, pressed: str) -> bool:
@@ -45,7 +47,7 @@ def _within(dtmf: str, pressed: str) -> bool:
     return all(digit in left for digit in dtmf)
 
 
-def _is_whole(world: World, gather: Gather, presses: Presses, dtmf: str) -> bool:
+def _is_whole(world: WorldView, gather: Gather, presses: Presses, dtmf: str) -> bool:
     """Tell whether keys without a gap were gathered, and none that surely belongs is left out."""
     margin_ms = LATE_MS if "late" in world.faults.kinds else MARGIN_MS
     begin_ms, end_ms = gather.begin_ms + margin_ms, gather.end_ms - margin_ms
@@ -55,7 +57,7 @@ def _is_whole(world: World, gather: Gather, presses: Presses, dtmf: str) -> bool
         for place, (_, down, up) in enumerate(presses)
         if begin_ms < up < end_ms and down < limit_ms
     ]
-    is_full = gather.told.reason in {"max-digits", "terminator"}
+    is_full = gather.event.reason in {"max-digits", "terminator"}
     for first in range(len(presses) + 1):
         held_up = presses[:first] if "late" in world.faults.kinds else ()
         for typed_ahead in range(_ahead(dtmf, held_up, gather.begin_ms) + 1):

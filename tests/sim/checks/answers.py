@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from tests.sim.call_log import Story
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.world_view import WorldView
 from wire.base import tag_of
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check every answer that somebody got."""
-    by_id = {story.id: story for story in told}
+    by_id = {history.id: history for history in histories}
     for each in world.granted:
-        if not any(moment.call == each.call for moment in by_id[each.call.id].moments):
-            yield each.call.id, f"{tag_of(each.wish)} was answered with what was not stored"
+        if not any(step.call == each.call for step in by_id[each.call.id].steps):
+            yield each.call.id, f"{tag_of(each.request)} was answered with what was not stored"

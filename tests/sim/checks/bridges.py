@@ -4,30 +4,30 @@ from collections.abc import Iterator, Sequence
 
 from engine.calls.media.plan import required_bridges
 from engine.calls.model.call import Call
-from tests.harness.sim.channel import SimBridge, SimChannel
-from tests.sim.call_log import Story
-from tests.sim.checks.durations import Span, is_long, life, without
-from tests.sim.scene import World
+from tests.harness.sim.model import SimBridge, SimChannel
+from tests.sim.call_histories import CallHistory
+from tests.sim.checks.intervals import Interval, is_long, lifetime, subtract
+from tests.sim.world_view import WorldView
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check every bridge and snoop that ever was."""
-    needed: dict[str, list[Span]] = {}
-    for story in told:
+    needed: dict[str, list[Interval]] = {}
+    for history in histories:
         if world.faults.kinds:  # what was lost at the end of a call is left to the reaper
-            after = story.record.call.ended_ms, world.clock.at_ms
-            names = {name for _, _, call in story.stretches() for name in required_bridges(call)}
+            after = history.record.call.ended_ms, world.clock.at_ms
+            names = {name for _, _, call in history.intervals() for name in required_bridges(call)}
             needed |= {name: [after] for name in names}
-        for begin_ms, end_ms, call in story.stretches():
+        for begin_ms, end_ms, call in history.intervals():
             for name in (*required_bridges(call), *_snoops(call)):
                 needed.setdefault(name, []).append((begin_ms, end_ms))
     channels = (*world.pbx.past.values(), *world.pbx.channels.values())
     things: list[SimBridge | SimChannel] = [each for each in channels if each.snooped is not None]
     things += [*world.pbx.past_bridges, *world.pbx.bridges.values()]
     for thing in things:
-        for stretch in without([life(world, thing)], needed.get(thing.id, ())):
-            if is_long(world, stretch):
-                yield thing.id, f"stood for {stretch[1] - stretch[0]:.0f} ms, needed by nobody"
+        for interval in subtract([lifetime(world, thing)], needed.get(thing.id, ())):
+            if is_long(world, interval):
+                yield thing.id, f"stood for {interval[1] - interval[0]:.0f} ms, needed by nobody"
 
 
 def _snoops(call: Call) -> Iterator[str]:

@@ -2,28 +2,28 @@
 
 from collections.abc import Iterator, Sequence
 
-from tests.sim.call_log import Story
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.world_view import WorldView
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check the status events of every call."""
-    for story in told:
-        for words in _events(story):
-            yield story.id, words
+    for history in histories:
+        for message in _events(history):
+            yield history.id, message
     if not world.faults.kinds:
         for request, times in world.servers.at_ms.items():
             if len(times) > 1:
                 yield request, f"was asked {len(times)} times"
 
 
-def _events(story: Story) -> Iterator[str]:
-    numbers = [event.sequence_number for event in story.told]
+def _events(history: CallHistory) -> Iterator[str]:
+    numbers = [event.sequence_number for event in history.events]
     if numbers != list(range(len(numbers))):
         yield f"its status events are numbered {numbers}"
-    if [event.event for event in story.told].count("completed") != 1:
+    if [event.event for event in history.events].count("completed") != 1:
         yield "its end was not told once"
-    elif story.told[-1].event != "completed":
-        yield f"told {story.told[-1].event} after its end"
-    if story.tells() != list(story.told):
+    elif history.events[-1].event != "completed":
+        yield f"told {history.events[-1].event} after its end"
+    if history.logged_events() != list(history.events):
         yield "told something else than its log says"

@@ -8,8 +8,8 @@ from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import DigitPressed
 from engine.calls.model.state import Gathering
 from engine.calls.replay import ReplayStep
-from tests.sim.call_log import Story
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.world_view import WorldView
 from wire.events import CallEvent
 
 GRACE_MS = 120
@@ -24,69 +24,69 @@ class Gather(Struct, frozen=True):
     begin_ms: float
     end_ms: float
     listens_ms: float  # since when the clock of the first digit or of a gap has run
-    told: CallEvent
+    event: CallEvent
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check every gather that nothing disturbed."""
     heard: dict[str, list[tuple[str, int]]] = {}
     for channel, digit, at_ms in world.digits:
         heard.setdefault(channel, []).append((digit, at_ms))
-    for story in told:
-        for gather in gathers(story):
-            if not world.faults.touched(gather.begin_ms, gather.end_ms):
+    for history in histories:
+        for gather in gathers(history):
+            if not world.faults.is_disturbed(gather.begin_ms, gather.end_ms):
                 pressed = heard.get(gather.first.leg, ())
-                yield from ((story.id, words) for words in _exact(gather, pressed))
-                yield from ((story.id, words) for words in _in_time(gather))
+                yield from ((history.id, message) for message in _exact(gather, pressed))
+                yield from ((history.id, message) for message in _in_time(gather))
 
 
-def gathers(story: Story) -> Iterator[Gather]:
+def gathers(history: CallHistory) -> Iterator[Gather]:
     """Find a call's gathers."""
     first: Gathering | None = None
     begin_ms = listens_ms = 0
-    before, held = story.opened, None
-    for moment in story.moments:
+    before, held = history.opened, None
+    for step in history.steps:
         if isinstance(before.state, Gathering) and first is not None:
-            told = next((e for e in _told(moment) if e.event == "gathered"), None)
-            if told is not None:
+            gathered = next((e for e in _events(step) if e.event == "gathered"), None)
+            if gathered is not None:
                 if held is not first.verb:
-                    yield Gather(first, before.state, begin_ms, moment.at_ms, listens_ms, told)
+                    yield Gather(first, before.state, begin_ms, step.at_ms, listens_ms, gathered)
                 first = None
-        doing = moment.call.state
-        if isinstance(doing, Gathering):
+        state = step.call.state
+        if isinstance(state, Gathering):
             held = (
-                doing.verb if doing.suspended else held
+                state.verb if state.suspended else held
             )  # its clocks stood, and keys did not count
-            if first is None or doing.limit_ms != first.limit_ms or doing.verb is not first.verb:
-                first, begin_ms, listens_ms = doing, moment.at_ms, moment.at_ms
-            elif isinstance(moment.event, DigitPressed) or not _is_same(before.state, doing):
-                listens_ms = moment.at_ms
-        before = moment.call
+            if first is None or state.limit_ms != first.limit_ms or state.verb is not first.verb:
+                first, begin_ms, listens_ms = state, step.at_ms, step.at_ms
+            elif isinstance(step.event, DigitPressed) or not _is_same(before.state, state):
+                listens_ms = step.at_ms
+        before = step.call
 
 
-def _told(moment: ReplayStep) -> list[CallEvent]:
-    return [each.event for each in moment.commands if isinstance(each, EmitEvent)]
+def _events(step: ReplayStep) -> list[CallEvent]:
+    return [each.event for each in step.commands if isinstance(each, EmitEvent)]
 
 
-def _is_same(before: object, doing: Gathering) -> bool:
-    return isinstance(before, Gathering) and before.phase == doing.phase
+def _is_same(before: object, state: Gathering) -> bool:
+    return isinstance(before, Gathering) and before.phase == state.phase
 
 
 def _exact(gather: Gather, pressed: Sequence[tuple[str, int]]) -> Iterator[str]:
-    begin_ms, end_ms, told = gather.begin_ms, gather.end_ms, gather.told
+    begin_ms, end_ms, event = gather.begin_ms, gather.end_ms, gather.event
     surely = "".join(digit for digit, at_ms in pressed if begin_ms < at_ms < end_ms)
     before = ["", *(digit for digit, at_ms in pressed if at_ms == begin_ms)]
     after = "".join(digit for digit, at_ms in pressed if at_ms == end_ms)
-    dtmf = told.dtmf or ""
+    dtmf = event.dtmf or ""
     ends = {
         "terminator": [gather.first.verb.data.terminator],
         "timeout": ["", *after],
         "digit-timeout": ["", *after],
-    }.get(told.reason or "", [""])
+    }.get(event.reason or "", [""])
     cuts = {after[:n] for n in range(len(after) + 1)}
     if not any(b + surely + a == dtmf + e for b in before for a in cuts for e in ends):
-        yield f"gathered {dtmf!r} ({told.reason}) of {before[1:]} {surely!r} {after!r}"
-    if told.reason == "max-digits" and len(dtmf) != gather.first.verb.data.max_digits:
+        yield f"gathered {dtmf!r} ({event.reason}) of {before[1:]} {surely!r} {after!r}"
+    if event.reason == "max-digits" and len(dtmf) != gather.first.verb.data.max_digits:
         yield f"gathered {dtmf!r}, not as many as it should"
 
 
@@ -94,7 +94,10 @@ def _in_time(gather: Gather) -> Iterator[str]:
     data, last, end_ms = gather.first.verb.data, gather.last, gather.end_ms
     if end_ms > gather.first.limit_ms + SLACK_MS:
         yield "gathered for longer than its timeout"
-    if gather.told.reason not in {"timeout", "digit-timeout"} or end_ms >= last.limit_ms - GRACE_MS:
+    if (
+        gather.event.reason not in {"timeout", "digit-timeout"}
+        or end_ms >= last.limit_ms - GRACE_MS
+    ):
         return
     allowed_ms = data.digit_timeout if last.phase == "between" else data.timeout
     waited_ms = end_ms - gather.listens_ms

@@ -9,53 +9,55 @@ from engine.calls.model.commands import AddToBridge, Originate, Play, Snoop
 from engine.calls.model.events import LegAnswered, LegCreated, LegRinging, Recovered
 from engine.calls.model.ids import call_of
 from engine.calls.model.state import Ended, Ending
-from tests.sim.call_log import Story
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.world_view import WorldView
 
 LATE_MS = 100
 WAY_MS = 5  # from the PBX to the call, when nothing is wrong
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check the ends of all that was begun."""
     # A round of a tune that nobody knows to have been heard is played again: it is music.
-    again = {f"{playback} heard twice" for story in told for playback in _tunes(story)}
-    yield from ((who, words) for who, words in world.pbx.wrong if words not in again)
-    yield from ((again, "a party was called twice") for again in world.pbx.called_again)
+    again = {
+        f"{playback} heard twice" for history in histories for playback in _hold_music(history)
+    }
+    yield from ((who, message) for who, message in world.pbx.violations if message not in again)
+    yield from ((leg, "a party was called twice") for leg in world.pbx.called_again)
     if not world.is_at_rest:
         yield "", "never came to rest"
-    yield from (("", f"a task broke: {words}") for words in world.broken)
-    for words in world.servers.wrong:
-        yield words.partition(" ")[0], words
+    yield from (("", f"a task broke: {message}") for message in world.task_errors)
+    for message in world.servers.violations:
+        yield message.partition(" ")[0], message
     for left in (*world.pbx.channels, *world.pbx.bridges, *world.pbx.playbacks):
         yield left, "is left on the PBX"
-    yield from _ghosts(world, told)
-    for story in told:
-        for words in (*_ended(story), *_late(world, story), *_status(world, story)):
-            yield story.id, words
+    yield from _ghosts(world, histories)
+    for history in histories:
+        for message in (*_ended(history), *_late(world, history), *_status(world, history)):
+            yield history.id, message
 
 
-def _tunes(story: Story) -> set[str]:
-    sessions = (each for m in story.moments for each in (m.call.transfer, m.call.conference))
+def _hold_music(history: CallHistory) -> set[str]:
+    sessions = (each for m in history.steps for each in (m.call.transfer, m.call.conference))
     return {each.hold_music.playback for each in sessions if each and each.hold_music}
 
 
-def _ended(story: Story) -> Iterator[str]:
-    if story.is_live or not story.record.call.is_ended:
+def _ended(history: CallHistory) -> Iterator[str]:
+    if history.is_live or not history.record.call.is_ended:
         yield "never ended"
         return
-    if not story.moments or encode(story.moments[-1].call) != encode(story.record.call):
+    if not history.steps or encode(history.steps[-1].call) != encode(history.record.call):
         yield "its log does not lead to its record"
-    over = [m for m in story.moments if m.call.is_ended]
-    for moment in over[1:]:
-        is_refused = isinstance(moment.event, LegCreated | LegRinging | LegAnswered)
-        is_idle = isinstance(moment.event, Recovered) and not moment.commands
+    over = [m for m in history.steps if m.call.is_ended]
+    for step in over[1:]:
+        is_refused = isinstance(step.event, LegCreated | LegRinging | LegAnswered)
+        is_idle = isinstance(step.event, Recovered) and not step.commands
         if not (is_refused or is_idle):
-            yield f"went on after its end: {moment.event}"
+            yield f"went on after its end: {step.event}"
 
 
-def _late(world: World, story: Story) -> Iterator[str]:
-    for begin_ms, end_ms, call in story.stretches():
+def _late(world: WorldView, history: CallHistory) -> Iterator[str]:
+    for begin_ms, end_ms, call in history.intervals():
         due_ms = deadline_ms(call)
         if due_ms is not None and end_ms > due_ms + LATE_MS:
             begins_ms = max(begin_ms, due_ms)
@@ -63,12 +65,16 @@ def _late(world: World, story: Story) -> Iterator[str]:
                 yield f"acted {end_ms - due_ms} ms after a deadline, in {call.state}"
 
 
-def _status(world: World, story: Story) -> Iterator[str]:
-    call = story.record.call
-    channel = world.pbx.past.get(story.opened.main)
-    if channel is None or not call.is_ended or world.faults.touched(channel.born_ms, call.ended_ms):
+def _status(world: WorldView, history: CallHistory) -> Iterator[str]:
+    call = history.record.call
+    channel = world.pbx.past.get(history.opened.main)
+    if (
+        channel is None
+        or not call.is_ended
+        or world.faults.is_disturbed(channel.born_ms, call.ended_ms)
+    ):
         return
-    decided = (m.at_ms for m in story.moments if isinstance(m.call.state, Ending | Ended))
+    decided = (m.at_ms for m in history.steps if isinstance(m.call.state, Ending | Ended))
     decided_ms = next(decided, call.ended_ms)
     if channel.up_ms is not None and channel.up_ms > decided_ms - WAY_MS:
         return  # it answered just as it was given up: either is true
@@ -82,10 +88,10 @@ def _status(world: World, story: Story) -> Iterator[str]:
         yield f"has status {call.status} instead of {due}"
 
 
-def _ghosts(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def _ghosts(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     wanted: set[str] = set()
-    for story in told:
-        for command in story.commands():
+    for history in histories:
+        for command in history.commands():
             match command:
                 case Originate(leg):
                     wanted.add(leg)

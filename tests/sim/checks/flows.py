@@ -9,37 +9,37 @@ from engine.calls.model.io_commands import LoadFlowNode
 from engine.calls.model.io_results import ApiRequestFailed, ApiRequestSucceeded, FlowNodeLoaded
 from engine.calls.model.state import Bridged
 from engine.calls.replay import ReplayStep
-from tests.sim.call_log import Story
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.world_view import WorldView
 
 Leads = dict[int, set[str]]  # where each running flow may go, by how many run
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Follow every call through its flows."""
     starts = {name: json.loads(body)["start"] for name, body in world.graphs.items()}
-    for story in told:
+    for history in histories:
         leads: Leads = {}
-        for moment in story.moments:
-            yield from ((story.id, fault) for fault in _followed(moment, leads, starts))
+        for step in history.steps:
+            yield from ((history.id, fault) for fault in _followed(step, leads, starts))
 
 
-def _followed(moment: ReplayStep, leads: Leads, starts: dict[str, str]) -> Iterator[str]:
-    depth = _depth(moment)
-    match moment.event:
+def _followed(step: ReplayStep, leads: Leads, starts: dict[str, str]) -> Iterator[str]:
+    depth = _depth(step)
+    match step.event:
         case FlowNodeLoaded(node=node, name=name):
-            waits = {name} if isinstance(moment.call.state, Bridged) else set()
+            waits = {name} if isinstance(step.call.state, Bridged) else set()
             leads[depth] = {to for _, to in exits(node)} | waits
         case ApiRequestSucceeded():
             leads[depth] = leads.get(depth, set()) - {"sorry"}
         case ApiRequestFailed():
             leads[depth] = leads.get(depth, set()) - {"known"}
-    for command in moment.commands:
+    for command in step.commands:
         if isinstance(command, LoadFlowNode):
             allowed = leads.get(depth, set()) | {starts[command.flow_id]}
             if command.node not in allowed:
                 yield f"went to {command.node}, not to one of {sorted(allowed)}"
 
 
-def _depth(moment: ReplayStep) -> int:
-    return sum(isinstance(each, Frame) for each in moment.call.continuation)
+def _depth(step: ReplayStep) -> int:
+    return sum(isinstance(each, Frame) for each in step.call.continuation)

@@ -3,27 +3,27 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from engine.calls.model.state import AwaitingInstructions, Dialing, Gathering, RecordingVoicemail
-from tests.harness.sim.channel import SimChannel
+from tests.harness.sim.model import SimChannel
 from tests.harness.sim.phone import is_dialled
-from tests.sim.call_log import Story
-from tests.sim.checks.durations import AT_ONCE_MS
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.checks.intervals import AT_ONCE_MS
+from tests.sim.world_view import WorldView
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check every leg of a world."""
-    opened = {story.opened.main for story in told}
-    greeted = {
+    opened = {history.opened.main for history in histories}
+    screened = {
         leg.leg
-        for story in told
-        for moment in story.moments
-        if isinstance(moment.call.state, Dialing)
-        for leg in moment.call.state.screenings
+        for history in histories
+        for step in history.steps
+        if isinstance(step.call.state, Dialing)
+        for leg in step.call.state.screenings
     }
-    silent_ms = _silent_ms(told)
+    silent_ms = _silent_ms(histories)
     channels = [*world.pbx.past.values(), *world.pbx.channels.values()]
     for channel in channels:
-        is_waiting = is_dialled(channel) and channel.id not in greeted
+        is_waiting = is_dialled(channel) and channel.id not in screened
         if is_waiting and (waited_ms := _waited_ms(world, channel, silent_ms)) > AT_ONCE_MS:
             yield channel.id, f"answered, and left in silence for {waited_ms:.0f} ms"
         # Nobody repeats a refusal that was lost: the reaper has it.
@@ -32,25 +32,25 @@ def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
             yield channel.id, "came in and was not answered"
 
 
-def _silent_ms(told: Sequence[Story]) -> dict[str, float]:
+def _silent_ms(histories: Sequence[CallHistory]) -> dict[str, float]:
     """Tell since when a leg could hear nothing, rightly."""
     since_ms: dict[str, float] = {}
-    for story in told:
-        for moment in story.moments:
-            call = moment.call
+    for history in histories:
+        for step in history.steps:
+            call = step.call
             match call.state:
                 case (
                     AwaitingInstructions() | RecordingVoicemail()
                 ):  # a transfer may have left the tree to a called leg
-                    since_ms.setdefault(call.main, moment.at_ms)
+                    since_ms.setdefault(call.main, step.at_ms)
                 case Gathering(leg=leg, phase="first" | "between"):  # a prompt may count as heard
-                    since_ms.setdefault(leg, moment.at_ms)
+                    since_ms.setdefault(leg, step.at_ms)
                 case _:
                     pass
     return since_ms
 
 
-def _waited_ms(world: World, channel: SimChannel, silent_ms: Mapping[str, float]) -> float:
+def _waited_ms(world: WorldView, channel: SimChannel, silent_ms: Mapping[str, float]) -> float:
     if channel.up_ms is None:
         return 0
     heard = (span.begin_ms for span in channel.spans if span.kind in {"bridge", "moh", "play"})
@@ -59,7 +59,7 @@ def _waited_ms(world: World, channel: SimChannel, silent_ms: Mapping[str, float]
     return world.faults.healthy_ms(channel.up_ms, until_ms)
 
 
-def _is_unanswered(world: World, channel: SimChannel) -> bool:
+def _is_unanswered(world: WorldView, channel: SimChannel) -> bool:
     if not channel.is_inbound or channel.up_ms is not None or not channel.in_stasis:
         return False
     until_ms = channel.ended_ms or world.clock.at_ms

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from tests.harness.record_checks import record_faults
-from tests.sim.call_log import Story
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.world_view import WorldView
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check the record of every call."""
     del world
-    for story in told:
-        if not story.is_live:
-            yield from ((story.id, words) for words in record_faults(story.told))
+    for history in histories:
+        if not history.is_live:
+            yield from ((history.id, message) for message in record_faults(history.events))

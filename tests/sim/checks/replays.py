@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Sequence
 
 from engine.calls.replay import compare_decisions, compare_events, compare_result
-from tests.sim.call_log import Story
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.world_view import WorldView
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Audit every call as `switchroom replay` does."""
     del world
-    for story in told:
-        moments = story.moments
+    for history in histories:
+        steps = history.steps
         faults = [
-            *compare_decisions(moments),
-            *compare_result(moments, story.record),
-            *compare_events(moments, story.told).mismatches,
+            *compare_decisions(steps),
+            *compare_result(steps, history.record),
+            *compare_events(steps, history.events).mismatches,
         ]
-        yield from ((story.id, f"replay: {fault.detail}") for fault in faults)
-        if any(moment.digest is None for moment in moments):
-            yield story.id, "a line of its log has no digest"
+        yield from ((history.id, f"replay: {fault.detail}") for fault in faults)
+        if any(step.digest is None for step in steps):
+            yield history.id, "a line of its log has no digest"

@@ -5,35 +5,35 @@ from collections.abc import Iterator, Sequence
 from engine.calls.model.events import LegCreated
 from engine.calls.model.state import Dialing, Ended, Ending
 from engine.runtime.pbx.ari_requests import RING_MARGIN_S
-from tests.sim.call_log import Story
-from tests.sim.checks.durations import Span, is_long, joined
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.checks.intervals import Interval, is_long, merge
+from tests.sim.world_view import WorldView
 
 LOSING = frozenset({"lost", "crash"})
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check every leg that was called."""
-    for story in told:
-        for leg, stretches in _overdue(world, story).items():
-            for begin_ms, end_ms in joined(stretches):
+    for history in histories:
+        for leg, intervals in _overdue(world, history).items():
+            for begin_ms, end_ms in merge(intervals):
                 if is_long(world, (begin_ms, end_ms)):
                     yield leg, f"was called for {end_ms - begin_ms:.0f} ms longer than it may be"
 
 
-def _overdue(world: World, story: Story) -> dict[str, list[Span]]:
-    found: dict[str, list[Span]] = {}
+def _overdue(world: WorldView, history: CallHistory) -> dict[str, list[Interval]]:
+    found: dict[str, list[Interval]] = {}
     since_ms: dict[tuple[str, bool], int] = {}  # its time begins anew once its party is called
-    for moment, (begin_ms, end_ms, call) in zip(story.moments, story.stretches(), strict=False):
-        if isinstance(moment.event, LegCreated):
-            since_ms.pop((moment.event.leg, False), None)
+    for step, (begin_ms, end_ms, call) in zip(history.steps, history.intervals(), strict=False):
+        if isinstance(step.event, LegCreated):
+            since_ms.pop((step.event.leg, False), None)
         if isinstance(call.state, Ending | Ended):
             break
         for leg in call.legs:
             # A dial that was lost, or whose engine died before it (decision 0006), leaves no time
             # with Asterisk; the others' may be long.
             is_lost = isinstance(call.state, Dialing) and LOSING & world.faults.kinds
-            if leg.state == "up" or leg.id == story.opened.main or is_lost:
+            if leg.state == "up" or leg.id == history.opened.main or is_lost:
                 continue
             called_ms = since_ms.setdefault((leg.id, leg.state == "requested"), begin_ms)
             # Of several that a dial calls the last decides when it ends; Asterisk ends each.

@@ -8,24 +8,24 @@ from collections.abc import Iterator, Sequence
 from engine.calls.model.call import Call
 from engine.calls.model.events import DigitPressed, Event
 from engine.calls.model.state import Bridged, Dialing
-from tests.sim.call_log import Story
-from tests.sim.checks.durations import heard, is_long, within
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.checks.intervals import heard, intersect, is_long
+from tests.sim.world_view import WorldView
 from wire.answer_detection import MachineDetection
 from wire.verbs import DialData
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check every dial."""
-    for story in told:
-        before = story.opened
-        for moment in story.moments:
-            for words in _connected(before, moment.event, moment.call):
-                yield story.id, words
-            before = moment.call
-        for begin_ms, end_ms, call in story.stretches():
-            for leg in _greeted(call):
-                yield from _heard_too_soon(world, leg, (begin_ms, end_ms))
+    for history in histories:
+        before = history.opened
+        for step in history.steps:
+            for message in _connected(before, step.event, step.call):
+                yield history.id, message
+            before = step.call
+        for begin_ms, end_ms, call in history.intervals():
+            for leg in _screened_legs(call):
+                yield from _bridged_too_soon(world, leg, (begin_ms, end_ms))
 
 
 def _connected(before: Call, event: Event, call: Call) -> Iterator[str]:
@@ -34,8 +34,8 @@ def _connected(before: Call, event: Event, call: Call) -> Iterator[str]:
     data, leg = before.state.verb.data, call.leg(call.state.leg)
     if data.confirm is not None and not _is_confirmed(event, call.state.leg, data):
         yield f"{call.state.leg} was connected by {event} without its key"
-    asked = data.machine_detection
-    is_unwanted = isinstance(asked, MachineDetection) and asked.on_machine == "hangup"
+    detection = data.machine_detection
+    is_unwanted = isinstance(detection, MachineDetection) and detection.on_machine == "hangup"
     if is_unwanted and leg is not None and leg.answered_by == "machine":
         yield f"{leg.id} is a machine, and was connected"
 
@@ -46,16 +46,16 @@ def _is_confirmed(event: Event, leg: str, data: DialData) -> bool:
     return (event.leg, event.digit) == (leg, data.confirm.digit)
 
 
-def _greeted(call: Call) -> list[str]:
+def _screened_legs(call: Call) -> list[str]:
     return [each.leg for each in call.state.screenings] if isinstance(call.state, Dialing) else []
 
 
-def _heard_too_soon(
-    world: World, leg: str, stretch: tuple[float, float]
+def _bridged_too_soon(
+    world: WorldView, leg: str, interval: tuple[float, float]
 ) -> Iterator[tuple[str, str]]:
     channel = world.pbx.past.get(leg)
     if channel is None:
         return
-    for begin_ms, end_ms in within([stretch], heard(world, channel, ("bridge",))):
+    for begin_ms, end_ms in intersect([interval], heard(world, channel, ("bridge",))):
         if is_long(world, (begin_ms, end_ms)):
             yield leg, f"was in a bridge for {end_ms - begin_ms:.0f} ms while it was greeted"

@@ -6,9 +6,9 @@ from itertools import pairwise
 from engine.calls.model.call import Call
 from engine.calls.model.sessions import MEMBER_MOVES, Conference, Transfer
 from engine.calls.model.state import Bridged
-from tests.sim.call_log import Story
-from tests.sim.checks.durations import is_long, joined, when
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.checks.intervals import intervals_when, is_long, merge
+from tests.sim.world_view import WorldView
 from wire.base import tag_of
 
 ENDS = {"canceled", "failed", "abandoned"}
@@ -29,19 +29,24 @@ MEMBER = {
 Path = dict[str, list[str]]
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check the sessions of every call."""
-    for story in told:
-        if any(m.call.transfers or m.call.conferences for m in story.moments):
-            for words in (*_moved(story), *_told(story), *_alive(story), *_few(world, story)):
-                yield story.id, words
+    for history in histories:
+        if any(m.call.transfers or m.call.conferences for m in history.steps):
+            for message in (
+                *_moved(history),
+                *_reported(history),
+                *_alive(history),
+                *_few(world, history),
+            ):
+                yield history.id, message
 
 
-def _moved(story: Story) -> Iterator[str]:
+def _moved(history: CallHistory) -> Iterator[str]:
     paths: Path = {}
     tables = {}
-    for moment in story.moments:
-        for name, state, table in _states(moment.call):
+    for step in history.steps:
+        for name, state, table in _states(step.call):
             tables[name] = table
             path = paths.setdefault(name, [""])
             if path[-1] != state:
@@ -67,10 +72,10 @@ def _steps(name: str, path: list[str], table: dict[str, set[str]]) -> Iterator[s
         yield f"{name} stayed {path[-1]} to the end of its call"
 
 
-def _told(story: Story) -> Iterator[str]:
+def _reported(history: CallHistory) -> Iterator[str]:
     tables = {"transfer": TRANSFER, "conference": CONFERENCE, "conference-member": MEMBER}
     paths: dict[tuple[str, str], list[str]] = {}
-    for event in story.told:
+    for event in history.events:
         if event.event in tables:
             leg = event.channel_id if event.event == "conference-member" else ""
             path = paths.setdefault((event.event, f"{event.session_id}/{leg}"), [""])
@@ -82,12 +87,12 @@ def _told(story: Story) -> Iterator[str]:
         table = tables[kind]
         if kind == "conference-member" and path[-1] in MEMBER_MOVES:
             table = {state: table[state] for state in path[:-1]}  # the conference's end is its own
-        yield from (f"told that {words}" for words in _steps(name, path, table))
+        yield from (f"told that {message}" for message in _steps(name, path, table))
 
 
-def _alive(story: Story) -> Iterator[str]:
-    for moment in story.moments:
-        call = moment.call
+def _alive(history: CallHistory) -> Iterator[str]:
+    for step in history.steps:
+        call = step.call
         sessions: list[Transfer | Conference] = [*call.transfers, *call.conferences]
         live = [each.id for each in sessions if each.is_live]
         if len(live) > 1:
@@ -102,10 +107,10 @@ def _alive(story: Story) -> Iterator[str]:
 
 
 def _parties(call: Call, transfer: Transfer) -> Iterator[str]:
-    there = {"customer": transfer.customer, "target": transfer.target}
+    present = {"customer": transfer.customer, "target": transfer.target}
     if transfer.mode == "attended":
-        there["source"] = transfer.source
-    for role, leg in there.items():
+        present["source"] = transfer.source
+    for role, leg in present.items():
         if call.leg(leg) is None:
             yield f"{transfer.id} is {transfer.state} without its {role}"
     is_answered = transfer.state == "answered"
@@ -113,10 +118,10 @@ def _parties(call: Call, transfer: Transfer) -> Iterator[str]:
         yield f"{transfer.id} is {transfer.state}, but its target is {call.leg(transfer.target)}"
 
 
-def _few(world: World, story: Story) -> Iterator[str]:
-    for stretch in joined(when(story, lambda call: _is_lonely(call.conference))):
-        if is_long(world, stretch):
-            yield f"had a conference of one for {stretch[1] - stretch[0]:.0f} ms"
+def _few(world: WorldView, history: CallHistory) -> Iterator[str]:
+    for interval in merge(intervals_when(history, lambda call: _is_lonely(call.conference))):
+        if is_long(world, interval):
+            yield f"had a conference of one for {interval[1] - interval[0]:.0f} ms"
 
 
 def _is_lonely(conference: Conference | None) -> bool:

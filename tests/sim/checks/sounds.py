@@ -8,23 +8,23 @@ from functools import partial
 
 from engine.calls.model.call import Call
 from engine.calls.model.state import AwaitingInstructions, Dialing
-from tests.sim.call_log import Story
-from tests.sim.checks.durations import heard, is_long, when, without
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.checks.intervals import heard, intervals_when, is_long, subtract
+from tests.sim.world_view import WorldView
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check what the legs of each call heard beside prompts and people."""
-    for story in told:
-        for name in sorted({leg.id for m in story.moments for leg in m.call.legs}):
+    for history in histories:
+        for name in sorted({leg.id for m in history.steps for leg in m.call.legs}):
             channel = world.pbx.past.get(name)
             if channel is None:
                 continue
             played = heard(world, channel, ("moh", "ring"))
-            waiting = when(story, partial(_waits, name)) if played else []
-            for stretch in without(played, waiting):
-                if stretch[0] >= story.opened.created_ms and is_long(world, stretch):
-                    yield name, f"heard music at {stretch[0]:.0f} and waited for nobody"
+            waiting = intervals_when(history, partial(_waits, name)) if played else []
+            for interval in subtract(played, waiting):
+                if interval[0] >= history.opened.created_ms and is_long(world, interval):
+                    yield name, f"heard music at {interval[0]:.0f} and waited for nobody"
 
 
 def _waits(leg_id: str, call: Call) -> bool:

@@ -12,24 +12,24 @@ from engine.calls.model.requests import CoachRequested
 from engine.calls.model.sessions import Transfer
 from engine.calls.model.state import Bridged, Ended, Ending
 from engine.calls.replay import ReplayStep
-from tests.sim.call_log import Story
-from tests.sim.scene import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.world_view import WorldView
 
 
-def check(world: World, told: Sequence[Story]) -> Iterator[tuple[str, str]]:
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check every step of every call that has sessions."""
     del world
-    for story in told:
-        for before, moment in pairwise(story.moments):
-            for words in (*_handed(before.call, moment), *_coached(before.call, moment)):
-                yield story.id, words
+    for history in histories:
+        for before, step in pairwise(history.steps):
+            for message in (*_handed(before.call, step), *_coached(before.call, step)):
+                yield history.id, message
 
 
-def _handed(before: Call, moment: ReplayStep) -> Iterator[str]:
-    was, call = before.transfer, moment.call
+def _handed(before: Call, step: ReplayStep) -> Iterator[str]:
+    was, call = before.transfer, step.call
     if was is None or isinstance(call.state, Ending | Ended):
         return
-    if isinstance(moment.event, DeadlinePassed) and not isinstance(call.state, Bridged):
+    if isinstance(step.event, DeadlinePassed) and not isinstance(call.state, Bridged):
         return  # the dial's own time was up, too
     now = next((each for each in call.transfers if each.id == was.id), was)
     talkers = {call.main, *call.state.legs} if isinstance(call.state, Bridged) else set()
@@ -41,7 +41,7 @@ def _handed(before: Call, moment: ReplayStep) -> Iterator[str]:
                 yield f"{was.id} is {now.state}, and {talkers} talk"
         case _:
             pass
-    yield from _left(was, now, moment.event)
+    yield from _left(was, now, step.event)
 
 
 def _left(was: Transfer, now: Transfer, event: Event) -> Iterator[str]:
@@ -53,11 +53,11 @@ def _left(was: Transfer, now: Transfer, event: Event) -> Iterator[str]:
         yield f"{was.id} is {now.state} though its source left the customer to the target"
 
 
-def _coached(before: Call, moment: ReplayStep) -> Iterator[str]:
+def _coached(before: Call, step: ReplayStep) -> Iterator[str]:
     members = before.conference.members if before.conference else ()
-    is_asked = isinstance(moment.event, CoachRequested)
-    for coach in (each for each in members if each.coaches and not is_asked):
-        conference, leg = moment.call.conference, moment.call.leg(coach.leg)
+    is_requested = isinstance(step.event, CoachRequested)
+    for coach in (each for each in members if each.coaches and not is_requested):
+        conference, leg = step.call.conference, step.call.leg(coach.leg)
         now = conference.member(coach.leg) if conference else None
         if now and leg and not now.coaches and leg.muted not in {"in", "both"}:
             yield f"{coach.leg} coached, and is heard by all"

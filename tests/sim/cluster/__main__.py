@@ -5,9 +5,9 @@ import os
 import signal
 import sys
 
-from tests.sim.cluster.long_run import Long
+from tests.sim.cluster.long_run import LongRun
 from tests.sim.cluster.report import report
-from tests.sim.cluster.worlds import kept_seeds, run_world, run_worlds
+from tests.sim.cluster.worlds import regression_seeds, run_world, run_worlds
 from tests.sim.show import show
 
 
@@ -21,16 +21,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="run only this one, and show it")
     parser.add_argument("--all", action="store_true", help="show its sound calls too")
     parser.add_argument("--seeds-file", action="store_true", help="run the seeds kept")
-    asked = parser.parse_args()
-    if asked.seed is not None:
-        lines, is_sound = show(asked.seed, run_world, everything=asked.all)
+    options = parser.parse_args()
+    if options.seed is not None:
+        lines, is_sound = show(options.seed, run_world, everything=options.all)
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return 0 if is_sound else 1
-    if asked.seeds_file:
-        tally = run_worlds(kept_seeds())
+    if options.seeds_file:
+        tally = run_worlds(regression_seeds())
     else:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # its processes end with it
-        tally = Long(asked.calls, asked.minutes * 60, asked.workers).run(asked.first)
+        tally = LongRun(options.calls, options.minutes * 60, options.workers).run(options.first)
     sys.stdout.writelines(f"{line}\n" for line in report(tally))
     return 1 if tally.failed else 0
 

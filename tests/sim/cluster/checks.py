@@ -8,95 +8,99 @@ from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegEnded
 from engine.calls.model.io_commands import SendApiRequest, SendWebhook
 from engine.calls.model.requests import HangupRequested
-from tests.sim.call_log import Story
-from tests.sim.checks import faults_of
-from tests.sim.cluster.world import World
+from tests.sim.call_histories import CallHistory
+from tests.sim.checks import find_violations
+from tests.sim.cluster.world import ClusterWorld
 
-Fault = tuple[str, str]
+Violation = tuple[str, str]
 WAY_MS = 5
 
 
-def wrongs(world: World, told: Sequence[Story], hurt: frozenset[str]) -> Iterator[Fault]:
+def find_cluster_violations(
+    world: ClusterWorld, histories: Sequence[CallHistory], incomplete: frozenset[str]
+) -> Iterator[Violation]:
     """Find all that is wrong; where the store has forgotten something, less can be told."""
-    yield from world.owners.wrong
-    yield from world.watch.wrong
-    yield from _left_live(world, hurt)
-    if hurt:
+    yield from world.lease_checker.violations
+    yield from world.monitor.violations
+    yield from _left_live(world, incomplete)
+    if incomplete:
         yield from _sparse(world)
         return
-    yield from faults_of(world, told)
-    yield from _lost_alive(world, told)
-    yield from _hung_up(world, told)
-    yield from _asked(world, told)
-    yield from _unkept(world, told)
+    yield from find_violations(world, histories)
+    yield from _lost_alive(world, histories)
+    yield from _hung_up(world, histories)
+    yield from _unexpected_webhooks(world, histories)
+    yield from _lost_hangups(world, histories)
 
 
-def _left_live(world: World, hurt: frozenset[str]) -> Iterator[Fault]:
-    live = (world.memory.kept(slot).live for slot in range(world.ground.slots))
+def _left_live(world: ClusterWorld, incomplete: frozenset[str]) -> Iterator[Violation]:
+    live = (world.memory.kept(slot).live for slot in range(world.env.slots))
     # Whose end alone was lost ends once more when its slot is taken over, not before.
     ended = {call for lost in world.memory.lost for kept in lost.values() for call in kept.ended}
-    yield from ((call, "never ended") for call in chain(*live) if call in hurt - ended)
+    yield from ((call, "never ended") for call in chain(*live) if call in incomplete - ended)
 
 
-def _sparse(world: World) -> Iterator[Fault]:
+def _sparse(world: ClusterWorld) -> Iterator[Violation]:
     if not world.is_at_rest:
         yield "", "never came to rest"
-    yield from (("", f"a task broke: {words}") for words in world.broken)
+    yield from (("", f"a task broke: {message}") for message in world.task_errors)
     for left in (*world.pbx.channels, *world.pbx.bridges, *world.pbx.playbacks):
         yield left, "is left on the PBX"
 
 
-def _lost_alive(world: World, told: Sequence[Story]) -> Iterator[Fault]:
+def _lost_alive(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iterator[Violation]:
     """Find legs that were given up while they lived: an engine's death is no reason."""
-    for story in told:
-        for moment in story.moments:
-            match moment.event:
+    for history in histories:
+        for step in history.steps:
+            match step.event:
                 case LegEnded(leg, causes.LOST) if channel := world.pbx.past.get(leg):
                     ended_ms = world.clock.at_ms if channel.ended_ms is None else channel.ended_ms
-                    if channel.born_ms < moment.at_ms < ended_ms - WAY_MS:
-                        yield leg, f"was given up at {moment.at_ms} while it lived"
+                    if channel.born_ms < step.at_ms < ended_ms - WAY_MS:
+                        yield leg, f"was given up at {step.at_ms} while it lived"
                 case _:
                     pass
 
 
-def _hung_up(world: World, told: Sequence[Story]) -> Iterator[Fault]:
+def _hung_up(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iterator[Violation]:
     """Find legs of calls that an engine ended though their call did not want that."""
     begins_ms: dict[str, float] = {}
     ends_ms: dict[str, float] = {}
-    for story in told:
-        for call in (story.opened, *(moment.call for moment in story.moments)):
-            ends_ms |= {leg.id: story.record.call.ended_ms for leg in call.legs}
-            begins_ms |= {leg.id: story.moments[0].at_ms for leg in call.legs}
-    for story in told:
-        for moment in story.moments:
-            wanted = [each.leg for each in moment.commands if isinstance(each, Hangup)]
-            ends_ms |= {leg: min(moment.at_ms, ends_ms.get(leg, moment.at_ms)) for leg in wanted}
-    for channel, at_ms in world.owners.hung_up:
+    for history in histories:
+        for call in (history.opened, *(step.call for step in history.steps)):
+            ends_ms |= {leg.id: history.record.call.ended_ms for leg in call.legs}
+            begins_ms |= {leg.id: history.steps[0].at_ms for leg in call.legs}
+    for history in histories:
+        for step in history.steps:
+            wanted = [each.leg for each in step.commands if isinstance(each, Hangup)]
+            ends_ms |= {leg: min(step.at_ms, ends_ms.get(leg, step.at_ms)) for leg in wanted}
+    for channel, at_ms in world.lease_checker.hung_up:
         is_early = channel in ends_ms and at_ms < ends_ms[channel] - WAY_MS
         if is_early and not _was_refused(world, channel, at_ms, begins_ms[channel]):
             yield channel, f"was hung up at {at_ms:.0f}, and its call went on"
 
 
-def _was_refused(world: World, channel: str, at_ms: float, begin_ms: float) -> bool:
+def _was_refused(world: ClusterWorld, channel: str, at_ms: float, begin_ms: float) -> bool:
     """Tell whether a caller was refused, which was lost on its way, and was taken in later."""
     past = world.pbx.past.get(channel)
     has_lived_on = past is not None and (past.ended_ms or 0) > at_ms + WAY_MS
     return has_lived_on and at_ms < begin_ms
 
 
-def _unkept(world: World, told: Sequence[Story]) -> Iterator[Fault]:
+def _lost_hangups(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iterator[Violation]:
     """Find calls whose end was promised to whoever asked for it, and not noted by then."""
-    by_id = {story.id: story for story in told}
-    for call, at_ms in world.front.promised:
-        moments = by_id[call].moments
-        asked = (m.at_ms for m in moments if isinstance(m.event, HangupRequested))
-        if min((*asked, moments[-1].at_ms)) > at_ms:
+    by_id = {history.id: history for history in histories}
+    for call, at_ms in world.clients.accepted_hangups:
+        steps = by_id[call].steps
+        requested_ms = (m.at_ms for m in steps if isinstance(m.event, HangupRequested))
+        if min((*requested_ms, steps[-1].at_ms)) > at_ms:
             yield call, f"was promised to end at {at_ms:.0f}, and was not asked to"
 
 
-def _asked(world: World, told: Sequence[Story]) -> Iterator[Fault]:
+def _unexpected_webhooks(
+    world: ClusterWorld, histories: Sequence[CallHistory]
+) -> Iterator[Violation]:
     """Find webhooks that were asked by another id than the call's own."""
-    commands = (command for story in told for command in story.commands())
+    commands = (command for history in histories for command in history.commands())
     wanted = {each.request for each in commands if isinstance(each, (SendApiRequest, SendWebhook))}
-    strange = [each for each in world.servers.asked if each not in wanted]
-    yield from ((each, "was asked, and no call wanted it") for each in strange)
+    unexpected = [each for each in world.servers.bodies if each not in wanted]
+    yield from ((each, "was asked, and no call wanted it") for each in unexpected)

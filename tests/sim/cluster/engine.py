@@ -19,13 +19,13 @@ from engine.runtime.recording.sweeper import RecordingSweeper
 from engine.runtime.service import CallService
 from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk
-from tests.harness.sim.clock import LifeClock
-from tests.harness.sim.events import SimWeather
+from tests.harness.sim.clock import EngineClock
+from tests.harness.sim.events import SimFaults
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.redis import SimLink
-from tests.sim.cluster.environment import Ground
-from tests.sim.cluster.factories import Desks
-from tests.sim.engine_run import LONGEST_MS
+from tests.sim.cluster.environment import ClusterEnvironment
+from tests.sim.cluster.shard_factory import SimShardFactory
+from tests.sim.engine_run import MAX_CALL_MS
 
 REAP_S = 15.0
 ARCHIVE_S = 10.0
@@ -35,45 +35,45 @@ LEAVE_S = 3.0
 class Engine:
     """A process: what `engine.app.engine` puts together, on simulated surroundings."""
 
-    def __init__(self, ground: Ground, name: str, skies: SimWeather) -> None:
+    def __init__(self, env: ClusterEnvironment, name: str, faults: SimFaults) -> None:
         self.name = name
-        self.loop = SimLoop(ground.clock)
+        self.loop = SimLoop(env.clock)
         self.is_frozen = False
         self.is_leaving = False
-        self.born_ms = ground.clock.at_ms
-        self._ground = ground
-        clock = LifeClock(ground.clock, self.loop)
-        self.link = SimLink(ground.redis, self.loop, skies, ground.rng.random)
-        store = ground.cracked.link(self.link)
+        self.born_ms = env.clock.at_ms
+        self._env = env
+        clock = EngineClock(env.clock, self.loop)
+        self.link = SimLink(env.redis, self.loop, faults, env.rng.random)
+        store = env.overrides.link(self.link)
         self.peers = Membership(name)
-        self.shards = Desks(ground, name, self.loop, self.link)
+        self.shards = SimShardFactory(env, name, self.loop, self.link)
         context = EngineContext(
-            store, clock, self.shards.meter, ground.rng.random, Random(name).randbytes
+            store, clock, self.shards.meter, env.rng.random, Random(name).randbytes
         )
         settings = CallSettings(
-            ground.slots,
-            LONGEST_MS,
+            env.slots,
+            MAX_CALL_MS,
             "+4721930000",
-            ground.archive_url,
+            env.archive_url,
             max_calls=1_000_000,
             max_calls_per_s=1_000_000,
         )
-        self.switch = CallService(context, settings, cluster=self.peers)
+        self.service = CallService(context, settings, cluster=self.peers)
         self.tasks = Tasks(self._failed)
-        self.slots = SlotOwner(context, self.switch, self.shards, self.tasks)
+        self.slots = SlotOwner(context, self.service, self.shards, self.tasks)
         cluster = ClusterContext(
             store,
             self.peers,
-            ground.cracked.slots(self.slots),
-            ground.slots,
-            ground.rhythm,
+            env.overrides.slots(self.slots),
+            env.slots,
+            env.timings,
             self.loop.time,
             self.shards.meter,
         )
-        self.keeper = LeaseManager(cluster, f"http://{name}")
-        self.reach = self.keeper.reachability
-        for pbx in ground.pbxs:
-            self.shards.open(pbx, skies)
+        self.lease_manager = LeaseManager(cluster, f"http://{name}")
+        self.reachability = self.lease_manager.reachability
+        for pbx in env.pbxs:
+            self.shards.open(pbx, faults)
 
     @property
     def is_ready(self) -> bool:
@@ -83,16 +83,16 @@ class Engine:
     @property
     def calls(self) -> list[Call]:
         """Its live calls."""
-        shards = (shard for node in self.switch.nodes.values() for shard in node.shards.values())
+        shards = (shard for node in self.service.nodes.values() for shard in node.shards.values())
         return [actor.call for shard in shards for actor in shard.actors.values()]
 
     def pbx_of(self, call: Call) -> SimAsterisk:
         """Give the node of a call of its."""
-        return self._ground.pbxs[call.id.split("-")[1]]
+        return self._env.pbxs[call.id.split("-")[1]]
 
     def start(self) -> None:
         """Begin to work."""
-        self._ground.clock.soon(self._begin, self.loop)
+        self._env.clock.soon(self._begin, self.loop)
 
     def stop(self) -> None:
         """Hand everything over, and end, as on SIGTERM."""
@@ -102,35 +102,39 @@ class Engine:
     def die(self) -> None:
         """Lose everything in memory, at this very moment; its sockets close."""
         self.loop.die()
-        for line in self.shards.lines.values():
-            line.is_alive = False
-            line.node.manager.log_out(self.loop)
-            for socket in line.sockets:
-                line.node.closed(socket)
+        for connection in self.shards.connections.values():
+            connection.is_alive = False
+            connection.node.manager.log_out(self.loop)
+            for socket in connection.sockets:
+                connection.node.closed(socket)
 
     def _begin(self) -> None:
-        arrive = self.switch.handle_incoming
-        for name, line in self.shards.lines.items():
-            clock = LifeClock(self._ground.clock, self.loop)
-            node = Node(name, self._ground.cracked.parts.pbx(line), clock, arrive, str)
-            line.node.manager.log_in(self._ground.cracked.parts.keys(node.dtmf_log), self.loop)
+        arrive = self.service.handle_incoming
+        for name, connection in self.shards.connections.items():
+            clock = EngineClock(self._env.clock, self.loop)
+            node = Node(name, self._env.overrides.engine.pbx(connection), clock, arrive, str)
+            connection.node.manager.log_in(
+                self._env.overrides.engine.dtmf(node.dtmf_log), self.loop
+            )
             recorder = self.shards.recorders[name]
-            self.reach.add_node(name)
-            self.tasks.start(f"node {name}", line.pulse(partial(self.reach.record, name)))
+            self.reachability.add_node(name)
+            self.tasks.start(
+                f"node {name}", connection.pulse(partial(self.reachability.record, name))
+            )
             self.tasks.start(f"node {name}", Reaper(node, REAP_S, self.shards.meter).run())
             sweeper = RecordingSweeper(name, node.pbx, node.shards, recorder, period_s=ARCHIVE_S)
             self.tasks.start(f"node {name}", sweeper.run())
             self.slots.add_node(node)
-        self.tasks.start("keeper", self.keeper.run())
+        self.tasks.start("lease manager", self.lease_manager.run())
 
     async def _leave(self) -> None:
         with suppress(TimeoutError, StoreDown):
             async with asyncio.timeout(LEAVE_S):
-                await self.keeper.leave()
+                await self.lease_manager.leave()
         await self.tasks.close()
-        for node in self.switch.nodes.values():
+        for node in self.service.nodes.values():
             await node.close()
         self.die()
 
     def _failed(self, error: BaseException) -> None:
-        self.loop.broken.append(f"{self.name} ended: {error!r}")
+        self.loop.task_errors.append(f"{self.name} ended: {error!r}")

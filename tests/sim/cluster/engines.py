@@ -1,39 +1,39 @@
 """The engines of a world: which there are, and whether together they do all that they should."""
 
 from tests.sim.cluster.engine import Engine
-from tests.sim.cluster.environment import Ground
-from tests.sim.cluster.network import Skies
+from tests.sim.cluster.environment import ClusterEnvironment
+from tests.sim.cluster.faults import EngineFaults
 
 
-class Crew:
+class Engines:
     """All engines that ever lived, by the order in which they came."""
 
-    def __init__(self, ground: Ground) -> None:
-        self.ground = ground
+    def __init__(self, env: ClusterEnvironment) -> None:
+        self.env = env
         self.all: list[Engine] = []
 
     def start(self) -> Engine:
         """Start one more."""
         name = f"engine{len(self.all)}"
-        skies = Skies(self.ground.weather, lambda boundary: self.dies(name, boundary))
-        engine = Engine(self.ground, name, skies)
+        faults = EngineFaults(self.env.faults, lambda boundary: self.crash(name, boundary))
+        engine = Engine(self.env, name, faults)
         self.all.append(engine)
         engine.start()
         return engine
 
-    def dies(self, name: str, boundary: str) -> None:
+    def crash(self, name: str, boundary: str) -> None:
         """Lose an engine, and have another in its place some time later."""
         engine = next(each for each in self.all if each.name == name)
         if not engine.loop.is_dead:
             self.say(f"{name} dies at {boundary}")
             engine.die()
-            self.ground.weather.trouble(1)
-            self.ground.clock.after(self.some_ms(20, 500, 3_000, 12_000), self.comes)
+            self.env.faults.disturb(1)
+            self.env.clock.after(self.some_ms(20, 500, 3_000, 12_000), self.add_engine)
 
-    def comes(self) -> None:
+    def add_engine(self) -> None:
         """Have one more."""
         self.say("an engine starts")
-        self.ground.weather.trouble(1)
+        self.env.faults.disturb(1)
         self.start()
 
     @property
@@ -47,18 +47,20 @@ class Crew:
         return [each for each in self.alive if each.is_ready]
 
     @property
-    def life(self) -> Engine | None:
+    def engine(self) -> Engine | None:
         """One that somebody who steers a call asks; all its calls can be steered there."""
         busy = [each for each in self.alive if each.calls and not each.is_leaving]
-        return self.ground.rng.choice(busy) if busy else None
+        return self.env.rng.choice(busy) if busy else None
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing is away, and nobody."""
-        ground, alive = self.ground, self.alive
-        ways = all(line.is_up for each in alive for line in each.shards.lines.values())
+        env, alive = self.env, self.alive
+        ways = all(
+            connection.is_up for each in alive for connection in each.shards.connections.values()
+        )
         links = all(each.link.is_up for each in alive)
-        nodes = all(pbx.is_up for pbx in ground.pbxs.values())
+        nodes = all(pbx.is_up for pbx in env.pbxs.values())
         return bool(alive) and ways and links and nodes and len(self.ready) == len(alive)
 
     @property
@@ -69,9 +71,9 @@ class Crew:
     @property
     def is_shared(self) -> bool:
         """Whether every slot is somebody's, and all have equally many, but for one."""
-        held = [len(each.keeper.held) for each in self.alive]
-        slots = {slot for each in self.alive for slot in each.keeper.held}
-        is_all = len(slots) == sum(held) == self.ground.slots
+        held = [len(each.lease_manager.held) for each in self.alive]
+        slots = {slot for each in self.alive for slot in each.lease_manager.held}
+        is_all = len(slots) == sum(held) == self.env.slots
         return is_all and max(held) - min(held) <= 1
 
     @property
@@ -84,7 +86,7 @@ class Crew:
     def controls(self, node: str, slot: int) -> bool:
         """Tell whether somebody can do something for the calls of a slot at a node."""
         for each in self.ready:
-            shard = each.switch.nodes[node].shards.get(slot) if each.switch.nodes else None
+            shard = each.service.nodes[node].shards.get(slot) if each.service.nodes else None
             if shard is not None and not shard.is_paused and each.link.is_up:
                 return True
         return False
@@ -94,19 +96,19 @@ class Crew:
         """Whether all is as if nothing had been."""
         if not (self.is_whole and self.is_shared and self.is_known):
             return False
-        pairs = ((node, slot) for node in self.ground.pbxs for slot in range(self.ground.slots))
+        pairs = ((node, slot) for node in self.env.pbxs for slot in range(self.env.slots))
         return all(self.controls(*pair) for pair in pairs) and all(map(_can_store, self.alive))
 
-    def say(self, words: str) -> None:
+    def say(self, message: str) -> None:
         """Tell whoever looks at the world."""
-        if self.ground.say:
-            self.ground.say(f"** {words}")
+        if self.env.say:
+            self.env.say(f"** {message}")
 
     def some_ms(self, *lengths_ms: float) -> float:
         """Choose how long something takes."""
-        return self.ground.rng.choice(lengths_ms) * (0.5 + self.ground.rng.random())
+        return self.env.rng.choice(lengths_ms) * (0.5 + self.env.rng.random())
 
 
 def _can_store(engine: Engine) -> bool:
-    shards = (shard for node in engine.switch.nodes.values() for shard in node.shards.values())
+    shards = (shard for node in engine.service.nodes.values() for shard in node.shards.values())
     return all(shard.can_store and not shard.pause_buffer.events for shard in shards)

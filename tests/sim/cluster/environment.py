@@ -14,13 +14,13 @@ from engine.runtime.recording.fenced import FencedRecorder
 from engine.runtime.recording.recorder import Recorder
 from engine.runtime.shard.shard import CallShard
 from tests.harness.sim.pbx import SimPbx
-from tests.harness.sim.recorder import Filed
+from tests.harness.sim.recorder import Archive
 from tests.harness.sim.redis import SimRedis
 from tests.harness.sim.shared_clock import SharedClock
 from tests.harness.sim.webhooks import SimServers
-from tests.sim.cluster.network import Weather
-from tests.sim.cluster.owners import Owners
-from tests.sim.engine_run import Broken
+from tests.sim.cluster.faults import ClusterFaults
+from tests.sim.cluster.lease_checker import LeaseChecker
+from tests.sim.engine_run import PartOverrides
 from wire.media import Clip, Source
 
 
@@ -28,21 +28,23 @@ def _same(part: Any) -> Any:
     return part
 
 
-class Cracked(Struct, frozen=True):
+class ClusterOverrides(Struct, frozen=True):
     """Ways to put broken parts into engines that work together."""
 
-    parts: Broken = Broken()
-    leased: Callable[[Pbx, Lease], Pbx] = FencedPbx
-    taped: Callable[[Recorder, Lease], CallRecorder] = FencedRecorder
+    engine: PartOverrides = PartOverrides()
+    fence_pbx: Callable[[Pbx, Lease], Pbx] = FencedPbx
+    fence_recorder: Callable[[Recorder, Lease], CallRecorder] = FencedRecorder
     lease: Callable[[Lease], Any] = _same  # as a desk sees it
     link: Callable[[Any], Any] = _same
-    asker: Callable[[Any, str], Any] = lambda asker, _engine: asker  # of an engine
+    action_client: Callable[[Any, str], Any] = lambda action_client, _engine: (
+        action_client
+    )  # of an engine
     slots: Callable[[Any], Any] = _same
     shard: type[CallShard] = CallShard
     listener: Callable[[Any], Any] = _same
 
 
-class Ground(Struct, frozen=True):
+class ClusterEnvironment(Struct, frozen=True):
     """The world around engines."""
 
     clock: SharedClock
@@ -50,14 +52,14 @@ class Ground(Struct, frozen=True):
     pbxs: dict[str, SimPbx]
     redis: SimRedis
     servers: SimServers
-    weather: Weather
-    owners: Owners
-    archive: Filed
+    faults: ClusterFaults
+    lease_checker: LeaseChecker
+    archive: Archive
     archive_url: str  # empty: nothing can be recorded
     slots: int
-    rhythm: LeaseTimings
-    cracked: Cracked
-    at_hand: dict[Source, Clip] = {}
+    timings: LeaseTimings
+    overrides: ClusterOverrides
+    cached_media: dict[Source, Clip] = {}
     say: Callable[[str], None] | None = None
 
     @property

@@ -1,159 +1,57 @@
-"""What strikes the engines of a world: they are killed, frozen, stopped, joined, and cut off."""
+"""Seeded trouble for several engines: what can strike them, and since when all is well again."""
 
+import random
 from collections.abc import Callable
 
-from tests.harness.sim.redis import TIMEOUT_S
-from tests.sim.cluster.engine import Engine
-from tests.sim.cluster.engines import Crew
-from tests.sim.cluster.lines import WatchedLine
-from tests.sim.faults import SLOW_MS
+from tests.harness.sim.clock import SimClock
+from tests.sim.faults import Faults
 
-MOST = 4  # engines at once
-RETRY_MS = 5_000  # between two attempts to connect, at most (ari.pbx.Patience.retry_s)
-NOTICED_MS = 6_000  # a dead peer, by the heartbeat (ari.pbx.Patience.heartbeat_s)
+ENGINES = ("crash", "kill", "freeze", "leave", "join")
+WAYS = ("socket", "replaced", "cut store", "cut pbx")
+STORE = ("silent", "restart", "full", "failover", "emptied", "clock")
+NODES = ("pbx",)
+SMALL = ("lost", "double", "late", "media")
+KINDS = (*ENGINES, *WAYS, *STORE, *NODES, *SMALL)
+FORGETS = {"failover", "emptied"}
+CRASHES = (50, 300, 1_000, 3_000)  # boundaries from one death to the next, more or less
 
 
-class Strikes:
-    """Chooses what strikes when."""
+class ClusterFaults(Faults):
+    """The faults of one world, and when the last of them was."""
 
-    def __init__(self, crew: Crew) -> None:
-        self.crew = crew
-        self._ground = crew.ground
-        self._weather = crew.ground.weather
-        self._clock = crew.ground.clock
-        self._rng = crew.ground.rng
+    def __init__(self, clock: SimClock, rng: random.Random, kinds: frozenset[str]) -> None:
+        super().__init__(clock, rng, kinds)
+        self.last_ms = clock.at_ms  # when something last happened, or will be over
 
-    def plan(self, within_ms: float) -> None:
-        """Choose when what will strike."""
-        for kind, strike in self.kinds.items():
-            if kind in self._weather.kinds:
-                for _ in range(self._rng.choice((1, 2, 3))):
-                    begin_ms = self._rng.uniform(1_000, within_ms)
-                    self._clock.after(begin_ms, self._strike, None, strike)
+    def disturb(self, at_least_ms: float = 0) -> None:
+        """Begin a stretch in which quality is not to be had."""
+        self.last_ms = max(self.last_ms, self._clock.at_ms + at_least_ms)
+        super().disturb(at_least_ms)
 
-    @property
-    def kinds(self) -> dict[str, Callable[[], str | None]]:
-        """What can strike; each does, and tells what it was, or None when it could not."""
-        return {
-            "kill": self._kill,
-            "freeze": self._freeze,
-            "leave": self._leave,
-            "join": self._join,
-            "socket": self._lose_socket,
-            "replaced": self._replace,
-            "cut store": self._cut_store,
-            "cut pbx": self._cut_pbx,
-        }
+    def _next_crash(self) -> int:
+        if "crash" not in self.kinds:
+            return -1
+        return self._rng.choice(CRASHES) + self._rng.randrange(50)
 
-    def _strike(self, strike: Callable[[], str | None]) -> None:
-        what = strike()
-        if what is not None:
-            self._weather.counts[what.partition(":")[0]] += 1
-            self.crew.say(what)
-            self._weather.trouble(1)
 
-    def _some(self) -> Engine | None:
-        return self._rng.choice(self.crew.ready) if self.crew.ready else None
+class EngineFaults:
+    """The weather over one engine; implements `SimWeather`."""
 
-    # Engines
+    def __init__(self, faults: ClusterFaults, dies: Callable[[str], None]) -> None:
+        self._faults = faults
+        self._dies = dies
+        self.loses = faults.loses
+        self.delay_ms = faults.delay_ms
+        self.doubles = faults.doubles
 
-    def _kill(self) -> str | None:
-        engine = self._some()
-        if engine is None:
-            return None
-        engine.die()
-        self._comes_back()
-        return f"engine killed: {engine.name}"
+    def passes(self, boundary: str) -> bool:
+        """Pass a boundary; False when this engine dies there."""
+        self._faults.crash = self._dies
+        return self._faults.passes(boundary)
 
-    def _leave(self) -> str | None:
-        engine = self._some()
-        if engine is None:
-            return None
-        engine.stop()
-        self._comes_back()
-        return f"engine stopped: {engine.name}"
 
-    def _comes_back(self) -> None:
-        if not self.crew.ready or self._rng.random() < 0.6:
-            self._clock.after(self.crew.some_ms(20, 500, 3_000, 12_000), self.crew.comes)
-
-    def _join(self) -> str | None:
-        if len(self.crew.alive) >= MOST:
-            return None
-        return f"engine joins: {self.crew.start().name}"
-
-    def _freeze(self) -> str | None:
-        engine = self._some()
-        if engine is None:
-            return None
-        engine.is_frozen = True
-        self._clock.freeze(engine.loop)
-        self._clock.after(self.crew.some_ms(300, 2_000, 4_000, 9_000), self._thaw, None, engine)
-        return f"engine frozen: {engine.name}"
-
-    def _thaw(self, engine: Engine) -> None:
-        if engine.is_frozen and not engine.loop.is_dead:
-            self.crew.say(f"{engine.name} goes on")
-            self._weather.trouble(RETRY_MS)  # a way that it lost in its sleep it has by then
-            engine.is_frozen = False
-            self._clock.thaw(engine.loop)
-
-    # Their ways
-
-    def _cut_store(self) -> str | None:
-        engine = self._some()
-        if engine is None or engine.link.is_cut:
-            return None
-        engine.link.is_cut = True
-        self._clock.after(self.crew.some_ms(300, 3_000, 9_000), self._mend_store, None, engine)
-        return f"engine without its store: {engine.name}"
-
-    def _mend_store(self, engine: Engine) -> None:
-        self.crew.say(f"{engine.name} has its store again")
-        self._weather.trouble(TIMEOUT_S * 1000)  # what was asked last is waited for in vain
-        engine.link.is_cut = False
-
-    def _cut_pbx(self) -> str | None:
-        line = self._line()
-        if line is None or line.is_cut:
-            return None
-        is_dead = self._rng.random() < 0.5
-        line.cut(is_dead=is_dead)
-        cut_ms = self.crew.some_ms(300, 3_000, 15_000)
-        self._weather.trouble(cut_ms + SLOW_MS if is_dead else cut_ms + 1)
-        self._clock.after(NOTICED_MS if is_dead else 0, self._drop, None, line)
-        self._clock.after(cut_ms, self._mend_pbx, None, line)
-        return f"engine without a PBX: {line.engine}, {line.node.name}"
-
-    def _drop(self, line: WatchedLine) -> None:
-        if line.is_cut:
-            line.drop()
-
-    def _mend_pbx(self, line: WatchedLine) -> None:
-        self.crew.say(f"{line.engine} has {line.node.name} again")
-        self._weather.trouble(RETRY_MS)
-        line.mend()
-
-    def _lose_socket(self) -> str | None:
-        line = self._line()
-        if line is None or not line.sockets:
-            return None
-        socket = self._rng.choice(line.sockets)
-        line.node.closed(socket)
-        notices_ms = self._rng.choice((0, 0, 50, NOTICED_MS)) * self._rng.random()
-        self._weather.trouble(notices_ms + 1)
-        self._clock.after(notices_ms, socket.ended, None, "lost")
-        return f"websocket lost: {line.engine}, {line.node.name}, {socket.app}"
-
-    def _replace(self) -> str | None:
-        line = self._line()
-        if line is None or line.is_dead or not line.sockets:  # who is cut off could not be told
-            return None
-        socket = self._rng.choice(line.sockets)
-        line.node.replaces(socket)
-        line.node.closed(socket)
-        return f"app replaced: {line.engine}, {line.node.name}, {socket.app}"
-
-    def _line(self) -> WatchedLine | None:
-        engine = self._some()
-        return self._rng.choice(list(engine.shards.lines.values())) if engine else None
+def choose(rng: random.Random) -> frozenset[str]:
+    """Choose what goes wrong in a world; in a few of them, nothing does."""
+    if rng.random() < 0.1:
+        return frozenset()
+    return frozenset(rng.sample(KINDS, rng.choice((1, 1, 2, 2, 3, 4))))

@@ -11,11 +11,11 @@ from multiprocessing import get_context
 from tests.sim.cluster.worlds import run_worlds
 from tests.sim.tally import Tally
 
-AT_ONCE = 10  # worlds of one errand
-SAYS_S = 5.0
+SEEDS_PER_JOB = 10  # worlds of one errand
+REPORT_INTERVAL_S = 5.0
 
 
-class Long:
+class LongRun:
     """So many calls, or as many as there is time for."""
 
     def __init__(self, calls: int, within_s: float, workers: int) -> None:
@@ -28,7 +28,7 @@ class Long:
 
     def run(self, first: int) -> Tally:
         """Run seed after seed from the first; what was finished when it is interrupted counts."""
-        parts = (range(begin, begin + AT_ONCE) for begin in count(first, AT_ONCE))
+        parts = (range(begin, begin + SEEDS_PER_JOB) for begin in count(first, SEEDS_PER_JOB))
         spawning = get_context("spawn")
         with ProcessPoolExecutor(self._workers, spawning, initializer=_settle) as pool:
             try:
@@ -59,7 +59,7 @@ class Long:
 
     def _say(self) -> None:
         now_s = time.monotonic()
-        if now_s - self._said_s >= SAYS_S:
+        if now_s - self._said_s >= REPORT_INTERVAL_S:
             self._said_s = now_s
             tally = self.tally
             pace = tally.calls / (now_s - self._begin_s)

@@ -4,20 +4,20 @@ from collections.abc import Callable
 
 from tests.harness.sim.pbx import SimPbx
 from tests.harness.sim.redis import SimRedis
-from tests.sim.cluster.engines import Crew
-from tests.sim.cluster.faults import RETRY_MS, Strikes
+from tests.sim.cluster.engines import Engines
+from tests.sim.cluster.fault_injector import RETRY_MS, FaultInjector
 
 SILENT_MS = 5_000
 # Of the wall clock of the store's host, by which leases end there; engines count by monotonic ones.
 JUMPS_MS = (-120_000, -200, 200, 3_000, 3_600_000)
 
 
-class Outages(Strikes):
+class Outages(FaultInjector):
     """Strikes what all engines need, too."""
 
-    def __init__(self, crew: Crew) -> None:
-        super().__init__(crew)
-        self._redis: SimRedis = crew.ground.redis
+    def __init__(self, engines: Engines) -> None:
+        super().__init__(engines)
+        self._redis: SimRedis = engines.env.redis
 
     @property
     def kinds(self) -> dict[str, Callable[[], str | None]]:
@@ -42,24 +42,24 @@ class Outages(Strikes):
 
     def _wake(self) -> None:
         self._back("the store speaks again")
-        self._redis.wakes()
+        self._redis.wake()
 
     def _restart(self) -> str | None:
         if not self._redis.is_well:
             return None
         self._redis.is_up = False
-        self._clock.after(self.crew.some_ms(50, 1_000, 4_000, 15_000), self._up)
+        self._clock.after(self.engines.some_ms(50, 1_000, 4_000, 15_000), self._up)
         return "store restarted"
 
     def _up(self) -> None:
         self._back("the store is up")
-        self._redis.comes_up()
+        self._redis.come_up()
 
     def _fill(self) -> str | None:
         if not self._redis.is_well:
             return None
         self._redis.is_full = True
-        self._clock.after(self.crew.some_ms(500, 5_000), self._drain)
+        self._clock.after(self.engines.some_ms(500, 5_000), self._drain)
         return "store full"
 
     def _drain(self) -> None:
@@ -69,49 +69,49 @@ class Outages(Strikes):
     def _fail_over(self) -> str | None:
         if not self._redis.is_well:
             return None
-        self._redis.memory.replicates()
+        self._redis.memory.replicate()
         self._clock.after(self._rng.choice((5, 100, 900)), self._die)
         return None  # so far all is well
 
     def _die(self) -> None:
         if not self._redis.is_well:
             return
-        self._weather.counts["store failed over"] += 1
+        self._faults.counts["store failed over"] += 1
         self._back("the store fails over")
         self._redis.is_up = False
-        self._redis.memory.fails_over()
-        self._clock.after(self.crew.some_ms(50, 1_000), self._up)
+        self._redis.memory.fail_over()
+        self._clock.after(self.engines.some_ms(50, 1_000), self._up)
 
     def _empty(self) -> str | None:
         if not self._redis.is_well:
             return None
-        self._redis.memory.loses_all()
+        self._redis.memory.lose_all()
         return "store emptied"
 
     def _jump(self) -> str:
-        self._redis.memory.wall.jumps(self._rng.choice(JUMPS_MS))
+        self._redis.memory.wall.jump(self._rng.choice(JUMPS_MS))
         return "clock jump"
 
     def _kill_pbx(self) -> str | None:
-        pbx = self._rng.choice(list(self._ground.pbxs.values()))
+        pbx = self._rng.choice(list(self._env.pbxs.values()))
         if not pbx.is_up:
             return None
-        pbx.dies()
+        pbx.crash()
         self._look()
-        self._clock.after(self.crew.some_ms(500, 5_000, 40_000), self._pbx_is_back, None, pbx)
+        self._clock.after(self.engines.some_ms(500, 5_000, 40_000), self._pbx_is_back, None, pbx)
         return f"pbx died: {pbx.name}"
 
     def _pbx_is_back(self, pbx: SimPbx) -> None:
         self._back(f"{pbx.name} is back")
-        self._weather.trouble(RETRY_MS)
+        self._faults.disturb(RETRY_MS)
         pbx.is_up = True
         self._look()
 
     def _look(self) -> None:
-        for engine in self.crew.alive:
-            for line in engine.shards.lines.values():
-                line.look()
+        for engine in self.engines.alive:
+            for connection in engine.shards.connections.values():
+                connection.look()
 
     def _back(self, what: str) -> None:
-        self.crew.say(what)
-        self._weather.trouble(1)
+        self.engines.say(what)
+        self._faults.disturb(1)

@@ -13,16 +13,16 @@ from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import OnStored
 from engine.webhooks.action_client import ActionResponse
 from tests.harness.sim.redis import SimLink
-from tests.harness.sim.webhooks import SimAsker
+from tests.harness.sim.webhooks import SimActionClient
 
 
-class Forever:
+class EndlessLease:
     """A lease that is never over, for whoever has it."""
 
     holds = True
 
 
-class _Linked:
+class _StoreProxy:
     """A way to the store that does all as it should, but for one thing."""
 
     def __init__(self, link: SimLink) -> None:
@@ -32,7 +32,7 @@ class _Linked:
         return getattr(self._link, name)
 
 
-class Overlooking(_Linked):
+class MissingCallStore(_StoreProxy):
     """Does not see the last call when a slot is taken over."""
 
     async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
@@ -42,7 +42,7 @@ class Overlooking(_Linked):
             yield each
 
 
-class Alone(_Linked):
+class IsolatedStore(_StoreProxy):
     """Does not see the other engines."""
 
     async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
@@ -51,7 +51,7 @@ class Alone(_Linked):
         return {name: each for name, each in alive.items() if name == engine}
 
 
-class Sulking:
+class OneTimeListener:
     """Does not listen again when its websocket is back."""
 
     def __init__(self, listener: Any) -> None:
@@ -67,11 +67,11 @@ class Sulking:
             self._listener.on_back()
 
 
-class Renaming:
+class RenamingActionClient:
     """Asks webhooks by ids of its own."""
 
-    def __init__(self, asker: SimAsker, engine: str) -> None:
-        self._asker = asker
+    def __init__(self, action_client: SimActionClient, engine: str) -> None:
+        self._asker = action_client
         self._engine = engine
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
@@ -79,19 +79,19 @@ class Renaming:
         return await self._asker.ask(url, body, f"{request_id}-{self._engine}")
 
 
-class PuttingOff(CallShard):
+class DeferringShard(CallShard):
     """Keeps in mind what is asked of it while its node is away, and grants it."""
 
-    def request(self, actor: Actor, asked: CallRequest, stored: OnStored) -> None:
+    def request(self, actor: Actor, request: CallRequest, stored: OnStored) -> None:
         """Give a call what somebody asks of it, later."""
         if self.is_paused:
-            self.pause_buffer.append(actor, asked)
+            self.pause_buffer.append(actor, request)
             stored()
         else:
-            super().request(actor, asked, stored)
+            super().request(actor, request, stored)
 
 
-class Blind:
+class BlindPbx:
     """A way to a PBX that shows no channels now and then."""
 
     def __init__(self, pbx: Pbx) -> None:
@@ -106,7 +106,7 @@ class Blind:
         return Reply(200, b"[]") if is_look and not next(self._looks) % 5 else reply
 
 
-class Rude:
+class HangingUpPbx:
     """A way to a PBX that ends a leg now and then which a prompt is played to."""
 
     def __init__(self, pbx: Pbx) -> None:

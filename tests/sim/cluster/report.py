@@ -2,24 +2,26 @@
 
 from tests.sim.tally import Tally
 
-MOST = 20  # failed seeds with their words
+MAX_SEEDS = 20  # failed seeds with their words
 
 
 def report(tally: Tally) -> list[str]:
     """Tell a tally in lines."""
     faults = {kind: count for kind, count in tally.faults.items() if ": " not in kind}
-    asked = {kind: count for kind, count in tally.faults.items() if kind not in faults}
-    granted = sum(count for kind, count in asked.items() if kind.endswith(": granted"))
+    requests = {kind: count for kind, count in tally.faults.items() if kind not in faults}
+    granted = sum(count for kind, count in requests.items() if kind.endswith(": granted"))
     lines = [
         f"{tally.calls:10,} calls in {tally.worlds:,} worlds, {tally.steps:,} steps",
         f"{tally.partial:10,} of them are known in part: the store has lost the rest",
-        f"{sum(asked.values()):10,} requests to live calls, {granted:,} granted",
+        f"{sum(requests.values()):10,} requests to live calls, {granted:,} granted",
         f"{sum(faults.values()):10,} faults, by kind:",
         *(f"{count:10,}   {kind}" for kind, count in sorted(faults.items())),
         f"{len(tally.failed):10,} seeds failed",
         f"{tally.seconds:10.0f} s, {tally.calls / (tally.seconds or 1):.0f} calls/s",
     ]
-    for seed, wrong in sorted(tally.failed.items())[:MOST]:
-        lines.append(f"seed {seed}: {len(wrong)} wrong; python -m tests.sim.cluster --seed {seed}")
-        lines += [f"    {who}: {words}" for who, words in wrong[:3]]
+    for seed, violations in sorted(tally.failed.items())[:MAX_SEEDS]:
+        lines.append(
+            f"seed {seed}: {len(violations)} wrong; python -m tests.sim.cluster --seed {seed}"
+        )
+        lines += [f"    {who}: {message}" for who, message in violations[:3]]
     return lines

@@ -7,46 +7,46 @@ from random import Random
 
 import pytest
 
-from tests.sim.cluster import network
-from tests.sim.cluster.environment import Cracked
+from tests.sim.cluster import faults
+from tests.sim.cluster.environment import ClusterOverrides
 from tests.sim.cluster.planted import (
-    Alone,
-    Blind,
-    Forever,
-    Overlooking,
-    PuttingOff,
-    Renaming,
-    Rude,
-    Sulking,
+    BlindPbx,
+    DeferringShard,
+    EndlessLease,
+    HangingUpPbx,
+    IsolatedStore,
+    MissingCallStore,
+    OneTimeListener,
+    RenamingActionClient,
 )
-from tests.sim.cluster.worlds import kept_seeds, run_world, run_worlds
-from tests.sim.engine_run import Broken
-from tests.sim.outcome import traced, wrong_in
-from tests.sim.planted.digits import Closed
-from tests.sim.planted.faults import Chatty
+from tests.sim.cluster.worlds import regression_seeds, run_world, run_worlds
+from tests.sim.engine_run import PartOverrides
+from tests.sim.outcome import trace_lines, violations_in
+from tests.sim.planted.digits import DroppingDtmfListener
+from tests.sim.planted.parts import DuplicatingWriter
 
-MANY = 3_000
+CALLS = 3_000
 WORLDS = 40  # within so many, a planted fault is found
 
 
 def test_calls_come_to_their_ends_whatever_strikes_several_engines() -> None:
     """Thousands of calls: one engine acts on each at a time, and none is lost with an engine."""
-    tally = run_worlds(itertools.count(1_000_000), most_calls=MANY)
+    tally = run_worlds(itertools.count(1_000_000), max_calls=CALLS)
 
-    assert tally.calls >= MANY
+    assert tally.calls >= CALLS
     assert len(tally.faults) >= 15, tally.faults
     assert not tally.failed
 
 
 def test_seeds_that_failed_once_do_not_fail_again() -> None:
     """What was found once stays mended."""
-    assert not run_worlds(kept_seeds()).failed
+    assert not run_worlds(regression_seeds()).failed
 
 
 @pytest.mark.parametrize("seed", [2, 10, 16])
 def test_a_seed_is_always_the_same_story(seed: int) -> None:
     """A seed that failed can be looked at: it does the same again, to the millisecond."""
-    assert traced(seed, run_world) == traced(seed, run_world)
+    assert trace_lines(seed, run_world) == trace_lines(seed, run_world)
 
 
 def test_a_hangup_is_not_lost_with_the_slot() -> None:
@@ -60,41 +60,58 @@ def test_a_hangup_is_not_lost_with_the_slot() -> None:
 def _moving_while_away() -> Iterator[int]:
     """Name seeds of worlds in which nodes are away, and slots move again and again."""
     for seed in itertools.count(2_000_000):
-        kinds = network.choose(Random(seed))
+        kinds = faults.choose(Random(seed))
         if {"pbx", "crash"} <= kinds and kinds & {"leave", "kill", "join"}:
             yield seed
 
 
 PLANTED = {
     "leases are for ever": (
-        Cracked(
-            leased=lambda pbx, _lease: pbx,
-            taped=lambda recorder, _lease: recorder,
-            lease=lambda _lease: Forever(),
+        ClusterOverrides(
+            fence_pbx=lambda pbx, _lease: pbx,
+            fence_recorder=lambda recorder, _lease: recorder,
+            lease=lambda _lease: EndlessLease(),
         ),
         r"ordered .*: slot \d is engine\d's|ordered .* after its lease",
     ),
     "a call is overlooked by who takes it over": (
-        Cracked(link=Overlooking),
+        ClusterOverrides(link=MissingCallStore),
         "never ended|is left on the PBX|never came to rest",
     ),
-    "nobody sees the others": (Cracked(link=Alone), "slots are .* after the last fault"),
-    "who was away stays away": (Cracked(listener=Sulking), "nobody controls slot"),
-    "webhooks are asked by other ids": (Cracked(asker=Renaming), "asked, and no call wanted it"),
-    "live legs are not seen": (Cracked(parts=Broken(pbx=Blind)), "given up at .* while it lived"),
-    "a hangup waits in memory": (Cracked(shard=PuttingOff), "was promised to end at"),
+    "nobody sees the others": (
+        ClusterOverrides(link=IsolatedStore),
+        "slots are .* after the last fault",
+    ),
+    "who was away stays away": (ClusterOverrides(listener=OneTimeListener), "nobody controls slot"),
+    "webhooks are asked by other ids": (
+        ClusterOverrides(action_client=RenamingActionClient),
+        "asked, and no call wanted it",
+    ),
+    "live legs are not seen": (
+        ClusterOverrides(engine=PartOverrides(pbx=BlindPbx)),
+        "given up at .* while it lived",
+    ),
+    "a hangup waits in memory": (ClusterOverrides(shard=DeferringShard), "was promised to end at"),
     "legs are ended for no reason": (
-        Cracked(parts=Broken(pbx=Rude)),
+        ClusterOverrides(engine=PartOverrides(pbx=HangingUpPbx)),
         "was hung up at .*, and its call went on",
     ),
-    "keys of an outage are lost": (Cracked(parts=Broken(keys=Closed)), "gathered .* of .*@.* in"),
-    "told twice": (Cracked(parts=Broken(writer=Chatty)), "told something else than its log says"),
+    "keys of an outage are lost": (
+        ClusterOverrides(engine=PartOverrides(dtmf=DroppingDtmfListener)),
+        "gathered .* of .*@.* in",
+    ),
+    "told twice": (
+        ClusterOverrides(engine=PartOverrides(writer=DuplicatingWriter)),
+        "told something else than its log says",
+    ),
 }
 
 
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_planted_fault_is_found(fault: str) -> None:
     """The checks bite: engines with this fault do not get through."""
-    cracked, found = PLANTED[fault]
-    words = wrong_in(range(WORLDS), lambda seed, never: run_world(seed, never, cracked))
-    assert any(re.search(found, each) for each in words)
+    overrides, found = PLANTED[fault]
+    message = violations_in(
+        range(WORLDS), lambda seed, forbidden: run_world(seed, forbidden, overrides)
+    )
+    assert any(re.search(found, each) for each in message)

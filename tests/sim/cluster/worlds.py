@@ -1,61 +1,69 @@
-"""Many worlds of several engines, one after another, and one of them told."""
+"""Many worlds of several engines, one after another, and one of them histories."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
 
-from tests.sim.call_log import Story
-from tests.sim.cluster.checks import wrongs
-from tests.sim.cluster.environment import Cracked
-from tests.sim.cluster.narration import tell
-from tests.sim.cluster.world import CALLS, Trace, World
-from tests.sim.tally import Tally, seeds_in, tallied
+from tests.sim.call_histories import CallHistory
+from tests.sim.cluster.checks import find_cluster_violations
+from tests.sim.cluster.environment import ClusterOverrides
+from tests.sim.cluster.histories import read_histories
+from tests.sim.cluster.world import CALLS, ClusterWorld, Trace
+from tests.sim.tally import Tally, read_seeds, run_tally
 
-SOUND = Cracked()
-KEPT = Path(__file__).with_name("seeds.txt")
+NO_OVERRIDES = ClusterOverrides()
+SEEDS_FILE = Path(__file__).with_name("seeds.txt")
 
 
 class Outcome(Struct, frozen=True):
     """One world: its stories, the calls of which only a part is known, and what was wrong."""
 
-    world: World
-    told: tuple[Story, ...]
-    hurt: frozenset[str]
-    wrong: tuple[tuple[str, str], ...]
+    world: ClusterWorld
+    histories: tuple[CallHistory, ...]
+    incomplete: frozenset[str]
+    violations: tuple[tuple[str, str], ...]
 
     @property
     def tally(self) -> Tally:
         """What this adds to what was run."""
         return Tally(
             worlds=1,
-            calls=len(self.told) + len(self.hurt),
-            partial=len(self.hurt),
-            steps=sum(len(story.moments) for story in self.told),
+            calls=len(self.histories) + len(self.incomplete),
+            partial=len(self.incomplete),
+            steps=sum(len(history.steps) for history in self.histories),
             faults=self.world.faults.counts + self.world.servers.faults,
-            failed={self.world.seed: self.wrong} if self.wrong else {},
+            failed={self.world.seed: self.violations} if self.violations else {},
         )
 
 
 def run_world(
-    seed: int, never: list[str], cracked: Cracked = SOUND, trace: Trace | None = None
+    seed: int,
+    forbidden: list[str],
+    overrides: ClusterOverrides = NO_OVERRIDES,
+    trace: Trace | None = None,
 ) -> Outcome:
-    """Run and check one seed; `never` is what `quiet` gave."""
-    never.clear()
-    world = World(seed, cracked, trace)
+    """Run and check one seed; `never` is what `silenced_log` gave."""
+    forbidden.clear()
+    world = ClusterWorld(seed, overrides, trace)
     world.run()
-    told, hurt = tell(world)
-    wrong = [*wrongs(world, told, hurt), *(("", said) for said in never)]
-    return Outcome(world, told, hurt, tuple(wrong))
+    histories, incomplete = read_histories(world)
+    violations = [
+        *find_cluster_violations(world, histories, incomplete),
+        *(("", said) for said in forbidden),
+    ]
+    return Outcome(world, histories, incomplete, tuple(violations))
 
 
-def run_worlds(seeds: Iterable[int], cracked: Cracked = SOUND, most_calls: int = 1 << 60) -> Tally:
+def run_worlds(
+    seeds: Iterable[int], overrides: ClusterOverrides = NO_OVERRIDES, max_calls: int = 1 << 60
+) -> Tally:
     """Run seeds until so many calls have been, or twice the worlds that these should take."""
-    return tallied(
-        seeds, lambda seed, never: run_world(seed, never, cracked).tally, CALLS, most_calls
+    return run_tally(
+        seeds, lambda seed, forbidden: run_world(seed, forbidden, overrides).tally, CALLS, max_calls
     )
 
 
-def kept_seeds() -> list[int]:
+def regression_seeds() -> list[int]:
     """Read the seeds that failed once."""
-    return seeds_in(KEPT)
+    return read_seeds(SEEDS_FILE)

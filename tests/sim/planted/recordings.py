@@ -8,7 +8,7 @@ from engine.runtime.recording.mixmonitor import Ami
 from engine.runtime.recording.recorder import RecordingArchiver
 
 
-class Mute:
+class DroppingAmi:
     """A manager interface that reports success for some actions but drops them."""
 
     def __init__(self, ami: Ami, drops: str) -> None:
@@ -19,7 +19,7 @@ class Mute:
         return AmiResponse(True) if action == self._drops else await self._ami.ask(action, fields)
 
 
-class Shredder:
+class LosingArchiver:
     """An archiver that reports success but stores nothing."""
 
     def __init__(self, archiver: RecordingArchiver) -> None:
@@ -30,7 +30,7 @@ class Shredder:
         return 1_000
 
 
-class Piecemeal:
+class FirstPartArchiver:
     """An archiver that stores only the first of several parts."""
 
     def __init__(self, archiver: RecordingArchiver) -> None:

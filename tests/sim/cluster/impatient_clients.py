@@ -5,42 +5,42 @@ from random import Random
 
 from engine.calls.model.call import Call
 from tests.sim.cluster.engine import Engine
-from tests.sim.cluster.engines import Crew
+from tests.sim.cluster.engines import Engines
 
 EVERY_MS = (0, 1_500, 400)  # on average, while one is away; 0: all wait
-LOOK_MS = 6_000  # longer than a lease
+RECHECK_MS = 6_000  # longer than a lease
 
 
-class Impatient:
+class ImpatientClients:
     """Chooses whose patience ends, in a world's time."""
 
-    def __init__(self, crew: Crew, hang_up: Callable[[str], None], seed: int) -> None:
-        self._crew = crew
+    def __init__(self, engines: Engines, hang_up: Callable[[str], None], seed: int) -> None:
+        self._engines = engines
         self._hang_up = hang_up
-        self._counts = crew.ground.weather.counts
+        self._counts = engines.env.faults.counts
         self._rng = Random(f"impatient {seed}")
         self._every_ms = self._rng.choice(EVERY_MS)
 
     def plan(self, within_ms: float) -> None:
         """Choose when somebody may lose patience."""
         for _ in range(int(within_ms / self._every_ms) if self._every_ms else 0):
-            self._crew.ground.clock.after(self._rng.uniform(500, within_ms), self._strike)
+            self._engines.env.clock.after(self._rng.uniform(500, within_ms), self._act)
 
-    def _strike(self) -> None:
-        held = [(each, call) for each in self._crew.ready for call in each.calls]
+    def _act(self) -> None:
+        held = [(each, call) for each in self._engines.ready for call in each.calls]
         away = [(each, call) for each, call in held if self._is_away(call)]
         if away:
             engine, call = self._rng.choice(away)
             self._counts["hung up while away"] += 1
             self._hang_up(call.id)
-            self._crew.ground.clock.after(LOOK_MS, self._look, None, call, engine)
+            self._engines.env.clock.after(RECHECK_MS, self._look, None, call, engine)
 
     def _look(self, call: Call, before: Engine) -> None:
         """Count a call that another engine has by now, with its node still away."""
-        others = (each for each in self._crew.alive if each is not before)
+        others = (each for each in self._engines.alive if each is not before)
         is_moved = any(mine.id == call.id for each in others for mine in each.calls)
         if is_moved and self._is_away(call):
             self._counts["hung up, and moved while away"] += 1
 
     def _is_away(self, call: Call) -> bool:
-        return not self._crew.ground.pbxs[call.id.split("-")[1]].is_up
+        return not self._engines.env.pbxs[call.id.split("-")[1]].is_up

@@ -3,12 +3,12 @@
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 
-from tests.harness.sim.channel import SimBridge, SimChannel, SimPlayback
+from tests.harness.sim.model import SimBridge, SimChannel, SimPlayback
 from tests.harness.sim.pbx import SimPbx
 from tests.harness.sim.recordings import SimFile
 
 
-class SeenPbx:
+class CombinedPbx:
     """Ids name their node, so that none is there twice."""
 
     def __init__(self, pbxs: Sequence[SimPbx]) -> None:
@@ -19,7 +19,7 @@ class SeenPbx:
         self.files: Mapping[str, SimFile] = ChainMap(*(each.files for each in pbxs))
         self.past: Mapping[str, SimChannel] = ChainMap(*(each.past for each in pbxs))
         self.heard: Mapping[str, SimPlayback] = ChainMap(*(each.heard for each in pbxs))
-        self.taped: Mapping[str, SimFile] = ChainMap(*(each.taped for each in pbxs))
+        self.all_files: Mapping[str, SimFile] = ChainMap(*(each.all_files for each in pbxs))
 
     @property
     def past_bridges(self) -> list[SimBridge]:
@@ -27,9 +27,9 @@ class SeenPbx:
         return [bridge for each in self._pbxs for bridge in each.past_bridges]
 
     @property
-    def wrong(self) -> list[tuple[str, str]]:
+    def violations(self) -> list[tuple[str, str]]:
         """What no caller should have to hear."""
-        return [words for each in self._pbxs for words in each.wrong]
+        return [message for each in self._pbxs for message in each.violations]
 
     @property
     def called_again(self) -> list[str]:

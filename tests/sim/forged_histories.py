@@ -7,31 +7,31 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call
 from engine.calls.model.leg import Leg
 from engine.calls.model.sessions import Conference, Transfer
-from tests.sim.call_log import Story
+from tests.sim.call_histories import CallHistory
 from wire.events import CallEvent
 
 
-def without_ends(story: Story) -> Story:
+def sessions_never_end(history: CallHistory) -> CallHistory:
     """Let no session come to its end."""
-    return _with_calls(story, lambda call: _with_sessions(call, _still_ringing, _still_on))
+    return _with_calls(history, lambda call: _with_sessions(call, _ringing_again, _in_progress))
 
 
-def backwards(story: Story) -> Story:
+def session_restarts(history: CallHistory) -> CallHistory:
     """Let a session that has ended begin again."""
-    last = story.moments[-1]
+    last = history.steps[-1]
     call = _with_sessions(last.call, lambda t: replace(t, state="starting"), _from_the_start)
-    return replace(story, moments=(*story.moments[:-1], replace(last, call=call)))
+    return replace(history, steps=(*history.steps[:-1], replace(last, call=call)))
 
 
-def patient(story: Story) -> Story:
+def rings_too_long(history: CallHistory) -> CallHistory:
     """Let parties be called for longer than they were to be."""
-    return _with_calls(story, lambda call: replace(call, legs=tuple(map(_brief, call.legs))))
+    return _with_calls(history, lambda call: replace(call, legs=tuple(map(_brief, call.legs))))
 
 
-def crowded(story: Story) -> Story:
+def duplicate_sessions(history: CallHistory) -> CallHistory:
     """Let every session have another beside it."""
     return _with_calls(
-        story,
+        history,
         lambda call: replace(
             call,
             transfers=(*call.transfers, *call.transfers[-1:]),
@@ -40,9 +40,9 @@ def crowded(story: Story) -> Story:
     )
 
 
-def _with_calls(story: Story, forge: Callable[[Call], Call]) -> Story:
-    moments = tuple(replace(each, call=forge(each.call)) for each in story.moments)
-    return replace(story, moments=moments)
+def _with_calls(history: CallHistory, forge: Callable[[Call], Call]) -> CallHistory:
+    steps = tuple(replace(each, call=forge(each.call)) for each in history.steps)
+    return replace(history, steps=steps)
 
 
 def _with_sessions(
@@ -57,11 +57,11 @@ def _with_sessions(
     )
 
 
-def _still_ringing(transfer: Transfer) -> Transfer:
+def _ringing_again(transfer: Transfer) -> Transfer:
     return transfer if transfer.is_live else replace(transfer, state="ringback")
 
 
-def _still_on(conference: Conference) -> Conference:
+def _in_progress(conference: Conference) -> Conference:
     return conference if conference.is_live else replace(conference, state="in-progress")
 
 
@@ -73,14 +73,14 @@ def _brief(leg: Leg) -> Leg:
     return replace(leg, ring_timeout_s=leg.ring_timeout_s / 10)
 
 
-def unrecorded(story: Story) -> Story:
+def without_record(history: CallHistory) -> CallHistory:
     """Let no end come with a record."""
-    return replace(story, told=tuple(replace(event, record=None) for event in story.told))
+    return replace(history, events=tuple(replace(event, record=None) for event in history.events))
 
 
-def generous(story: Story) -> Story:
+def talks_too_long(history: CallHistory) -> CallHistory:
     """Let every call have talked for a second longer than it did."""
-    return replace(story, told=tuple(map(_longer, story.told)))
+    return replace(history, events=tuple(map(_longer, history.events)))
 
 
 def _longer(event: CallEvent) -> CallEvent:
@@ -89,7 +89,7 @@ def _longer(event: CallEvent) -> CallEvent:
     return replace(event, record=replace(event.record, talk_ms=event.record.talk_ms + 1_000))
 
 
-def undecided(story: Story) -> Story:
+def wrong_digest(history: CallHistory) -> CallHistory:
     """Let the last moment have led to something else when it happened."""
-    *before, last = story.moments
-    return replace(story, moments=(*before, replace(last, digest=1)))
+    *before, last = history.steps
+    return replace(history, steps=(*before, replace(last, digest=1)))

@@ -13,15 +13,15 @@ from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedi
 from engine.runtime.base.clock import Clock, Timer
 from engine.runtime.base.ports import IoRunner, Writer
 from engine.store.change import Change
-from tests.sim.engine_run import Hear
+from tests.sim.engine_run import OnEvent
 from wire.media import Clip, Source
 
 
-class Deaf:
+class DroppingListener:
     """Loses every so-manieth event of a kind, with its websocket up."""
 
-    def __init__(self, hear: Hear, kind: type, every: int = 3) -> None:
-        self._hear = hear
+    def __init__(self, on_event: OnEvent, kind: type, every: int = 3) -> None:
+        self._on_event = on_event
         self._kind = kind
         self._every = every
         self._count = itertools.count(1)
@@ -29,20 +29,20 @@ class Deaf:
     def __call__(self, event: Any) -> None:
         """Hear an event, or not."""
         if not isinstance(event, self._kind) or next(self._count) % self._every:
-            self._hear(event)
+            self._on_event(event)
 
 
-class Stuttering:
+class DoublingListener:
     """Hears every key twice."""
 
-    def __init__(self, hear: Hear) -> None:
-        self._hear = hear
+    def __init__(self, on_event: OnEvent) -> None:
+        self._on_event = on_event
 
     def __call__(self, event: Any) -> None:
         """Hear an event."""
-        self._hear(event)
+        self._on_event(event)
         if isinstance(event, ChannelDtmfReceived):
-            self._hear(event)
+            self._on_event(event)
 
 
 class StoppedClock:
@@ -72,7 +72,7 @@ class SlowClock:
         return self._clock.call_at(when_ms + 500, callback)
 
 
-class _Writing:
+class _WriterProxy:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._count = itertools.count(1)
@@ -101,7 +101,7 @@ class _Writing:
         self._writer.rewrite(change)
 
 
-class Forgetful(_Writing):
+class LosingWriter(_WriterProxy):
     """Says of every so-manieth change that it is stored, and loses it."""
 
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
@@ -112,7 +112,7 @@ class Forgetful(_Writing):
             done()
 
 
-class Hasty(_Writing):
+class EarlyWriter(_WriterProxy):
     """Says that a change is stored before it is."""
 
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
@@ -121,7 +121,7 @@ class Hasty(_Writing):
         done()
 
 
-class Chatty(_Writing):
+class DuplicatingWriter(_WriterProxy):
     """Tells some things twice."""
 
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
@@ -131,42 +131,42 @@ class Chatty(_Writing):
         self._writer.write(change, done, urgent=urgent)
 
 
-class _Running:
-    def __init__(self, errands: IoRunner) -> None:
-        self._errands = errands
+class _IoRunnerProxy:
+    def __init__(self, io_runner: IoRunner) -> None:
+        self._io_runner = io_runner
 
     def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """See Errands."""
-        return self._errands.cached_clips(sources)
+        return self._io_runner.cached_clips(sources)
 
-    def cached_node(self, errand: LoadFlowNode, call: Call) -> Event | None:
+    def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
         """Pass on."""
-        return self._errands.cached_node(errand, call)
+        return self._io_runner.cached_node(command, call)
 
     def prefetch(self, command: PrefetchMedia) -> None:
         """See Errands."""
-        self._errands.prefetch(command)
+        self._io_runner.prefetch(command)
 
 
-class Forger(_Running):
+class ForgingIoRunner(_IoRunnerProxy):
     """Asks a webhook once more, with the same id and another body."""
 
-    def run(self, errand: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
+    def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
         """Run an errand, then its forgery."""
 
         def ended(event: Event) -> None:
             done(event)
-            if isinstance(errand, SendWebhook):
-                forged = replace(errand, body=b"{}")
-                self._errands.run(forged, call, done)
+            if isinstance(command, SendWebhook):
+                forged = replace(command, body=b"{}")
+                self._io_runner.run(forged, call, done)
 
-        self._errands.run(errand, call, ended)
+        self._io_runner.run(command, call, ended)
 
 
-class Idle(_Running):
+class IdleIoRunner(_IoRunnerProxy):
     """Never comes back from an errand."""
 
-    def run(self, errand: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
+    def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
         """Run an errand for nobody."""
         del done
-        self._errands.run(errand, call, lambda _event: None)
+        self._io_runner.run(command, call, lambda _event: None)

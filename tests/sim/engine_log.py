@@ -7,17 +7,17 @@ from typing import Any
 
 import structlog
 
-NEVER = ("call dropped", "a call's node is not configured")
+FORBIDDEN = ("call dropped", "a call's node is not configured")
 
 
 @contextmanager
-def quiet() -> Iterator[list[str]]:
+def silenced_log() -> Iterator[list[str]]:
     """Drop the log; gives the list of what must never be logged."""
     before = structlog.get_config()
     found: list[str] = []
 
     def drop(_logger: object, _level: str, said: Any) -> Any:
-        if said["event"] in NEVER:
+        if said["event"] in FORBIDDEN:
             found.append(repr({k: v for k, v in said.items() if k != "exc_info"}))
         raise structlog.DropEvent
 

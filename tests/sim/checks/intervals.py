@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from engine.calls.model.call import Call
-from tests.harness.sim.channel import SimBridge, SimChannel
-from tests.sim.call_log import Story
-from tests.sim.scene import World
+from tests.harness.sim.model import SimBridge, SimChannel
+from tests.sim.call_histories import CallHistory
+from tests.sim.world_view import WorldView
 
 AT_ONCE_MS = 1_000  # of healthy time, within which what is wanted is so
-Span = tuple[float, float]
+Interval = tuple[float, float]
 
 
-def without(stretches: Iterable[Span], others: Iterable[Span]) -> Iterator[Span]:
+def subtract(intervals: Iterable[Interval], others: Iterable[Interval]) -> Iterator[Interval]:
     """Give what is left of stretches when others are cut out of them."""
     cuts = sorted(others)
-    for begin_ms, end_ms in stretches:
+    for begin_ms, end_ms in intervals:
         at_ms = begin_ms
         for begin, end in cuts:
             if end <= at_ms or begin >= end_ms:
@@ -26,19 +26,19 @@ def without(stretches: Iterable[Span], others: Iterable[Span]) -> Iterator[Span]
             yield at_ms, end_ms
 
 
-def within(stretches: Iterable[Span], others: Iterable[Span]) -> Iterator[Span]:
+def intersect(intervals: Iterable[Interval], others: Iterable[Interval]) -> Iterator[Interval]:
     """Give the parts of stretches that lie in others."""
     inside = list(others)
-    for begin_ms, end_ms in stretches:
+    for begin_ms, end_ms in intervals:
         for begin, end in inside:
             if begin < end_ms and end > begin_ms:
                 yield max(begin, begin_ms), min(end, end_ms)
 
 
-def joined(stretches: Iterable[Span]) -> Iterator[Span]:
+def merge(intervals: Iterable[Interval]) -> Iterator[Interval]:
     """Make one of stretches that follow each other without a gap."""
-    last: Span | None = None
-    for begin_ms, end_ms in sorted(stretches):
+    last: Interval | None = None
+    for begin_ms, end_ms in sorted(intervals):
         if last is not None and begin_ms <= last[1]:
             last = last[0], max(last[1], end_ms)
             continue
@@ -49,7 +49,7 @@ def joined(stretches: Iterable[Span]) -> Iterator[Span]:
         yield last
 
 
-def heard(world: World, channel: SimChannel, kinds: Sequence[str]) -> list[Span]:
+def heard(world: WorldView, channel: SimChannel, kinds: Sequence[str]) -> list[Interval]:
     """List when something of these kinds was heard on a channel."""
     end_ms = world.clock.at_ms
     return [
@@ -59,16 +59,16 @@ def heard(world: World, channel: SimChannel, kinds: Sequence[str]) -> list[Span]
     ]
 
 
-def life(world: World, thing: SimChannel | SimBridge) -> Span:
+def lifetime(world: WorldView, thing: SimChannel | SimBridge) -> Interval:
     """Tell from when to when a channel or bridge was there."""
     return thing.born_ms, world.clock.at_ms if thing.ended_ms is None else thing.ended_ms
 
 
-def when(story: Story, holds: Callable[[Call], bool]) -> list[Span]:
+def intervals_when(history: CallHistory, holds: Callable[[Call], bool]) -> list[Interval]:
     """List when something was true of a call."""
-    return [(begin, end) for begin, end, call in story.stretches() if holds(call)]
+    return [(begin, end) for begin, end, call in history.intervals() if holds(call)]
 
 
-def is_long(world: World, stretch: Span) -> bool:
+def is_long(world: WorldView, interval: Interval) -> bool:
     """Tell whether a stretch lasted, with nothing else wrong, longer than a change may take."""
-    return world.faults.healthy_ms(*stretch) > AT_ONCE_MS
+    return world.faults.healthy_ms(*interval) > AT_ONCE_MS

@@ -4,44 +4,44 @@ from collections.abc import Callable
 
 from engine.ami.client import AmiResponse
 from engine.ari.request import OnReply, Request
-from tests.harness.sim.connection import SimLine
-from tests.harness.sim.events import SimWeather
+from tests.harness.sim.connection import SimConnection
+from tests.harness.sim.events import SimFaults
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.pbx import SimPbx
 from tests.harness.sim.recorder import SimAmi
 from tests.harness.sim.socket import SimSocket
-from tests.sim.cluster.environment import Ground
+from tests.sim.cluster.environment import ClusterEnvironment
 
 PULSE_MS = 300.0  # as ari.pbx.Patience has them
 PULSE_ANSWER_MS = 700.0
 
 
-class WatchedLine(SimLine):
+class CheckedConnection(SimConnection):
     """A line to one of several nodes."""
 
     def __init__(
-        self, ground: Ground, node: SimPbx, loop: SimLoop, skies: SimWeather, engine: str
+        self, env: ClusterEnvironment, node: SimPbx, loop: SimLoop, faults: SimFaults, engine: str
     ) -> None:
-        super().__init__(ground.clock, node, loop, skies, ground.rng)
+        super().__init__(env.clock, node, loop, faults, env.rng)
         self.node = node
         self.engine = engine
         self.is_cut = False
         self.look()
-        self._owners = ground.owners
-        if ground.say:
-            say = ground.say
-            self.trace = lambda words: say(f"{engine} {words}")
+        self._lease_checker = env.lease_checker
+        if env.say:
+            say = env.say
+            self.trace = lambda message: say(f"{engine} {message}")
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Send a request on its way."""
         if self.is_alive:
-            self._owners.acts(self.engine, self.node.name, request)
+            self._lease_checker.check_request(self.engine, self.node.name, request)
         super().send(request, key, may_block, done)
 
     @property
     def sockets(self) -> list[SimSocket]:
         """The websockets that the node has of this engine."""
-        return [each for each in self.node.sockets.values() if each.line is self]
+        return [each for each in self.node.sockets.values() if each.connection is self]
 
     async def pulse(self, note: Callable[[bool], None]) -> None:
         """Ask the node every moment whether it is there, like `ari.pulse.Pulse`."""
@@ -74,16 +74,20 @@ class WatchedLine(SimLine):
             socket.mended()
 
 
-class WatchedAmi:
+class CheckedAmi:
     """Implements `engine.runtime.recording.recorder.Ami`."""
 
-    def __init__(self, line: WatchedLine, skies: SimWeather, ground: Ground) -> None:
-        self._line = line
-        self._ami = SimAmi(line, skies)
-        self._owners = ground.owners
+    def __init__(
+        self, connection: CheckedConnection, faults: SimFaults, env: ClusterEnvironment
+    ) -> None:
+        self._connection = connection
+        self._ami = SimAmi(connection, faults)
+        self._lease_checker = env.lease_checker
 
     async def ask(self, action: str, fields: dict[str, str]) -> AmiResponse:
         """Ask for an action."""
-        line = self._line
-        self._owners.orders(line.engine, line.node.name, fields["Channel"], action)
+        connection = self._connection
+        self._lease_checker.check_command(
+            connection.engine, connection.node.name, fields["Channel"], action
+        )
         return await self._ami.ask(action, fields)

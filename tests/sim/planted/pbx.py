@@ -8,7 +8,7 @@ from engine.runtime.base.ports import Pbx
 DONE = Reply(204)
 
 
-class Careless:
+class DroppingPbx:
     """A PBX's line that says it did a request, and did not."""
 
     def __init__(self, pbx: Pbx, drops: Callable[[Request], bool]) -> None:
@@ -24,21 +24,21 @@ class Careless:
             self._pbx.send(request, key, may_block, done)
 
 
-class Again:
+class Repeated:
     """Picks what has been asked for before."""
 
     def __init__(self, picks: Callable[[Request], bool]) -> None:
         self._picks = picks
-        self._asked: set[str] = set()
+        self._seen: set[str] = set()
 
     def __call__(self, request: Request) -> bool:
         """Tell whether a request is to be dropped."""
-        is_again = self._picks(request) and request.path in self._asked
-        self._asked.add(request.path)
+        is_again = self._picks(request) and request.path in self._seen
+        self._seen.add(request.path)
         return is_again
 
 
-class Eager:
+class DuplicatingPbx:
     """A PBX's line that sends some requests twice."""
 
     def __init__(self, pbx: Pbx, doubles: Callable[[Request], bool]) -> None:

@@ -17,44 +17,46 @@ class Claim(Struct):
     until_ms: float
 
 
-class Owners:
+class LeaseChecker:
     """Knows whose each slot is, also when the store has forgotten it."""
 
     def __init__(self, clock: SimClock, pbxs: Mapping[str, SimPbx]) -> None:
-        self.wrong: list[tuple[str, str]] = []
+        self.violations: list[tuple[str, str]] = []
         self.hung_up: list[tuple[str, float]] = []  # live channels that an engine had hung up
         self._clock = clock
         self._pbxs = pbxs
         self._claims: dict[int, Claim] = {}
 
-    def has(self, slot: int, engine: str, lease_ms: int) -> None:
+    def grant(self, slot: int, engine: str, lease_ms: int) -> None:
         """Note that the store has granted a slot, or granted it for longer."""
         self._claims[slot] = Claim(engine, self._clock.at_ms + lease_ms)
 
-    def acts(self, engine: str, node: str, request: Request) -> None:
+    def check_request(self, engine: str, node: str, request: Request) -> None:
         """Check an order."""
         if request.method == "GET":
             return
         kind, target, *more = request.path.split("/")
         about = dict(request.query).get("channelId", target)
         if (request.method, kind, more) == ("DELETE", "channels", []):
-            self._hangs_up(node, target)
-        self.orders(engine, node, about, f"{request.method} {request.path}")
+            self._record_hangup(node, target)
+        self.check_command(engine, node, about, f"{request.method} {request.path}")
 
-    def orders(self, engine: str, node: str, about: str, words: str) -> None:
+    def check_command(self, engine: str, node: str, about: str, message: str) -> None:
         """Check an order about a channel, bridge or playback."""
         slot = self._slot(node, about)
         if slot is None:
             return
         claim, now = self._claims.get(slot), self._clock.at_ms
         if claim is None or claim.engine != engine:
-            whose = claim.engine if claim else "nobody"
-            self.wrong.append((about, f"{engine} ordered {words}: slot {slot} is {whose}'s"))
+            owner = claim.engine if claim else "nobody"
+            self.violations.append((about, f"{engine} ordered {message}: slot {slot} is {owner}'s"))
         elif now > claim.until_ms:
             late_ms = now - claim.until_ms
-            self.wrong.append((about, f"{engine} ordered {words} {late_ms:.0f} ms after its lease"))
+            self.violations.append(
+                (about, f"{engine} ordered {message} {late_ms:.0f} ms after its lease")
+            )
 
-    def _hangs_up(self, node: str, channel: str) -> None:
+    def _record_hangup(self, node: str, channel: str) -> None:
         if channel in self._pbxs[node].channels:
             self.hung_up.append((channel, self._clock.at_ms))
 

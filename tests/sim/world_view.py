@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from tests.harness.sim.channel import SimBridge, SimChannel, SimPlayback
 from tests.harness.sim.clock import SimClock
-from tests.harness.sim.recorder import Filed
+from tests.harness.sim.model import SimBridge, SimChannel, SimPlayback
+from tests.harness.sim.recorder import Archive
 from tests.harness.sim.recordings import SimFile
 from tests.harness.sim.webhooks import SimServers
 from tests.sim.controllers import Granted
 from tests.sim.faults import Faults
 
 
-class Pbx(Protocol):
+class PbxView(Protocol):
     """All that was ever there on the PBX, or on all of them."""
 
     @property
@@ -44,11 +44,11 @@ class Pbx(Protocol):
         """Every playback that was ever asked for."""
 
     @property
-    def taped(self) -> Mapping[str, SimFile]:
+    def all_files(self) -> Mapping[str, SimFile]:
         """Every file that there ever was."""
 
     @property
-    def wrong(self) -> Sequence[tuple[str, str]]:
+    def violations(self) -> Sequence[tuple[str, str]]:
         """What no caller should have to hear."""
 
     @property
@@ -56,7 +56,7 @@ class Pbx(Protocol):
         """Parties that were called twice."""
 
 
-class World(Protocol):
+class WorldView(Protocol):
     """A world that has come to its end."""
 
     @property
@@ -68,7 +68,7 @@ class World(Protocol):
         """What struck it."""
 
     @property
-    def pbx(self) -> Pbx:
+    def pbx(self) -> PbxView:
         """What its callers heard."""
 
     @property
@@ -80,7 +80,7 @@ class World(Protocol):
         """The flows that are graphs."""
 
     @property
-    def archive(self) -> Filed:
+    def archive(self) -> Archive:
         """What was recorded."""
 
     @property
@@ -91,11 +91,11 @@ class World(Protocol):
     def digits(self) -> Sequence[tuple[str, str, int]]:
         """The keys that engines heard: channel, digit, when."""
 
-    def overhears(self, begin_ms: float, end_ms: float) -> bool:
+    def has_ami_digits(self, begin_ms: float, end_ms: float) -> bool:
         """Tell whether who took calls up in a time has heard the keys of that time."""
 
     @property
-    def broken(self) -> Sequence[str]:
+    def task_errors(self) -> Sequence[str]:
         """What escaped from engines' tasks."""
 
     @property

@@ -10,31 +10,33 @@ from engine.runtime.shard.commit_ack import NotOwner
 from engine.store.errors import StoreDown
 from tests.harness.sim.store import done
 from tests.sim.cluster.engine import Engine
-from tests.sim.cluster.engines import Crew
+from tests.sim.cluster.engines import Engines
 from tests.sim.recorders import Recorders
 from tests.sim.scenario import Scenarios
 from wire.rpc import Originate
 
-AGAIN_MS = 50  # as engine.rpc.peers.client has them
+RETRY_DELAY_MS = 50  # as engine.rpc.peers.client has them
 WAIT_MS = 3_000
 PATIENCE_MS = 11_000  # after that a client asks again, with the same request id
 Ask = Callable[[Engine], Coroutine[Any, Any, None]]
 
 
-class Front:
+class Clients:
     """Begins calls and ends some, in a world's time."""
 
-    def __init__(self, crew: Crew, scenarios: Scenarios, records: Recorders, seed: int) -> None:
+    def __init__(
+        self, engines: Engines, scenarios: Scenarios, records: Recorders, seed: int
+    ) -> None:
         self.refused = 0
-        self.promised: list[tuple[str, float]] = []  # calls that are to end, and since when
-        self._crew = crew
-        self._ground = crew.ground
-        self._clock = crew.ground.clock
-        self._rng = crew.ground.rng
+        self.accepted_hangups: list[tuple[str, float]] = []  # calls that are to end, and since when
+        self._engines = engines
+        self._env = engines.env
+        self._clock = engines.env.clock
+        self._rng = engines.env.rng
         self._scenarios = scenarios
         self._records = records
         self._seed = seed
-        self._answered: set[str] = set()
+        self._confirmed: set[str] = set()
 
     def plan(self, calls: int, within_ms: float) -> None:
         """Choose when who calls."""
@@ -43,38 +45,38 @@ class Front:
             self._clock.after(self._rng.uniform(50, within_ms), begin, None, number)
 
     def hang_up(self, call_id: str) -> None:
-        """Ask for the end of a call, and note when that was promised."""
+        """Ask for the end of a call, and note when that was accepted_hangups."""
 
         async def ask(engine: Engine) -> None:
-            if await engine.switch.hang_up(call_id, "api"):
-                self.promised.append((call_id, self._clock.at_ms))
+            if await engine.service.hang_up(call_id, "api"):
+                self.accepted_hangups.append((call_id, self._clock.at_ms))
 
         self._ask(ask)
 
     def _call_in(self, number: int) -> None:
         dialled = f"100{number}"
         if self._rng.random() < 0.98:
-            route = msgspec.json.encode(self._records.wished(self._scenarios.route()))
-            done(self._ground.redis.memory.put_route(dialled, route))
-        pbx = self._rng.choice(list(self._ground.pbxs.values()))
-        channel = pbx.rings_in(f"1700.{number}", dialled, self._ground.apps)
+            route = msgspec.json.encode(self._records.with_recording(self._scenarios.route()))
+            done(self._env.redis.memory.put_route(dialled, route))
+        pbx = self._rng.choice(list(self._env.pbxs.values()))
+        channel = pbx.rings_in(f"1700.{number}", dialled, self._env.apps)
         if channel is not None and channel.ended_ms is None:
             pbx.phones.calls(channel)
 
     def _call_out(self, number: int) -> None:
-        request = f"s{self._seed:07d}c{number}"
-        asked = self._records.wished(self._scenarios.outbound(request))
-        self._originate(asked)
-        self._clock.after(PATIENCE_MS, self._originate_again, None, asked)
+        request_id = f"s{self._seed:07d}c{number}"
+        request = self._records.with_recording(self._scenarios.outbound(request_id))
+        self._originate(request)
+        self._clock.after(PATIENCE_MS, self._originate_again, None, request)
 
-    def _originate_again(self, asked: Originate) -> None:
-        if asked.request_id not in self._answered:
-            self._originate(asked)
+    def _originate_again(self, request: Originate) -> None:
+        if request.request_id not in self._confirmed:
+            self._originate(request)
 
-    def _originate(self, asked: Originate) -> None:
+    def _originate(self, request: Originate) -> None:
         async def ask(engine: Engine) -> None:
-            call = await engine.switch.originate(asked)
-            self._answered.add(asked.request_id or "")
+            call = await engine.service.originate(request)
+            self._confirmed.add(request.request_id or "")
             if self._rng.random() < 0.06:
                 hangup_ms = self._rng.choice((1, 300, 5_000, 20_000)) * self._rng.random()
                 self._clock.after(hangup_ms, self.hang_up, None, call.id)
@@ -82,14 +84,14 @@ class Front:
         self._ask(ask)
 
     def _ask(self, ask: Ask) -> None:
-        if self._crew.ready:
-            engine = self._rng.choice(self._crew.ready)
+        if self._engines.ready:
+            engine = self._rng.choice(self._engines.ready)
             until_ms = self._clock.at_ms + WAIT_MS
-            engine.loop.create_task(self._asked(engine, ask, until_ms))
+            engine.loop.create_task(self._run_request(engine, ask, until_ms))
         else:
             self.refused += 1
 
-    async def _asked(self, engine: Engine, ask: Ask, until_ms: float) -> None:
+    async def _run_request(self, engine: Engine, ask: Ask, until_ms: float) -> None:
         try:
             await ask(engine)
         except NotOwner as elsewhere:
@@ -98,12 +100,12 @@ class Front:
             self.refused += 1
 
     def _hand_on(self, engine: Engine, slot: int | None, ask: Ask, until_ms: float) -> None:
-        url = engine.keeper.url_of(slot)
-        owner = next((each for each in self._crew.alive if f"http://{each.name}" == url), None)
+        url = engine.lease_manager.url_of(slot)
+        owner = next((each for each in self._engines.alive if f"http://{each.name}" == url), None)
         if owner is not None:
-            owner.loop.create_task(self._asked(owner, ask, until_ms))
+            owner.loop.create_task(self._run_request(owner, ask, until_ms))
         elif self._clock.at_ms < until_ms:
-            again = AGAIN_MS, self._hand_on, None, engine, slot, ask, until_ms
-            self._clock.after(*again)
+            retry = RETRY_DELAY_MS, self._hand_on, None, engine, slot, ask, until_ms
+            self._clock.after(*retry)
         else:
             self.refused += 1

@@ -1,0 +1,41 @@
+"""What was fetched or asked in time is used, not given up."""
+
+from collections.abc import Iterator, Sequence
+
+from engine.calls.model.events import DeadlinePassed
+from engine.calls.model.io_commands import FetchMedia
+from engine.calls.model.state import AwaitingInstructions, Gathering, Playing
+from tests.harness.sim.media import parts
+from tests.sim.call_histories import CallHistory
+from tests.sim.world_view import WorldView
+from wire.media import Source
+
+QUICK_MS = 10_000  # any wait for an errand is longer; a stored flow comes at once
+
+
+def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
+    """Check every wait for an errand that nothing disturbed."""
+    for history in histories:
+        sources: dict[str, tuple[Source, ...]] = {}
+        intervals = history.intervals()
+        for step, (begin_ms, end_ms, call) in zip(history.steps[1:], intervals, strict=False):
+            sources |= {c.request: c.sources for c in step.commands if isinstance(c, FetchMedia)}
+            if not isinstance(step.event, DeadlinePassed) or step.at_ms >= call.must_end_ms:
+                continue
+            if step.call.state is call.state:
+                continue  # somebody else was called for long enough
+            takes_ms = _takes_ms(world, call.state, sources)
+            if takes_ms < QUICK_MS and not world.faults.is_disturbed(begin_ms, end_ms):
+                yield history.id, f"gave up in {call.state}, which takes {takes_ms:.0f} ms"
+
+
+def _takes_ms(world: WorldView, state: object, sources: dict[str, tuple[Source, ...]]) -> float:
+    match state:
+        case AwaitingInstructions(request):
+            return world.servers.takes_ms.get(request, 0)
+        case Playing() if not state.clips:
+            return max((parts(each)[1] for each in sources.get(state.request, ())), default=0)
+        case Gathering(phase="fetch") if state.verb.timeout is None:
+            return max((parts(each)[1] for each in sources.get(state.request, ())), default=0)
+        case _:
+            return QUICK_MS

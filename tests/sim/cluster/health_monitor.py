@@ -1,0 +1,67 @@
+"""What is looked at all the while: that calls can be controlled, and that slots are shared."""
+
+from tests.sim.cluster.engines import Engines
+
+EVERY_MS = 200
+SLACK_MS = 2 * EVERY_MS
+SHARED_MS = 15_000  # after the last fault: who could not reach a node is forgiven in 5 s
+
+
+class HealthMonitor:
+    """Looks at a world again and again; `violations` is what it saw."""
+
+    def __init__(self, engines: Engines) -> None:
+        self.violations: list[tuple[str, str]] = []
+        self._engines = engines
+        self._env = engines.env
+        self._clock = engines.env.clock
+        self._able_ms = self._whole_ms = self._clock.at_ms
+        self._loose: set[tuple[str, int]] = set()  # nodes' slots that nobody controlled just now
+        self._poll()
+
+    def _poll(self) -> None:
+        if not self._engines.is_able:
+            self._able_ms = self._clock.at_ms
+        if not self._engines.is_whole:
+            self._whole_ms = self._clock.at_ms
+        if (quiet_ms := self._since(self._able_ms)) > self._claimed_ms + 1_000 + SLACK_MS:
+            self._check_control(quiet_ms)
+        else:
+            self._loose = set()
+        if (quiet_ms := self._since(self._whole_ms)) > SHARED_MS + SLACK_MS:
+            self._check_shares(quiet_ms)
+        self._clock.after(EVERY_MS, self._poll)
+
+    @property
+    def _claimed_ms(self) -> float:
+        """Tell within what time a slot is claimed that nobody has.
+
+        If the store has forgotten whose it was, an engine that is missing since may still have it.
+        """
+        leases = 2 if self._env.redis.memory.lost else 1
+        return leases * self._env.timings.lease_s * 1000
+
+    def _since(self, begin_ms: float) -> float:
+        return self._clock.at_ms - max(begin_ms, self._env.faults.last_ms)
+
+    def _check_control(self, quiet_ms: float) -> None:
+        """Find slots that nobody controls, and did not a look ago: handing one over takes less."""
+        loose = {
+            (pbx.name, slot)
+            for pbx in self._env.pbxs.values()
+            for slot in range(self._env.slots)
+            if pbx.is_up and not self._engines.controls(pbx.name, slot)
+        }
+        for node, slot in sorted(loose & self._loose):
+            what = f"nobody controls slot {slot} at {node}"
+            self._trace_fault("", f"{what}, {quiet_ms:.0f} ms after the last fault")
+        self._loose = loose
+
+    def _check_shares(self, quiet_ms: float) -> None:
+        if not self._engines.is_shared:
+            held = {each.name: sorted(each.lease_manager.held) for each in self._engines.alive}
+            self._trace_fault("", f"slots are {held}, {quiet_ms:.0f} ms after the last fault")
+
+    def _trace_fault(self, who: str, message: str) -> None:
+        if len(self.violations) < 5:
+            self.violations.append((who, f"{self._clock.at_ms:.0f} {message}"))
