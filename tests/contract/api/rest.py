@@ -52,10 +52,14 @@ class Rest:
         """Send a request that must fail; return status, code and paths of the problem."""
         answer = await self.request(method, path, body, **more)
         assert answer.headers["content-type"] == "application/problem+json", answer.text
-        told = answer.json()
-        assert told["status"] == answer.status_code
+        reported = answer.json()
+        assert reported["status"] == answer.status_code
         assert answer.headers["x-request-id"]
-        return answer.status_code, told["code"], [each["path"] for each in told.get("errors", ())]
+        return (
+            answer.status_code,
+            reported["code"],
+            [each["path"] for each in reported.get("errors", ())],
+        )
 
     async def token_of(self, who: str, account: str = "acme", **more: Any) -> str:
         """Get an access token."""

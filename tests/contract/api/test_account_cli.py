@@ -20,8 +20,8 @@ from tests.contract.api.cli import switchroom
 )
 async def test_invalid_arguments(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     """The error names what is expected, before a database is created."""
-    status, told = await switchroom(tmp_path, "account", *words)
-    assert (status, told.startswith(f"switchroom: {said}")) == (2, True), told
+    status, reported = await switchroom(tmp_path, "account", *words)
+    assert (status, reported.startswith(f"switchroom: {said}")) == (2, True), reported
 
 
 @pytest.mark.parametrize(
@@ -29,18 +29,18 @@ async def test_invalid_arguments(tmp_path: Path, words: tuple[str, ...], said: s
 )
 async def test_unknown_account(tmp_path: Path, words: tuple[str, ...]) -> None:
     """A mistyped account is an error, not an empty list."""
-    status, told = await switchroom(tmp_path, "account", *words, "acct_nope")
-    assert (status, told.splitlines()[-1]) == (2, "switchroom: no account acct_nope")
+    status, reported = await switchroom(tmp_path, "account", *words, "acct_nope")
+    assert (status, reported.splitlines()[-1]) == (2, "switchroom: no account acct_nope")
 
 
 @pytest.mark.parametrize("limit", ["--max-calls", "--max-calls-per-s"])
 async def test_limits_are_not_negative(tmp_path: Path, limit: str) -> None:
     """A negative limit is rejected, and nothing is created."""
-    status, told = await switchroom(tmp_path, "account", "create", "acme", limit, "-1")
+    status, reported = await switchroom(tmp_path, "account", "create", "acme", limit, "-1")
     assert status != 0
-    assert "Must be >= 0" in told
-    status, told = await switchroom(tmp_path, "account", "number", "list", "acme")
-    assert (status, told.splitlines()[-1]) == (2, "switchroom: no account acme")
+    assert "Must be >= 0" in reported
+    status, reported = await switchroom(tmp_path, "account", "number", "list", "acme")
+    assert (status, reported.splitlines()[-1]) == (2, "switchroom: no account acme")
 
 
 async def test_numbers_are_added_and_removed(tmp_path: Path) -> None:
@@ -51,5 +51,5 @@ async def test_numbers_are_added_and_removed(tmp_path: Path) -> None:
     assert await switchroom(*mine, "number", "list", "acme") == (0, "+4721930000\n")
     assert (await switchroom(*mine, "number", "rm", "acme", "+4721930000"))[0] == 0
     assert await switchroom(*mine, "number", "list", "acme") == (0, "")
-    told = "switchroom: no such number: +4721930000 of account acme\n"
-    assert await switchroom(*mine, "number", "rm", "acme", "+4721930000") == (1, told)
+    reported = "switchroom: no such number: +4721930000 of account acme\n"
+    assert await switchroom(*mine, "number", "rm", "acme", "+4721930000") == (1, reported)

@@ -68,20 +68,20 @@ async def test_an_unreachable_database_raises_database_unavailable() -> None:
     await away.close()
 
 
-@pytest.mark.parametrize("deed", ["pg_terminate_backend", "pg_cancel_backend"])
+@pytest.mark.parametrize("action", ["pg_terminate_backend", "pg_cancel_backend"])
 async def test_an_aborted_statement_raises_database_unavailable(
-    postgres: Postgres, deed: str
+    postgres: Postgres, action: str
 ) -> None:
     """The next statement after a restart works again."""
     database = Database(postgres.url)
 
-    async def asked(statement: str) -> object:
+    async def requested(statement: str) -> object:
         async with database.reading() as connection:
             return (await connection.execute(text(statement))).scalar_one()
 
     with pytest.raises(DatabaseUnavailable):
-        await asked(f"SELECT {deed}(pg_backend_pid())")
-    assert await asked("SELECT 7") == 7
+        await requested(f"SELECT {action}(pg_backend_pid())")
+    assert await requested("SELECT 7") == 7
     await database.close()
 
 

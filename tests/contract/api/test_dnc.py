@@ -10,7 +10,7 @@ from api.dnc.tokens import DncTokenStore
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 
 CALL = "/srmain/voice/call"
-ASKED = {"from": OURS, "to": CUSTOMER}
+REQUESTED = {"from": OURS, "to": CUSTOMER}
 ENTRY = {"phoneNo": CUSTOMER, "provider": "example-telecom"}
 PUT_ON = {"accountId": "acme", **ENTRY, "isActive": True}
 
@@ -23,17 +23,17 @@ class Dnc:
         self.token = token
 
     async def ask(
-        self, deed: str, body: object = None, method: str = "GET", **query: str
+        self, action: str, body: object = None, method: str = "GET", **query: str
     ) -> tuple[int, Any]:
         """Send a request without other authentication, and push the change to the engine."""
-        path = f"/srmain/dnc/{deed}/{self.token}"
+        path = f"/srmain/dnc/{action}/{self.token}"
         answer = await self.rest.request(method, path, body, token="", params=query)
         await self.rest.services.policy_sync.sync_all()
         return answer.status_code, answer.json()
 
     async def may_call(self, to: str = CUSTOMER) -> bool:
         """Try to call a number."""
-        answer = await self.rest.request("POST", CALL, {**ASKED, "to": to})
+        answer = await self.rest.request("POST", CALL, {**REQUESTED, "to": to})
         assert answer.status_code in {201, 400}, answer.text
         return answer.status_code == 201
 
@@ -49,7 +49,7 @@ async def test_a_number_on_the_list_is_not_called(dnc: Dnc) -> None:
     """A GET with a body adds it, another removes it; the rejected call names its field."""
     assert await dnc.may_call()
     assert await dnc.ask("subscribe", ENTRY) == (201, PUT_ON)
-    assert await dnc.rest.rejected("POST", CALL, ASKED) == (400, "do_not_call", ["to"])
+    assert await dnc.rest.rejected("POST", CALL, REQUESTED) == (400, "do_not_call", ["to"])
     assert await dnc.may_call("+4733333333")
     assert await dnc.ask("unsubscribe", ENTRY) == (200, {**PUT_ON, "isActive": False})
     assert await dnc.may_call()
@@ -59,7 +59,7 @@ async def test_other_accounts_have_lists_of_their_own(dnc: Dnc) -> None:
     """A token changes its account's list, and the list applies to that account only."""
     await dnc.ask("subscribe", ENTRY)
     theirs = await dnc.rest.token_of("other", "other")
-    answer = await dnc.rest.request("POST", CALL, ASKED, token=theirs)
+    answer = await dnc.rest.request("POST", CALL, REQUESTED, token=theirs)
     assert answer.status_code == 201
 
 
@@ -127,8 +127,8 @@ async def test_no_spelling_bypasses_the_list(dnc: Dnc) -> None:
 )
 async def test_bad_entries(dnc: Dnc, body: object, field: str) -> None:
     """Each error names its field."""
-    for deed in ("subscribe", "unsubscribe"):
-        status, problem = await dnc.ask(deed, body, "POST")
+    for action in ("subscribe", "unsubscribe"):
+        status, problem = await dnc.ask(action, body, "POST")
         assert (status, [each["path"] for each in problem["errors"]]) == (400, [field])
 
 

@@ -30,13 +30,13 @@ class Queue:
             await AccountStore(self._database, self.clock).add(Account(account, account))
 
     async def add(
-        self, account: str, count: int = 1, kind: str = "sum", most_alike: int = 100
+        self, account: str, count: int = 1, kind: str = "sum", max_of_kind: int = 100
     ) -> None:
         """Add jobs."""
         for _ in range(count):
             self.clock.now += 1
             async with self._database.writing() as connection:
-                await self.jobs.add(connection, kind, account, {}, most_alike)
+                await self.jobs.add(connection, kind, account, {}, max_of_kind)
 
     async def take(self, kind: str = "sum") -> Job:
         """Claim the next job."""
@@ -111,7 +111,7 @@ async def test_a_kind_may_have_a_limit_of_its_own(database: Database) -> None:
     queue = Queue(database)
     await queue.opened()
     await queue.add("acme", 2, "product")
-    adding = (queue.add("acme", most_alike=2) for _ in range(5))
+    adding = (queue.add("acme", max_of_kind=2) for _ in range(5))
     came = await asyncio.gather(*adding, return_exceptions=True)
     refused = [each for each in came if each is not None]
     assert [getattr(each, "code", each) for each in refused] == ["too_many"] * 3
@@ -125,10 +125,10 @@ async def test_too_many_jobs_get_429(tmp_path: Path, bench: Bench) -> None:
         await contacts_in(rest.services, list_id, *some(1))
         body = {"contactListId": await a_list(rest.services)}
         await rest.post(f"{BASE}/download-requests", **body)
-        for method, path, asked in (
+        for method, path, requested in (
             ("POST", f"{BASE}/download-requests", body),
             ("DELETE", f"{BASE}/delete-file/{list_id}", None),
         ):
-            assert (await rest.rejected(method, path, asked))[:2] == (429, "too_many_jobs")
+            assert (await rest.rejected(method, path, requested))[:2] == (429, "too_many_jobs")
         assert (await rest.request("GET", f"{BASE}/contactlists/{list_id}")).json()["contacts"] == 1
         assert (await rest.request("GET", f"{BASE}/download-requests")).json()["total"] == 1

@@ -21,8 +21,8 @@ async def test_an_internal_error_is_a_problem(rest: Rest) -> None:
         answer = await client.get("/srmain/cdr/3-pbx1-aaaaaaaa")
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.headers["x-request-id"]
-    told = {"title": "Internal error", "status": 500, "code": "internal"}
-    assert (answer.status_code, answer.json()) == (500, told)
+    reported = {"title": "Internal error", "status": 500, "code": "internal"}
+    assert (answer.status_code, answer.json()) == (500, reported)
 
 
 @pytest.mark.parametrize("path", ["exports/%00", "exports/%00/download", "%00"])
@@ -61,7 +61,7 @@ async def test_an_unknown_parameter_gets_the_known_ones(
 ) -> None:
     """Like an unknown field of a body; an invalid value names what is allowed."""
     answer = await rest.request("GET", f"/srmain/{path}?page=2&limit=x")
-    told = {each["path"]: each["message"] for each in answer.json()["errors"]}
+    reported = {each["path"]: each["message"] for each in answer.json()["errors"]}
     assert answer.status_code == 400
-    assert told["page"] == f"unknown parameter; one of {allowed}"
-    assert "a valid integer" in told["limit"]
+    assert reported["page"] == f"unknown parameter; one of {allowed}"
+    assert "a valid integer" in reported["limit"]

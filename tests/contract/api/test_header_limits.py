@@ -11,7 +11,7 @@ from api.http.header_limits import MAX_HEADER_BYTES, HeaderLimits
 from tests.contract.api.rest import settings_for
 from tests.contract.api.serving import NOWHERE, run_server
 
-BEGUN = b"GET / HTTP/1.1\r\nHost: x\r\n"
+PARTIAL_HEADS = b"GET / HTTP/1.1\r\nHost: x\r\n"
 
 
 class Impatient(HeaderLimits):
@@ -38,17 +38,17 @@ async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.Strea
 async def test_heads_have_a_maximum_size(head: bytes) -> None:
     """One long line or many short ones close the connection."""
     async with connected() as (reader, writer):
-        writer.write(BEGUN + head)
+        writer.write(PARTIAL_HEADS + head)
         async with asyncio.timeout(5):
             with suppress(ConnectionError):  # closed with some of it unread
                 assert await reader.read() == b""
 
 
-@pytest.mark.parametrize("begun", [b"", BEGUN])
-async def test_heads_have_a_timeout(begun: bytes) -> None:
+@pytest.mark.parametrize("started", [b"", PARTIAL_HEADS])
+async def test_heads_have_a_timeout(started: bytes) -> None:
     """An incomplete head closes the connection after the timeout."""
     async with connected() as (reader, writer):
-        writer.write(begun)
+        writer.write(started)
         async with asyncio.timeout(5):
             assert await reader.read() == b""
 

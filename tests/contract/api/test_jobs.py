@@ -37,13 +37,13 @@ async def test_many_workers_run_each_job_once(database: Database) -> None:
     jobs, ids = await added(database, ManualClock(), 12)
     done: list[int] = []
 
-    async def noted(job: Job, _progress: Progress) -> dict[str, Any]:
+    async def recorded(job: Job, _progress: Progress) -> dict[str, Any]:
         done.append(job.payload["n"])
         await asyncio.sleep(0)
         return {}
 
     async def all_of_it() -> None:
-        worker = Worker(jobs, {"sum": noted}, Metrics())
+        worker = Worker(jobs, {"sum": recorded}, Metrics())
         while await worker.once():
             pass
 

@@ -65,13 +65,13 @@ async def test_pages(kept: Rest) -> None:
 
 async def test_source_is_the_old_name_of_via(kept: Rest) -> None:
     """Either is accepted, and both if they agree; both are returned."""
-    wishes: tuple[tuple[dict[str, Any], str], ...] = (
+    requested: tuple[tuple[dict[str, Any], str], ...] = (
         ({"via": "add"}, "add"),
         ({"source": "register"}, "register"),
         ({"via": "add", "source": "add"}, "add"),
         ({"via": "add", "source": None}, "add"),
     )
-    for number, (given, via) in enumerate(wishes):
+    for number, (given, via) in enumerate(requested):
         made = await created(kept, phoneNumberId=str(number), **given)
         assert (made["via"], made["source"]) == (via, via)
     both = {**NEW, "via": "add", "source": "register"}
@@ -125,8 +125,8 @@ async def test_only_flows_for_messages(kept: Rest) -> None:
         ("../ours", "invalid"),
         ("", "invalid"),
     ):
-        asked = {**NEW, "phoneNumberId": "2", "flowbuilderId": flow}
-        assert await kept.rejected("POST", BASE, asked) == (400, code, ["flowbuilderId"])
+        requested = {**NEW, "phoneNumberId": "2", "flowbuilderId": flow}
+        assert await kept.rejected("POST", BASE, requested) == (400, code, ["flowbuilderId"])
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], pat
 async def test_what_is_required(rest: Rest) -> None:
     """Three fields; an empty change changes nothing."""
     for name in NEW:
-        asked = {key: value for key, value in NEW.items() if key != name}
-        assert await rest.rejected("POST", BASE, asked) == (400, "invalid", [name])
+        requested = {key: value for key, value in NEW.items() if key != name}
+        assert await rest.rejected("POST", BASE, requested) == (400, "invalid", [name])
     path = f"{BASE}/{(await created(rest))['id']}"
     assert (await rest.rejected("PATCH", path, b"{}"))[:2] == (400, "invalid")
     assert (await rest.rejected("PATCH", path, b"[]"))[:2] == (400, "invalid")
@@ -183,8 +183,8 @@ async def test_each_account_sees_its_own(kept: Rest) -> None:
     for odd in (made["id"], "x", "%00", "a" * 3_000):
         assert (await kept.rejected("DELETE", f"{BASE}/{odd}"))[0] == 404
         assert (await kept.rejected("PATCH", f"{BASE}/{odd}", change))[0] == 404
-    for method, asked in (("POST", BASE), ("GET", BASE), ("PATCH", path), ("DELETE", path)):
-        assert (await kept.rejected(method, asked, token=""))[:2] == (401, "unauthenticated")
+    for method, requested in (("POST", BASE), ("GET", BASE), ("PATCH", path), ("DELETE", path)):
+        assert (await kept.rejected(method, requested, token=""))[:2] == (401, "unauthenticated")
 
 
 async def test_a_repeated_request_creates_one_number(kept: Rest) -> None:

@@ -164,18 +164,20 @@ async def test_versions_only_grow(kept: Rest) -> None:
 
 async def test_an_engine_without_dial_policies_is_retried(kept: Rest) -> None:
     """An engine of an older version gets retries until it is replaced."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     class OldEngine(EngineClient):
         async def request_raw(self, method: str, path: str, *_more: Any) -> bytes:
-            asked.append(f"{method} {path}")
+            requested.append(f"{method} {path}")
             raise NotFound("no such path")
 
     pusher = PolicySync(
         OldEngine(kept.services.engine.http, ()), kept.services.accounts, lists(kept)
     )
     task = asyncio.create_task(pusher.run(0.01))
-    await until(lambda: asked[1:] == ["GET /terms"] * (len(asked) - 1) and len(asked) > 2)
+    await until(
+        lambda: requested[1:] == ["GET /terms"] * (len(requested) - 1) and len(requested) > 2
+    )
     assert not task.done()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

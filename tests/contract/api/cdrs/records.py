@@ -39,8 +39,8 @@ AGENTS = (leg("agent:7", agent_id="7", agent_name="Nina"), leg("agent:8", agent_
 
 def record(number: int, *, after_ms: int = 0, **more: Any) -> CallRecord:
     """Return the record of an outbound call that started at noon or later; its id has `number`."""
-    begun_ms = NOON_MS + after_ms
-    told = CallRecord(
+    started_ms = NOON_MS + after_ms
+    reported = CallRecord(
         call_id=f"0-pbx1-call{number:08}",
         account_id="acme",
         node="pbx1",
@@ -51,9 +51,9 @@ def record(number: int, *, after_ms: int = 0, **more: Any) -> CallRecord:
         caller_id=OURS,
         dialed_numbers=(CUSTOMER,),
         status="completed",
-        created_ms=begun_ms,
-        answered_ms=begun_ms + 2_000,
-        ended_ms=begun_ms + 32_000,
+        created_ms=started_ms,
+        answered_ms=started_ms + 2_000,
+        ended_ms=started_ms + 32_000,
         ring_ms=2_000,
         talk_ms=30_000,
         hold_ms=0,
@@ -61,7 +61,7 @@ def record(number: int, *, after_ms: int = 0, **more: Any) -> CallRecord:
         ended_by="callee",
         hangup_cause=16,
     )
-    return replace(told, **more)
+    return replace(reported, **more)
 
 
 def missed(number: int, **more: Any) -> CallRecord:

@@ -89,10 +89,10 @@ async def test_written_but_unacknowledged_events_are_delivered_again(
     with pytest.raises(ConnectionAbortedError):
         await dying.once(0)
     assert await reqs(database) == [each.call_id for each in calls]
-    heir = EventConsumer(engine, database, "api2", 1)
+    successor = EventConsumer(engine, database, "api2", 1)
 
     async def is_done() -> bool:
-        assert await heir.once(0) == 0
+        assert await successor.once(0) == 0
         return await lag(bench) == (0, 0)
 
     await until(is_done, what="the second delivery")

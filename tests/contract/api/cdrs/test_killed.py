@@ -78,7 +78,7 @@ async def test_a_killed_export_is_completed(apis: list[RecordsApi], database_url
             await write_calls(
                 database, *(record(n, after_ms=n) for n in range(first, first + 2_000))
             )
-    api, heir = apis
+    api, successor = apis
     await api.start()
     query = {**REQUIRED, "limit": rows + 1}
     status, export = await api.request(
@@ -94,15 +94,15 @@ async def test_a_killed_export_is_completed(apis: list[RecordsApi], database_url
     await until(has_begun, timeout_s=30, every_s=0.005, what="the first part")
     await api.kill()
     assert (export["state"], export["rows"] < rows) == ("running", True)
-    await heir.start()
+    await successor.start()
 
     async def is_done() -> bool:
-        export.update((await heir.request("GET", path))[1])
+        export.update((await successor.request("GET", path))[1])
         return bool(export["state"] == "done")
 
     await until(is_done, timeout_s=60, what="the export")
     assert (export["rows"], export["total"]) == (rows, rows)
-    lines = list(csv.DictReader(io.StringIO(await heir.text(export["downloadPath"]))))
+    lines = list(csv.DictReader(io.StringIO(await successor.text(export["downloadPath"]))))
     assert [line["reqId"] for line in lines] == [record(n).call_id for n in reversed(range(rows))]
     assert [each["event"] for each in msgspec.json.decode(lines[0]["timeline"])] == [
         "initiated", "answered", "completed",

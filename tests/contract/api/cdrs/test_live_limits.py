@@ -45,9 +45,9 @@ async def test_several_processes_share_one_limit(kept: Rest) -> None:
         )
         for _ in range(3)
     ]
-    who, asked = Principal("acme", "a-key"), OriginateBody(from_=OURS, to=CUSTOMER)
-    deeds = [each.originate(who, asked, None) for each in several for _ in range(4)]
-    answers = await asyncio.gather(*deeds, return_exceptions=True)
+    who, requested = Principal("acme", "a-key"), OriginateBody(from_=OURS, to=CUSTOMER)
+    actions = [each.originate(who, requested, None) for each in several for _ in range(4)]
+    answers = await asyncio.gather(*actions, return_exceptions=True)
     refused = [each for each in answers if isinstance(each, BaseException)]
     assert (len(refused), {type(each) for each in refused}) == (7, {TooManyRequests})
     assert len(created(kept.bench)) == 5
@@ -80,9 +80,9 @@ async def test_reservations_of_dead_processes_expire(kept: Rest) -> None:
 class Forgetful(LiveCalls):
     """Live calls whose database fails while an engine responds."""
 
-    async def release(self, noted: int) -> None:
+    async def release(self, recorded: int) -> None:
         """See Counts."""
-        raise DatabaseUnavailable(str(noted))
+        raise DatabaseUnavailable(str(recorded))
 
 
 async def test_a_database_failure_hides_no_response(kept: Rest) -> None:

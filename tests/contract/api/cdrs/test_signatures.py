@@ -27,7 +27,7 @@ CALLS = (
     missed(4, labels=LABELS),
     record(5, to="+4744444444", dialed_numbers=("+4744444444",)),
 )
-ASKED: tuple[dict[str, Any], ...] = (
+REQUESTED: tuple[dict[str, Any], ...] = (
     {"client_id": "c-7"},
     {"caller_id": "+4733333333"},
     {"to_number": CUSTOMER},
@@ -68,16 +68,16 @@ async def test_any_two_filters(database: Database) -> None:
 
 
 async def _is_found(database: Database) -> None:
-    alone = [await _found(database, each) for each in ASKED]
+    alone = [await _found(database, each) for each in REQUESTED]
     assert all(alone)
-    for one, other in combinations(range(len(ASKED)), 2):
-        if ASKED[one].keys() != ASKED[other].keys():
-            both = await _found(database, ASKED[one] | ASKED[other])
-            assert both == alone[one] & alone[other], (ASKED[one], ASKED[other])
+    for one, other in combinations(range(len(REQUESTED)), 2):
+        if REQUESTED[one].keys() != REQUESTED[other].keys():
+            both = await _found(database, REQUESTED[one] | REQUESTED[other])
+            assert both == alone[one] & alone[other], (REQUESTED[one], REQUESTED[other])
 
 
-async def _found(database: Database, asked: dict[str, Any]) -> set[str]:
-    filters = Filters("acme", **asked)
+async def _found(database: Database, requested: dict[str, Any]) -> set[str]:
+    filters = Filters("acme", **requested)
     found = {row.req_id for row in await CdrStore(database).page(filters, 100)}
     assert (await CdrStore(database).total(filters)).count == len(found)
     return found

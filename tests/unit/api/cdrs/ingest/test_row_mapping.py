@@ -44,8 +44,8 @@ def test_a_lost_recording_is_ignored() -> None:
     """A lost recording cannot be played."""
     call = record(1, recordings=(recording("call"), recording("voicemail")))
     assert (cdr_row(call)["has_recording"], cdr_row(call)["has_voicemail"]) == (True, True)
-    gone = [type(each)(each.url, each.purpose, "lost") for each in call.recordings]
-    row = cdr_row(record(1, recordings=tuple(gone)))
+    lost = [type(each)(each.url, each.purpose, "lost") for each in call.recordings]
+    row = cdr_row(record(1, recordings=tuple(lost)))
     assert (row["has_recording"], row["has_voicemail"]) == (False, False)
 
 

@@ -30,7 +30,7 @@ def test_matching_calls_pass_the_signature(
     """For every filter, including one of several agents."""
     purposes = ["", *(purpose for purpose, name in PURPOSES.items() if row[name])]
     some = data.draw(st.lists(st.sampled_from(agents), min_size=1)) if agents else []
-    asked = Filters(
+    requested = Filters(
         "acme",
         **{name: row[name] for name in names},
         is_answered=data.draw(st.sampled_from([None, row["is_answered"]])),
@@ -38,8 +38,8 @@ def test_matching_calls_pass_the_signature(
         agent_names=(*some, "somebody else") if agents else (),
     ).parameters
     marks = signature_of(row, agents)
-    assert marks & asked["mask"] == asked["marks"]
-    assert not agents or marks & asked["agent_marks"]
+    assert marks & requested["mask"] == requested["marks"]
+    assert not agents or marks & requested["agent_marks"]
 
 
 @given(ROWS, ROWS, st.sets(st.sampled_from(NAMES)))
