@@ -1,4 +1,4 @@
-"""What SimAsterisk is request, and the replies that Asterisk gives."""
+"""ARI requests as SimAsterisk parses them, and the replies that Asterisk gives."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ ALLOCATION_FAILED = Reply(500, b'{"error":"Allocation failed"}')
 
 
 class AriRequest(Struct, frozen=True):
-    """`{kind}/{target}/{deed}/{more}?{query}`; `reply` may wait where Asterisk blocks."""
+    """`{kind}/{target}/{action}/{more}?{query}`; `reply` is deferred where Asterisk blocks."""
 
     target: str
     action: str
@@ -27,5 +27,5 @@ class AriRequest(Struct, frozen=True):
     reply: SendReply
 
 
-Handler = Callable[[Any, AriRequest], Reply | None]  # None: it is answered later
-Handlers = dict[tuple[str, str, str], Handler]  # by method, kind and deed
+Handler = Callable[[Any, AriRequest], Reply | None]  # None: the reply is deferred
+Handlers = dict[tuple[str, str, str], Handler]  # by method, kind and action

@@ -1,6 +1,6 @@
 """SimAsterisk: one PBX as ARI shows it, by the rules measured on Asterisk 22.10 (docs/asterisk.md).
 
-Requests come by `handle`, events leave by `tell`.
+The engine calls `handle`; the PBX emits events.
 """
 
 from typing import ClassVar
@@ -22,10 +22,10 @@ from tests.harness.sim.recordings import MONITOR, SimRecordings
 
 
 class SimAsterisk(SimRecordings):
-    """All that the engine asks of a PBX."""
+    """All ARI requests that the engine sends to a PBX."""
 
     def handle(self, request: Request, reply: SendReply) -> None:
-        """Do a request; `reply` is called now, or, where Asterisk would block, later."""
+        """Handle a request; `reply` is called now or, where Asterisk would block, later."""
         kind, target, action, more, *_ = (*request.path.split("/"), "", "", "")
         if kind == "recordings":
             kind, target, action, more = f"{kind}/{target}", action, more, ""

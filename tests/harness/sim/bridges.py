@@ -1,4 +1,4 @@
-"""SimBridges: who hears whom on a PBX: its mixing bridges, and channels that snoop on others."""
+"""SimBridges: mixing bridges of a PBX, and channels that snoop on others."""
 
 from typing import ClassVar
 
@@ -19,14 +19,14 @@ from tests.harness.sim.ari_request import (
 from tests.harness.sim.model import SimBridge, SimChannel
 from tests.harness.sim.sounds import SimSounds
 
-SNOOP_ENDS_MS = 11  # after whom it hears
+SNOOP_ENDS_MS = 11  # after the channel that is snooped on
 
 
 class SimBridges(SimSounds):
-    """The requests about bridges and snoops."""
+    """ARI requests about bridges and snoop channels."""
 
     def restart(self) -> None:
-        """Lose everything, without a word."""
+        """Lose all channels and bridges without an event."""
         super().restart()
         for bridge in list(self.bridges.values()):
             self._take_down(bridge)

@@ -1,7 +1,7 @@
-"""SimLines: the channels of one PBX and what happens on its lines, told as ARI tells it.
+"""SimChannels: the channels of one PBX and the events that ARI emits for them.
 
-By the rules measured on Asterisk 22.10 (docs/asterisk.md). Phones act on it by the methods named
-after what happens; what no caller should have to hear is kept in `violations`.
+By the rules measured on Asterisk 22.10 (docs/asterisk.md). Phones call the methods that are named
+after what a phone does; what no caller should ever hear is collected in `violations`.
 """
 
 from collections.abc import Callable
@@ -23,26 +23,26 @@ from tests.harness.sim.model import SimBridge, SimChannel, SimPlayback
 
 
 class SimPhones(Protocol):
-    """Who is at the other end of the channels."""
+    """The parties at the other end of the channels."""
 
     def is_reachable(self, endpoint: str) -> bool:
-        """Tell whether an endpoint exists."""
+        """Return whether an endpoint exists."""
 
     def called(self, channel: SimChannel) -> None:
-        """Be called."""
+        """React to an incoming call."""
 
     def up(self, channel: SimChannel) -> None:
-        """Be connected."""
+        """React to an answered call."""
 
     def hears(self, channel: SimChannel, playback: SimPlayback) -> None:
-        """Hear a prompt begin."""
+        """React to the start of a prompt."""
 
 
 CAUSES = {486: 17, 480: 19, 408: 18, 403: 21, 603: 21, 404: 1, 488: 58, 500: 38, 503: 34}
 
 
 class SimChannels:
-    """Channels, and what was heard on them; `is_listened_to`: whether the app has a websocket."""
+    """Channels and what was audible on them; `is_listened_to`: the app has a websocket."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class SimChannels:
         self.past_bridges: list[SimBridge] = []
         self.playbacks: dict[str, SimPlayback] = {}
         self.past: dict[str, SimChannel] = {}
-        self.heard: dict[str, SimPlayback] = {}  # every playback that was ever asked for
+        self.heard: dict[str, SimPlayback] = {}  # every playback that was ever requested
         self.violations: list[tuple[str, str]] = []  # channel, what
         self.called_again: list[str] = []  # channels
         self.is_listened_to = False
@@ -67,14 +67,14 @@ class SimChannels:
         self._length_ms = length_ms
 
     def is_heard(self, app: str) -> bool:
-        """Tell whether an app has a websocket; here there is one app."""
+        """Return whether an app has a websocket; this PBX has only one app."""
         del app
         return self.is_listened_to
 
-    # What happens on the lines
+    # What phones do
 
     def arrives(self, channel_id: str, caller: str, number: str, app: str) -> SimChannel:
-        """Let a call come in; without anybody listening the dialplan refuses it."""
+        """Add an inbound call; without a websocket the dialplan refuses it."""
         channel = self._channel(channel_id, "PJSIP/trunk", app)
         channel.is_inbound, channel.state = True, "Ring"
         channel.caller = CallerID(name="", number=caller)
@@ -85,30 +85,30 @@ class SimChannels:
         return channel
 
     def rings(self, channel: SimChannel) -> None:
-        """180 Ringing."""
+        """Handle 180 Ringing."""
         if channel.ended_ms is None and channel.state == "Down":
             channel.state = "Ringing"
             self._emit_state_change(channel)
 
     def answers(self, channel: SimChannel) -> None:
-        """200 OK of a phone that we called."""
+        """Handle 200 OK of a called phone."""
         if channel.ended_ms is not None or channel.state == "Up":
             return
         self._up(channel)
         self._phones.up(channel)
 
     def refuses(self, channel: SimChannel, sip: int) -> None:
-        """Any final answer but 200."""
+        """Handle a final response other than 200."""
         if channel.ended_ms is None and channel.state != "Up":
             self._end(channel, CAUSES[sip], sip)
 
     def hangs_up(self, channel: SimChannel) -> None:
-        """BYE, or CANCEL of one that came in; the cause is then 0 (measured)."""
+        """Handle BYE, or CANCEL of an inbound call; the cause is then 0 (measured)."""
         if channel.ended_ms is None:
             self._end(channel, 0, 0)
 
     def pressed(self, channel: SimChannel, digit: str, held_ms: float) -> bool:
-        """Let go of a key; False when nobody is on the line."""
+        """Release a key; return False when the channel is not answered in Stasis."""
         if channel.ended_ms is not None or channel.state != "Up" or not channel.in_stasis:
             return False
         now = self._clock.at_ms
@@ -126,11 +126,11 @@ class SimChannels:
         return True
 
     def restart(self) -> None:
-        """Lose everything, without a word."""
+        """Lose all channels without an event."""
         for channel in list(self.channels.values()):
             self._remove_channel(channel, 0)
 
-    # What follows
+    # State changes and events
 
     def _channel(self, channel_id: str, endpoint: str, app: str) -> SimChannel:
         channel = SimChannel(channel_id, endpoint, app, self._clock.at_ms)

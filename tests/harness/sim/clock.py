@@ -1,4 +1,4 @@
-"""SimClock: time that passes only when nothing is left to do now; a clock for the engine."""
+"""SimClock: virtual time that advances only when no work is left; EngineClock for an engine."""
 
 import heapq
 from collections import deque
@@ -9,7 +9,7 @@ START_MS = 1_700_000_000_000
 
 
 class SimTimer:
-    """What is due; `owner` is who loses it in a crash."""
+    """A scheduled callback; a crash of `owner` cancels it."""
 
     __slots__ = ("args", "callback", "owner")
 
@@ -21,12 +21,11 @@ class SimTimer:
         self.owner = owner
 
     def cancel(self) -> None:
-        """Call it off."""
         self.callback = None
 
 
 class SimClock:
-    """Virtual milliseconds since 1970; equal moments keep the order in which they were request."""
+    """Virtual milliseconds since 1970; equal times keep their order."""
 
     def __init__(self, start_ms: float = START_MS) -> None:
         self.at_ms = start_ms
@@ -35,17 +34,17 @@ class SimClock:
         self._count = 0
 
     def now_ms(self) -> int:
-        """Give the wall clock's milliseconds."""
+        """Return the wall clock in ms."""
         return int(self.at_ms)
 
     def timestamp(self) -> str:
-        """Give the time as ARI writes it."""
+        """Return the time in ARI's format."""
         return datetime.fromtimestamp(self.now_ms() / 1000, UTC).isoformat(timespec="milliseconds")
 
     def soon(
         self, callback: Callable[..., object], owner: object = None, *args: object
     ) -> SimTimer:
-        """Call back before time moves on."""
+        """Schedule a callback before time advances."""
         timer = SimTimer(callback, args, owner)
         self._soon.append(timer)
         return timer
@@ -53,13 +52,13 @@ class SimClock:
     def after(
         self, delay_ms: float, callback: Callable[..., object], owner: object = None, *args: object
     ) -> SimTimer:
-        """Call back when that much time has passed."""
+        """Schedule a callback after a delay."""
         return self.at(self.at_ms + delay_ms, callback, owner, *args)
 
     def at(
         self, when_ms: float, callback: Callable[..., object], owner: object = None, *args: object
     ) -> SimTimer:
-        """Call back at a moment, or next if it has passed."""
+        """Schedule a callback at a time, or at once if it has passed."""
         timer = SimTimer(callback, args, owner)
         self._count += 1
         due_ms = max(self.at_ms, when_ms)
@@ -67,7 +66,7 @@ class SimClock:
         return timer
 
     def forget(self, owner: object) -> None:
-        """Lose all that an owner had to do, to the end of what it is just doing: it crashed."""
+        """Cancel all timers of an owner that crashed, including those that its current step adds."""
         self._lose(owner)
         self._soon.appendleft(SimTimer(self._lose, (owner,), None))
 
@@ -80,7 +79,7 @@ class SimClock:
                 timer.callback = None
 
     def run(self, until_ms: float) -> None:
-        """Let time pass up to a moment."""
+        """Advance time, running all timers that are due until then."""
         later, soon = self._later, self._soon
         while True:
             while soon:
@@ -97,16 +96,16 @@ class SimClock:
 
 
 class EngineClock:
-    """The clock as one life of an engine sees it: what it wants called dies with it."""
+    """The clock of one engine process: its timers die with the owner."""
 
     def __init__(self, clock: SimClock, owner: object) -> None:
         self._clock = clock
         self._owner = owner
 
     def now_ms(self) -> int:
-        """Give the wall clock's milliseconds."""
+        """Return the wall clock in ms."""
         return int(self._clock.at_ms)
 
     def call_at(self, when_ms: float, callback: Callable[[], None]) -> SimTimer:
-        """Call back at a moment."""
+        """Schedule a callback at a time."""
         return self._clock.at(when_ms, callback, self._owner)

@@ -1,4 +1,4 @@
-"""SimLine: one engine life's way to a SimAsterisk: requests with their latency, and events."""
+"""SimConnection: one engine's connection to a SimAsterisk: requests with latency, and events."""
 
 import asyncio
 import random
@@ -9,11 +9,11 @@ from tests.harness.sim.clock import SimClock
 from tests.harness.sim.events import SimEvents, SimFaults
 from tests.harness.sim.loop import SimLoop
 
-SLOW_MS = 10_000.0  # after that the client gives a request up (ari.pbx.Patience.slow_s)
+SLOW_MS = 10_000.0  # request timeout, as engine.ari has it
 
 
 class SimConnection(SimEvents):
-    """Implements `engine.runtime.base.ports.Pbx`; what its dead engine sends goes nowhere."""
+    """Implements `engine.runtime.base.ports.Pbx`; drops the requests of a dead engine."""
 
     def __init__(
         self,
@@ -26,18 +26,18 @@ class SimConnection(SimEvents):
         super().__init__(clock, loop, faults, rng)
         self.is_alive = True
         self.is_up = True  # whether the PBX can be reached
-        self.is_dead = False  # whether nothing says so when it can't: a dead network
+        self.is_dead = False  # dead network: requests time out instead of failing
         self.pbx = pbx
-        self._last_arrival_ms = 0.0  # when the websocket's last request arrives
-        self._cut_ms = -1.0  # when a websocket lost a request, and so all that followed it
+        self._last_arrival_ms = 0.0  # arrival time of the last websocket request
+        self._cut_ms = -1.0  # when the websocket lost a request, and thus all after it
 
     @property
     def is_open(self) -> bool:
-        """Whether this life has the app's websocket."""
+        """Return whether this engine has the app's websocket."""
         return self.is_alive and self.pbx.is_listened_to
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
-        """Send a request on its way."""
+        """Send a request."""
         del key
         if not self.is_alive or not self.faults.passes("request"):
             return
@@ -46,33 +46,33 @@ class SimConnection(SimEvents):
         noticed_ms = SLOW_MS if self.is_dead else self.faults.loses()
         sent = _Sent(self, request, done, noticed_ms)
         arrives_ms = self.clock.at_ms + self.way_ms()
-        if not may_block:  # a lane keeps its order
+        if not may_block:  # websocket requests keep their order
             arrives_ms = self._last_arrival_ms = max(self._last_arrival_ms, arrives_ms)
         is_cut = not may_block and self._cut_ms == self.clock.at_ms
         if not self.is_up or is_cut or (sent.noticed_ms and self._random() < 0.5):
             if not may_block:
                 self._cut_ms = self.clock.at_ms
-            sent.answer(LOST)  # lost on its way there, not on its way back
+            sent.answer(LOST)  # the request was lost, not the reply
         else:
             self.clock.at(arrives_ms, sent.arrive, self.pbx)
 
     async def ask(self, request: Request) -> Reply:
-        """Send, and wait for the answer."""
+        """Send a request and return its reply."""
         replied: asyncio.Future[Reply] = self.loop.create_future()
 
         def answer(reply: Reply) -> None:
-            if not replied.done():  # whoever asked may have been cancelled since
+            if not replied.done():  # the caller may be cancelled by now
                 replied.set_result(reply)
 
         self.send(request, "", True, answer)
         return await replied
 
     def way_ms(self) -> float:
-        """Give the time that a message takes."""
+        """Return a random one-way latency."""
         return 0.3 + 0.5 * self._random()
 
     def replied(self, request: Request, reply: Reply, done: OnReply) -> None:
-        """Take the answer to a request."""
+        """Deliver the reply to a request."""
         if self.faults.passes("reply"):
             if self.trace and not reply.ok:
                 self.trace(f"<- {reply.status} {reply.body.decode()} to {request.path}")
@@ -80,7 +80,7 @@ class SimConnection(SimEvents):
 
 
 class _Sent:
-    """A request on its way to the PBX; it is answered once."""
+    """A request in flight to the PBX; it is answered once."""
 
     __slots__ = ("connection", "done", "is_answered", "noticed_ms", "request")
 
@@ -90,11 +90,11 @@ class _Sent:
         self.connection = connection
         self.request = request
         self.done = done
-        self.noticed_ms = noticed_ms  # how long until it is known that the answer was lost, or 0
+        self.noticed_ms = noticed_ms  # delay until the lost reply is noticed; 0: not lost
         self.is_answered = False
 
     def arrive(self) -> None:
-        """Be done by the PBX, which may take its time."""
+        """Reach the PBX, which may defer its reply."""
         connection = self.connection
         if not connection.is_up:
             self.answer(LOST)
@@ -104,7 +104,7 @@ class _Sent:
             connection.clock.after(SLOW_MS, self.answer, connection.loop, LOST)
 
     def answer(self, reply: Reply) -> None:
-        """Send the answer back."""
+        """Send the reply back."""
         connection = self.connection
         if self.is_answered:
             return

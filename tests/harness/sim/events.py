@@ -1,4 +1,4 @@
-"""SimEvents: a PBX's events on their way to one engine: in order, now and then late or twice."""
+"""SimEvents: events from a PBX to one engine: in order, sometimes late or duplicated."""
 
 import random
 from collections.abc import Callable
@@ -11,28 +11,28 @@ from tests.harness.sim.loop import SimLoop
 
 
 class SimFaults(Protocol):
-    """What the network does; each moment named may be an engine's last."""
+    """Network faults; the engine may die at each boundary."""
 
     def loses(self) -> float:
-        """Tell after how many ms a request's lost answer is noticed; 0: it is not lost."""
+        """Return the delay in ms after which a lost reply is noticed; 0: it is not lost."""
 
     def delay_ms(self) -> float:
-        """Tell how late an event is, beyond the usual."""
+        """Return the extra delay of an event."""
 
     def doubles(self) -> bool:
-        """Tell whether an event comes twice."""
+        """Return whether an event is duplicated."""
 
     def passes(self, boundary: str) -> bool:
-        """Pass a boundary; False when the engine dies there."""
+        """Pass a boundary; return False when the engine dies there."""
 
 
 class SimEvents:
-    """What an engine hears of a PBX; `is_open` is whether the PBX tells it anything."""
+    """An engine's event stream from a PBX; `is_open`: the PBX sends events."""
 
     def __init__(
         self, clock: SimClock, loop: SimLoop, faults: SimFaults, rng: random.Random
     ) -> None:
-        self.digits: list[tuple[str, str, int]] = []  # heard: channel, digit, when
+        self.digits: list[tuple[str, str, int]] = []  # received: channel, digit, time
         self.trace: Callable[[str], None] | None = None
         self.on_event: Callable[[AriEvent], None] = lambda _event: None
         self.clock = clock
@@ -40,21 +40,20 @@ class SimEvents:
         self.faults = faults
         self.rng = rng
         self._random = rng.random
-        self._events_ms = 0.0  # when the last event arrives
+        self._events_ms = 0.0  # arrival time of the last event
 
     @property
     def is_open(self) -> bool:
-        """Whether events come through."""
         raise NotImplementedError
 
     def deliver(self, event: AriEvent) -> None:
-        """Take an event from the PBX, to be heard after those before it."""
+        """Deliver an event after those before it."""
         if not self.is_open:
             return
         at_ms = self.clock.at_ms + 0.2 + 0.6 * self._random() + self.faults.delay_ms()
         at_ms = self._events_ms = max(self._events_ms, at_ms)
         self.clock.at(at_ms, self._heard, self.loop, event)
-        # A key pressed twice and a key told twice look the same; Asterisk tells it once.
+        # A duplicated DTMF event looks like a key pressed twice; Asterisk sends it once.
         if not isinstance(event, ChannelDtmfReceived) and self.faults.doubles():
             self.clock.at(at_ms, self._heard, self.loop, event)
 

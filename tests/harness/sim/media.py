@@ -1,7 +1,7 @@
-"""SimLibrary: audio whose address says how long it is and what is wrong with it.
+"""SimClipCache: audio whose URL encodes its length and its fault.
 
 `https://audio/{length_ms}/{delay_ms}/{ok|bad|lost}`: bad cannot be fetched; lost is fetched, but
-the PBX cannot play it. A text to speak is the same without `https://audio/`.
+the PBX cannot play it. A text for TTS is the same without `https://audio/`.
 """
 
 from engine.media.clip import MediaError
@@ -11,19 +11,19 @@ from wire.media import Audio, Clip, Source, Tone
 
 
 class SimClipCache:
-    """Implements `engine.runtime.io.runner.Library` for one life."""
+    """Implements `engine.runtime.io.runner.ClipSource` for one engine."""
 
     def __init__(self, clock: SimClock, loop: SimLoop, cached_media: dict[Source, Clip]) -> None:
         self._clock = clock
         self._loop = loop
-        self._cached_media = cached_media  # on disk: outlives the engine
+        self._cached_media = cached_media  # on disk: survives the engine
 
     def cached(self, source: Source) -> Clip | None:
-        """Give a clip that is at hand."""
+        """Return a clip that is cached."""
         return self._cached_media.get(source)
 
     async def fetch(self, source: Source) -> Clip:
-        """Get a clip after its delay; raises MediaError."""
+        """Return a clip after its delay; raises MediaError."""
         length_ms, delay_ms, kind = parts(source)
         await self._loop.sleep(delay_ms)
         if kind == "bad":
@@ -31,7 +31,7 @@ class SimClipCache:
         return self._cached_media.setdefault(source, Clip(f"{kind}-{length_ms}", length_ms))
 
     def prefetch(self, sources: tuple[Source, ...]) -> None:
-        """Get clips without being waited for."""
+        """Fetch clips in the background."""
         for source in sources:
             length_ms, delay_ms, kind = parts(source)
             if kind != "bad" and source not in self._cached_media:
@@ -40,7 +40,7 @@ class SimClipCache:
 
 
 def parts(source: Source) -> tuple[int, int, str]:
-    """Read a source's length, delay and kind."""
+    """Parse a source's length, delay and kind."""
     if isinstance(source, Tone):
         return source.duration_ms, 0, "ok"
     text = source.url if isinstance(source, Audio) else source.text
@@ -49,6 +49,6 @@ def parts(source: Source) -> tuple[int, int, str]:
 
 
 def length_ms(media: str) -> int | None:
-    """Tell how long the PBX plays `sound:…/{kind}-{length}.wav`; None when it cannot."""
+    """Return how long the PBX plays `sound:…/{kind}-{length}.wav`; None when it cannot."""
     kind, _, length = media.rpartition("/")[2].removesuffix(".wav").partition("-")
     return None if kind == "lost" else int(length)

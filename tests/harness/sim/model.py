@@ -1,4 +1,4 @@
-"""What SimAsterisk consists of: channels, playbacks and bridges, and what was heard on them."""
+"""The objects of SimAsterisk: channels, playbacks and bridges, and what was audible on them."""
 
 from collections import deque
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _NOT_IN_STASIS = DialplanCEP(
 
 
 class SimSpan:
-    """A stretch of time in which something was heard, or somebody was in a bridge."""
+    """An interval in which a sound was audible on a channel, or the channel was in a bridge."""
 
     __slots__ = ("begin_ms", "end_ms", "kind", "what")
 
@@ -30,7 +30,7 @@ class SimSpan:
 
 
 class SimPlayback:
-    """One playback of a channel's queue; times in ms."""
+    """One playback in a channel's queue; times in ms."""
 
     __slots__ = (
         "channel",
@@ -58,14 +58,14 @@ class SimPlayback:
         self.timer: SimTimer | None = None
 
     def shape(self, state: Literal["done", "failed"]) -> Playback:
-        """Give it as ARI shows it."""
+        """Return the ARI model."""
         return Playback(
             id=self.id, media_uri="sound:x", target_uri=f"channel:{self.channel.id}", state=state
         )
 
 
 class SimChannel:
-    """One channel: one of ours (`args` None until its StasisStart), or one that came in."""
+    """One outbound or inbound channel."""
 
     __slots__ = (
         "app",
@@ -96,15 +96,15 @@ class SimChannel:
         self.app = app
         self.is_inbound = False
         self.is_dialled = False
-        self.variables: set[str] = set()  # variables that were set
+        self.variables: set[str] = set()  # names of the variables that were set
         self.state: State = "Down"
         self.caller = _NO_CALLER
         self.dialplan = _NOT_IN_STASIS
         self.bridge: SimBridge | None = None
-        self.snooped: SimChannel | None = None  # whom it hears, and who alone hears it
+        self.snooped: SimChannel | None = None  # the channel that it snoops on and whispers to
         self.playing: deque[SimPlayback] = deque()
-        self.blocked: list[Callable[[], None]] = []  # requests that wait for a playback's end
-        self.open: dict[str, SimSpan] = {}  # by kind: what is heard now
+        self.blocked: list[Callable[[], None]] = []  # requests blocked until the playback ends
+        self.open: dict[str, SimSpan] = {}  # by kind: the open spans
         self.spans: list[SimSpan] = []
         self.presses: list[tuple[str, float, float]] = []  # digit, down, up
         self.born_ms = born_ms
@@ -113,7 +113,7 @@ class SimChannel:
         self.cause = 0
 
     def enter(self, *args: str) -> None:
-        """Be in the Stasis app."""
+        """Enter the Stasis app."""
         data = ",".join((self.app, *args))
         self.dialplan = DialplanCEP(
             context="from-trunk", exten="s", priority=1, app_name="Stasis", app_data=data
@@ -121,28 +121,28 @@ class SimChannel:
 
     @property
     def in_stasis(self) -> bool:
-        """Whether the app commands it."""
+        """Return whether the channel is in the Stasis app."""
         return self.dialplan is not _NOT_IN_STASIS
 
     @property
     def has_music(self) -> bool:
-        """Whether music or ringing is heard on it."""
+        """Return whether music or ringing is audible."""
         return "ring" in self.open or "moh" in self.open
 
     def begin(self, kind: str, what: str, now_ms: float) -> SimSpan:
-        """Begin to hear something, or to be somewhere."""
+        """Start a span of a kind, unless one is open."""
         if kind not in self.open:
             self.open[kind] = span = SimSpan(kind, what, now_ms)
             self.spans.append(span)
         return self.open[kind]
 
     def end(self, kind: str, now_ms: float) -> None:
-        """End it, if it was."""
+        """End the open span of a kind."""
         if span := self.open.pop(kind, None):
             span.end_ms = now_ms
 
     def shape(self) -> Channel:
-        """Give it as ARI shows it."""
+        """Return the ARI model."""
         return Channel(
             id=self.id,
             protocol_id="",
@@ -158,7 +158,7 @@ class SimChannel:
 
 
 class SimBridge:
-    """A mixing bridge and who is in it."""
+    """A mixing bridge and its members."""
 
     __slots__ = ("born_ms", "ended_ms", "id", "members")
 
@@ -169,7 +169,7 @@ class SimBridge:
         self.members: list[SimChannel] = []
 
     def shape(self) -> Bridge:
-        """Give it as ARI shows it."""
+        """Return the ARI model."""
         return Bridge(
             id=self.id,
             technology="simple_bridge",

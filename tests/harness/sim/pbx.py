@@ -1,4 +1,4 @@
-"""SimPbx: a PBX that several engines command: each app has one websocket, the youngest."""
+"""SimPbx: a PBX shared by several engines; the newest websocket of an app replaces the others."""
 
 import random
 from collections.abc import Callable
@@ -31,29 +31,29 @@ class SimPbx(SimAsterisk):
         self._rng = rng
 
     def is_heard(self, app: str) -> bool:
-        """Tell whether an app has a websocket."""
+        """Return whether an app has a websocket."""
         return app in self.sockets
 
     def opened(self, socket: SimSocket) -> None:
-        """Give an app to a websocket; the one that had it is told so."""
+        """Assign an app to a new websocket and replace the old one."""
         before = self.sockets.get(socket.app)
         self.sockets[socket.app] = socket
         if before is not None:
             self.replaces(before)
 
     def replaces(self, socket: SimSocket) -> None:
-        """Tell a websocket that its app is another's, and close it."""
+        """Send ApplicationReplaced to a websocket and close it."""
         socket.deliver(ApplicationReplaced(application=socket.app, timestamp=""))
         socket.shut()
 
     def closed(self, socket: SimSocket) -> None:
-        """Know that a websocket is gone."""
+        """Remove a closed websocket."""
         socket.shut()
         if self.sockets.get(socket.app) is socket:
             del self.sockets[socket.app]
 
     def rings_in(self, channel_id: str, number: str, apps: list[str]) -> SimChannel | None:
-        """Let a call come in, as the dialplan does: to any app, or else the first that is heard."""
+        """Add an inbound call: to a random app, else to the first with a websocket."""
         if not self.is_up:
             return None
         chosen = self._rng.choice(apps)
@@ -61,7 +61,7 @@ class SimPbx(SimAsterisk):
         return self.arrives(channel_id, "+4799", number, heard[0] if heard else chosen)
 
     def crash(self) -> None:
-        """Lose everything, and be away."""
+        """Lose everything and be unreachable."""
         self.is_up = False
         for socket in list(self.sockets.values()):
             self.closed(socket)

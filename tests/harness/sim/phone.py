@@ -1,4 +1,4 @@
-"""SimPhones: people at the ends of the lines, who answer, refuse, press keys and hang up."""
+"""SimPhones: parties that answer, refuse, press keys and hang up at random."""
 
 import random
 from collections.abc import Callable
@@ -13,20 +13,19 @@ KEYS = "0123456789*##"
 
 
 class SimPhones:
-    """Seeded people; `pbx` is theirs once it has been made."""
+    """Seeded parties; `pbx` is assigned once it exists."""
 
     def __init__(self, clock: SimClock, rng: random.Random) -> None:
         self.pbx: SimAsterisk
-        self.patience = 1.0  # how much longer than usual they stay
+        self.patience = 1.0  # factor on the length of a call
         self._clock = clock
         self._rng = rng
 
     def is_reachable(self, endpoint: str) -> bool:
-        """Know no endpoint whose name says so."""
         return "unknown" not in endpoint
 
     def called(self, channel: SimChannel) -> None:
-        """Answer, refuse, ring for ever, or be silent."""
+        """Answer, refuse, ring for ever, or stay silent."""
         rng, kind = self._rng, self._rng.random()
         rings_ms = rng.uniform(5, 800)
         if kind < 0.06:
@@ -41,12 +40,12 @@ class SimPhones:
             self._after(rings_ms + waits_ms, self.pbx.answers, channel)
 
     def calls(self, channel: SimChannel) -> None:
-        """Be the caller of a call that came in; some lose patience at once."""
+        """Act as an inbound caller; some hang up at once."""
         if self._rng.random() < 0.03:
             self._after(self._rng.uniform(0, 30), self.pbx.hangs_up, channel)
 
     def up(self, channel: SimChannel) -> None:
-        """Talk for a while, and press keys now and then."""
+        """Talk for a while and sometimes press keys."""
         rng = self._rng
         is_main = channel.is_inbound or channel.id.endswith(".l0")
         stays_ms = rng.choice((500, 5_000, 20_000, 60_000, 180_000)) * (0.1 + rng.random())
@@ -62,7 +61,7 @@ class SimPhones:
             self._after(rng.uniform(20, 2_000), self.pbx.speaks, channel, length_ms)
 
     def hears(self, channel: SimChannel, playback: SimPlayback) -> None:
-        """Press keys before the prompt is over, at its very end, after it, or not."""
+        """Press keys during a prompt, at its end, after it, or not at all."""
         rng, kind = self._rng, self._rng.random()
         length_ms = playback.length_ms
         if kind < 0.2:
@@ -87,6 +86,6 @@ class SimPhones:
 
 
 def is_dialled(channel: SimChannel) -> bool:
-    """Tell whether a channel is a leg that a dial called, not the one a tree runs on."""
+    """Return whether a channel is a dialled leg, not a call's main leg."""
     is_ours = call_of(channel.id) is not None and channel.snooped is None
     return is_ours and not channel.id.endswith(".l0")

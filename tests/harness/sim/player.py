@@ -1,13 +1,13 @@
-"""SimPlayer: what is heard on the channels of a PBX: prompts one after another, music, ringing."""
+"""SimPlayer: what is audible on a PBX's channels: queued prompts, music, ringing."""
 
 from tests.harness.sim.channels import SimChannels
 from tests.harness.sim.model import SimBridge, SimChannel, SimPlayback
 
-SETTLED_MS = 100  # within this, music must have stopped after its leg came into a bridge
+SETTLED_MS = 100  # music must stop within this time after its leg joins a bridge
 
 
 class SimPlayer(SimChannels):
-    """Playbacks queue on their channel, as on Asterisk; a prompt ends music for good."""
+    """Playbacks queue on their channel as on Asterisk; a prompt ends music for good."""
 
     def _play(
         self, channel: SimChannel, playback_id: str, media: list[str], offset_ms: int

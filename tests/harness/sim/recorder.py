@@ -1,4 +1,4 @@
-"""SimAmi and SimArchiver: one life's ways to what a PBX records, and to the archive."""
+"""SimAmi and SimArchiver: one engine's access to a PBX's recordings and to the archive."""
 
 import random
 from collections.abc import Sequence
@@ -10,15 +10,14 @@ from engine.recordings.errors import ArchiveError
 from tests.harness.sim.connection import SimConnection
 from tests.harness.sim.events import SimFaults
 
-Archive = dict[str, tuple[str, ...]]  # the tapes of each recording in the archive
+Archive = dict[str, tuple[str, ...]]  # path: names of its recording files
 
 
 class Reachable(Protocol):
-    """What can be away."""
+    """A part that can be down."""
 
     @property
-    def is_up(self) -> bool:
-        """Whether it is there."""
+    def is_up(self) -> bool: ...
 
 
 class SimAmi:
@@ -29,7 +28,7 @@ class SimAmi:
         self._faults = faults
 
     async def ask(self, action: str, fields: dict[str, str]) -> AmiResponse:
-        """Ask for an action; its answer may be lost, and the engine may die at either end."""
+        """Send an action; its response may be lost, and the engine may die before or after it."""
         connection = self._connection
         await _pass(connection, self._faults, "action")
         await connection.loop.sleep(connection.way_ms())
@@ -62,7 +61,7 @@ class SimArchiver:
         self._own_rng = own_rng
 
     async def archive(self, path: str, channels: int, parts: Sequence[RecordingPart]) -> int | None:
-        """File tapes, now and then so slowly that a call does not wait."""
+        """Archive recordings, sometimes so slowly that the call ends before."""
         del channels
         pbx = self._connection.pbx
         await self._connection.loop.sleep(2)
@@ -82,6 +81,6 @@ class SimArchiver:
 
 
 async def _pass(connection: SimConnection, faults: SimFaults, boundary: str) -> None:
-    """Pass a boundary; an engine that dies there goes no further."""
+    """Pass a boundary; an engine that dies there never returns."""
     if not faults.passes(boundary):
         await connection.loop.create_future()

@@ -1,4 +1,4 @@
-"""SimRecordings: what a PBX records: MixMonitor's tapes over AMI, messages over ARI; and their files."""
+"""SimRecordings: a PBX's recordings: MixMonitor over AMI, voicemail over ARI; and their files.
 
 import random
 from typing import ClassVar
@@ -23,11 +23,11 @@ from tests.harness.sim.talk_detect import SimTalk
 
 MONITOR = "MIXMONITOR_FILENAME"
 FAILED = AmiResponse(False, "No such channel")
-LATE_MS = 1_500  # by which Asterisk's own limit is late
+LATE_MS = 1_500  # delay of Asterisk's own limit
 
 
 class SimFile:
-    """A recording: when it was made is its span on the channel; `terminator` ends a message."""
+    """A recording file; its span on the channel is its time; `terminator` ends a voicemail."""
 
     __slots__ = ("channel", "is_message", "span", "terminator")
 
@@ -41,26 +41,26 @@ class SimFile:
 
     @property
     def is_live(self) -> bool:
-        """Whether it is still being made."""
+        """Return whether recording continues."""
         return self.span.end_ms is None
 
 
 class SimRecordings(SimTalk):
-    """The manager's actions and ARI's requests about recordings; files outlive a restart."""
+    """AMI actions and ARI requests about recordings; files survive a restart."""
 
-    own_rng: random.Random  # when people who leave messages fall silent
+    own_rng: random.Random  # decides when voicemail callers stop talking
 
     def __init__(self, *parts: object) -> None:
-        super().__init__(*parts)  # type: ignore[arg-type]  # as SimLines has them
+        super().__init__(*parts)  # type: ignore[arg-type]  # as SimChannels has them
         self.files: dict[str, SimFile] = {}
-        self.all_files: dict[str, SimFile] = {}  # every file that there ever was
+        self.all_files: dict[str, SimFile] = {}  # including deleted files
         self._shown: dict[str, str] = {}  # a channel's MIXMONITOR_FILENAME
         self.own_rng = random.Random(0)
 
-    # The manager's
+    # AMI
 
     def manage(self, action: str, fields: dict[str, str]) -> AmiResponse:
-        """Do an action."""
+        """Run an AMI action."""
         channel = self.channels.get(fields["Channel"])
         if channel is None:
             return FAILED
@@ -91,13 +91,13 @@ class SimRecordings(SimTalk):
         self.files[name] = self.all_files[name] = file
 
     def shown(self, channel: SimChannel) -> Reply:
-        """Show the file that a channel is, or was last, recorded to."""
+        """Return the file of the channel's current or last MixMonitor."""
         name = self._shown.get(channel.id)
         if name is None:
             return NOT_FOUND
         return Reply(200, msgspec.json.encode({"value": f"/spool/{name}.raw"}))
 
-    # ARI's
+    # ARI
 
     def _record(self, request: AriRequest) -> Reply:
         channel, name = self.channels.get(request.target), request.query["name"]
@@ -128,7 +128,7 @@ class SimRecordings(SimTalk):
             self._clock.after(said_ms, self.pressed, self, file.channel, key, 80.0)
 
     def pressed(self, channel: SimChannel, digit: str, held_ms: float) -> bool:
-        """Let go of a key, which may end a message."""
+        """Release a key, which may end a voicemail."""
         is_heard = super().pressed(channel, digit, held_ms)
         span = channel.open.get("message")
         if is_heard and span and self.all_files[span.what].terminator == digit:

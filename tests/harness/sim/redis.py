@@ -1,4 +1,4 @@
-"""SimRedis and SimLink: one store for several engines, and each one's way to it; all can fail."""
+"""SimRedis and SimLink: a store shared by several engines, and each engine's connection to it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -24,28 +24,28 @@ class SimRedis:
         self.starts = 0
         self.is_up = True
         self.is_full = False  # whether it refuses writes
-        self.is_silent = False  # whether it stands still
+        self.is_silent = False  # whether it hangs
         self._unread: list[Callable[[], None]] = []
 
     def come_up(self) -> None:
-        """Be there again, for new connections."""
+        """Accept connections again."""
         self.is_up = True
         self.starts += 1
 
     @property
     def is_well(self) -> bool:
-        """Whether it does what it is request."""
+        """Return whether it serves reads and writes."""
         return self.is_up and not self.is_full and not self.is_silent
 
     def reads(self, request: Callable[[], None]) -> None:
-        """Take a request, which waits while it stands still."""
+        """Run a request, or queue it while the server hangs."""
         if self.is_silent:
             self._unread.append(request)
         else:
             request()
 
     def wake(self) -> None:
-        """Go on, with all that came meanwhile, whether or not somebody still waits for it."""
+        """Continue with all queued requests, even those whose client has timed out."""
         self.is_silent = False
         unread, self._unread = self._unread, []
         for request in unread:
@@ -53,14 +53,14 @@ class SimRedis:
 
 
 class SimLink:
-    """One engine's way to the store: what keeper, takeover, writer, switch and flows need of it."""
+    """One engine's connection to the store: implements what the engine uses of Store."""
 
     def __init__(
         self, redis: SimRedis, loop: SimLoop, faults: SimFaults, random: Callable[[], float]
     ) -> None:
-        self.is_cut = False  # whether it leads nowhere
+        self.is_cut = False  # whether the network drops all requests
         self.connections = 0
-        self._leads_to = -1  # which start of the server; -1: nowhere
+        self._leads_to = -1  # the server start it is connected to; -1: none
         self._redis = redis
         self._memory = redis.memory
         self._loop = loop
@@ -69,50 +69,40 @@ class SimLink:
 
     @property
     def is_up(self) -> bool:
-        """Whether the store can be reached and written."""
+        """Return whether the store can be reached and written."""
         return self._redis.is_well and not self.is_cut
 
     async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
-        """See Store."""
         return await self._write(lambda: done(self._memory.claim(slot, owner, lease_ms, holder)))
 
     async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
-        """See Store."""
         return await self._write(lambda: done(self._memory.renew(slot, token, lease_ms, number)))
 
     async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
-        """See Store."""
         return await self._write(lambda: done(self._memory.heartbeat(engine, body, lease_ms)))
 
     async def owner(self, slot: int) -> str:
-        """See Store."""
         return await self._request(lambda: done(self._memory.owner(slot)))
 
     def membership_changes(self) -> AsyncIterator[None]:
-        """See Store."""
         return self._memory.membership_changes()
 
     async def commit(
         self, slot: int, token: int, changes: Sequence[Change], number: int = 0
     ) -> None:
-        """See Store."""
         await self._write(lambda: self._memory.commit_now(slot, token, changes, number))
 
     async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
-        """See Store."""
         for each in await self._request(lambda: done(_all(self._memory.live(slot)))):
             yield each
 
     async def read(self, slot: int, call_id: str) -> bytes | None:
-        """See Store."""
         return await self._request(lambda: done(self._memory.read(slot, call_id)))
 
     async def route(self, number: str) -> bytes | None:
-        """See Store."""
         return await self._request(lambda: done(self._memory.route(number)))
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
-        """See Store."""
         return await self._request(lambda: done(self._memory.flow(account, flow_id, version)))
 
     async def _write(self, do: Callable[[], T]) -> T:

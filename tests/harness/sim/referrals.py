@@ -1,4 +1,4 @@
-"""SimReferrals: phones that ask by REFER to hand their party over, and what they are told."""
+"""SimReferrals: phones that request a transfer by REFER, and the NOTIFYs they receive."""
 
 from typing import ClassVar
 
@@ -9,14 +9,14 @@ from tests.harness.sim.ari_request import NO_CONTENT, NOT_FOUND, AriRequest, Han
 from tests.harness.sim.bridges import SimBridges
 from tests.harness.sim.model import SimChannel
 
-LETS_GO_MS = 300  # phones hang up when they are told that it was done
+LETS_GO_MS = 300  # phones hang up after a successful NOTIFY
 
 
 class SimReferrals(SimBridges):
     """REFER, as `PJSIP_TRANSFER_HANDLING()=ari-only` leaves it to the app."""
 
     def refers(self, channel: SimChannel, number: str, *, replaces: bool) -> None:
-        """REFER: the phone waits for an answer from now on; nothing else happens."""
+        """Send REFER: the phone waits for its final NOTIFY; nothing else happens."""
         if channel.ended_ms is None and channel.state == "Up" and "refer" not in channel.open:
             channel.begin("refer", number, self._clock.at_ms)
             call_id = "another-call" if replaces else None

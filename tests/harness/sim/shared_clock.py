@@ -1,4 +1,4 @@
-"""SharedClock: one virtual time for several engines, of which some may stand frozen."""
+"""SharedClock: one virtual time for several engines, some of which may be frozen."""
 
 import asyncio
 import heapq
@@ -8,7 +8,7 @@ from tests.harness.sim.loop import SimLoop
 
 
 class SharedClock(SimClock):
-    """Has each engine's work done on its own loop; what a frozen one has to do waits."""
+    """Runs each engine's callbacks on its own loop; those of a frozen engine wait."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -16,20 +16,19 @@ class SharedClock(SimClock):
         self._enter_stasis: object = None
 
     def freeze(self, owner: object) -> None:
-        """Let an engine stand still, as SIGSTOP does: time passes, and it does nothing."""
+        """Freeze an engine as SIGSTOP does: time passes, and it does nothing."""
         self._frozen[owner] = []
 
     def thaw(self, owner: object) -> None:
-        """Let it go on with all that was due meanwhile, at once."""
+        """Continue an engine with all callbacks that came due meanwhile."""
         self._soon.extend(self._frozen.pop(owner, ()))
 
     def forget(self, owner: object) -> None:
-        """Lose all that an owner had to do."""
         self._frozen.pop(owner, None)
         super().forget(owner)
 
     def run(self, until_ms: float) -> None:
-        """Let time pass up to a moment."""
+        """Advance time, running all timers that are due until then."""
         later, soon = self._later, self._soon
         while True:
             while soon:
@@ -55,4 +54,4 @@ class SharedClock(SimClock):
     def _enter(self, owner: object) -> None:
         self._enter_stasis = owner
         loop = owner.as_loop if isinstance(owner, SimLoop) else None
-        asyncio._set_running_loop(loop)  # noqa: SLF001 - what asyncio offers to loops
+        asyncio._set_running_loop(loop)  # noqa: SLF001 - the hook that asyncio offers to loops

@@ -1,4 +1,4 @@
-"""SimSocket: the websocket of one app, from a PBX to the engine that opened it."""
+"""SimSocket: one app's websocket, from a PBX to the engine that opened it."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,28 +14,24 @@ if TYPE_CHECKING:
     from tests.harness.sim.pbx import SimPbx
 
 AWAY_MS = 5.0
-HANDSHAKE_MS = 5_000.0  # after that it is given up (ari.pbx.Patience.connect_s)
+HANDSHAKE_MS = 5_000.0  # connect timeout, as engine.ari has it
 RETRY_MS = 100.0
 
 
 class Listener(Protocol):
-    """Who hears; `runtime.hearing.Hearing` is the real one."""
+    """The engine's listener; `engine.runtime.nodes.event_listener.SlotListener` is the real one."""
 
-    def on_connected(self) -> None:
-        """Hear that the events flow from here on."""
+    def on_connected(self) -> None: ...
 
-    def on_event(self, event: AriEvent) -> None:
-        """Take one."""
+    def on_event(self, event: AriEvent) -> None: ...
 
-    def on_disconnected(self, reason: str) -> None:
-        """Hear that they stopped."""
+    def on_disconnected(self, reason: str) -> None: ...
 
-    def on_replaced(self) -> None:
-        """Hear that the app is another's."""
+    def on_replaced(self) -> None: ...
 
 
 class SimSocket(SimEvents):
-    """One connection; what the network holds up comes later, what it loses never."""
+    """One websocket; a dead network delays its events."""
 
     def __init__(self, connection: SimConnection, app: str) -> None:
         super().__init__(connection.clock, connection.loop, connection.faults, connection.rng)
@@ -44,18 +40,18 @@ class SimSocket(SimEvents):
         self.connection = connection
         self.over: asyncio.Future[str] = connection.loop.create_future()
         self._is_open = True
-        self._is_shut = False  # at the PBX: it tells no more
+        self._is_shut = False  # closed on the PBX's side
         self._buffered: list[AriEvent] = []
         self.on_event = self._buffered.append
         self._held: list[AriEvent] = []
 
     @property
     def is_open(self) -> bool:
-        """Whether the engine has it."""
+        """Return whether the engine has it open."""
         return self._is_open
 
     def deliver(self, event: AriEvent) -> None:
-        """Take an event, which stays in the network while that is dead."""
+        """Deliver an event; a dead network holds it."""
         if self._is_shut:
             return
         if self.connection.is_dead:
@@ -64,27 +60,27 @@ class SimSocket(SimEvents):
             super().deliver(event)
 
     def mended(self) -> None:
-        """Bring what the network has kept."""
+        """Deliver the events that the dead network held."""
         held, self._held = self._held, []
         for event in held:
             super().deliver(event)
 
     def shut(self) -> None:
-        """Tell no more; what was told arrives."""
+        """Send no further events; those already sent arrive."""
         self._is_shut = True
 
     def begin(self, take: Callable[[AriEvent], None]) -> None:
-        """Bring what came before the engine was ready for it, and then what comes."""
+        """Deliver the events buffered until the engine was ready, then all that follow."""
         self.on_event = take
         for event in self._buffered:
             take(event)
 
     def left(self) -> None:
-        """Be closed by the engine."""
+        """Close it on the engine's side."""
         self._is_open = False
 
     def ended(self, reason: str) -> None:
-        """End for the engine, which learns so as soon as it can."""
+        """Close it; the engine notices after the network latency."""
         self._is_open = False
         self.clock.after(self.connection.way_ms(), self._over, self.loop, reason)
 
@@ -94,7 +90,7 @@ class SimSocket(SimEvents):
 
 
 class SimSession:
-    """Keeps an app's websocket, like `ari.session.EventSocket`."""
+    """Keeps an app's websocket open, like `engine.ari` does."""
 
     def __init__(
         self,
@@ -113,7 +109,7 @@ class SimSession:
         self._backoff = Backoff(connection.rng.random)
 
     async def run(self) -> None:
-        """Listen until cancelled, or until another has the app."""
+        """Listen until cancelled, or until another engine has the app."""
         sleep = self._connection.loop.sleep
         while True:
             if not self._may():
@@ -132,7 +128,7 @@ class SimSession:
         socket = SimSocket(self._connection, self._app)
         self._pbx.opened(socket)
         try:
-            await sleep(4 * way_ms())  # the filter is set, and the events are known to come
+            await sleep(4 * way_ms())  # set the event filter and probe the subscription
             self._is_away = False
             self._backoff.reset()
             self._listener.on_connected()

@@ -1,4 +1,4 @@
-"""SimSounds: what the engine asks of a PBX to be heard, or not: prompts, music, ringing, mutes."""
+"""SimSounds: ARI requests about sounds: prompts, music, ringing and mutes."""
 
 from typing import ClassVar
 
@@ -10,8 +10,6 @@ MUTES = {"in": ("mute in",), "out": ("mute out",), "both": ("mute in", "mute out
 
 
 class SimSounds(SimPlayer):
-    """The requests about sounds."""
-
     def _begin_sound(self, request: AriRequest) -> Reply:
         channel = self.channels.get(request.target)
         if channel is None:

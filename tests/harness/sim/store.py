@@ -1,4 +1,4 @@
-"""SimStore: the memory twin behind a network that can fail before or after a commit is made."""
+"""SimStore: the in-memory store behind a network that fails before or after a commit."""
 
 import random
 from collections.abc import AsyncIterator, Coroutine, Sequence
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class SimStore:
-    """One life's way to the store: what takeover, writer, switch and flows need of it."""
+    """One engine's connection to the store: implements what the engine uses of Store."""
 
     def __init__(
         self,
@@ -30,17 +30,15 @@ class SimStore:
         self._random = rng.random
 
     async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
-        """See Store."""
         return await self._memory.claim(slot, owner, lease_ms, holder)
 
     def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
-        """See Store."""
         return self._memory.live(slot)
 
     async def commit(
         self, slot: int, token: int, changes: Sequence[Change], number: int = 0
     ) -> int:
-        """See Store; the engine may die before it, and after it, before it learns so."""
+        """Commit; the engine may die before it, or after it without seeing the reply."""
         await self._loop.sleep(0.2 + 0.3 * self._random())
         if not self.is_up:
             await self._loop.sleep(20)
@@ -54,17 +52,14 @@ class SimStore:
         return overflowed
 
     async def read(self, slot: int, call_id: str) -> bytes | None:
-        """See Store."""
         self._check()
         return await self._memory.read(slot, call_id)
 
     async def route(self, number: str) -> bytes | None:
-        """See Store."""
         self._check()
         return await self._memory.route(number)
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
-        """See Store."""
         await self._loop.sleep(0.5)
         self._check()
         return await self._memory.flow(account, flow_id, version)
@@ -75,7 +70,7 @@ class SimStore:
 
 
 def done(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Give what a coroutine returns that waits for nothing."""
+    """Return the result of a coroutine that never waits."""
     try:
         coroutine.send(None)
     except StopIteration as stop:

@@ -1,17 +1,15 @@
-"""SimTalk: who speaks is heard by whom asked for it, as TALK_DETECT tells it."""
+"""SimTalk: speech of phones, as TALK_DETECT reports it."""
 
 from engine.ari.generated.events import ChannelTalkingFinished, ChannelTalkingStarted
 from tests.harness.sim.model import SimChannel
 from tests.harness.sim.referrals import SimReferrals
 
-SILENCE_MS = 200  # what the engine sets
+SILENCE_MS = 200  # as the engine sets it
 
 
 class SimTalk(SimReferrals):
-    """Sounds of phones."""
-
     def speaks(self, channel: SimChannel, length_ms: int) -> None:
-        """Make a sound; its end is told when the silence after it has lasted."""
+        """Make a sound; its end is reported after the silence threshold."""
         if _is_listened_to(channel):
             self._emit(
                 ChannelTalkingStarted(

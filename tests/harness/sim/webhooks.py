@@ -1,4 +1,4 @@
-"""SimAsker, SimApis: customers' servers, which answer, fail, time out, or answer late."""
+"""SimActionClient and SimApiSender: customers' servers that answer, fail, time out or are late."""
 
 import random
 from collections import Counter
@@ -17,12 +17,12 @@ Offer = Callable[[], Action | None]
 
 
 class SimServers:
-    """What customers have been request, and how they answer; they outlive every engine."""
+    """Customers' servers: the requests they received and how they answer; they outlive engines."""
 
     def __init__(self, rng: random.Random, offer: Offer) -> None:
         self.bodies: dict[str, bytes] = {}
         self.at_ms: dict[str, list[float]] = {}
-        self.takes_ms: dict[str, float] = {}  # until the last answer
+        self.takes_ms: dict[str, float] = {}  # until the last response
         self.violations: list[str] = []
         self.faults: Counter[str] = Counter()
         self._rng = rng
@@ -31,7 +31,7 @@ class SimServers:
     def receive(
         self, request_id: str, body: bytes, at_ms: float
     ) -> tuple[float, str, Action | None]:
-        """Take a request; say after how many ms what comes: an action, or a fault's name."""
+        """Receive a request; return the delay in ms, the fault's name, and the action."""
         answer = self._answer(request_id, body, at_ms)
         self.takes_ms[request_id] = max(answer[0], self.takes_ms.get(request_id, 0))
         return answer
@@ -56,7 +56,7 @@ class SimServers:
 
 
 class SimActionClient:
-    """Implements `engine.runtime.io.runner.Asker` for one life."""
+    """Implements `engine.runtime.io.runner.ActionSource` for one engine."""
 
     def __init__(self, clock: SimClock, loop: SimLoop, servers: SimServers) -> None:
         self._clock = clock
@@ -64,7 +64,7 @@ class SimActionClient:
         self._servers = servers
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
-        """Ask for the next action; raises WebhookFailed."""
+        """Request the next action; raises WebhookFailed."""
         del url
         delay_ms, fault, action = self._servers.receive(request_id, body, self._clock.at_ms)
         await self._loop.sleep(delay_ms)
@@ -74,7 +74,7 @@ class SimActionClient:
 
 
 class SimApiSender:
-    """Implements `engine.runtime.io.runner.Apis` for one life."""
+    """Implements `engine.runtime.io.runner.ApiRequests` for one engine."""
 
     def __init__(self, clock: SimClock, loop: SimLoop, servers: SimServers) -> None:
         self._clock = clock
@@ -82,7 +82,7 @@ class SimApiSender:
         self._servers = servers
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
-        """Send a request, which tells what the call knows; raises WebhookFailed."""
+        """Send a request whose body holds call data; raises WebhookFailed."""
         body = f"{account} {api} {values('digits')} {values('call.from')}".encode()
         delay_ms, fault, _ = self._servers.receive(key, body, self._clock.at_ms)
         await self._loop.sleep(delay_ms)
