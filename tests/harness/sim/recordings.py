@@ -1,4 +1,4 @@
-"""SimRecordings: a PBX's recordings: MixMonitor over AMI, voicemail over ARI; and their files.
+"""SimRecordings: a PBX's recordings: MixMonitor over AMI, voicemail over ARI; and their files."""
 
 import random
 from typing import ClassVar
