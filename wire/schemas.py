@@ -3,27 +3,27 @@
 Published in docs/schemas.
 """
 
-from typing import Any
+from typing import Any, get_args
 
 from msgspec.json import schema_components
+from msgspec.structs import fields
 
 from wire.events import VERSION, CallEvent
-from wire.flow import FlowDocument
+from wire.flow import FlowDocument, Node, RequestData
 from wire.request import ApiRequest
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEMPLATED = r"\{\{[^{}]+\}\}"
-# Types of the nodes' `data`, whose texts may be templates.
-_DATA = (
+# Types of the nodes' `data`, whose texts may be templates; not the id of an API request.
+_DATA = [
     "Confirm",
-    "DialData",
-    "FlowData",
-    "GatherData",
-    "MenuData",
-    "PlayData",
-    "RecordData",
-    "SayData",
-)
+    *(
+        each.type.__name__
+        for node in get_args(Node)
+        for each in fields(node)
+        if each.name == "data" and each.type is not RequestData
+    ),
+]
 
 
 def event_schema() -> dict[str, Any]:

@@ -1,17 +1,34 @@
 """Parses and checks whole action trees, once, before they run."""
 
 from collections.abc import Iterator
+from typing import get_args
 
 import msgspec
 from msgspec import Struct
 
 from wire.answer_detection import Prompt
+from wire.base import tag_of
 from wire.errors import BadInput, from_decoder
 from wire.party import Party
-from wire.verbs import Action, Dial, DialData, Gather, Play, PlayData, Record, Say, Verb
+from wire.verbs import (
+    SINGLE_LEG_VERBS,
+    Action,
+    Dial,
+    DialData,
+    Flow,
+    Gather,
+    Hangup,
+    Play,
+    PlayData,
+    Record,
+    Say,
+    Verb,
+)
 
-VERBS = ("play", "say", "gather", "dial", "flow", "hangup", "record")
+VERBS = tuple(map(tag_of, get_args(Verb)))
 _decoder: msgspec.json.Decoder[Action] = msgspec.json.Decoder(Action)
+*_FIRST, _LAST = [tag_of(each) for each in SINGLE_LEG_VERBS]
+_WHISPER_VERBS = f"{', '.join(_FIRST)} and {_LAST}"
 _LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
 
 
@@ -80,7 +97,7 @@ def _check_verb(verb: Verb, path: str, limits: Limits) -> None:
             _check_prompt(data, _join(path, "data"), limits)
         case Dial(data=data):
             _check_dial(data, _join(path, "data"), limits)
-        case _:
+        case Say() | Flow() | Hangup():
             pass
 
 
@@ -100,8 +117,8 @@ def _check_dial(data: DialData, path: str, limits: Limits) -> None:
 def _check_whisper(whisper: Verb, path: str) -> None:
     """Check that a whisper neither redirects the call nor fetches an action."""
     for where, node, _depth in walk(whisper, path, 1):
-        if not isinstance(node, (Play, Say, Gather)):
-            raise BadInput(where, "one of play, say and gather is required, as an object")
+        if not isinstance(node, SINGLE_LEG_VERBS):
+            raise BadInput(where, f"one of {_WHISPER_VERBS} is required, as an object")
         if isinstance(node, Gather) and node.data.channel_id is not None:
             raise BadInput(f"{where}.data.channelId", "not in a whisper")
 

@@ -147,3 +147,5 @@ class Hangup(Shape, frozen=True, tag="hangup"):
 
 Verb = Play | Say | Gather | Record | Dial | Flow | Hangup
 Action = Verb | Url
+SingleLegVerb = Play | Say | Gather  # these may run on a leg that is not connected yet
+SINGLE_LEG_VERBS = (Play, Say, Gather)

@@ -34,6 +34,8 @@ from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, is_expected, own_deadline_ms
 from engine.calls.model.commands import Command, DestroyBridge, Hangup, StopPlayback, StopVoicemail
 from engine.calls.model.events import (
+    BridgeFailed,
+    CallOpened,
     DeadlinePassed,
     DigitPressed,
     Event,
@@ -44,8 +46,19 @@ from engine.calls.model.events import (
     PlaybackEnded,
     RecordingsArchived,
     Recovered,
+    TalkEnded,
+    TalkStarted,
+    VoicemailEnded,
 )
-from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.io_results import (
+    ActionFailed,
+    ActionReceived,
+    ApiRequestFailed,
+    ApiRequestSucceeded,
+    FlowNodeLoaded,
+    FlowStarted,
+    MediaFetched,
+)
 from engine.calls.model.leg import Leg
 from engine.calls.model.requests import (
     ControlRequest,
@@ -53,12 +66,25 @@ from engine.calls.model.requests import (
     LegHangupRequested,
     ReferReceived,
 )
-from engine.calls.model.state import ArchivingRecordings, Ending
+from engine.calls.model.state import ClosingState
 from engine.calls.recovery.dtmf import is_already_delivered, remember_last
 from engine.calls.reporting.call_events import sort_events
 from engine.calls.sessions.request_dispatch import on_refer, on_request
 
-ENDING = (Ending, ArchivingRecordings)
+OtherEvent = (
+    CallOpened
+    | TalkStarted
+    | TalkEnded
+    | VoicemailEnded
+    | BridgeFailed
+    | ActionReceived
+    | ActionFailed
+    | FlowStarted
+    | FlowNodeLoaded
+    | ApiRequestSucceeded
+    | ApiRequestFailed
+    | ControlRequest
+)
 
 
 def step(call: Call, event: Event, now: int) -> Step:
@@ -95,8 +121,8 @@ def _apply(call: Call, event: Event, now: int) -> Step:
             return _on_leg_progress(call, call.leg(leg), event, now)
         case LegEnded(leg):
             return on_leg_ended(call, call.leg(leg), event, now)
-        case HangupRequested(by, cause) if not isinstance(call.state, ENDING):
-            return end_call(call, now, by, cause)
+        case HangupRequested():
+            return _on_hangup_request(call, event, now)
         case DeadlinePassed():
             return _on_deadline(call, event, now)
         case Recovered(bridged, left_over):
@@ -106,10 +132,26 @@ def _apply(call: Call, event: Event, now: int) -> Step:
             return dispatch(apply_archive_result(call, event), (), event, now)
         case ReferReceived():
             return on_refer(call, event, now)
-        case _ if isinstance(event, ControlRequest):
-            return _on_request(call, event, now)
         case _:
+            return _apply_other(call, event, now)
+
+
+def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
+    match event:
+        case CallOpened() | TalkStarted() | TalkEnded() | VoicemailEnded() | BridgeFailed():
             return _propagate_and_dispatch(call, event, now)
+        case ActionReceived() | ActionFailed() | FlowStarted() | FlowNodeLoaded():
+            return _propagate_and_dispatch(call, event, now)
+        case ApiRequestSucceeded() | ApiRequestFailed():
+            return _propagate_and_dispatch(call, event, now)
+        case request:
+            return _on_request(call, request, now)
+
+
+def _on_hangup_request(call: Call, event: HangupRequested, now: int) -> Step:
+    if isinstance(call.state, ClosingState):
+        return _propagate_and_dispatch(call, event, now)
+    return end_call(call, now, event.by, event.cause)
 
 
 def _propagate_once(call: Call, event: Event, now: int) -> Step:
@@ -150,7 +192,7 @@ def _on_leg_progress(call: Call, leg: Leg | None, event: LegProgress, now: int) 
 
 
 def _on_deadline(call: Call, event: DeadlinePassed, now: int) -> Step:
-    if now >= call.must_end_ms and not isinstance(call.state, ENDING):
+    if now >= call.must_end_ms and not isinstance(call.state, ClosingState):
         return end_call(replace(call, reason="longest_call"), now, "system", causes.NORMAL)
     call, commands = expire_invites(call, now)
     state_deadline_ms = own_deadline_ms(call)

@@ -8,27 +8,16 @@ from typing import Any
 
 import msgspec
 
+from engine.calls.flows.nodes import needs_call
 from engine.flows.document import check_node, is_graph
 from engine.flows.errors import explain
 from engine.flows.graph import cycles, unknown_targets, unreachable_nodes
 from engine.flows.variable_names import ApiRequests, undefined_names
 from wire.errors import BadInput, InputErrors, from_decoder
-from wire.flow import (
-    ConditionNode,
-    DialNode,
-    FlowNode,
-    FlowOutline,
-    GatherNode,
-    GotoNode,
-    Node,
-    RequestNode,
-    SayNode,
-    SetNode,
-)
+from wire.flow import DialNode, FlowOutline, GatherNode, Node, RequestNode
 from wire.tree import Limits
 
 MAX_FLOW_BYTES = 262_144
-_MESSAGE_NODES = (SayNode, SetNode, ConditionNode, GotoNode, RequestNode, FlowNode)
 
 
 def read_document(body: bytes, size_bytes: int) -> Any:
@@ -100,7 +89,7 @@ def _check_verb(node: Node, limits: Limits, path: str) -> Iterator[BadInput]:
 
 def _call_only_nodes(nodes: Mapping[str, Node]) -> Iterator[BadInput]:
     for name, node in nodes.items():
-        if not isinstance(node, _MESSAGE_NODES):
+        if needs_call(node):
             text = "only in flows of calls; a flow of kind message has say, set, condition,"
             yield BadInput(f"nodes.{name}.type", f"{text} goto, request and flow", "needs_a_call")
 

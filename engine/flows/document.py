@@ -7,12 +7,15 @@ import msgspec
 from engine.calls.flows.nodes import verb_of
 from engine.calls.flows.prefetch import audio_sources
 from engine.calls.flows.templates import Lookup, fill_decoded, names
+from wire.base import tag_of
 from wire.errors import from_decoder
-from wire.flow import FlowOutline, Node
+from wire.flow import ConditionNode, FlowOutline, Node, SetNode
 from wire.media import Source
 from wire.tree import Limits, check_action
 
-_TYPED = frozenset({"set", "condition"})  # in these a template may stand for a number
+_TYPED = frozenset(
+    {tag_of(SetNode), tag_of(ConditionNode)}
+)  # in these a template may stand for a number
 
 
 def read_outline(body: bytes) -> FlowOutline | None:

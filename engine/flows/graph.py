@@ -2,22 +2,12 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from engine.calls.flows.nodes import exits
+from engine.calls.flows.nodes import exits, waits_for_input
 from wire.errors import BadInput
-from wire.flow import (
-    DialNode,
-    FlowNode,
-    GatherNode,
-    MenuNode,
-    Node,
-    RecordNode,
-    RequestNode,
-)
+from wire.flow import Node
 
 Nodes = Mapping[str, Node]
 Edges = dict[str, tuple[str, ...]]
-# These nodes wait for a caller, a party or a server; a nested flow may.
-_WAITING = (GatherNode, MenuNode, RecordNode, DialNode, RequestNode, FlowNode)
 
 
 def unknown_targets(start: str, names: Collection[str], nodes: Nodes) -> Iterator[BadInput]:
@@ -53,7 +43,7 @@ def unreachable_nodes(start: str, nodes: Nodes) -> Iterator[BadInput]:
 
 def cycles(nodes: Nodes) -> Iterator[BadInput]:
     """Report the cycles without a waiting node: they would run without a pause."""
-    graph = edges({name: node for name, node in nodes.items() if not isinstance(node, _WAITING)})
+    graph = edges({name: node for name, node in nodes.items() if not waits_for_input(node)})
     while graph := _without_dead_ends(graph):
         cycle = _find_cycle(graph)
         path = " → ".join([*cycle, cycle[0]])

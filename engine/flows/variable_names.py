@@ -3,29 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from engine.calls.flows.nodes import result_names
 from engine.calls.flows.templates import is_name, names
 from engine.flows.graph import Nodes, edges
 from wire.errors import BadInput
-from wire.flow import (
-    ConditionNode,
-    DialNode,
-    FlowNode,
-    GatherNode,
-    MenuNode,
-    Node,
-    RecordNode,
-    RequestNode,
-    SetNode,
-)
+from wire.flow import ConditionNode, FlowNode, Node, RequestNode, SetNode
 from wire.request import ApiRequest
 
 ApiRequests = Mapping[str, ApiRequest]
 CALL_NAMES = frozenset(f"call.{each}" for each in ("id", "from", "to", "direction", "channelId"))
-DIAL_NAMES = frozenset(
-    f"dial.{each}" for each in ("status", "cause", "duration", "number", "answeredBy", "reason")
-)
-RECORD_NAMES = frozenset({"record.url", "record.duration"})
-DIGIT_NAMES = frozenset({"digits"})
 ANY = "*"  # a nested flow may set any name
 
 
@@ -76,12 +62,6 @@ def _names_set_by(name: str, node: Node, apis: ApiRequests) -> frozenset[str]:
     match node:
         case SetNode(variables=variables):
             return frozenset(f"vars.{each}" for each in variables)
-        case GatherNode() | MenuNode():
-            return DIGIT_NAMES
-        case DialNode():
-            return DIAL_NAMES
-        case RecordNode():
-            return RECORD_NAMES
         case RequestNode(data=data):
             request = apis.get(data.api)
             if request is None:
@@ -90,7 +70,7 @@ def _names_set_by(name: str, node: Node, apis: ApiRequests) -> frozenset[str]:
         case FlowNode():
             return frozenset({ANY})
         case _:
-            return frozenset()
+            return result_names(node)
 
 
 def _defined_before(

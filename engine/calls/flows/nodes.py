@@ -1,4 +1,4 @@
-"""Maps the nodes of flows to exits and verbs."""
+"""What the nodes of flows do: their exits, their verbs, the variables that they set."""
 
 from wire import verbs
 from wire.flow import (
@@ -19,6 +19,11 @@ from wire.flow import (
 from wire.verbs import GatherData, Verb
 
 Exits = tuple[tuple[str, str], ...]
+DIGITS = frozenset({"digits"})
+DIAL_RESULTS = frozenset(
+    f"dial.{each}" for each in ("status", "cause", "duration", "number", "answeredBy", "reason")
+)
+RECORD_RESULTS = frozenset({"record.url", "record.duration"})
 
 
 def exits(node: Node) -> Exits:
@@ -80,3 +85,36 @@ def _gather(menu: MenuNode) -> verbs.Gather:
         terminator=data.terminator,
     )
     return verbs.Gather(gather_data)
+
+
+def waits_for_input(node: Node) -> bool:
+    """Return whether a node waits for a caller, a party or a server; a nested flow may."""
+    match node:
+        case GatherNode() | MenuNode() | RecordNode() | DialNode() | RequestNode() | FlowNode():
+            return True
+        case PlayNode() | SayNode() | HangupNode() | ConditionNode() | SetNode() | GotoNode():
+            return False
+
+
+def needs_call(node: Node) -> bool:
+    """Return whether a node runs only in calls, and not in conversations of messages."""
+    match node:
+        case SayNode() | SetNode() | ConditionNode() | GotoNode() | RequestNode() | FlowNode():
+            return False
+        case PlayNode() | GatherNode() | MenuNode() | RecordNode() | DialNode() | HangupNode():
+            return True
+
+
+def result_names(node: Node) -> frozenset[str]:
+    """Return the variables that a node's verb sets; flows and requests are known to the caller."""
+    match node:
+        case GatherNode() | MenuNode():
+            return DIGITS
+        case DialNode():
+            return DIAL_RESULTS
+        case RecordNode():
+            return RECORD_RESULTS
+        case PlayNode() | SayNode() | HangupNode() | FlowNode():
+            return frozenset()
+        case ConditionNode() | SetNode() | GotoNode() | RequestNode():
+            return frozenset()

@@ -15,6 +15,7 @@ from engine.calls.model.recording import Recording
 from engine.calls.model.state import Advance
 from engine.calls.reporting.call_events import recording_fields
 from wire.flow import Scalar
+from wire.webhooks import DialResult
 
 MAX_VARIABLES = 64
 MAX_VARIABLE_CHARS = 1_024
@@ -67,21 +68,24 @@ def verb_results(call: Call, ended: Advance) -> dict[str, Scalar | None]:
     match ended.event:
         case "gather":
             return {"digits": ended.digits}
-        case "dial" if ended.dial is not None:
-            dial = ended.dial
-            return {
-                "dial.status": dial.status,
-                "dial.cause": dial.cause,
-                "dial.duration": dial.duration,
-                "dial.number": dial.number,
-                "dial.answeredBy": dial.answered_by,
-                "dial.reason": dial.reason,
-            }
+        case "dial":
+            return _dial_results(ended.dial) if ended.dial is not None else {}
         case "record":
             voicemails = [each for each in call.recordings if each.purpose == "voicemail"]
             return _voicemail_results(call, voicemails[-1]) if voicemails else {}
-        case _:
+        case "start" | "play" | "say" | "reply" | "flow" | "whisper" | "confirm":
             return {}
+
+
+def _dial_results(dial: DialResult) -> dict[str, Scalar | None]:
+    return {
+        "dial.status": dial.status,
+        "dial.cause": dial.cause,
+        "dial.duration": dial.duration,
+        "dial.number": dial.number,
+        "dial.answeredBy": dial.answered_by,
+        "dial.reason": dial.reason,
+    }
 
 
 def _voicemail_results(call: Call, recording: Recording) -> dict[str, Scalar | None]:

@@ -26,25 +26,7 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.leg import Muted
 from engine.calls.model.sessions import HoldMusic
-from engine.calls.model.state import (
-    AwaitingInstructions,
-    CallState,
-    Detecting,
-    Gathering,
-    Playing,
-    RecordingVoicemail,
-    Starting,
-)
-
-# In these states the main leg is unbridged and hears what its verb plays.
-_UNBRIDGED_STATES = (
-    Starting,
-    Playing,
-    Gathering,
-    Detecting,
-    AwaitingInstructions,
-    RecordingVoicemail,
-)
+from engine.calls.model.state import AwaitingInstructions, CallState, UnbridgedState
 
 
 def diff_media(before: Call, after: Call) -> tuple[Command, ...]:
@@ -78,7 +60,7 @@ def _is_unchanged(before: Call, after: Call) -> bool:
 
 
 def _is_unbridged(state: CallState) -> bool:
-    return isinstance(state, _UNBRIDGED_STATES) and not (
+    return isinstance(state, UnbridgedState) and not (
         isinstance(state, AwaitingInstructions) and state.has_music
     )
 
@@ -108,6 +90,8 @@ def _stop_sound(leg: str, sound: Sound) -> Iterator[Command]:
             yield StopRinging(leg)
         case HoldMusic(playback=playback):
             yield StopPlayback(playback)
+        case "":
+            pass
 
 
 def _start_sound(leg: str, sound: Sound) -> Iterator[Command]:
@@ -118,6 +102,8 @@ def _start_sound(leg: str, sound: Sound) -> Iterator[Command]:
             yield StartRinging(leg)
         case HoldMusic(playback=playback, clips=clips):
             yield Play(leg, playback, clips)
+        case "":
+            pass
 
 
 def _change_mute(leg: str, old: Muted, new: Muted) -> Iterator[Command]:

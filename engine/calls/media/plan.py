@@ -12,12 +12,12 @@ from engine.calls.model.call import Call
 from engine.calls.model.leg import Leg, Muted, combine_mutes
 from engine.calls.model.sessions import Conference, HoldMusic, Member, Transfer
 from engine.calls.model.state import (
-    ArchivingRecordings,
+    Advance,
     AwaitingInstructions,
     Bridged,
+    ClosingState,
     Dialing,
-    Ended,
-    Ending,
+    UnbridgedState,
 )
 from wire.verbs import Dial
 
@@ -39,7 +39,7 @@ MediaPlan = dict[str, LegMedia]
 def desired_media(call: Call) -> MediaPlan:
     """Return the desired media of each answered leg that the call uses, and of its snoops."""
     match call.state:
-        case Ending() | ArchivingRecordings() | Ended():
+        case ClosingState():
             return {}
         case Bridged() as state:
             found = _bridged_media(call, state)
@@ -47,7 +47,7 @@ def desired_media(call: Call) -> MediaPlan:
             found = {call.main: LegMedia(sound="music" if has_music(verb) else "ringing")}
         case AwaitingInstructions(has_music=True):
             found = {call.main: LegMedia(sound="music")}
-        case _:
+        case UnbridgedState() | Advance():
             found = {call.main: UNBRIDGED}
     for leg in call.legs:
         if leg.id in found and leg.state != "up":

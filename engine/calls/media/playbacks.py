@@ -3,22 +3,13 @@
 from engine.calls.media.plan import desired_media
 from engine.calls.model.call import Call
 from engine.calls.model.sessions import HoldMusic
-from engine.calls.model.state import CallState, Dialing, Gathering, Playing
+from engine.calls.model.state import Dialing, Gathering, Playing
+from engine.calls.model.state_table import active_prompt
 
 
 def active_playback(call: Call) -> str | None:
     """Return the playback that the call's state waits for, if any."""
-    return _state_playback(call.state)
-
-
-def _state_playback(state: CallState) -> str | None:
-    match state:
-        case Playing(request=request, clips=clips, suspended=False) if clips:
-            return request
-        case Gathering(phase="prompt", request=request, suspended=False):
-            return request
-        case _:
-            return None
+    return active_prompt(call.state)
 
 
 def active_prompts(call: Call) -> dict[str, int]:
@@ -28,7 +19,7 @@ def active_prompts(call: Call) -> dict[str, int]:
     return {
         playback: state.ends_ms
         for state in states
-        if isinstance(state, (Playing, Gathering)) and (playback := _state_playback(state))
+        if isinstance(state, (Playing, Gathering)) and (playback := active_prompt(state))
     }
 
 

@@ -15,9 +15,11 @@ from engine.calls.model.state import (
     ArchivingRecordings,
     Bridged,
     CallState,
+    ClosingState,
     Dialing,
     Ended,
     Ending,
+    UnbridgedState,
 )
 from wire.answer_detection import AnsweredBy
 from wire.callback_targets import CallTarget, format_target
@@ -143,11 +145,11 @@ def is_expected(call: Call, leg_id: str) -> bool:
     if leg is not None and leg.hangup_requested:
         return False
     match call.state:
-        case Ending() | ArchivingRecordings() | Ended():
+        case ClosingState():
             return False
-        case Dialing(legs=legs) | Bridged(legs=legs) if leg_id in legs:
-            return True
-        case _:
+        case Dialing(legs=legs) | Bridged(legs=legs):
+            return leg_id in legs or leg_id == call.main or leg_id in invited_legs(call)
+        case UnbridgedState() | Advance():
             return leg_id == call.main or leg_id in invited_legs(call)
 
 

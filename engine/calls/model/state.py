@@ -19,7 +19,15 @@ class State(Struct, frozen=True, array_like=True, tag_field="d"):
     """Base of all states: stored as a tagged array."""
 
 
-class Starting(State, frozen=True, tag="starting"):
+class UnbridgedState(State, frozen=True):
+    """Base of states in which the main leg is in no bridge and hears only what its verb plays."""
+
+
+class ClosingState(State, frozen=True):
+    """Base of states in which the call is ending or has ended."""
+
+
+class Starting(UnbridgedState, frozen=True, tag="starting"):
     """The main leg is not answered yet; `action` runs when it is."""
 
     action: Action | None
@@ -28,7 +36,7 @@ class Starting(State, frozen=True, tag="starting"):
     on_machine: Verb | str = "continue"
 
 
-class Detecting(State, frozen=True, tag="detecting"):
+class Detecting(UnbridgedState, frozen=True, tag="detecting"):
     """Answer detection runs on the main leg: a person or a machine? Then `action` runs."""
 
     detection: Detection
@@ -57,7 +65,7 @@ class Advance(State, frozen=True, tag="advance"):
     digits: str = ""
 
 
-class Playing(State, frozen=True, tag="playing"):
+class Playing(UnbridgedState, frozen=True, tag="playing"):
     """Audio is fetched (while `clips` is empty), then played to the main leg."""
 
     verb: Play | Say | Record
@@ -69,7 +77,7 @@ class Playing(State, frozen=True, tag="playing"):
     played_ms: int = 0  # of the clips, when it was suspended
 
 
-class Gathering(State, frozen=True, tag="gathering"):
+class Gathering(UnbridgedState, frozen=True, tag="gathering"):
     """Digits are collected: during the prompt, before the first digit, or between digits."""
 
     verb: Gather
@@ -113,7 +121,7 @@ class Screening(Struct, frozen=True, array_like=True):
         return min(self.limit_ms, self.state.deadline_ms)
 
 
-class RecordingVoicemail(State, frozen=True, tag="recording"):
+class RecordingVoicemail(UnbridgedState, frozen=True, tag="recording"):
     """A voicemail is recorded; when it has ended, it is archived."""
 
     verb: Record
@@ -150,7 +158,7 @@ class Dialing(State, frozen=True, tag="dialing"):
         return min([*deadlines, self.deadline_ms] if is_ringing else deadlines)
 
 
-class AwaitingInstructions(State, frozen=True, tag="awaiting-instructions"):
+class AwaitingInstructions(UnbridgedState, frozen=True, tag="awaiting-instructions"):
     """The call waits for a webhook or a stored flow, or for an API request of a flow."""
 
     request: str
@@ -174,20 +182,20 @@ class Bridged(State, frozen=True, tag="bridged"):
     answered_by: AnsweredBy | None = None  # of the leg that the dial connected
 
 
-class Ending(State, frozen=True, tag="ending"):
+class Ending(ClosingState, frozen=True, tag="ending"):
     """All legs are being hung up."""
 
     deadline_ms: int
     tries: int = 0
 
 
-class ArchivingRecordings(State, frozen=True, tag="archiving-recordings"):
+class ArchivingRecordings(ClosingState, frozen=True, tag="archiving-recordings"):
     """All legs have ended; recordings are being archived."""
 
     deadline_ms: int
 
 
-class Ended(State, frozen=True, tag="ended"):
+class Ended(ClosingState, frozen=True, tag="ended"):
     """The call has ended; further events change nothing."""
 
 

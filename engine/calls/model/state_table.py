@@ -1,6 +1,23 @@
-"""What each state of a call waits for, and what is allowed in it; docs/architecture.md shows it."""
+"""What holds in each state of a call: a table for docs/architecture.md, and what the core asks."""
 
 from msgspec import Struct
+
+from engine.calls.model.state import (
+    Advance,
+    ArchivingRecordings,
+    AwaitingInstructions,
+    Bridged,
+    CallState,
+    Detecting,
+    Dialing,
+    Ended,
+    Ending,
+    Gathering,
+    Playing,
+    RecordingVoicemail,
+    Starting,
+)
+from wire.verbs import Verb
 
 
 class StateTraits(Struct, frozen=True):
@@ -72,3 +89,62 @@ CALL_STATES: dict[str, StateTraits] = {
 }
 
 TRANSIENT = ("advance",)  # states that one step leaves before it returns
+
+
+def running_verb(state: CallState) -> Verb | None:
+    """Return the verb that runs; None while none does, or while it is still being fetched."""
+    match state:
+        case Playing() | Gathering() | RecordingVoicemail() | Dialing() | Bridged():
+            return state.verb
+        case Starting() | Detecting() | Advance() | AwaitingInstructions():
+            return None
+        case Ending() | ArchivingRecordings() | Ended():
+            return None
+
+
+def restartable_verb(state: CallState) -> Verb | None:
+    """Return the verb that a conversation interrupts, and that restarts afterwards."""
+    match state:
+        case Playing() | Gathering() | RecordingVoicemail():
+            return state.verb
+        case Starting() | Detecting() | Advance() | AwaitingInstructions() | Dialing() | Bridged():
+            return None
+        case Ending() | ArchivingRecordings() | Ended():
+            return None
+
+
+def active_prompt(state: CallState) -> str | None:
+    """Return the playback that the state waits for, if any."""
+    match state:
+        case Playing(request=request, clips=clips, suspended=suspended):
+            return request if clips and not suspended else None
+        case Gathering(phase=phase, request=request, suspended=suspended):
+            return request if phase == "prompt" and not suspended else None
+        case Starting() | Detecting() | Advance() | AwaitingInstructions() | Dialing() | Bridged():
+            return None
+        case RecordingVoicemail() | Ending() | ArchivingRecordings() | Ended():
+            return None
+
+
+def active_voicemail(state: CallState) -> str | None:
+    """Return the voicemail that is being recorded, if any."""
+    match state:
+        case RecordingVoicemail(recording=name, request=request):
+            return None if request else name
+        case Starting() | Detecting() | Playing() | Gathering() | AwaitingInstructions():
+            return None
+        case Advance() | Dialing() | Bridged() | Ending() | ArchivingRecordings() | Ended():
+            return None
+
+
+def digit_window(state: CallState, leg: str) -> tuple[str, int] | None:
+    """Return the leg whose digits are accepted, and since when; `leg` is the one of the state."""
+    match state:
+        case Gathering(leg=gathering, since_ms=since_ms, suspended=suspended):
+            return (gathering, since_ms) if since_ms and not suspended else None
+        case RecordingVoicemail(started_ms=started_ms):
+            return leg, started_ms
+        case Starting() | Detecting() | Playing() | AwaitingInstructions():
+            return None
+        case Advance() | Dialing() | Bridged() | Ending() | ArchivingRecordings() | Ended():
+            return None

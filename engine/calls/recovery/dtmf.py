@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call, update_leg
 from engine.calls.model.events import DigitPressed, Event, PlaybackEnded
 from engine.calls.model.leg import LastDigit
-from engine.calls.model.state import CallState, Dialing, Gathering, Playing, RecordingVoicemail
+from engine.calls.model.state import CallState, Dialing, Playing
+from engine.calls.model.state_table import digit_window
 
 MAX_AMI_DELAY_MS = 300  # from ARI's timestamp to AMI's (measured: 30, docs/asterisk.md)
 ARI_DELAY_MS = 50  # from AMI's report to ARI's at most (measured: 4)
@@ -101,13 +102,8 @@ def remember_last(call: Call, pressed: DigitPressed) -> Call:
 def _accepting_since(call: Call) -> Iterator[tuple[str, int]]:
     """Yield the legs whose digits are accepted, and since when."""
     for leg, state in _leg_states(call):
-        match state:
-            case Gathering(leg=gathering, since_ms=since_ms, suspended=False) if since_ms:
-                yield gathering, since_ms
-            case RecordingVoicemail(started_ms=started_ms):
-                yield leg, started_ms
-            case _:
-                pass
+        if (window := digit_window(state, leg)) is not None:
+            yield window
 
 
 def _leg_states(call: Call) -> Iterator[tuple[str, CallState]]:

@@ -17,17 +17,9 @@ from engine.calls.model.commands import (
     StartVoicemail,
 )
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest
-from engine.calls.model.state import AwaitingInstructions, RecordingVoicemail
+from engine.calls.model.state import AwaitingInstructions
+from engine.calls.model.state_table import active_voicemail
 from engine.calls.recovery.snapshot import PbxSnapshot
-
-
-def active_voicemail(call: Call) -> str | None:
-    """Return the voicemail that is being recorded, if any."""
-    match call.state:
-        case RecordingVoicemail(recording=name, request=""):
-            return name
-        case _:
-            return None
 
 
 def should_retry(command: Command, call: Call, snapshot: PbxSnapshot, now: int) -> bool:
@@ -62,7 +54,7 @@ def _is_still_needed(command: Command, call: Call, snapshot: PbxSnapshot, now: i
             is_music = any(each.playback == playback for each in playing_hold_music(call))
             return (is_prompt or is_music) and playback not in snapshot.playbacks
         case StartVoicemail(name=name):
-            return active_voicemail(call) == name and name not in snapshot.voicemails
+            return active_voicemail(call.state) == name and name not in snapshot.voicemails
         case StartHoldMusic(leg) | StartRinging(leg):
             # Else it would be heard inside a conversation until its stop, or for a whole outage.
             sound = "music" if isinstance(command, StartHoldMusic) else "ringing"

@@ -31,8 +31,9 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.ids import call_of
 from engine.calls.model.leg import Leg
+from engine.calls.model.state_table import active_voicemail
 from engine.calls.recovery.dtmf import collected_digits, digits_after_prompts
-from engine.calls.recovery.pending import active_voicemail, should_retry
+from engine.calls.recovery.pending import should_retry
 from engine.calls.recovery.snapshot import PbxSnapshot
 
 
@@ -115,7 +116,7 @@ def _plays(command: Command, playback: str) -> bool:
 def _voicemail_events(
     call: Call, outbox: tuple[Command, ...], snapshot: PbxSnapshot
 ) -> list[Event]:
-    name = active_voicemail(call)
+    name = active_voicemail(call.state)
     if name is None or name in snapshot.voicemails:
         return []
     unsent = any(isinstance(each, StartVoicemail) and each.name == name for each in outbox)

@@ -12,24 +12,16 @@ from engine.calls.model.requests import (
     LegHangupRequested,
     MuteRequested,
 )
-from engine.calls.model.state import (
-    AwaitingInstructions,
-    Bridged,
-    CallState,
-    Dialing,
-    Gathering,
-    Playing,
-    RecordingVoicemail,
-)
+from engine.calls.model.state import AwaitingInstructions, Bridged, Dialing
+from engine.calls.model.state_table import restartable_verb
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.reporting.history import update_hold_time
 from engine.calls.session_end import release_leg, set_mute
 from engine.calls.sessions.hold_music import restart_loop
-from engine.calls.verbs import gather, play
+from engine.calls.verbs import registry
 from engine.calls.verbs.dial import dial_data
 from engine.calls.verbs.prompt import stop_sound
 from wire import verbs
-from wire.verbs import Action
 
 LegRequest = LegHangupRequested | MuteRequested | HoldRequested
 
@@ -55,42 +47,22 @@ def _mute(call: Call, leg: str, muted: Muted, now: int) -> Step:
     call, events = set_mute(call, leg, muted, now)
     if not events or not stop_sound(call.state):
         return restart_loop(call, leg) if events else call, events
-    call, stops = _suspend(call, leg, now)
-    call, plays = _resume(call, leg, now) if stops else (call, ())
+    call, stops = registry.suspend(call, leg, now)
+    call, plays = registry.resume(call, leg, now) if stops else (call, ())
     return call, (*events, *stops, *plays)
 
 
 def _hold(call: Call, leg: Leg, now: int) -> Step:
     held = leg.with_hold(now)
     call, event = emit_leg(update_hold_time(with_leg(call, held), now), "leg-held", held, now)
-    call, stops = _suspend(call, leg.id, now)
+    call, stops = registry.suspend(call, leg.id, now)
     return call, (event, *stops)
 
 
 def _unhold(call: Call, leg: Leg, now: int) -> Step:
     call, events = release_leg(call, leg.id, now)
-    call, plays = _resume(call, leg.id, now)
+    call, plays = registry.resume(call, leg.id, now)
     return call, (*events, *plays)
-
-
-def _suspend(call: Call, leg: str, now: int) -> Step:
-    match call.state:
-        case Playing() as state if leg == call.main:
-            return play.suspend(call, state, now)
-        case Gathering() as state if leg == state.leg:
-            return gather.suspend(call, state, now)
-        case _:
-            return call, ()
-
-
-def _resume(call: Call, leg: str, now: int) -> Step:
-    match call.state:
-        case Playing() as state if leg == call.main:
-            return play.resume(call, state, now)
-        case Gathering() as state if leg == state.leg:
-            return gather.resume(call, state, now)
-        case _:
-            return call, ()
 
 
 def dial(call: Call, event: DialRequested, now: int) -> Step:
@@ -136,7 +108,7 @@ def join(call: Call, leg: str, now: int) -> Step:
     data = dial_data(invited.party if invited else "")
     awaiting = call.state if isinstance(call.state, AwaitingInstructions) else None
     bridged = Bridged(
-        verb=verbs.Dial(data, _interrupted_verb(call.state)),
+        verb=verbs.Dial(data, restartable_verb(call.state)),
         leg=leg,
         legs=(leg,),
         bridge=bridge,
@@ -146,8 +118,3 @@ def join(call: Call, leg: str, now: int) -> Step:
         awaiting=awaiting,
     )
     return replace(call, state=bridged), stop_sound(call.state)
-
-
-def _interrupted_verb(state: CallState) -> Action | None:
-    """Return the verb that a conversation interrupts; it restarts afterwards."""
-    return state.verb if isinstance(state, (Playing, Gathering, RecordingVoicemail)) else None

@@ -21,12 +21,10 @@ from engine.calls.model.requests import (
     TransferRequested,
 )
 from engine.calls.model.state import (
-    ArchivingRecordings,
     Bridged,
+    ClosingState,
     Detecting,
     Dialing,
-    Ended,
-    Ending,
     RecordingVoicemail,
     Starting,
 )
@@ -53,7 +51,7 @@ class Rejection(Struct, frozen=True):
 
 def check_request(call: Call, request: ControlRequest) -> Rejection | None:
     """Return why a request is rejected; None if it can be applied, or already holds."""
-    if isinstance(call.state, (Ending, ArchivingRecordings, Ended)):
+    if isinstance(call.state, ClosingState):
         return _conflict("call_ended", f"call {call.id} has ended")
     match request:
         case LegHangupRequested(leg):

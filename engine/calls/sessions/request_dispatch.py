@@ -20,7 +20,7 @@ from engine.calls.model.requests import (
 )
 from engine.calls.model.state import Bridged
 from engine.calls.sessions import coaching, conference, leg_control, transfer
-from engine.calls.sessions.preconditions import check_request
+from engine.calls.sessions.preconditions import PartyRequest, check_request
 
 
 def on_request(call: Call, event: ControlRequest, now: int) -> Step:
@@ -32,12 +32,12 @@ def on_request(call: Call, event: ControlRequest, now: int) -> Step:
             return leg_control.apply(call, event, now)
         case RecordingRequested(action):
             return call_recording.apply_request(call, action, now)
-        case DialRequested() if call.conference is None:
-            return leg_control.dial(call, event, now)
-        case _ if isinstance(call.state, Bridged):
-            return _on_bridged(call, call.state, event, now)
-        case _:
-            return call, ()
+        case DialRequested():
+            return _dial(call, event, now)
+        case request:
+            if not isinstance(call.state, Bridged):
+                return call, ()
+            return _on_bridged(call, call.state, request, now)
 
 
 def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
@@ -57,7 +57,17 @@ def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
     return call, (AnswerRefer(event.leg, accepted=True), *commands)
 
 
-def _on_bridged(call: Call, state: Bridged, event: ControlRequest, now: int) -> Step:
+def _dial(call: Call, event: DialRequested, now: int) -> Step:
+    """Dial a party in; in a conference it becomes a member."""
+    if call.conference is None:
+        return leg_control.dial(call, event, now)
+    if not isinstance(call.state, Bridged):
+        return call, ()
+    request = AddMemberRequested(event.party, "", event.ring_s)
+    return conference.add_member(call, call.state, request, now, event.caller_id)
+
+
+def _on_bridged(call: Call, state: Bridged, event: PartyRequest, now: int) -> Step:
     match event:
         case TransferRequested():
             return transfer.start(call, event, now)
@@ -67,13 +77,7 @@ def _on_bridged(call: Call, state: Bridged, event: ControlRequest, now: int) -> 
             return transfer.cancel(call, event, now)
         case AddMemberRequested():
             return conference.add_member(call, state, event, now)
-        case DialRequested(party, ring_s, caller_id):
-            return conference.add_member(
-                call, state, AddMemberRequested(party, "", ring_s), now, caller_id
-            )
         case KickRequested():
             return conference.kick(call, event, now)
         case CoachRequested():
             return coaching.coach(call, event, now)
-        case _:
-            return call, ()

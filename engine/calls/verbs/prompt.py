@@ -6,21 +6,8 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call, allocate_id
 from engine.calls.model.commands import Command, Play, StopPlayback, StopVoicemail
-from engine.calls.model.state import (
-    Advance,
-    ArchivingRecordings,
-    AwaitingInstructions,
-    Bridged,
-    CallState,
-    Detecting,
-    Dialing,
-    Ended,
-    Ending,
-    Gathering,
-    Playing,
-    RecordingVoicemail,
-    Starting,
-)
+from engine.calls.model.state import CallState, Gathering, Playing
+from engine.calls.model.state_table import active_prompt, active_voicemail
 from wire.media import Clip
 
 PromptState = TypeVar("PromptState", Playing, Gathering)
@@ -52,19 +39,11 @@ def resume_prompt(state: PromptState, leg: str, now: int) -> tuple[PromptState, 
 
 def stop_sound(state: CallState) -> tuple[StopPlayback | StopVoicemail, ...]:
     """Return the commands that stop a state's prompt or voicemail, if one is running."""
-    match state:
-        case Playing(request=request, ends_ms=ends_ms) if ends_ms:
-            return (StopPlayback(request),)
-        case Gathering(phase="prompt", request=request, suspended=False):
-            return (StopPlayback(request),)
-        case RecordingVoicemail(recording=name, request=""):
-            return (StopVoicemail(name),)
-        case Playing() | Gathering() | RecordingVoicemail():
-            return ()  # nothing is running now
-        case Starting() | Detecting() | Advance() | Dialing() | AwaitingInstructions() | Bridged():
-            return ()
-        case Ending() | ArchivingRecordings() | Ended():
-            return ()
+    voicemail, playback = active_voicemail(state), active_prompt(state)
+    if voicemail is not None:
+        return (StopVoicemail(voicemail),)
+    has_failed = isinstance(state, Playing) and not state.ends_ms
+    return () if playback is None or has_failed else (StopPlayback(playback),)
 
 
 def _remaining(clips: tuple[Clip, ...], played_ms: int) -> tuple[tuple[Clip, ...], int]:

@@ -22,7 +22,7 @@ from engine.calls.model.state import (
 from engine.calls.verbs import amd, single_leg
 from engine.calls.verbs.prompt import stop_sound
 from wire.answer_detection import Confirm, MachineDetection, detection_settings
-from wire.verbs import DialData, Gather, GatherData
+from wire.verbs import SINGLE_LEG_VERBS, DialData, Gather, GatherData
 
 STAGES: tuple[ScreeningStage, ...] = ("detecting", "whispering", "confirming")
 MAX_STAGE_MS = 120_000  # a longer prompt is cut off
@@ -102,7 +102,7 @@ def _merge(
     """Merge the step of the leg's copy into the call."""
     leg_call, commands = step
     while isinstance(leg_call.state, Advance) and isinstance(
-        leg_call.state.action, single_leg.VERBS
+        leg_call.state.action, SINGLE_LEG_VERBS
     ):
         leg_call, more = single_leg.start(leg_call, leg_call.state.action, now)
         commands = (*commands, *more)
@@ -120,8 +120,8 @@ def _merge(
         case Advance(digits=digits):
             call, outcome, more = _finish_stage(merged, data, position, digits, now)
             return call, outcome, (*commands, *more)
-        case _:
-            raise AssertionError(leg_call.state)
+        case state:  # a verb of a single leg has no other
+            raise AssertionError(state)
 
 
 def _finish_stage(

@@ -5,18 +5,20 @@ from engine.calls.model.events import Event
 from engine.calls.model.state import Detecting, Gathering, Playing
 from engine.calls.verbs import amd, gather, play
 from wire import verbs
+from wire.verbs import SingleLegVerb
 
-SingleLegVerb = verbs.Play | verbs.Say | verbs.Gather
-VERBS = (verbs.Play, verbs.Say, verbs.Gather)
+SingleLegState = Playing | Gathering | Detecting
 
 
 def start(call: Call, verb: SingleLegVerb, now: int) -> Step:
-    if isinstance(verb, verbs.Gather):
-        return gather.start(call, verb, now)
-    return play.start(call, verb, now)
+    match verb:
+        case verbs.Gather():
+            return gather.start(call, verb, now)
+        case verbs.Play() | verbs.Say():
+            return play.start(call, verb, now)
 
 
-def on_event(call: Call, state: Playing | Gathering | Detecting, event: Event, now: int) -> Step:
+def on_event(call: Call, state: SingleLegState, event: Event, now: int) -> Step:
     match state:
         case Playing():
             return play.on_event(call, state, event, now)

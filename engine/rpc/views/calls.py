@@ -9,7 +9,8 @@ from engine.calls.model.call import Call
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.ids import slot_and_node
 from engine.calls.model.leg import Leg
-from engine.calls.model.state import Bridged, Dialing, Gathering, Playing
+from engine.calls.model.state import Bridged, CallState
+from engine.calls.model.state_table import running_verb
 from engine.calls.replay import replay
 from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view
@@ -42,7 +43,7 @@ def call_view(call: Call) -> CallView:
         reason=call.reason or (causes.reason(call.cause) if call.is_ended else ""),
         answered_by=call.answered_by or "",
         custom_data=call.custom_data,
-        verb=_verb_of(call),
+        verb=_verb_of(call.state),
         main_channel_id=call.main,
         transfers=tuple(transfer_view(call, each) for each in call.transfers),
         conferences=tuple(conference_view(call, each) for each in call.conferences),
@@ -54,12 +55,9 @@ def state_of(call: Call) -> str:
     return tag_of(call.state)
 
 
-def _verb_of(call: Call) -> str:
-    match call.state:
-        case Playing(verb) | Gathering(verb) | Dialing(verb) | Bridged(verb):
-            return tag_of(verb)
-        case _:
-            return ""
+def _verb_of(state: CallState) -> str:
+    verb = running_verb(state)
+    return tag_of(verb) if verb is not None else ""
 
 
 def _leg_view(leg: Leg) -> LegView:

@@ -176,8 +176,12 @@ def _summarize(attempts: tuple[Attempt, ...]) -> Attempts:
 def _failure(command: IoCommand, call: Call, task: asyncio.Task[Event]) -> Event:
     error = task.exception()
     log.error("io command failed", call_id=call.id, request=command.request, exc_info=error)
-    if isinstance(command, FetchMedia):
-        return MediaFetched(command.request, (), ("internal",))
-    if isinstance(command, SendApiRequest):
-        return ApiRequestFailed(command.request, "internal")
-    return ActionFailed(command.request, "internal")
+    match command:
+        case FetchMedia(request=request):
+            return MediaFetched(request, (), ("internal",))
+        case SendApiRequest(request=request):
+            return ApiRequestFailed(request, "internal")
+        case (
+            SendWebhook(request=request) | LoadFlow(request=request) | LoadFlowNode(request=request)
+        ):
+            return ActionFailed(request, "internal")

@@ -8,7 +8,7 @@ import structlog
 from engine.ari.generated.models import Channel
 from engine.calls.media.playbacks import awaited_playbacks
 from engine.calls.recovery.dtmf import DigitsByLeg, digits_in_gap, missing_digits
-from engine.calls.recovery.pending import active_voicemail
+from engine.calls.model.state_table import active_voicemail
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
 from engine.calls.recovery.snapshot import PbxSnapshot
 from engine.runtime.base.clock import Clock
@@ -83,7 +83,7 @@ class Recoveries:
     async def _take_snapshot(self, actors: list[Actor]) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
         playback_ids = [each for actor in actors for each in awaited_playbacks(actor.call)]
         dialled = [leg for actor in actors for leg in legs_being_dialled(actor.outbox)]
-        recorded = [name for actor in actors if (name := active_voicemail(actor.call))]
+        recorded = [name for actor in actors if (name := active_voicemail(actor.call.state))]
         return await take_snapshot(self._pbx, playback_ids, dialled, recorded)
 
     def _reconcile(self, shard: CallShard, actors: list[Actor], snapshot: PbxSnapshot) -> None:

@@ -1,7 +1,5 @@
 """Translates PBX commands into ARI requests."""
 
-from collections.abc import Callable
-
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Request
 from engine.calls.model.commands import (
@@ -101,19 +99,23 @@ def _single_request(command: SingleRequestCommand) -> Request:
             state = "channel_answered" if accepted else "channel_declined"
             return channels.transfer_progress(leg, states=state)
         case _:
-            return _SOUND_REQUESTS[type(command)](command.leg)
+            return _sound_request(command)
+
+
+def _sound_request(command: SoundCommand) -> Request:
+    match command:
+        case StartHoldMusic(leg):
+            return channels.start_moh(leg)
+        case StopHoldMusic(leg):
+            return channels.stop_moh(leg)
+        case StartRinging(leg):
+            return channels.ring(leg)
+        case StopRinging(leg):
+            return channels.ring_stop(leg)
 
 
 def _talk_detect(leg: str, action: str, value: str) -> Request:
     return channels.set_channel_var(leg, variable=f"TALK_DETECT({action})", value=value)
-
-
-_SOUND_REQUESTS: dict[type, Callable[[str], Request]] = {
-    StartHoldMusic: channels.start_moh,
-    StopHoldMusic: channels.stop_moh,
-    StartRinging: channels.ring,
-    StopRinging: channels.ring_stop,
-}
 
 
 def _start_voicemail(command: StartVoicemail) -> tuple[Request, ...]:

@@ -63,7 +63,7 @@ def test_an_action_may_be_an_address() -> None:
 
 
 FAULTS: list[tuple[Any, str, str]] = [
-    ({"type": "sing"}, "action.type", "Invalid value 'sing'; one of play, say, gather, dial"),
+    ({"type": "sing"}, "action.type", "Invalid value 'sing'; one of play, say, gather, record"),
     ({"type": 5}, "action.type", "Expected `str`"),
     ({"data": {}}, "action.type", "Object missing required field `type`"),
     ([], "action", "Expected `str | object`, got `array`"),

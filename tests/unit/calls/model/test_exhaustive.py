@@ -9,12 +9,11 @@ from engine.calls.model.requests import HoldRequested
 from engine.calls.model.state import CallState, EndedVerb, Gathering, Playing, ScreeningStage
 from engine.calls.model.state_table import CALL_STATES, TRANSIENT
 from engine.calls.sessions.preconditions import check_request
-from engine.calls.verbs import single_leg
 from engine.calls.verbs.screening import STAGES
 from tests.unit.calls.harness.builders import Story
 from tests.unit.calls.harness.states import STATES
 from wire.base import tag_of
-from wire.verbs import Verb
+from wire.verbs import SINGLE_LEG_VERBS, SingleLegVerb, Verb
 
 
 def _tags(union: Any) -> Iterator[str]:
@@ -45,7 +44,7 @@ def test_ended_verbs() -> None:
 
 def test_verbs_of_a_single_leg() -> None:
     """The verbs that run in a screening are those of the union."""
-    assert get_args(single_leg.SingleLegVerb) == single_leg.VERBS
+    assert get_args(SingleLegVerb) == SINGLE_LEG_VERBS
 
 
 @pytest.mark.parametrize("make", STATES.values(), ids=STATES)

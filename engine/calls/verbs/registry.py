@@ -1,0 +1,116 @@
+"""Registers the verbs: how each starts, reacts to events, and is suspended by a hold.
+
+A verb whose state is `Suspendable` has `suspend(call, state, now)` and `resume(call, state, now)`.
+"""
+
+from msgspec.structs import replace
+
+from engine.calls.model.call import Call, Step
+from engine.calls.model.events import Event
+from engine.calls.model.state import (
+    Advance,
+    AwaitingInstructions,
+    Bridged,
+    ClosingState,
+    Detecting,
+    Dialing,
+    Gathering,
+    Playing,
+    RecordingVoicemail,
+    Starting,
+)
+from engine.calls.verbs import (
+    dial,
+    flow,
+    gather,
+    hangup,
+    instructions,
+    play,
+    record,
+    setup,
+    single_leg,
+)
+from wire import verbs
+from wire.verbs import Action, Verb
+
+MAX_FLOWS = 50  # nested flows; ends a call whose flow runs itself
+
+VerbState = (
+    Starting | Detecting | Playing | Gathering | RecordingVoicemail | AwaitingInstructions | Dialing
+)
+Suspendable = Playing | Gathering
+
+
+def start(call: Call, verb: Verb, now: int) -> Step:
+    match verb:
+        case verbs.Play() | verbs.Say() | verbs.Gather():
+            return single_leg.start(call, verb, now)
+        case verbs.Record():
+            return record.start(call, verb, now)
+        case verbs.Flow(data=data):
+            return _start_flow(call, data.flow_id, verb.action, now)
+        case verbs.Dial(data=data):
+            if data.flow_id is not None:
+                return _start_flow(call, data.flow_id, verb.action, now)
+            return dial.start(call, verb, now)
+        case verbs.Hangup():
+            return hangup.start(call, now, "action")
+
+
+def _start_flow(call: Call, flow_id: str, action: Action | None, now: int) -> Step:
+    if len(call.continuation) >= MAX_FLOWS:
+        return hangup.start(replace(call, reason="too_many_flows"), now, "system")
+    if action is not None:
+        call = replace(call, continuation=(action, *call.continuation))
+    return flow.start(call, flow_id, now)
+
+
+def on_event(call: Call, state: VerbState, event: Event, now: int) -> Step:
+    match state:
+        case Playing() | Gathering() | Detecting():
+            return single_leg.on_event(call, state, event, now)
+        case RecordingVoicemail():
+            return record.on_event(call, state, event, now)
+        case AwaitingInstructions():
+            return instructions.on_event(call, state, event, now)
+        case Dialing():
+            return dial.on_event(call, state, event, now)
+        case Starting():
+            return setup.on_event(call, state, event, now)
+
+
+def suspend(call: Call, leg: str, now: int) -> Step:
+    """Suspend the verb that runs on a leg that is put on hold."""
+    match _suspendable(call, leg):
+        case Playing() as state:
+            return play.suspend(call, state, now)
+        case Gathering() as state:
+            return gather.suspend(call, state, now)
+        case None:
+            return call, ()
+
+
+def resume(call: Call, leg: str, now: int) -> Step:
+    """Continue the verb that runs on a leg that is taken off hold."""
+    match _suspendable(call, leg):
+        case Playing() as state:
+            return play.resume(call, state, now)
+        case Gathering() as state:
+            return gather.resume(call, state, now)
+        case None:
+            return call, ()
+
+
+def _suspendable(call: Call, leg: str) -> Suspendable | None:
+    """Return the state that a hold of this leg suspends, if any."""
+    match call.state:
+        case Playing() as state:
+            return state if leg == call.main else None
+        case Gathering() as state:
+            return state if leg == state.leg else None
+        case RecordingVoicemail():  # a hold is rejected
+            return None
+        case Starting() | Detecting() | AwaitingInstructions() | Dialing() | Bridged():
+            return None
+        case Advance() | ClosingState():
+            return None
