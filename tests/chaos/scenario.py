@@ -45,7 +45,7 @@ class Proxies(Struct, frozen=True):
 class Scenario:
     """What a fault finds, and what is measured of it; the first engine is the one that is hurt."""
 
-    def __init__(self, cluster: Cluster, setting: Setting, ways: Proxies | None) -> None:
+    def __init__(self, cluster: Cluster, setting: Setting, proxies: Proxies | None) -> None:
         self.cluster = cluster
         self.setting = setting
         self.dead_pids: set[int] = set()  # engines that are dead, though the store may not know yet
@@ -60,7 +60,7 @@ class Scenario:
         self.timed_hangup: asyncio.Task[float] | None = None
         self.faulty_slots: list[int] = []
         self.since_ms = 0.0
-        self._proxies = ways
+        self._proxies = proxies
         self._control_load: ControlLoad | None = None
 
     @property
@@ -143,17 +143,17 @@ async def open_scenario(setting: Setting, *, is_cut: bool = False) -> AsyncItera
     """Set the scene: everything runs, the calls live, owners are watched and calls steered."""
     async with AsyncExitStack() as stack:
         cluster = Cluster(setting.folder, engines=0, nodes=2)
-        ways = None
+        proxies = None
         if is_cut:
-            ways = Proxies(TcpProxy(cluster.valkey.port), TcpProxy(cluster.nodes[0].ports.ari))
-            for way in (ways.store, ways.pbx):
+            proxies = Proxies(TcpProxy(cluster.valkey.port), TcpProxy(cluster.nodes[0].ports.ari))
+            for way in (proxies.store, proxies.pbx):
                 await stack.enter_async_context(way)
-        cluster.add_engine(ways=() if ways is None else (ways.store, ways.pbx))
+        cluster.add_engine(proxies=() if proxies is None else (proxies.store, proxies.pbx))
         cluster.add_engine()
         hooks = await stack.enter_async_context(WebhookServer())
         sounds = await stack.enter_async_context(MediaServer())
         await stack.enter_async_context(cluster)
-        made = Scenario(cluster, setting, ways)
+        made = Scenario(cluster, setting, proxies)
         await made.arrivals.add_route(made.healthy, hooks, sounds)
         await _start_calls(made, stack, hooks, sounds)
         await made.event_log.read_new()

@@ -40,7 +40,7 @@ class TwoNodes:
             valkey=self.valkey,
             nodes=nodes,
             settings=values,
-            terms=NODE_OPTIONS,
+            node_options=NODE_OPTIONS,
             token=self._token,
         )
 

@@ -1,4 +1,4 @@
-"""Whoever is called, answered: one SIPp that takes any number of calls, without a sound."""
+"""One SIPp that answers any number of calls, silently."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +11,7 @@ from tests.harness.until import until
 
 @asynccontextmanager
 async def answering_all(folder: Path, port: int) -> AsyncIterator[None]:
-    """Answer all calls to a port until the context ends."""
+    """Answer all calls to a port within the context."""
     media = ("-mi", "127.0.0.1", "-mp", str(media_port()))
     argv = ("sipp", "-sn", "uas", "-i", "127.0.0.1", "-p", str(port), *media, "-nostdin")
     sipp = Process.start(argv, log=folder / "answerer.log", cwd=folder)

@@ -1,4 +1,4 @@
-"""What a phone hears just now: the tones of others by name, ringing, music, or nothing."""
+"""Detects what a phone receives now: tones of others by name, ringing, music, or nothing."""
 
 from collections.abc import Mapping
 
@@ -10,35 +10,35 @@ from tests.harness.phones.audio import AUDIBLE_LEVEL, FRAME_MS, FRAME_SAMPLES, R
 from tests.harness.phones.phone import Phone
 
 RECENT_MS = 200
-MIN_FRAMES = 4  # frames in that time: fewer are the edge of something
+MIN_FRAMES = 4  # of that time; fewer frames are the edge of a sound
 RING_HZ = (440, 480)
-RING_FRAMES = 5  # 100 ms, in which whole periods of the ring tone fit
+RING_FRAMES = 5  # 100 ms: whole periods of the ring tone
 MUSIC_MS = 700
 MUSIC_SHARE = 0.25
-QUIET = 60  # µ-law's noise is less, beside tones in proportion
+QUIET = 60  # µ-law noise is lower; beside tones it is proportional
 NOISE = 0.05
 
 Sound = NDArray[np.float64]
 
 
 class Listener:
-    """One phone's ear, which knows some tones by name."""
+    """Listens to one phone; `tones` are frequencies by name."""
 
     def __init__(self, phone: Phone, tones: Mapping[str, int]) -> None:
         self._phone = phone
         self._tones = tones
 
     def hears(self) -> frozenset[str]:
-        """Name what was heard throughout the last moments."""
-        lately = self._recent_frames(RECENT_MS)
-        if len(lately) < MIN_FRAMES:
+        """Return the names of what is received throughout the last 200 ms."""
+        recent = self._recent_frames(RECENT_MS)
+        if len(recent) < MIN_FRAMES:
             return frozenset()
-        newest = np.concatenate([each.samples for each in lately[-RING_FRAMES:]])
+        newest = np.concatenate([each.samples for each in recent[-RING_FRAMES:]])
         if all(level(newest, hz) > AUDIBLE_LEVEL for hz in RING_HZ):
             named = {name for name, hz in self._tones.items() if level(newest, hz) > AUDIBLE_LEVEL}
             return frozenset({"ringing", *named})
         waves = _waves(tuple(self._tones.values()))
-        strength = np.median(np.abs(2 * _stack_frames(lately) @ waves / FRAME_SAMPLES), axis=0)
+        strength = np.median(np.abs(2 * _stack_frames(recent) @ waves / FRAME_SAMPLES), axis=0)
         named = {
             name for name, loud in zip(self._tones, strength > AUDIBLE_LEVEL, strict=True) if loud
         }
@@ -47,17 +47,17 @@ class Listener:
         )
 
     def gap_ms(self, name: str) -> float:
-        """Tell how long nothing at all came before a tone was heard for the first time."""
+        """Return the gap before the first frame with a tone."""
         frames = self._phone.frames
         first = frames.index(self._frames_with(name)[0])
         return frames[first].at_ms - frames[first - 1].at_ms
 
     def first_ms(self, name: str, after_ms: float = 0) -> float:
-        """Tell when a tone was heard first, after a moment."""
+        """Return when a tone was first received after a time."""
         return next(each.at_ms for each in self._frames_with(name) if each.at_ms > after_ms)
 
     def last_ms(self, name: str) -> float:
-        """Tell when a tone was heard last."""
+        """Return when a tone was last received."""
         return self._frames_with(name)[-1].at_ms
 
     def _frames_with(self, name: str) -> list[Frame]:
@@ -80,9 +80,9 @@ def _waves(tones_hz: tuple[int, ...]) -> NDArray[np.complex128]:
     return waves
 
 
-def _is_music(lately: list[Frame], waves: NDArray[np.complex128]) -> bool:
-    """Tell whether anything is left without the tones, now and again: chords die away."""
-    sound = _stack_frames(lately)
+def _is_music(recent: list[Frame], waves: NDArray[np.complex128]) -> bool:
+    """Return whether sound remains without the tones, in a share of frames: chords fade."""
+    sound = _stack_frames(recent)
     rest = sound - np.real(2 * sound @ waves / FRAME_SAMPLES @ waves.conj().T)
     left, whole = (np.sqrt(np.mean(each**2, axis=1)) for each in (rest, sound))
     return bool(np.mean(left > np.maximum(QUIET, NOISE * whole)) > MUSIC_SHARE)

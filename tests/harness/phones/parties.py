@@ -1,10 +1,10 @@
-"""The parties of one call, each with a phone and a tone of its own, and who hears whom.
+"""The parties of one call, each with a phone and its own tone; tests who hears whom.
 
-async with Crowd(lab) as crowd:
-    await crowd.talk()                          # the customer has called in, the source was dialled
-    await crowd.hear(customer="source", source="customer")
-    await crowd.steer("hold", channelId=await crowd.leg("customer"))
-    await crowd.hear(customer="music", source="")
+async with Parties(lab) as parties:
+    await parties.connect()                     # the customer calls in, the source is dialled
+    await parties.expect_audio(customer="source", source="customer")
+    await parties.control("hold", channelId=await parties.leg("customer"))
+    await parties.expect_audio(customer="music", source="")
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from tests.harness.ports import free_port
 from tests.harness.servers.engine import RequestError
 from tests.harness.until import until
 
-# Not multiples of one another: a mixture's overtones are nobody's voice.
+# Not multiples of one another, so that overtones of a mixture match no other tone.
 TONES_HZ = {
     "customer": 600,
     "source": 700,
@@ -35,7 +35,7 @@ View = dict[str, Any]
 
 
 class Parties:
-    """Phones by the name of their tone; `call` is the call that they are in."""
+    """Phones by the name of their tone; `call` is the id of their call."""
 
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
@@ -55,23 +55,23 @@ class Parties:
         return self.phones[name]
 
     async def add_phone(self, name: str, *, picks_up: bool = True, port: int = 0) -> Phone:
-        """Let a party wait to be called; one that does not pick up answers on `pick_up`."""
+        """Add a phone that answers calls; with picks_up=False it answers on `pick_up`."""
         answers = Phone.answering(
             port or free_port(), tone_hz=TONES_HZ[name], after_ms=1 if picks_up else NEVER_MS
         )
         return await self._add(name, answers)
 
     async def add_agent(self, name: str, agent: str) -> Phone:
-        """Let a party wait at an agent's registered phone."""
+        """Add a phone that registers as an agent."""
         self._parties[name] = f"agent:{agent}"
         return await self._add(name, Phone.agent(self.lab.pbx, agent, tone_hz=TONES_HZ[name]))
 
     async def add_refusing(self, name: str, status: int, port: int = 0) -> Phone:
-        """Let a party wait that refuses to be called."""
+        """Add a phone that refuses calls."""
         return await self._add(name, Phone.refusing(port or free_port(), status))
 
     async def call_in(self, number: str) -> Phone:
-        """Let the customer call a number; the call is found by that."""
+        """Let the customer call a number and remember the call id."""
         calling = Phone.calling(self.lab.pbx, number, tone_hz=TONES_HZ["customer"], caller=CUSTOMER)
         customer = await self._add("customer", calling)
         self._parties["customer"] = CUSTOMER
@@ -79,76 +79,76 @@ class Parties:
         return customer
 
     async def connect(self, then: object = None) -> None:
-        """Let the customer call in, and the source be dialled, who is agent ada; `then` follows."""
+        """Connect the customer, who calls in, to the source, agent ada; `then` follows the dial."""
         source = await self.add_phone("source")
         await self.call_in(await self.lab.add_number(_dial(source, then, "ada")))
         await self.expect_audio(customer="source", source="customer")
 
     async def connect_from_source(self, then: object = None, account: str = "acme") -> None:
-        """Call the source for an account; it then has the customer dialled."""
+        """Call the source, then dial the customer and connect both."""
         source, customer = await self.add_phone("source"), await self.add_phone("customer")
         action = _dial(customer, then)
         self.call = await self.lab.call(account=account, to=source.address, action=action)
         await self.expect_audio(customer="source", source="customer")
 
     async def expect_audio(self, **expected: str) -> None:
-        """Wait until each hears just what is said of it: "source music"; "" is nothing."""
+        """Wait until each party hears exactly the given names; "" is silence."""
         await self.expect_audio_for(STEADY_MS, expected)
 
     async def expect_audio_for(
         self, for_ms: float, expected: Mapping[str, str], timeout_s: float = 15
     ) -> None:
-        """Wait until that has been so for some time."""
-        wanted = {name: frozenset(what.split()) for name, what in expected.items()}
+        """Wait until the expectation has held for some time."""
+        expectation = {name: frozenset(what.split()) for name, what in expected.items()}
         since_ms = now_ms()
 
         def is_steady() -> bool:
             nonlocal since_ms
-            if self.heard_now(*wanted) != wanted:
+            if self.heard_now(*expectation) != expectation:
                 since_ms = now_ms()
             return now_ms() - since_ms > for_ms
 
         try:
-            await until(is_steady, timeout_s=timeout_s, every_s=0.04, what="it")
+            await until(is_steady, timeout_s=timeout_s, every_s=0.04, what="the expected audio")
         except TimeoutError:
-            raise TimeoutError(f"heard {self.heard_now(*wanted)} instead of {wanted}") from None
+            heard = self.heard_now(*expectation)
+            raise TimeoutError(f"heard {heard}, expected {expectation}") from None
 
     def heard_now(self, *names: str) -> dict[str, frozenset[str]]:
-        """Say what some hear just now."""
+        """Return what the named parties hear now."""
         return {name: self.listener(name).hears() for name in names}
 
     def listener(self, name: str) -> Listener:
-        """Give a party's ear."""
         return Listener(self.phones[name], TONES_HZ)
 
     async def view(self) -> View:
-        """Show the call."""
+        """Return the view of the call."""
         return await self.lab.engine.call(self.call)
 
     async def leg(self, name: str) -> str:
-        """Return a party's channel."""
+        """Return the channel id of a party."""
         party = self._parties[name]
         legs = (await self.view())["legs"]
         return str(next(each["channelId"] for each in legs if each["party"] == party))
 
-    async def control(self, path: str, **asked: object) -> View:
-        """Ask something of the call."""
-        return await self.lab.engine.rpc("POST", f"/calls/{self.call}/{path}", asked)
+    async def control(self, path: str, **request: object) -> View:
+        """Send a control request for the call."""
+        return await self.lab.engine.rpc("POST", f"/calls/{self.call}/{path}", request)
 
     async def hang_up(self) -> None:
-        """End the call, if it has not ended."""
+        """Hang up the call if it has not ended, and wait for its end."""
         if self.call:
             with suppress(RequestError):
                 await self.control("hangup")
             await self.lab.wait_ended(self.call)
 
     async def _add(self, name: str, phone: Any) -> Phone:
-        made: Phone = await self._stack.enter_async_context(phone)
-        self.phones[name] = made
-        self._parties.setdefault(name, made.address)
-        return made
+        opened: Phone = await self._stack.enter_async_context(phone)
+        self.phones[name] = opened
+        self._parties.setdefault(name, opened.address)
+        return opened
 
 
-def _dial(whom: Phone, then: object, agent: str | None = None) -> View:
-    dial = {"type": "dial", "data": {"number": whom.address, "agent_id": agent}}
+def _dial(phone: Phone, then: object, agent: str | None = None) -> View:
+    dial = {"type": "dial", "data": {"number": phone.address, "agent_id": agent}}
     return dial if then is None else {**dial, "action": then}

@@ -1,13 +1,13 @@
-"""A phone for one call: SIPp speaks SIP, we speak and hear: a tone of its own, digits, a record.
+"""A phone for one call: SIPp handles SIP, this process handles RTP: a tone, digits, recording.
 
 async with Phone.answering(port, tone_hz=600, after_ms=200) as called:
     async with Phone.calling(pbx, "+15550100", tone_hz=400) as caller:
-        await caller.answered()
+        await caller.wait_answered()
         await caller.until_hears(600)
         presses = await caller.press("12#", gap_ms=80)
         await caller.hang_up()
-    await called.ended()
-    caller.heard(600)[0].length_ms
+    await called.wait_ended()
+    caller.tones_heard(600)[0].length_ms
 """
 
 import tempfile
@@ -27,7 +27,7 @@ NEVER_MS = 600_000
 
 
 class Phone(ReceivedAudio):
-    """One leg's far end; times are milliseconds of the monotonic clock (`now_ms`)."""
+    """The far end of one leg; times are monotonic milliseconds (`now_ms`)."""
 
     def __init__(self, sip: SipCall, line: RtpLine) -> None:
         self.port = sip.port
@@ -42,7 +42,7 @@ class Phone(ReceivedAudio):
     async def answering(
         cls, port: int, *, tone_hz: int = 0, after_ms: int = 1, rings: bool = True
     ) -> AsyncIterator["Phone"]:
-        """Ring when called on a port (or only say 183), answer so much later; 0 Hz is silence."""
+        """Ring (or send only 183) when called, answer after a delay; 0 Hz is silence."""
         progress = "180 Ringing" if rings else "183 Session Progress"
         values = {"AFTER_MS": max(1, after_ms), "PROGRESS": progress}
         async with cls._open("answer", port, tone_hz, values) as phone:
@@ -51,14 +51,14 @@ class Phone(ReceivedAudio):
     @classmethod
     @asynccontextmanager
     async def ringing(cls, port: int) -> AsyncIterator["Phone"]:
-        """Ring when called, and never answer."""
+        """Ring when called and never answer."""
         async with cls.answering(port, after_ms=NEVER_MS) as phone:
             yield phone
 
     @classmethod
     @asynccontextmanager
     async def refusing(cls, port: int, status: int) -> AsyncIterator["Phone"]:
-        """Refuse a call with a SIP status: 486 busy, 480 away, 403 or 603 no, 503 broken."""
+        """Refuse a call with a SIP status, such as 486, 480, 403, 603 or 503."""
         async with cls._open("refuse", port, 0, {"STATUS": status}) as phone:
             yield phone
 
@@ -67,7 +67,7 @@ class Phone(ReceivedAudio):
     async def calling(
         cls, pbx: Pbx, number: str, *, tone_hz: int = 0, caller: str = "+15550001", agent: str = ""
     ) -> AsyncIterator["Phone"]:
-        """Call a number as a call from the trunk, or from an agent's phone."""
+        """Call a number from the trunk, or from an agent's phone."""
         login = f"\n[authentication username={agent} password={pbx.passwords.agents}]"
         values = {
             "CHALLENGE": (SCENARIOS / "challenge.xml").read_text() if agent else "",
@@ -84,7 +84,7 @@ class Phone(ReceivedAudio):
     async def agent(
         cls, pbx: Pbx, agent: str, *, tone_hz: int = 0, after_ms: int = 1
     ) -> AsyncIterator["Phone"]:
-        """Register as an agent, 1001 to 1009, then ring and answer when called."""
+        """Register as an agent, 1001 to 1009, and answer when called."""
         port = free_port()
         await register(pbx, agent, port)
         async with cls.answering(port, tone_hz=tone_hz, after_ms=after_ms) as phone:
@@ -108,17 +108,17 @@ class Phone(ReceivedAudio):
 
     @property
     def address(self) -> str:
-        """Return what `dial` takes to call it, whatever the trunk is."""
+        """Return the SIP address that `dial` takes."""
         return f"sip:phone@127.0.0.1:{self.port}"
 
     @property
     def messages(self) -> list[SipMessage]:
-        """Return the SIP messages so far, in order."""
+        """Return the SIP messages so far."""
         return self._sip.messages
 
     @property
     def status(self) -> int:
-        """Return the last status of the INVITE, whoever gave it; 0 before there is one."""
+        """Return the last status of the INVITE, from either side; 0 before there is one."""
         found = [m.status for m in self.messages if m.method == "INVITE" and m.status]
         return found[-1] if found else 0
 
@@ -130,62 +130,62 @@ class Phone(ReceivedAudio):
 
     @property
     def is_ended(self) -> bool:
-        """Whether the call was refused, canceled or hung up."""
+        """Return whether the call was refused, canceled or hung up."""
         return self.status >= 300 or any(m.method == "BYE" for m in self.messages)
 
     async def wait_ringing(self, timeout_s: float = 10) -> None:
-        """Wait to be called."""
+        """Wait until the phone rings."""
         await until(lambda: self.status >= 180, timeout_s=timeout_s, what="the phone to ring")
 
     async def wait_answered(self, timeout_s: float = 10) -> None:
-        """Wait for the call to be answered, by whichever side."""
+        """Wait until either side has answered the call."""
         await until(lambda: self.status == 200, timeout_s=timeout_s, what="an answer")
 
     async def wait_ended(self, timeout_s: float = 10) -> None:
-        """Wait for the end of the call, or its refusal."""
+        """Wait until the call has ended or was refused."""
         await until(lambda: self.is_ended, timeout_s=timeout_s, what="the call's end")
 
     def speak_only(self, length_ms: int) -> None:
-        """Be silent so long after the answer: a person who has said a word, a machine's end."""
+        """Send the tone only for this long after the answer, then silence, as AMD tests need."""
         self._line.voice_ms = length_ms
 
     async def pick_up(self) -> None:
-        """Answer as soon as it rings, instead of later."""
+        """Answer as soon as the phone rings."""
         await self.wait_ringing()
         self._sip.send("OPTIONS")
 
-    def refer(self, elsewhere: str) -> None:
-        """Ask for the other party to be handed to an address, as one in angle brackets."""
-        self._sip.send("REFER", f"Refer-To: {elsewhere}")
+    def refer(self, address: str) -> None:
+        """Send REFER to an address in angle brackets."""
+        self._sip.send("REFER", f"Refer-To: {address}")
 
     async def press(self, keys: str, *, hold_ms: int = 80, gap_ms: int = 80) -> list[Press]:
-        """Press keys and return when they went down and up."""
+        """Press keys and return the times when they went down and up."""
         before = len(self.presses)
         await self._line.press(keys, hold_ms, gap_ms, self.presses.append)
         return self.presses[before:]
 
     async def wait_spoken(self, for_ms: int) -> None:
-        """Let so much more be said."""
+        """Wait until the phone has sent this much more audio."""
         until_ms = self._line.spoken_ms + for_ms
-        await until(lambda: self._line.spoken_ms >= until_ms, what="something to be said")
+        await until(lambda: self._line.spoken_ms >= until_ms, what="audio to be sent")
 
     def send_silence(self) -> None:
-        """Say nothing more, but go on sending that."""
+        """Send silence from now on."""
         self._line.send_silence()
 
     def stop_sending(self) -> None:
-        """Send nothing more."""
+        """Send no more RTP."""
         self._line.stop_sending()
 
     async def hang_up(self) -> None:
-        """End the call: BYE, or CANCEL, or 603, as its state asks for; returns when it is done."""
+        """End the call by BYE, CANCEL or 603, depending on its state, and wait for the end."""
         if not self.is_ended:
             self._sip.send("INFO")
             await self.wait_ended()
         await self._sip.wait_ended()
 
     async def disconnect(self) -> None:
-        """Die without a word, as a phone that loses its line."""
+        """Close the phone without signalling, as if it lost its network."""
         self._line.close()
         await self._sip.close()
 

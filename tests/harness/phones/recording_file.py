@@ -1,4 +1,4 @@
-"""A recording that was filed: its file, and which tone is heard on which side when."""
+"""Reads an archived recording: which tone is on which side, and when."""
 
 import wave
 from pathlib import Path
@@ -8,8 +8,8 @@ import numpy as np
 from tests.harness.phones.audio import AUDIBLE_LEVEL, RATE_HZ, Samples, level
 
 Span = tuple[int, int]
-LEFT, RIGHT = 0, 1  # what the leg said, what it heard
-STEP_MS = 100  # whole periods of every tone that phones and the ring tone have
+LEFT, RIGHT = 0, 1  # sent by the leg, received by the leg
+STEP_MS = 100  # whole periods of the tones of phones and of the ring tone
 PER_MS = RATE_HZ // 1000
 
 
@@ -27,20 +27,20 @@ class RecordingFile:
         self.length_ms = len(self.sides[LEFT]) // PER_MS
 
     def spans(self, side: int, hz: int) -> list[Span]:
-        """Say from when to when a tone is heard on a side, in steps of 100 ms."""
+        """Return start and end of a tone on a side, in steps of 100 ms."""
         samples = self.sides[side]
-        begins = range(0, self.length_ms - STEP_MS + 1, STEP_MS)
+        starts = range(0, self.length_ms - STEP_MS + 1, STEP_MS)
         heard = [
             ms
-            for ms in begins
+            for ms in starts
             if level(samples[ms * PER_MS :][: STEP_MS * PER_MS], hz) > AUDIBLE_LEVEL
         ]
         found: list[Span] = []
         for ms in heard:
-            begin = found.pop()[0] if found and found[-1][1] == ms else ms
-            found.append((begin, ms + STEP_MS))
+            start = found.pop()[0] if found and found[-1][1] == ms else ms
+            found.append((start, ms + STEP_MS))
         return found
 
     def heard_ms(self, side: int, hz: int) -> int:
-        """Say for how long a tone is heard on a side."""
-        return sum(end - begin for begin, end in self.spans(side, hz))
+        """Return the total length of a tone on a side."""
+        return sum(end - start for start, end in self.spans(side, hz))

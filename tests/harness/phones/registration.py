@@ -1,4 +1,4 @@
-"""An agent's phone says where it is, as SIP's REGISTER does."""
+"""Registers an agent's phone by SIP REGISTER."""
 
 import tempfile
 from pathlib import Path
@@ -8,12 +8,12 @@ from tests.harness.phones.sip import SipCall
 
 
 async def register(pbx: Pbx, agent: str, port: int, expires_s: int = 3600) -> None:
-    """Say that an agent's phone is at a port, for so long; 0 takes that back."""
+    """Register an agent's phone at a port; `expires_s=0` unregisters it."""
     values = {"AGENT": agent, "PASSWORD": pbx.passwords.agents, "EXPIRES_S": expires_s}
     with tempfile.TemporaryDirectory(prefix="phone") as folder:
-        asking = SipCall(Path(folder), "register", port, f"127.0.0.1:{pbx.sip_port}")
+        call = SipCall(Path(folder), "register", port, f"127.0.0.1:{pbx.sip_port}")
         try:
-            await asking.start(values)
-            await asking.wait_ended()
+            await call.start(values)
+            await call.wait_ended()
         finally:
-            await asking.close()
+            await call.close()

@@ -1,4 +1,4 @@
-"""The media half of a phone: speaks its tone, presses keys, and keeps all that it hears."""
+"""The RTP side of a phone: sends a tone and digits, and keeps what it receives."""
 
 import asyncio
 import socket
@@ -16,13 +16,13 @@ ULAW = 0
 DIGITS = 101  # the payload type that the scenarios' SDP names
 QUIET = to_ulaw(np.zeros(FRAME_SAMPLES, np.int16))
 KEYS = "0123456789*#ABCD"
-SO_TIMESTAMPNS = 35  # Linux: the kernel dates what arrives, however late this process reads it
+SO_TIMESTAMPNS = 35  # Linux: the kernel timestamps packets, so a late reader does not matter
 DATED = struct.Struct("@qq")  # seconds and nanoseconds
 END_COPIES = 3  # RFC 4733, 2.5.1.4: the last packet is sent three times
 
 
 class Press(Struct, frozen=True):
-    """A key that went down and up, on the monotonic clock."""
+    """A key press, in monotonic milliseconds."""
 
     key: str
     down_ms: float
@@ -30,21 +30,21 @@ class Press(Struct, frozen=True):
 
 
 class RtpLine:
-    """One RTP socket on 127.0.0.1; `peer` is where to speak to once it is known."""
+    """One RTP socket on 127.0.0.1; `peer` is the remote address once it is known."""
 
     def __init__(self, tone_hz: int) -> None:
         self.frames: list[Frame] = []
         self.peer: tuple[str, int] | None = None
-        self.voice_ms: int | None = None  # how long its tone lasts; then it sends silence
+        self.voice_ms: int | None = None  # length of the tone; then it sends silence
         self._speech = to_ulaw(tone(tone_hz)) if tone_hz else None
         self._sequence = 0
         self._timestamp = 0
         self._is_pressing = False
         self._socket: socket.socket | None = None
-        self._speaker: asyncio.Task[None] | None = None
+        self._sender: asyncio.Task[None] | None = None
 
     async def open(self) -> int:
-        """Listen on a free port and return it."""
+        """Bind a free port and return it."""
         opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         opened.setblocking(False)
         opened.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
@@ -55,14 +55,14 @@ class RtpLine:
         return port
 
     def speak_to(self, port: int) -> None:
-        """Begin to speak, or go on to another port."""
+        """Send to this port from now on."""
         self.peer = ("127.0.0.1", port)
-        if self._speaker is None:
-            self._speaker = asyncio.get_running_loop().create_task(self._send_voice())
+        if self._sender is None:
+            self._sender = asyncio.get_running_loop().create_task(self._send_voice())
 
     @property
     def spoken_ms(self) -> int:
-        """Tell for how long it has spoken."""
+        """Return for how long it has sent audio."""
         return self._timestamp * FRAME_MS // FRAME_SAMPLES
 
     def send_silence(self) -> None:
@@ -70,13 +70,12 @@ class RtpLine:
         self._speech = to_ulaw(np.zeros(FRAME_SAMPLES, np.int16))
 
     def stop_sending(self) -> None:
-        """Say nothing more."""
-        if self._speaker is not None:
-            self._speaker.cancel()
-            self._speaker = None
+        """Send no more audio."""
+        if self._sender is not None:
+            self._sender.cancel()
+            self._sender = None
 
     def close(self) -> None:
-        """Hang up the socket."""
         self.stop_sending()
         if self._socket is not None:
             asyncio.get_running_loop().remove_reader(self._socket)
@@ -86,7 +85,7 @@ class RtpLine:
     async def press(
         self, keys: str, hold_ms: int, gap_ms: int, pressed: Callable[[Press], None]
     ) -> None:
-        """Press keys, each held so long, with so much between one's rise and the next's fall."""
+        """Press keys, each held for `hold_ms`, with `gap_ms` between two keys."""
         self._is_pressing = True
         try:
             for index, key in enumerate(keys):
@@ -97,14 +96,14 @@ class RtpLine:
             self._is_pressing = False
 
     def _read(self, opened: socket.socket) -> None:
-        """Keep what is heard, with the time of its arrival."""
+        """Keep received frames with their arrival times."""
         later_ms = (time.time_ns() - time.monotonic_ns()) / 1e6
         while True:
             try:
                 data, dates, _, _ = opened.recvmsg(2048, socket.CMSG_SPACE(DATED.size))
             except BlockingIOError:
                 return
-            except ConnectionError:  # nobody listens there any more
+            except ConnectionError:  # the peer has closed its socket
                 continue
             _, kind, _, timestamp, stream = struct.unpack_from("!BBHII", data)
             if kind & 0x7F == ULAW:
@@ -118,8 +117,8 @@ class RtpLine:
         spoken_ms = 0
         while True:
             if self._speech is not None and not self._is_pressing:
-                is_over = self.voice_ms is not None and spoken_ms >= self.voice_ms
-                self._send(ULAW, QUIET if is_over else self._speech, self._timestamp)
+                is_silent = self.voice_ms is not None and spoken_ms >= self.voice_ms
+                self._send(ULAW, QUIET if is_silent else self._speech, self._timestamp)
             spoken_ms += FRAME_MS
             self._timestamp += FRAME_SAMPLES
             due_s += FRAME_MS / 1000
@@ -128,24 +127,24 @@ class RtpLine:
     async def _press(self, key: str, hold_ms: int) -> Press:
         loop = asyncio.get_running_loop()
         down_s = loop.time()
-        began = self._timestamp
+        started = self._timestamp
         for passed_ms in range(FRAME_MS, hold_ms, FRAME_MS):
-            self._send_key(key, began, passed_ms, is_end=False, is_first=passed_ms == FRAME_MS)
+            self._send_key(key, started, passed_ms, is_end=False, is_first=passed_ms == FRAME_MS)
             await asyncio.sleep(max(0, down_s + passed_ms / 1000 - loop.time()))
         await asyncio.sleep(max(0, down_s + hold_ms / 1000 - loop.time()))
         up_s = loop.time()
         for _ in range(END_COPIES):
-            self._send_key(key, began, hold_ms, is_end=True, is_first=False)
-        self._timestamp = max(self._timestamp, began + FRAME_SAMPLES)
+            self._send_key(key, started, hold_ms, is_end=True, is_first=False)
+        self._timestamp = max(self._timestamp, started + FRAME_SAMPLES)
         return Press(key, down_s * 1000, up_s * 1000)
 
     def _send_key(
-        self, key: str, began: int, passed_ms: int, *, is_end: bool, is_first: bool
+        self, key: str, started: int, passed_ms: int, *, is_end: bool, is_first: bool
     ) -> None:
         """Send an event packet (RFC 4733, 2.3): the key, end bit and volume, duration so far."""
         flags = (0x80 if is_end else 0) | 10
         payload = struct.pack("!BBH", KEYS.index(key), flags, passed_ms * 8)
-        self._send(DIGITS | (0x80 if is_first else 0), payload, began)
+        self._send(DIGITS | (0x80 if is_first else 0), payload, started)
 
     def _send(self, kind: int, payload: bytes, timestamp: int) -> None:
         if self._socket is None or self.peer is None:
@@ -153,5 +152,5 @@ class RtpLine:
         self._sequence = (self._sequence + 1) & 0xFFFF
         stream = id(self) & 0xFFFFFFFF
         head = struct.pack("!BBHII", 0x80, kind, self._sequence, timestamp & 0xFFFFFFFF, stream)
-        with suppress(BlockingIOError, ConnectionError):  # lost on the wire
+        with suppress(BlockingIOError, ConnectionError):  # lost like a packet
             self._socket.sendto(head + payload, self.peer)

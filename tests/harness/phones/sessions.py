@@ -1,4 +1,4 @@
-"""What people ask of a crowd's call: transfers and conferences, parties by their names."""
+"""Transfer and conference requests for the call of `Parties`."""
 
 from typing import Any
 
@@ -14,92 +14,90 @@ class Transfer:
         self.id = ""
 
     async def start(self, mode: str = "attended", **more: object) -> View:
-        """Begin it."""
+        """Request the transfer and return its view."""
         parties = self._parties
-        asked = {
+        body = {
             "transferMode": mode,
             "customerChannelId": await parties.leg("customer"),
             "sourceChannelId": await parties.leg("source"),
             "target": {"kind": "number", "number": parties["target"].address},
         }
-        view = await parties.control("transfers", **{**asked, **more})
+        view = await parties.control("transfers", **{**body, **more})
         self.id = view["transferSessionId"]
         return view
 
     async def complete(self) -> View:
-        """Leave the source out."""
-        asked = {"completedByAgentId": "ada", "reason": "manual_complete"}
-        return await self._parties.control(f"transfers/{self.id}/complete", **asked)
+        """Complete the transfer."""
+        body = {"completedByAgentId": "ada", "reason": "manual_complete"}
+        return await self._parties.control(f"transfers/{self.id}/complete", **body)
 
     async def cancel(self) -> View:
-        """Bring the customer back."""
-        asked = {"cancelledByAgentId": "ada", "reason": "source_cancel"}
-        return await self._parties.control(f"transfers/{self.id}/cancel", **asked)
+        """Cancel the transfer."""
+        body = {"cancelledByAgentId": "ada", "reason": "source_cancel"}
+        return await self._parties.control(f"transfers/{self.id}/cancel", **body)
 
     async def wait_for_state(self, state: str, reason: str = "") -> None:
         """Wait for a state."""
         seen: View = {}
 
-        async def is_so() -> bool:
+        async def is_reached() -> bool:
             path = f"/calls/{self._parties.call}/transfers/{self.id}"
             seen.update(await self._parties.lab.engine.rpc("GET", path))
             return (seen["state"], seen.get("reason", "")) == (state, reason)
 
-        await until(is_so, what=f"the transfer to be {state} {reason}")
+        await until(is_reached, what=f"the transfer to be {state} {reason}")
 
 
 class Conference:
-    """A conference of the crowd, asked for by the source."""
+    """A conference that the source requests."""
 
     def __init__(self, parties: Parties) -> None:
         self._parties = parties
         self.id = ""
 
     async def add(self, name: str, **more: object) -> View:
-        """Call a party in."""
+        """Add a party and return the view."""
         address = self._parties[name].address
-        asked = {"requestedByAgentId": "ada", "targetExternalNumber": address, **more}
-        view = await self._parties.control("conference/members", **asked)
+        body = {"requestedByAgentId": "ada", "targetExternalNumber": address, **more}
+        view = await self._parties.control("conference/members", **body)
         self.id = view["conferenceSessionId"]
         return view
 
     async def kick(self, name: str) -> View:
-        """Put a party out."""
+        """Kick a party."""
         return await self.request(
             "kick", requesterAgentId="ada", targetChannelId=await self._leg(name)
         )
 
     async def leave(self, name: str) -> View:
-        """Let a party leave."""
         return await self.request("leave", agentId="ada", channelId=await self._leg(name))
 
     async def coach(self, name: str, coached: str | None) -> View:
-        """Let a party be heard by one other only, or by all again."""
+        """Let only one other party hear this one, or all with None."""
         other = {"coachedChannelId": await self._leg(coached)} if coached else {}
         return await self.request("coach", channelId=await self._leg(name), **other)
 
     async def view(self) -> View:
-        """Show it."""
         path = f"/calls/{self._parties.call}/conference/members"
         return await self._parties.lab.engine.rpc("GET", path)
 
     async def wait_for_state(self, state: str) -> None:
         """Wait for a state."""
 
-        async def is_so() -> bool:
+        async def is_reached() -> bool:
             return bool((await self.view())["state"] == state)
 
-        await until(is_so, what=f"the conference to be {state}")
+        await until(is_reached, what=f"the conference to be {state}")
 
     async def _leg(self, name: str) -> str:
         return await self._parties.leg(name)
 
-    async def request(self, path: str, **asked: Any) -> View:
-        """Ask something of it."""
-        asked = {"conferenceSessionId": self.id, **asked}
-        return await self._parties.control(f"conference/{path}", **asked)
+    async def request(self, path: str, **body: Any) -> View:
+        """Send a request for the conference."""
+        body = {"conferenceSessionId": self.id, **body}
+        return await self._parties.control(f"conference/{path}", **body)
 
 
 def all_hear_all(*names: str, silent: str = "") -> dict[str, str]:
-    """Say what each of some hears when all hear all others, but not who is silent."""
+    """Return the expected audio when all hear all others, except the one who is silent."""
     return {name: " ".join(each for each in names if each not in {name, silent}) for name in names}

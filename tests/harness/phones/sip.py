@@ -1,4 +1,4 @@
-"""The SIP half of a phone: one SIPp process for one call, watched through its message trace."""
+"""The SIP side of a phone: one SIPp process for one call, followed by its message trace."""
 
 import asyncio
 import re
@@ -21,7 +21,7 @@ _MESSAGE = re.compile(r"^-{47} [^\n]*\nUDP message (sent|received)[^\n]*:\n\n", 
 
 
 class SipMessage(Struct, frozen=True):
-    """One SIP message as it went over the wire; at_ms is when we saw it, on the monotonic clock."""
+    """One SIP message; at_ms is the monotonic time when it was read from the trace."""
 
     at_ms: float
     is_sent: bool
@@ -40,23 +40,23 @@ class SipMessage(Struct, frozen=True):
 
     @property
     def method(self) -> str:
-        """Return a request's method, or that of the request which a status answers."""
+        """Return the method of the request, or of the request that a response answers."""
         return self.header("CSeq").rpartition(" ")[2]
 
     def header(self, name: str) -> str:
-        """Return a header's first value; empty when there is none."""
+        """Return the first value of a header, or an empty string."""
         found = re.search(rf"^{name}: *(.*?)\r?$", self.text, re.MULTILINE)
         return found[1] if found else ""
 
     @property
     def rtp_port(self) -> int:
-        """Return the port that its SDP names; 0 without SDP."""
+        """Return the audio port of the SDP; 0 without SDP."""
         found = re.search(r"^m=audio (\d+)", self.text, re.MULTILINE)
         return int(found[1]) if found else 0
 
 
 class SipCall:
-    """A SIPp process with a scenario of `sipp/`, in which `@NAME@` stands for a value."""
+    """A SIPp process with a scenario of `sipp/`, in which `@NAME@` is replaced by a value."""
 
     def __init__(self, folder: Path, scenario: str, port: int, remote: str = "") -> None:
         self.port = port
@@ -69,7 +69,7 @@ class SipCall:
         self._watch_task: asyncio.Task[None] | None = None
 
     async def start(self, values: Mapping[str, object]) -> Self:
-        """Run it; returns when a called phone listens."""
+        """Start SIPp and return when it listens."""
         self._folder.mkdir(parents=True)
         text = (SCENARIOS / f"{self._scenario}.xml").read_text()
         for name, value in values.items():
@@ -83,7 +83,7 @@ class SipCall:
         return self
 
     def send(self, method: str, *headers: str) -> None:
-        """Send SIPp a request upon which its scenario does something: after INFO, it hangs up."""
+        """Send SIPp a request that triggers a step of its scenario; INFO hangs up."""
         request = (
             f"{method} sip:phone@127.0.0.1 SIP/2.0",
             f"Via: SIP/2.0/UDP 127.0.0.1:9;branch=z9hG4bK{time.monotonic_ns()}",
@@ -99,11 +99,11 @@ class SipCall:
             line.sendto("\r\n".join(request).encode(), ("127.0.0.1", self.port))
 
     async def wait_ended(self) -> None:
-        """Wait for SIPp to have ended by itself."""
+        """Wait until SIPp has ended by itself."""
         await until(lambda: self._process is None or not self._process.alive(), what="SIPp's end")
 
     async def close(self) -> None:
-        """End SIPp if it runs."""
+        """Kill SIPp if it runs."""
         if self._watch_task is not None:
             self._watch_task.cancel()
         if self._process is not None:
@@ -127,11 +127,11 @@ class SipCall:
         read = 0
         while True:
             if trace.exists() and trace.stat().st_size > read:
-                read += self._take(trace.read_bytes()[read:].decode(errors="replace"))
+                read += self._read_messages(trace.read_bytes()[read:].decode(errors="replace"))
             await asyncio.sleep(POLL_INTERVAL_S)
 
-    def _take(self, text: str) -> int:
-        """Take the whole messages of a piece of trace; returns how many bytes they were."""
+    def _read_messages(self, text: str) -> int:
+        """Read the complete messages of a piece of trace; returns their length in bytes."""
         heads = list(_MESSAGE.finditer(text))
         ends = [head.start() for head in heads[1:]] + [len(text)]
         for head, end in zip(heads, ends, strict=True):

@@ -1,7 +1,7 @@
-"""Six calls, each at another step, and proof that each goes on from there.
+"""Six calls in different states, and checks that each one continues.
 
-One hears a prompt, one is half through its digits, one lets a phone ring, two talk, one of two is
-on hold, one waits for a slow webhook.
+The states: a prompt plays, digits are half entered, a dialled phone rings, two parties talk, one of
+two parties is on hold, a slow webhook is pending.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from tests.harness.until import until
 PROMPT_MS = 13_000
 RINGS_MS = 11_000
 WEBHOOK_DELAY_MS = 9_000
-SLACK_MS = 150  # a prompt that is steered is stopped and played on from where it was
+SLACK_MS = 150  # a controlled prompt is stopped and resumed at its position
 KINDS = ("prompt", "gather", "ring", "talk", "hold", "ask")
 
 
 class SixCalls:
-    """Calls by kind in `ids`; who was called first is in `phones`, who was dialled in `far`."""
+    """Call ids by kind in `ids`; first legs in `phones`, dialled legs in `far`."""
 
     def __init__(self, lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
         self.ids: dict[str, str] = {}
@@ -38,7 +38,7 @@ class SixCalls:
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        """Begin them all, and bring each to its step."""
+        """Start all calls and bring each into its state."""
         await asyncio.gather(*map(self._start, KINDS))
         await self.phones["prompt"].until_hears(600)
         await self._lab.wait_for_state(self.ids["gather"], "gathering")
@@ -55,20 +55,20 @@ class SixCalls:
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
-    async def control(self, lab: Lab, kind: str, deed: str, **more: object) -> None:
-        """Ask something of a call's first leg through some engine; what is refused is said."""
+    async def control(self, lab: Lab, kind: str, operation: str, **more: object) -> None:
+        """Control the first leg of a call through an engine; raises RequestError."""
         call = self.ids[kind]
-        asked = {"channelId": f"{call}.l0", **more}
-        await lab.engine.rpc("POST", f"/calls/{call}/{deed}", asked)
+        body = {"channelId": f"{call}.l0", **more}
+        await lab.engine.rpc("POST", f"/calls/{call}/{operation}", body)
 
     async def wait_controllable(self, lab: Lab, timeout_s: float = 10) -> float:
-        """Wait until each can be controlled through an engine; returns how many ms that took."""
-        began_ms = now_ms()
+        """Wait until all calls can be controlled through an engine; returns the milliseconds."""
+        started_ms = now_ms()
         await asyncio.gather(*(self._wait_for_control(lab, kind, timeout_s) for kind in self.ids))
-        return now_ms() - began_ms
+        return now_ms() - started_ms
 
     async def assert_continue(self, lab: Lab) -> None:
-        """See each go on from where it stood, looked at and steered through some engine."""
+        """Assert that each call continues from its state, observed through an engine."""
         await asyncio.gather(
             self._finish_prompt(),
             self._finish_gather(),
@@ -97,8 +97,8 @@ class SixCalls:
                 return {"type": "play", "data": prompt, "action": play}
             case "gather":
                 data = {"maxDigits": 2, "timeout": 20_000, "digitTimeout": 20_000}
-                told = self._hooks.answers("/told", None)
-                return {"type": "gather", "data": data, "action": told}
+                result = self._hooks.answers("/result", None)
+                return {"type": "gather", "data": data, "action": result}
             case "ask":
                 return self._hooks.answers("/next", play, after_ms=WEBHOOK_DELAY_MS)
             case _:
@@ -107,8 +107,8 @@ class SixCalls:
                 return {"type": "dial", "data": {"number": number}, "action": after}
 
     async def _enter(self, phone: Any) -> Phone:
-        made: Phone = await self._stack.enter_async_context(phone)
-        return made
+        opened: Phone = await self._stack.enter_async_context(phone)
+        return opened
 
     async def _is_stored(self) -> bool:
         stories = [await self._lab.timeline_events(self.ids[kind]) for kind in ("gather", "ring")]
@@ -137,8 +137,8 @@ class SixCalls:
 
     async def _finish_gather(self) -> None:
         await self.phones["gather"].press("2")
-        told = await self._hooks.wait_for_request("/told")
-        assert (told.body["dtmf"], told.body["reason"]) == ("12", "max-digits")
+        result = await self._hooks.wait_for_request("/result")
+        assert (result.body["dtmf"], result.body["reason"]) == ("12", "max-digits")
 
     async def _finish_ring(self) -> None:
         await self._expect_bridged("ring")

@@ -1,7 +1,7 @@
-"""A REST layer of our own before engines, and an account's calls over it.
+"""A REST layer in front of engines, with an account and its requests.
 
 async with Api(tmp_path / "api", engines=[engine]) as api:
-    call = await api.ask("POST", "/srmain/voice/call", {"from": …})
+    call = await api.request("POST", "/srmain/voice/call", {"from": …})
 """
 
 import json
@@ -18,7 +18,7 @@ ACCOUNT, NUMBER = "rest", "+15550001"
 
 
 class Api(ApiProcess):
-    """Its account has a number."""
+    """A REST layer whose account owns one number."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Api(ApiProcess):
         )
 
     async def token(self, agent: str | None = None) -> str:
-        """Get an access token, of an agent if named."""
+        """Return an access token, optionally of an agent."""
         body = {"apiKey": self.api_key, "apiSecret": self.api_secret, "agentId": agent}
         path = f"/auth/get-access-token/{ACCOUNT}"
         return str((await self.request("POST", path, body, token=""))["accessToken"])
@@ -49,7 +49,7 @@ class Api(ApiProcess):
     async def request(
         self, method: str, path: str, body: object = None, *, token: str
     ) -> dict[str, Any]:
-        """Ask; raises Refused."""
+        """Send a request and return its JSON; raises RequestError."""
         headers = {"Authorization": token} if token else {}
         async with (
             aiohttp.ClientSession(headers=headers) as session,

@@ -1,4 +1,4 @@
-"""A REST layer as a process: killed and started like an operator's."""
+"""A REST layer as a process."""
 
 import json
 import secrets
@@ -15,8 +15,8 @@ ACCOUNT = "acme"
 class ApiProcess(Server):
     """One process on a free port, with an account and its key.
 
-    Engines judge by the account's terms from then on, so with others' tests it has a name of its
-    own.
+    It publishes the dial policy of its account to the engines, so tests that share engines use
+    different accounts.
     """
 
     ready_path = "/readyz"
@@ -48,13 +48,11 @@ class ApiProcess(Server):
         }
 
     def command(self) -> Sequence[str]:
-        """Return the command that operators use."""
         return (sys.executable, "-m", "engine", "api")
 
     def environment(self) -> Mapping[str, str]:
-        """Return the settings."""
         return self._settings
 
     async def is_ready(self) -> bool:
-        """Tell whether it can do its work."""
+        """Return whether `ready_path` answers 200."""
         return await is_well(self.url + self.ready_path)

@@ -1,4 +1,4 @@
-"""A key and a certificate of our own, for servers that speak TLS."""
+"""A self-signed certificate for TLS servers of tests."""
 
 import datetime as dt
 
@@ -9,7 +9,7 @@ from cryptography.x509.oid import NameOID
 
 
 def certificate() -> tuple[bytes, bytes]:
-    """Make a key, and a certificate for localhost that it has signed itself."""
+    """Return a private key and a self-signed certificate for localhost, both as PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = dt.datetime.now(dt.UTC)

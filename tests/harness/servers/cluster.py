@@ -1,4 +1,4 @@
-"""Several engines over one Valkey, with one or more PBX nodes, and which of them has which slot."""
+"""Several engines over one Valkey, with one or more PBX nodes, and the owners of their slots."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ LEASE_S = 2.0
 
 
 class Cluster:
-    """`labs` are the same lab, each seen through another engine."""
+    """`labs` are views of the same servers, each through another engine."""
 
     def __init__(self, folder: Path, *, engines: int = 2, nodes: int = 1) -> None:
         self.trunk_port = free_port()
@@ -57,7 +57,7 @@ class Cluster:
         await self._stack.aclose()
 
     async def _start_all(self, *servers: Server) -> None:
-        """Start servers side by side, which end with the cluster, also if one does not start."""
+        """Start servers concurrently; all stop with the cluster, even if one fails to start."""
         for server in servers:
             self._stack.push_async_callback(server.stop)
         async with asyncio.TaskGroup() as starting:
@@ -65,28 +65,28 @@ class Cluster:
                 starting.create_task(server.start())
 
     def add_engine(
-        self, settings: Mapping[str, str] | None = None, ways: Sequence[TcpProxy] = ()
+        self, settings: Mapping[str, str] | None = None, proxies: Sequence[TcpProxy] = ()
     ) -> Lab:
-        """Prepare one more engine, and look through it."""
+        """Add an engine that is not started, and return its Lab."""
         engine = Engine(
             self._folder / f"engine{len(self.labs) + 1}",
             valkey=self.valkey,
             nodes=self.nodes,
             settings={"SWITCHROOM_LEASE_S": str(LEASE_S), **(settings or {})},
             token=self._token,
-            ways=ways,
+            proxies=proxies,
         )
         self.labs.append(Lab(self.valkey, self.nodes[0], engine, self.trunk_port))
         return self.labs[-1]
 
     async def join(self) -> Lab:
-        """Start one more engine, which ends with the cluster."""
+        """Add an engine, start it and return its Lab."""
         lab = self.add_engine()
         await self._stack.enter_async_context(lab.engine)
         return lab
 
     async def owners(self) -> dict[int, int]:
-        """Tell the process id of each slot's owner, of those whose lease runs."""
+        """Return the process id of the owner of each slot with a valid lease."""
         client = Redis.from_url(self.valkey.url)
         try:
             return await read_owners(client)
@@ -94,42 +94,42 @@ class Cluster:
             await client.aclose()
 
     async def slots_of(self, engine: Engine) -> list[int]:
-        """List the slots that an engine has."""
+        """Return the slots that an engine owns."""
         return [slot for slot, pid in (await self.owners()).items() if pid == engine.pid]
 
     async def wait_balanced(self, timeout_s: float = 15) -> None:
-        """Wait until the engines that run have equal shares of the slots."""
+        """Wait until the running engines own equal shares of the slots and are ready."""
         running = [lab.engine for lab in self.labs if lab.engine.running()]
 
-        async def is_so() -> bool:
+        async def is_balanced() -> bool:
             counts = [len(await self.slots_of(each)) for each in running]
             return sum(counts) == SLOTS and max(counts) - min(counts) <= 1
 
-        await until(is_so, timeout_s=timeout_s, what="equal shares of the slots")
+        await until(is_balanced, timeout_s=timeout_s, what="equal shares of the slots")
         for engine in running:
             await until(engine.is_ready, what="an engine to be ready")
 
     async def wait_empty(self, timeout_s: float = 10) -> None:
-        """Wait until there is no call, no channel and no bridge."""
+        """Wait until no call, no channel and no bridge is left."""
         running = next(lab for lab in self.labs if lab.engine.running())
 
-        async def is_so() -> bool:
+        async def is_empty() -> bool:
             left = (await running.engine.rpc("GET", "/calls"))["calls"]
             for node in self.nodes:
-                seen = Lab(self.valkey, node, running.engine, self.trunk_port)
-                left += [*await seen.ari("channels"), *await seen.ari("bridges")]
+                lab = Lab(self.valkey, node, running.engine, self.trunk_port)
+                left += [*await lab.ari("channels"), *await lab.ari("bridges")]
             return not left
 
-        await until(is_so, timeout_s=timeout_s, what="the PBX nodes to be empty")
+        await until(is_empty, timeout_s=timeout_s, what="the PBX nodes to be empty")
 
     async def flush(self) -> None:
-        """Let the store lose everything."""
+        """Delete everything in the store."""
         client = Redis.from_url(self.valkey.url)
         await client.flushall()
         await client.aclose()
 
     async def events(self) -> Sequence[dict[str, Any]]:
-        """Read all events told so far, slot by slot, in order."""
+        """Return all published events, slot by slot, in order."""
         client = Redis.from_url(self.valkey.url)
         try:
             streams: list[Any] = [await client.xrange(f"{{s{s}}}:events") for s in range(SLOTS)]
@@ -139,26 +139,26 @@ class Cluster:
 
 
 async def read_owners(client: Redis) -> dict[int, int]:
-    """Tell the process id of each slot's owner, of those whose lease runs, by one look."""
-    look = client.pipeline(transaction=False)
-    look.time()
+    """Return the process id of the owner of each slot with a valid lease, in one round trip."""
+    pipeline = client.pipeline(transaction=False)
+    pipeline.time()
     for slot in range(SLOTS):
-        look.hgetall(f"{{s{slot}}}:owner")
-    (now_s, now_us), *kept = await look.execute()
+        pipeline.hgetall(f"{{s{slot}}}:owner")
+    (now_s, now_us), *leases = await pipeline.execute()
     now_ms = now_s * 1000 + now_us // 1000
     return {
         slot: int(each[b"owner"].rpartition(b"-")[2])
-        for slot, each in enumerate(kept)
+        for slot, each in enumerate(leases)
         if int(each.get(b"until", 0)) > now_ms
     }
 
 
 def freeze(engine: Engine) -> None:
-    """Stop a process in its tracks (SIGSTOP)."""
+    """Suspend an engine (SIGSTOP)."""
     os.kill(engine.pid, signal.SIGSTOP)
 
 
 def thaw(engine: Engine) -> None:
-    """Let it go on as if nothing had been (SIGCONT)."""
+    """Resume an engine (SIGCONT)."""
     if engine.running():
         os.kill(engine.pid, signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""A Switchroom engine of our own, as a process: killed and started again like an operator's.
+"""A Switchroom engine as a process.
 
 async with Engine(tmp_path / "engine", valkey=valkey, nodes=[pbx]) as engine:
     call = await engine.rpc("POST", "/calls", {"account": "acme", …})
@@ -22,7 +22,7 @@ from tests.harness.servers.valkey import Valkey
 
 
 class RequestError(Exception):
-    """The RPC said no: the status and the problem."""
+    """The RPC or the REST layer refused a request; has the status and the problem."""
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
         super().__init__(f"{status}: {problem}")
@@ -31,7 +31,7 @@ class RequestError(Exception):
 
 
 class Engine(Server):
-    """One engine on a free port; everything on loopback may be fetched and asked."""
+    """One engine on a free port, which may fetch media from and send webhooks to loopback."""
 
     def __init__(  # noqa: PLR0913 - a test names only what it varies
         self,
@@ -40,26 +40,24 @@ class Engine(Server):
         valkey: Valkey,
         nodes: Sequence[Pbx],
         settings: Mapping[str, str] | None = None,
-        terms: Mapping[str, Mapping[str, object]] | None = None,
+        node_options: Mapping[str, Mapping[str, object]] | None = None,
         token: str = "",
-        ways: Sequence[TcpProxy] = (),
+        proxies: Sequence[TcpProxy] = (),
     ) -> None:
         super().__init__(folder)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.token = token or secrets.token_hex(16)  # engines of one store have the same
+        self.token = token or secrets.token_hex(16)  # engines of one store share it
         self._valkey = valkey
         self._nodes = nodes
         self._settings = settings or {}
-        self._node_options = terms or {}  # weight and limits, by node
-        self._proxies = {way.target_port: way.port for way in ways}  # else it goes there directly
+        self._node_options = node_options or {}  # weight and limits by node
+        self._proxies = {proxy.target_port: proxy.port for proxy in proxies}
 
     def command(self) -> Sequence[str]:
-        """Return the command that operators use."""
         return (sys.executable, "-m", "engine", "engine")
 
     def environment(self) -> Mapping[str, str]:
-        """Return the settings."""
         return {
             "SWITCHROOM_REDIS_URL": f"redis://127.0.0.1:{self._proxied(self._valkey.port)}/0",
             "SWITCHROOM_NODES": json.dumps([self._node(pbx) for pbx in self._nodes]),
@@ -76,16 +74,16 @@ class Engine(Server):
         }
 
     async def is_ready(self) -> bool:
-        """Tell whether it can take calls."""
+        """Return whether /readyz answers 200."""
         return await is_well(self.url + "/readyz")
 
     @property
     def recordings(self) -> Path:
-        """Return where recordings are filed."""
+        """Return the folder where recordings are archived."""
         return self.folder / "recordings"
 
     async def rpc(self, method: str, path: str, body: object = None) -> dict[str, Any]:
-        """Ask over RPC; raises Refused."""
+        """Send an RPC request and return its JSON; raises RequestError."""
         headers = {"Authorization": f"Bearer {self.token}"}
         async with (
             aiohttp.ClientSession(headers=headers) as session,
@@ -99,7 +97,7 @@ class Engine(Server):
     async def wait_for_event(
         self, call_id: str, event: str, timeout_s: float = 15
     ) -> dict[str, Any]:
-        """Wait for an event of a call, or find it among those that were told."""
+        """Return an event of a call, waiting for it if it has not been published yet."""
         headers = {
             "Authorization": f"Bearer {self.token}",
             "Last-Event-ID": json.dumps({call_id.partition("-")[0]: "0-0"}),
@@ -116,13 +114,13 @@ class Engine(Server):
                     return dict(found)
         raise TimeoutError(f"no event {event} of {call_id}")
 
-    async def originate(self, **asked: object) -> str:
+    async def originate(self, **request: object) -> str:
         """Start a call; returns its id."""
-        started = await self.rpc("POST", "/calls", {"account": "acme", **asked})
+        started = await self.rpc("POST", "/calls", {"account": "acme", **request})
         return str(started["callId"])
 
     async def call(self, call_id: str) -> dict[str, Any]:
-        """Show a call."""
+        """Return the view of a call."""
         return await self.rpc("GET", f"/calls/{call_id}")
 
     def _node(self, pbx: Pbx) -> dict[str, object]:

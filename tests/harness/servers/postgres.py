@@ -1,4 +1,4 @@
-"""A PostgreSQL of our own, from Debian's package; it never runs as root, so its folder is its own.
+"""A PostgreSQL server from the Debian package; it does not run as root, so it owns its folder.
 
 async with Postgres() as postgres:
     database = Database(postgres.url)
@@ -22,7 +22,7 @@ FASTER = ("fsync=off", "full_page_writes=off", "max_connections=50")
 
 
 def find_postgres() -> Path | None:
-    """Find the newest installed server's programs."""
+    """Return the program folder of the newest installed version, if any."""
     found = sorted(BINARIES.glob("*/bin"), key=lambda each: int(each.parent.name))
     return found[-1] if found else None
 
@@ -38,21 +38,21 @@ class Postgres(Server):
         self.url = f"postgresql+asyncpg://{USER}@127.0.0.1:{self.port}/postgres"
 
     def prepare(self) -> None:
-        """Make the cluster; trust is for who is on this machine, while the tests run."""
+        """Create the database cluster; local connections need no password."""
         super().prepare()
         if os.geteuid() == 0:
             shutil.chown(self.folder, USER, USER)
-        made = (f"{self._bin}/initdb", "-D", str(self._data), "-U", USER, "-A", "trust", "-N")
-        subprocess.run((*self._as_user(), *made), check=True, capture_output=True, cwd=self.folder)
+        initdb = (f"{self._bin}/initdb", "-D", str(self._data), "-U", USER, "-A", "trust", "-N")
+        argv = (*self._as_user(), *initdb)
+        subprocess.run(argv, check=True, capture_output=True, cwd=self.folder)
 
     def command(self) -> Sequence[str]:
-        """Return the server's command line."""
         options = [part for each in self._settings for part in ("-c", each)]
-        place = ("-D", str(self._data), "-h", "127.0.0.1", "-p", str(self.port), "-k", "")
-        return [*self._as_user(), f"{self._bin}/postgres", *place, *options]
+        location = ("-D", str(self._data), "-h", "127.0.0.1", "-p", str(self.port), "-k", "")
+        return [*self._as_user(), f"{self._bin}/postgres", *location, *options]
 
     async def is_ready(self) -> bool:
-        """Tell whether it takes connections."""
+        """Return whether it accepts connections."""
         try:
             connection = await asyncpg.connect(
                 host="127.0.0.1", port=self.port, user=USER, database="postgres"
@@ -63,7 +63,7 @@ class Postgres(Server):
         return True
 
     async def stop(self) -> None:
-        """End it, and leave nothing."""
+        """Stop it and delete its folder."""
         await super().stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -81,6 +81,6 @@ class Postgres(Server):
     def _as_user(self) -> Sequence[str]:
         if os.geteuid() != 0:
             return ()
-        # Who changes its user loses the signal that was asked for before.
-        tie = ("--pdeathsig", "KILL") if self._bound else ()
-        return ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *tie, "--")
+        # A change of user clears the parent-death signal, so it is set after the change.
+        bound = ("--pdeathsig", "KILL") if self._bound else ()
+        return ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *bound, "--")

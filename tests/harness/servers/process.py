@@ -1,7 +1,7 @@
-"""One program, started with its output in a log file and ended by its own id, never by a name.
+"""One program, started with its output in a log file and stopped by its process id.
 
-`Process.start(argv, log=path)` starts one that dies with the tests; with `bound=False` it outlives
-its parent, and `Process.load(pid_file)` finds it again after `save(pid_file)`.
+`Process.start(argv, log=path)` starts a program that ends with the tests. With `bound=False` it
+outlives its parent, and `Process.load(pid_file)` finds it again after `save(pid_file)`.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Self
 
 from tests.harness.until import until
 
-# Whose parent died before the signal was asked for would wait for it in vain.
+# If the parent died before the signal was set, the shell sees another parent and exits.
 _BOUND_PREFIX = (
     "setpriv",
     "--pdeathsig",
@@ -26,13 +26,13 @@ _BOUND_PREFIX = (
 
 
 class Process:
-    """A running program: its id, and when it began, so that a re-used id is not taken for it."""
+    """A running program: process id and start time, so that a reused id is not mistaken for it."""
 
     def __init__(
-        self, pid: int, began_ticks: int, child: subprocess.Popen[bytes] | None = None
+        self, pid: int, started_ticks: int, child: subprocess.Popen[bytes] | None = None
     ) -> None:
         self.pid = pid
-        self._started_ticks = began_ticks
+        self._started_ticks = started_ticks
         self._child = child
 
     @classmethod
@@ -45,11 +45,11 @@ class Process:
         cwd: Path | None = None,
         bound: bool = True,
     ) -> Self:
-        """Start a program in a session of its own; `bound` ends it when this process ends."""
-        tie = [*_BOUND_PREFIX, str(os.getpid())] if bound else []
+        """Start a program in its own session; `bound` kills it when this process ends."""
+        prefix = [*_BOUND_PREFIX, str(os.getpid())] if bound else []
         with log.open("ab") as out:
             child = subprocess.Popen(
-                [*tie, *argv],
+                [*prefix, *argv],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
@@ -61,30 +61,30 @@ class Process:
 
     @classmethod
     def load(cls, path: Path) -> Self | None:
-        """Find a program again by the file that `save` wrote; None if it has ended."""
+        """Return the program of a file that `save` wrote, or None if it has ended."""
         try:
-            pid, began_ticks = path.read_text().split()
+            pid, started_ticks = path.read_text().split()
         except FileNotFoundError:
             return None
-        process = cls(int(pid), int(began_ticks))
+        process = cls(int(pid), int(started_ticks))
         return process if process.alive() else None
 
     def save(self, path: Path) -> None:
-        """Write what `load` needs."""
+        """Write the file that `load` reads."""
         path.write_text(f"{self.pid} {self._started_ticks}\n")
 
     def alive(self) -> bool:
-        """Tell whether it still runs; one of our own that has ended is reaped."""
+        """Return whether it still runs; an ended child is reaped."""
         if self._child is not None:
             return self._child.poll() is None
         try:
-            state, began_ticks = _stat(self.pid)
+            state, started_ticks = _stat(self.pid)
         except FileNotFoundError:
             return False
-        return began_ticks == self._started_ticks and state != "Z"
+        return started_ticks == self._started_ticks and state != "Z"
 
     async def stop(self, timeout_s: float = 15) -> None:
-        """Ask it to end (SIGTERM), and kill it if it has not done so in time."""
+        """Send SIGTERM, and SIGKILL after the timeout."""
         self._signal(signal.SIGTERM)
         try:
             await until(lambda: not self.alive(), timeout_s=timeout_s, what=f"{self.pid} to end")
@@ -92,7 +92,7 @@ class Process:
             await self.kill()
 
     async def kill(self) -> None:
-        """End it as a crash would (SIGKILL)."""
+        """Send SIGKILL and wait for the end."""
         self._signal(signal.SIGKILL)
         await until(lambda: not self.alive(), what=f"{self.pid} to end")
 

@@ -1,7 +1,7 @@
-"""A REST layer over any database, before whatever speaks an engine's RPC, or nothing.
+"""A REST layer over any database, with or without an engine.
 
 async with RecordsApi(folder, database_url=url, engine_url=engine.url, rpc_token=token) as api:
-    status, page = await api.ask("GET", "/srmain/cdr", …)
+    status, page = await api.request("GET", "/srmain/cdr", …)
 """
 
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ from tests.harness.servers.api_process import ACCOUNT, ApiProcess
 
 
 class RecordsApi(ApiProcess):
-    """It need not reach an engine to be asked for records."""
+    """It is ready without an engine."""
 
     ready_path = "/healthz"
 
-    def __init__(  # noqa: PLR0913 - each has its name
+    def __init__(  # noqa: PLR0913 - all are keywords
         self,
         folder: Path,
         *,
@@ -39,16 +39,16 @@ class RecordsApi(ApiProcess):
     async def request(
         self, method: str, path: str, body: object = None, **query: object
     ) -> tuple[int, Any]:
-        """Ask as the account; give status and answer."""
-        words = {name: str(value) for name, value in query.items()}
+        """Send a request as the account; returns status and JSON."""
+        params = {name: str(value) for name, value in query.items()}
         async with (
             self._session() as http,
-            http.request(method, f"{self.url}{path}", params=words, json=body) as reply,
+            http.request(method, f"{self.url}{path}", params=params, json=body) as reply,
         ):
             return reply.status, await reply.json(content_type=None)
 
     async def text(self, path: str) -> str:
-        """Download a text as the account."""
+        """Return a text that the account downloads."""
         async with self._session() as http, http.get(f"{self.url}{path}") as reply:
             assert reply.status == 200, await reply.text()
             return await reply.text()

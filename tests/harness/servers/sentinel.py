@@ -1,4 +1,4 @@
-"""A sentinel of our own, which watches a primary and makes a replica of it the next one."""
+"""A Sentinel that watches a primary and promotes one of its replicas."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ NAME = "main"
 
 
 class Sentinel(Valkey):
-    """Alone it decides; `address` is what an operator would write."""
+    """A Sentinel with a quorum of one; `address` is the Redis URL that an operator configures."""
 
     def __init__(self, folder: Path, primary: Valkey) -> None:
         super().__init__(folder)
@@ -17,7 +17,7 @@ class Sentinel(Valkey):
         self.address = f"redis+sentinel://127.0.0.1:{self.port}/{NAME}/0"
 
     def prepare(self) -> None:
-        """Write its file, which it will write itself from then on."""
+        """Write its configuration, which it rewrites itself while it runs."""
         super().prepare()
         lines = (
             f"port {self.port}",
@@ -29,5 +29,4 @@ class Sentinel(Valkey):
         (self.folder / "sentinel.conf").write_text("\n".join(lines))
 
     def command(self) -> Sequence[str]:
-        """Return its command line."""
         return [super().command()[0], str(self.folder / "sentinel.conf"), "--sentinel"]

@@ -1,4 +1,4 @@
-"""What PBX, Valkey and engine have in common: start, be ready, stop, crash, start again."""
+"""Base class of servers that tests start, stop and kill."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -13,10 +13,10 @@ from tests.harness.until import until
 
 
 class Server(ABC):
-    """A program that serves: ready when it answers; its ports and files outlive a restart.
+    """A server program; its ports and files stay the same after a restart.
 
-    `async with` starts it and ends it. With `bound` it dies with this process, else it lives on,
-    and `running()` finds it again by the files in its folder.
+    `async with` starts and stops it. With `bound` it ends with this process, otherwise it outlives
+    this process and `running()` finds it again by the files in its folder.
     """
 
     ready_within_s: float = 30
@@ -29,28 +29,28 @@ class Server(ABC):
 
     @abstractmethod
     def command(self) -> Sequence[str]:
-        """Return what to run."""
+        """Return the command line."""
 
     @abstractmethod
     async def is_ready(self) -> bool:
-        """Tell whether it is ready to serve."""
+        """Return whether it serves requests."""
 
     def environment(self) -> Mapping[str, str]:
-        """Return what the program's environment has beside ours."""
+        """Return environment variables for the program, in addition to ours."""
         return {}
 
     def prepare(self) -> None:
-        """Make the folder and write what the program needs to find; may block."""
+        """Create the folder and the configuration; may block."""
         self.folder.mkdir(parents=True, exist_ok=True)
 
     async def start(self) -> Self:
-        """Start it and return when it answers; raises RuntimeError, with its last words, if not."""
+        """Start it and return when it is ready; raises RuntimeError with its output if it ends."""
         await asyncio.to_thread(self.prepare)
         self._process = Process.start(
             self.command(),
             log=self.log,
             env=self.environment(),
-            cwd=self.folder,  # away from the .env of whoever runs this
+            cwd=self.folder,  # not where the .env of the developer is
             bound=self._bound,
         )
         self._process.save(self._pid_file)
@@ -64,32 +64,32 @@ class Server(ABC):
         return self
 
     def running(self) -> bool:
-        """Tell whether it runs, whoever started it in this folder."""
+        """Return whether it runs, even if another process has started it."""
         if self._process is None:
             self._process = Process.load(self._pid_file)
         return self._process is not None and self._process.alive()
 
     @property
     def pid(self) -> int:
-        """Return its process id; raises RuntimeError if it does not run."""
+        """Return the process id; raises RuntimeError if it does not run."""
         if not self.running() or self._process is None:
             raise RuntimeError(f"{self.folder} does not run")
         return self._process.pid
 
     async def stop(self) -> None:
-        """End it in good order; nothing happens if it does not run."""
+        """Stop it by SIGTERM if it runs."""
         if self.running() and self._process is not None:
             await self._process.stop()
         self._process = None
 
     async def kill(self) -> None:
-        """End it as a crash would."""
+        """Stop it by SIGKILL if it runs."""
         if self.running() and self._process is not None:
             await self._process.kill()
         self._process = None
 
     async def restart(self) -> None:
-        """Stop it if it runs, and start it with the same ports and files."""
+        """Stop it if it runs, and start it again."""
         await self.stop()
         await self.start()
 
@@ -105,13 +105,13 @@ class Server(ABC):
 
     async def _is_ready(self) -> bool:
         if not self.running():
-            last_words = self.log.read_text(errors="replace")[-2000:]
-            raise RuntimeError(f"{self.folder.name} ended before it was ready:\n{last_words}")
+            output = self.log.read_text(errors="replace")[-2000:]
+            raise RuntimeError(f"{self.folder.name} ended before it was ready:\n{output}")
         return await self.is_ready()
 
 
 async def is_well(url: str, **headers: str) -> bool:
-    """Tell whether an address answers with 200."""
+    """Return whether an address answers 200."""
     try:
         async with aiohttp.ClientSession(headers=headers) as session, session.get(url) as reply:
             return reply.status == 200

@@ -1,8 +1,8 @@
-"""A real SMTP server on a free port, and what it was given.
+"""An SMTP server on a free port that keeps what it receives.
 
 async with Mailbox() as mailbox:
     …
-    letter = mailbox.letters[0]
+    message = mailbox.messages[0]
 """
 
 import asyncio
@@ -14,39 +14,37 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 
 class Mailbox:
-    """Takes letters; or answers as `refusal` says, such as `550 no such mailbox`.
+    """Accepts messages, or answers with `refusal`, such as `550 no such mailbox`.
 
-    While it `hesitates`, it hears letters to their end, and neither takes nor refuses them.
+    While it `hangs`, it reads messages to their end and does not answer.
     """
 
     def __init__(self, password: str = "") -> None:
         self.messages: list[EmailMessage] = []
         self.refusal = ""
         self.hangs = False
-        self.received = 0  # letters, to their end
+        self.received = 0  # messages that were read to their end
         self.port = 0
         self._password = password
 
     async def __aenter__(self) -> Self:
-        """Begin to serve."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._protocol, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
     async def __aexit__(self, *_exc: object) -> None:
-        """Serve no more."""
         self._server.close()
         await self._server.wait_closed()
 
-    # The names of these are aiosmtpd's.
+    # aiosmtpd calls these methods by name.
 
     async def handle_RCPT(  # noqa: N802
         self, _server: SMTP, session: Session, envelope: Envelope, address: str, _options: Any
     ) -> str:
-        """Take an addressee."""
+        """Accept a recipient."""
         if self._password and not session.authenticated:
-            return "530 who is there?"
+            return "530 authentication required"
         if self.refusal:
             return self.refusal
         envelope.rcpt_tos.append(address)
@@ -55,21 +53,21 @@ class Mailbox:
     async def handle_DATA(  # noqa: N802
         self, _server: SMTP, _session: Session, envelope: Envelope
     ) -> str:
-        """Take a letter."""
+        """Accept a message."""
         assert isinstance(envelope.content, bytes)
         self.received += 1
         if self.hangs:
-            await asyncio.Event().wait()  # until the connection is gone
-        letter = message_from_bytes(envelope.content, policy=policy.default)
-        assert isinstance(letter, EmailMessage)
-        self.messages.append(letter)
+            await asyncio.Event().wait()  # until the connection is closed
+        message = message_from_bytes(envelope.content, policy=policy.default)
+        assert isinstance(message, EmailMessage)
+        self.messages.append(message)
         return "250 OK"
 
     def _protocol(self) -> SMTP:
         return SMTP(self, authenticator=self._authenticated, auth_require_tls=False)
 
-    def _authenticated(self, *asked: Any) -> AuthResult:
-        given = asked[-1]
-        assert isinstance(given, LoginPassword)
-        is_right = given.password.decode() == self._password
-        return AuthResult(success=is_right, handled=False)  # so it is answered for us
+    def _authenticated(self, *arguments: Any) -> AuthResult:
+        login = arguments[-1]
+        assert isinstance(login, LoginPassword)
+        is_valid = login.password.decode() == self._password
+        return AuthResult(success=is_valid, handled=False)  # aiosmtpd then sends the answer

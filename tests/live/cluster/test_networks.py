@@ -15,12 +15,12 @@ async def test_an_engine_without_its_store(
 ) -> None:
     """Another goes on with its calls; what it sent meanwhile comes late, and changes nothing."""
     cluster = Cluster(tmp_path, engines=0, nodes=2)
-    async with TcpProxy(cluster.valkey.port) as way:
-        cut_off, other = cluster.add_engine(ways=[way]), cluster.add_engine()
+    async with TcpProxy(cluster.valkey.port) as proxy:
+        cut_off, other = cluster.add_engine(proxies=[proxy]), cluster.add_engine()
         async with cluster, SixCalls(cut_off, hooks, sounds) as calls:
-            way.cut()
+            proxy.cut()
             await calls.wait_controllable(other)
-            way.restore()
+            proxy.restore()
             await until(lambda: "slot lost" in cut_off.engine.log.read_text(), what="it to notice")
             await calls.assert_continue(other)
             await cluster.wait_balanced()
@@ -32,10 +32,10 @@ async def test_an_engine_without_a_pbx(
 ) -> None:
     """Another, which reaches it, goes on with its calls; it takes part again when it can."""
     cluster = Cluster(tmp_path, engines=0, nodes=2)
-    async with TcpProxy(cluster.nodes[0].ports.ari) as way:
-        cut_off, other = cluster.add_engine(ways=[way]), cluster.add_engine()
+    async with TcpProxy(cluster.nodes[0].ports.ari) as proxy:
+        cut_off, other = cluster.add_engine(proxies=[proxy]), cluster.add_engine()
         async with cluster, SixCalls(cut_off, hooks, sounds) as calls:
-            way.cut()
+            proxy.cut()
 
             async def is_handed_over() -> bool:
                 return not await cluster.slots_of(cut_off.engine)
@@ -43,6 +43,6 @@ async def test_an_engine_without_a_pbx(
             await until(is_handed_over, timeout_s=12, what="its slots to be the other's")
             await calls.wait_controllable(other)
             await calls.assert_continue(other)
-            way.restore()
+            proxy.restore()
             await cluster.wait_balanced()
             await cluster.wait_empty()

@@ -15,7 +15,7 @@ async def test_a_hangup_that_was_granted_goes_with_the_slot(tmp_path: Path) -> N
     cluster = Cluster(tmp_path, engines=0)
     ari = cluster.nodes[0].ports.ari
     async with TcpProxy(ari) as one, TcpProxy(ari) as two:
-        leaving, staying = cluster.add_engine(ways=[one]), cluster.add_engine(ways=[two])
+        leaving, staying = cluster.add_engine(proxies=[one]), cluster.add_engine(proxies=[two])
         async with cluster, Phone.answering(free_port()) as phone:
             call = await leaving.call(to=phone.address, action={"type": "gather", "data": {}})
             await leaving.wait_for_state(call, "gathering")
