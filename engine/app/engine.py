@@ -21,9 +21,9 @@ from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.context import ClusterContext
+from engine.runtime.cluster.lease import LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
-from engine.runtime.cluster.timings import LeaseTimings
 from engine.runtime.io.consumer_lag import ConsumerLag
 from engine.runtime.nodes.drains import DrainedNodes
 from engine.runtime.ownership.slot_owner import SlotOwner

@@ -1,5 +1,6 @@
 """Builds nodes, their shards and what listens for them, from the settings."""
 
+import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -8,6 +9,7 @@ from msgspec import Struct
 
 from engine.app.connections import media_url
 from engine.ari.client import AriClient
+from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.config import NodeSettings, Settings
 from engine.observe.telemetry import Telemetry
 from engine.runtime.agents.presence import APP as PRESENCE_APP
@@ -19,13 +21,9 @@ from engine.runtime.base.ports import DialPolicy, IoRunner, Pbx
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.nodes.event_listener import SlotListener
 from engine.runtime.nodes.node import Node
-from engine.runtime.nodes.unreachable import UnreachablePbx, never_connected
 from engine.runtime.pbx.endpoints import EndpointTemplates
-from engine.runtime.pbx.fenced import FencedPbx
-from engine.runtime.pbx.latency import LatencyAverage, TimedPbx
-from engine.runtime.pbx.traced import TracedPbx
-from engine.runtime.recording.fenced import FencedRecorder
-from engine.runtime.recording.recorder import Recorder
+from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
+from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.service import CallService
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
@@ -133,3 +131,19 @@ class NodeShardFactory:
             agents=self._parts.agents.directory,
             policy=self._parts.policy,
         )
+
+
+class UnreachablePbx:
+    """A PBX that loses every request."""
+
+    def send(self, _request: Request, _key: str, _may_block: bool, done: OnReply) -> None:
+        asyncio.get_running_loop().call_soon(done, LOST)
+
+    async def ask(self, _request: Request) -> Reply:
+        return LOST
+
+
+async def never_connected(node: Node, slot: int, grace_ms: int) -> None:
+    """Stand in for a listener that never connects, until cancelled."""
+    node.on_disconnected(slot, grace_ms)
+    await asyncio.Event().wait()

@@ -59,6 +59,8 @@ async def _receive_until(name: str, websocket: Websocket) -> list[bytes]:
                 return buffered
             case ApplicationReplaced():
                 return [*buffered, message.data]
+            case _:
+                pass
         buffered.append(message.data)
 
 

@@ -15,8 +15,8 @@ from engine.callbacks.target_queues import TargetQueues
 from engine.observe.metrics import Metrics
 from engine.store.change import Change
 from engine.store.errors import Fenced, StoreDown
-from engine.store.lease import LeaseView
 from engine.store.outbox import DueCall, Outbox, OutboxLimits, Settlement
+from engine.store.store import LeaseView
 
 log = structlog.get_logger()
 POLL_INTERVAL_S = 1.0

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from engine.callbacks.call_queue import CallQueue
 from engine.store.errors import Fenced, StoreDown
-from engine.store.lease import LeaseView
 from engine.store.outbox import Outbox, Settlement
+from engine.store.store import LeaseView
 
 MAX_BATCH = 256
 RETRY_DELAY_S = 0.2

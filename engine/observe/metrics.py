@@ -1,10 +1,225 @@
 """All metrics of an engine; docs/operations/metrics.md explains them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from engine.observe.engine_metrics import CallMetrics, NodeMetrics, StoreMetrics
-from engine.observe.external_metrics import CallbackMetrics, ConsumerGroupMetrics, ExternalMetrics
-from engine.observe.metric_types import Counter, Histogram
+from engine.observe.metric_types import (
+    FAST_BUCKETS,
+    LATENESS_BUCKETS,
+    NODE_AND_SLOT,
+    SIZE_BUCKETS,
+    SLOW_BUCKETS,
+    Counter,
+    Gauge,
+    Histogram,
+)
+
+
+class ExternalMetrics:
+    """Webhook, media and RPC requests."""
+
+    def __init__(self) -> None:
+        self.webhook_duration = Histogram(
+            "switchroom_webhook_seconds",
+            "Duration of a request to a customer's server, retry included",
+            *NODE_AND_SLOT, "outcome", bounds=SLOW_BUCKETS,
+        )  # fmt: skip
+        self.webhook_failures = Counter(
+            "switchroom_webhook_failures_total", "Requests without a usable response, by reason",
+            *NODE_AND_SLOT, "reason",
+        )  # fmt: skip
+        self.webhook_retries = Counter(
+            "switchroom_webhook_retries_total", "Requests sent a second time", *NODE_AND_SLOT
+        )
+        self.media_duration = Histogram(
+            "switchroom_media_seconds",
+            "Time to fetch or synthesize a clip that was not cached",
+            "kind", "outcome", bounds=SLOW_BUCKETS,
+        )  # fmt: skip
+        self.media_failures = Counter(
+            "switchroom_media_failures_total", "Clips that could not be produced, by reason",
+            "kind", "reason",
+        )  # fmt: skip
+        self.rpc_duration = Histogram(
+            "switchroom_rpc_request_seconds",
+            "Duration of an RPC request, except the event stream",
+            "operation", "status", bounds=FAST_BUCKETS,
+        )  # fmt: skip
+
+
+class CallbackMetrics:
+    """Status callbacks."""
+
+    def __init__(self) -> None:
+        self.queue_time = Histogram(
+            "switchroom_callback_queue_seconds",
+            "From an event to its first delivery attempt, if no earlier event was due",
+            "kind", bounds=FAST_BUCKETS,
+        )  # fmt: skip
+        self.attempt_duration = Histogram(
+            "switchroom_callback_seconds",
+            "Duration of one delivery attempt",
+            "kind",
+            bounds=SLOW_BUCKETS,
+        )
+        self.delivered = Counter("switchroom_callbacks_delivered_total", "Events delivered", "kind")
+        self.failed = Counter(
+            "switchroom_callbacks_failed_total",
+            "Failed delivery attempts, by reason",
+            "kind",
+            "reason",
+        )
+        self.retried = Counter(
+            "switchroom_callbacks_retried_total", "Delivery attempts after the first", "kind"
+        )
+        self.dead_lettered = Counter(
+            "switchroom_callbacks_dead_lettered_total",
+            "Events that became dead letters, by reason",
+            "reason",
+        )
+        self.pending_events = Gauge(
+            "switchroom_callbacks_pending_events", "Events not delivered yet", "slot"
+        )
+        self.oldest_age = Gauge(
+            "switchroom_callbacks_oldest_seconds",
+            "Age of the oldest due event",
+            "slot",
+        )
+        self.open_circuits = Gauge(
+            "switchroom_callback_open_circuits", "Targets paused because they fail"
+        )
+        for reason in ("overflow", "circuit_open", "timeout", "gone"):
+            self.dead_lettered.initialize(reason)  # an alert needs the series from the start
+
+    def set_pending(self, slot: int, waiting: int, oldest_ms: int) -> None:
+        """Set the backlog of a slot's outbox."""
+        self.pending_events.table()[str(slot)] = waiting
+        self.oldest_age.table()[str(slot)] = oldest_ms // 1000
+
+    def clear_slot(self, slot: int) -> None:
+        """Remove a slot that another engine owns."""
+        self.pending_events.table().pop(str(slot), None)
+        self.oldest_age.table().pop(str(slot), None)
+
+
+class ConsumerGroupMetrics:
+    """Consumer groups of the event stream."""
+
+    def __init__(self) -> None:
+        self.lag = Gauge(
+            "switchroom_event_group_lag_events", "Events that a group has not read yet", "group"
+        )
+        self.pending = Gauge(
+            "switchroom_event_group_pending_events",
+            "Events read, but not acknowledged yet",
+            "group",
+        )
+        self.lost = Gauge(
+            "switchroom_event_group_lost_events",
+            "Maximum of events a group has lost and not acknowledged",
+            "group",
+        )
+
+    def update(self, groups: Iterable[tuple[str, int, int, int]]) -> None:
+        """Set the positions of groups: lag, pending and lost, for each slot."""
+        tables = [level.table() for level in (self.lag, self.pending, self.lost)]
+        for table in tables:
+            table.clear()
+        for group, *numbers in groups:
+            for table, number in zip(tables, numbers, strict=True):
+                table[group] += number
+
+
+class CallMetrics:
+    """Calls, from start to end."""
+
+    def __init__(self) -> None:
+        self.started = Counter(
+            "switchroom_calls_started_total",
+            "Calls that started in this engine",
+            *NODE_AND_SLOT,
+            "direction",
+        )
+        self.ended = Counter(
+            "switchroom_calls_ended_total",
+            "Calls that ended, by final status",
+            *NODE_AND_SLOT, "direction", "status",
+        )  # fmt: skip
+        self.dropped = Counter(
+            "switchroom_calls_dropped_total", "Calls ended by a fault in the engine", *NODE_AND_SLOT
+        )
+        self.lost = Counter(
+            "switchroom_calls_lost_total", "Calls lost with a disconnected node", *NODE_AND_SLOT
+        )
+        self.taken_over = Counter(
+            "switchroom_calls_taken_over_total",
+            "Calls taken over from other engines",
+            *NODE_AND_SLOT,
+        )
+        self.rejected = Counter(
+            "switchroom_calls_rejected_total",
+            "New calls rejected, by reason",
+            "direction", "reason",
+        )  # fmt: skip
+        self.timer_lateness = Histogram(
+            "switchroom_timer_lateness_seconds",
+            "Delay between a call's deadline and its timer",
+            *NODE_AND_SLOT, bounds=LATENESS_BUCKETS,
+        )  # fmt: skip
+
+
+class NodeMetrics:
+    """PBX nodes and requests to them."""
+
+    def __init__(self) -> None:
+        self.events = Counter(
+            "switchroom_events_total", "ARI events received, by type", *NODE_AND_SLOT, "type"
+        )
+        self.request_duration = Histogram(
+            "switchroom_ari_request_seconds",
+            "Response time of a node to a call's request",
+            *NODE_AND_SLOT, "transport", bounds=FAST_BUCKETS,
+        )  # fmt: skip
+        self.request_failures = Counter(
+            "switchroom_ari_failures_total",
+            "Failed requests to a node, by status; lost: no response",
+            *NODE_AND_SLOT, "status",
+        )  # fmt: skip
+        self.disconnects = Counter(
+            "switchroom_node_disconnects_total", "Disconnects of a node", *NODE_AND_SLOT
+        )
+        self.recovery_duration = Histogram(
+            "switchroom_recovery_seconds",
+            "From the reconnection of a node until its calls continued",
+            *NODE_AND_SLOT, bounds=SLOW_BUCKETS,
+        )  # fmt: skip
+        self.orphans_removed = Counter(
+            "switchroom_orphans_removed_total", "Orphaned channels, bridges, calls ended", "node"
+        )
+
+
+class StoreMetrics:
+    """Commits and slot ownership."""
+
+    def __init__(self) -> None:
+        self.commit_duration = Histogram(
+            "switchroom_commit_seconds", "Duration of a commit", "slot", bounds=FAST_BUCKETS
+        )
+        self.commit_size = Histogram(
+            "switchroom_commit_changes", "Changes in one commit", "slot", bounds=SIZE_BUCKETS
+        )
+        self.commit_failures = Counter(
+            "switchroom_commit_failures_total", "Commits that failed", "slot"
+        )
+        self.slot_changes = Counter(
+            "switchroom_slot_changes_total",
+            "Slot changes: acquired, lost, released, paused, restored",
+            "slot", "change",
+        )  # fmt: skip
+        self.takeover_duration = Histogram(
+            "switchroom_takeover_seconds",
+            "From the claim of a slot until its calls were loaded",
+            "slot", bounds=SLOW_BUCKETS,
+        )  # fmt: skip
 
 
 class Metrics:

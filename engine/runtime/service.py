@@ -17,8 +17,7 @@ from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.nodes.drains import DrainedNodes
-from engine.runtime.nodes.incoming import IncomingChannel
-from engine.runtime.nodes.node import Node
+from engine.runtime.nodes.node import IncomingChannel, Node
 from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.commit_ack import (
     NotOwner,

@@ -4,9 +4,53 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from engine.store.change import Change
-from engine.store.dial_policy import DialPolicyStore
 from engine.store.outbox import Outbox
 from engine.store.stream import Stream
+from wire.dial_policy import DncListChange
+
+
+class DialPolicyStore(Protocol):
+    """Dial policies and do-not-call lists of accounts; every method may raise StoreDown."""
+
+    async def put(self, account: str, body: bytes) -> None:
+        """Store an account's policy (JSON), replacing the previous one."""
+        ...
+
+    async def get(self, account: str) -> bytes | None:
+        """Read an account's policy."""
+        ...
+
+    async def all(self) -> dict[str, bytes]:
+        """Read all policies, by account."""
+        ...
+
+    async def change_list(self, account: str, change: DncListChange) -> int:
+        """Apply changes to a list whose version is their `after`; returns the list's version."""
+        ...
+
+    async def list_versions(self, accounts: Sequence[str]) -> list[int]:
+        """Read the versions of lists; 0: there is no list."""
+        ...
+
+    async def delete_list(self, account: str) -> None:
+        """Delete a list."""
+        ...
+
+    async def is_listed(self, account: str, numbers: Sequence[str]) -> bool | None:
+        """Return whether any of the numbers is on a list; None: the list is incomplete."""
+        ...
+
+
+class LeaseView(Protocol):
+    """A slot's lease and its fencing token."""
+
+    token: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether no other engine can own the slot yet."""
+        ...
+
 
 MAX_FLOW_VERSIONS = 100  # of a flow
 

@@ -5,14 +5,52 @@ from collections import deque
 from collections.abc import Callable
 from itertools import islice
 from time import perf_counter
+from typing import Protocol
 
 from msgspec import Struct
 
 from engine.observe.metrics import Metrics
 from engine.store.change import Change, coalesce
 from engine.store.errors import Fenced, Overflow, StoreDown
-from engine.store.flush_scheduler import FlushScheduler
 from engine.store.store import Store
+
+FLUSH_DELAY_S = 0.02
+
+
+class Flushable(Protocol):
+    """A writer that commits together with others."""
+
+    def flush(self) -> None:
+        """Commit pending changes now."""
+
+
+class FlushScheduler:
+    """Lets writers commit together, in one write of the connection.
+
+    An urgent change flushes all writers; without one, they flush after `FLUSH_DELAY_S`.
+    """
+
+    def __init__(self) -> None:
+        self._writers: list[Flushable] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, writer: Flushable) -> None:
+        self._writers.append(writer)
+
+    def remove(self, writer: Flushable) -> None:
+        self._writers.remove(writer)
+
+    def flush_now(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for writer in self._writers:
+            writer.flush()
+
+    def flush_soon(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(FLUSH_DELAY_S, self.flush_now)
+
 
 MAX_PENDING = 20_000
 _MAX_BATCH = 256  # changes; a script blocks the whole store while it runs

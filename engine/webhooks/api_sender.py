@@ -17,7 +17,6 @@ from engine.calls.flows.templates import Lookup, fill_decoded, to_text
 from engine.calls.flows.variables import MAX_VARIABLE_CHARS
 from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed
 from engine.webhooks.http_client import OutgoingRequest, WebhookSender
-from engine.webhooks.json_pointer import resolve_pointer
 from engine.webhooks.response import read_body
 from wire.errors import BadInput
 from wire.flow import Scalar
@@ -130,3 +129,21 @@ def _value(found: Any) -> Scalar | None:
     if isinstance(found, int) and found not in _INTEGERS:
         return str(found)
     return found  # type: ignore[no-any-return]  # the remaining JSON types
+
+
+def resolve_pointer(document: Any, pointer: str) -> Any:
+    """Return the value at a pointer; None when it does not exist."""
+    for step in pointer.split("/")[1:]:
+        document = _child(document, step.replace("~1", "/").replace("~0", "~"))
+    return document
+
+
+def _child(document: Any, step: str) -> Any:
+    match document:
+        case dict():
+            return document.get(step)
+        case list() if step.isascii() and step.isdecimal() and step == str(int(step)):
+            index = int(step)
+            return document[index] if index < len(document) else None
+        case _:
+            return None

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.ami.dtmf import DtmfListener
+from engine.ami.monitor import DtmfListener
 from engine.calls.model.call import Call
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.clock import Clock
@@ -28,8 +28,8 @@ from engine.runtime.recording.sweeper import RecordingSweeper
 from engine.runtime.service import CallService
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
-from engine.store.flush_scheduler import FlushScheduler
 from engine.store.memory.store import MemoryStore
+from engine.store.writer import FlushScheduler
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.connection import SimConnection

@@ -15,9 +15,7 @@ from wire.callback_targets import DeliveryTarget, HttpsTarget
 
 CONNECT_TIMEOUT_S = 5.0
 RESPONSE_TIMEOUT_S = 10.0
-MAX_DRAINED_BYTES = (
-    16_384  # of an ignored response: read so that the connection can be reused
-)
+MAX_DRAINED_BYTES = 16_384  # of an ignored response: read so that the connection can be reused
 _OK = range(200, 300)
 _REDIRECT = range(300, 400)
 

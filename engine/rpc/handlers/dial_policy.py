@@ -11,7 +11,7 @@ from engine.rpc.problems import NotFound
 from engine.runtime.admission.placement import NoCapacity
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.service import CallService
-from engine.store.dial_policy import DialPolicyStore
+from engine.store.store import DialPolicyStore
 from wire.dial_policy import (
     AccountDialPolicy,
     DialPolicies,

@@ -19,7 +19,7 @@ from engine.runtime.admission.routes import (
 from engine.runtime.admission.settings import CallIds, CallSettings
 from engine.runtime.agents.directory import Caller, Directory
 from engine.runtime.base.context import EngineContext
-from engine.runtime.nodes.incoming import IncomingChannel
+from engine.runtime.nodes.node import IncomingChannel
 from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
 from wire.rpc import NumberRoute

@@ -12,7 +12,7 @@ from engine.calls.model.leg import Leg
 from engine.calls.model.state import Starting
 from engine.runtime.admission.settings import NewCall
 from engine.runtime.base.ttl_cache import DEFAULT_TTL_MS, Cached, TtlCache
-from engine.runtime.nodes.incoming import IncomingChannel
+from engine.runtime.nodes.node import IncomingChannel
 from wire.callback_targets import parse_call_target
 from wire.patterns import CALLER_ID
 from wire.rpc import NumberRoute

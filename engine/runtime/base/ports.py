@@ -11,7 +11,7 @@ from engine.calls.model.commands import RecordingCommand
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
 from engine.store.change import Change
-from engine.store.lease import LeaseView
+from engine.store.store import LeaseView
 from wire.media import Clip, Source
 
 

@@ -6,9 +6,8 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from engine.observe.metrics import Metrics
-from engine.runtime.cluster.lease import Lease
+from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.cluster.membership import Membership
-from engine.runtime.cluster.timings import LeaseTimings
 from engine.store.store import Store
 
 

@@ -6,6 +6,8 @@ After a process has slept past the end, `holds` is false before any timer or eve
 from collections.abc import Callable
 from math import inf
 
+from msgspec import Struct
+
 
 class Lease:
     """A claim on a slot, valid until `ends_s` of the monotonic clock unless it is extended."""
@@ -33,3 +35,20 @@ class Lease:
     def end(self) -> None:
         """End the lease now: whatever still arrives is left to the next owner."""
         self._ends_s = -inf
+
+
+class LeaseTimings(Struct, frozen=True):
+    """Seconds; a lease counts as over `margin_s` before its end in the store."""
+
+    lease_s: float = 2.0
+    margin_s: float = 0.25
+    heartbeat_s: float = 0.5
+
+    @property
+    def lease_ms(self) -> int:
+        return int(self.lease_s * 1000)
+
+    @property
+    def valid_s(self) -> float:
+        """How long an engine relies on a lease after it asked for it."""
+        return self.lease_s - self.margin_s

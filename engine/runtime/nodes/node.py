@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import structlog
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.ari.generated.events import Event as AriEvent
@@ -12,14 +13,26 @@ from engine.calls.model import causes
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import ReferReceived
 from engine.calls.recovery.dtmf import DigitsByLeg
+from engine.runtime.agents.directory import Caller
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Pbx
 from engine.runtime.nodes.disconnects import DisconnectGrace
 from engine.runtime.nodes.dtmf_log import DtmfLog
-from engine.runtime.nodes.incoming import IncomingChannel
 from engine.runtime.nodes.recovery import Recoveries
 from engine.runtime.pbx.ari_events import is_engine_channel, subject_id, translate
 from engine.runtime.shard.shard import CallShard
+
+
+class IncomingChannel(Struct, frozen=True):
+    """A new inbound channel, as its StasisStart event describes it."""
+
+    channel: str
+    from_: str
+    to: str
+    is_up: bool = False  # already answered: by an earlier engine that lost the call
+    endpoint: str = ""  # of the caller
+    agent: Caller = Caller()  # the agent at that endpoint
+
 
 log = structlog.get_logger()
 MAX_LATENCY_MS = 150

@@ -16,8 +16,7 @@ from engine.runtime.nodes.node import Node
 from engine.runtime.ownership.takeover import ClaimedCall, WriterFactory, take_over
 from engine.runtime.service import CallService
 from engine.runtime.shard.shard import CallShard
-from engine.store.flush_scheduler import FlushScheduler
-from engine.store.writer import Writer
+from engine.store.writer import FlushScheduler, Writer
 
 log = structlog.get_logger()
 DRAIN_TIMEOUT_S = 1.0

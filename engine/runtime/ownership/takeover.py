@@ -9,9 +9,8 @@ from msgspec import Struct, field
 from engine.calls.model.codec import StoredCall, decode_stored_call
 from engine.observe.metrics import Metrics
 from engine.runtime.base.ports import CallbackDispatcher, NullDispatcher
-from engine.store.flush_scheduler import FlushScheduler
 from engine.store.store import Store
-from engine.store.writer import Writer, WriterHooks
+from engine.store.writer import FlushScheduler, Writer, WriterHooks
 
 log = structlog.get_logger()
 

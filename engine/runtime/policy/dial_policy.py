@@ -15,8 +15,8 @@ from engine.calls.model.call import Call
 from engine.calls.model.ids import call_of
 from engine.runtime.base.ports import DialDecision, DialRejection
 from engine.runtime.base.ttl_cache import DEFAULT_TTL_MS, TtlCache
-from engine.store.dial_policy import DialPolicyStore
 from engine.store.errors import StoreDown
+from engine.store.store import DialPolicyStore
 from wire.dial_policy import AccountDialPolicy
 from wire.party import Party
 

@@ -26,6 +26,7 @@ from engine.runtime.recording.mixmonitor import (
     MixMonitor,
     MixMonitorCommand,
 )
+from engine.store.store import LeaseView
 
 log = structlog.get_logger()
 RETRY_DELAYS_S = (0.2, 1.0, 5.0)  # the last one repeats
@@ -176,3 +177,18 @@ class Recorder:
         if reply.status == 0:
             raise ArchiveError("pbx", "no answer")
         return reply.ok
+
+
+class FencedRecorder:
+    """Runs a slot's recording commands as long as its lease holds."""
+
+    def __init__(self, recorder: Recorder, lease: LeaseView) -> None:
+        self.abandon = recorder.abandon
+        self._recorder = recorder
+        self._lease = lease
+
+    def run(
+        self, command: RecordingCommand, call: str, done: Callable[[Event | None], None]
+    ) -> None:
+        """Run a command unless the lease is over."""
+        self._recorder.run(command, call, done, lambda: self._lease.holds)

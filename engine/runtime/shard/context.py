@@ -11,7 +11,7 @@ from engine.observe.metrics import Metrics
 from engine.runtime.base.ports import CallRecorder, Pbx
 from engine.runtime.pbx.ari_requests import requests_for
 from engine.runtime.pbx.endpoints import EndpointTemplates
-from engine.store.lease import LeaseView
+from engine.store.store import LeaseView
 
 
 class ShardHost(Protocol):

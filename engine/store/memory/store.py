@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from engine.store.change import Change
 from engine.store.errors import CommitsLost, Fenced
-from engine.store.memory.dial_policy import MemoryDialPolicyStore
-from engine.store.memory.documents import MemoryDocuments
+from engine.store.memory.documents import MemoryDialPolicyStore, MemoryDocuments
 from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.stream import MemoryStream
 from engine.store.outbox import OutboxLimits

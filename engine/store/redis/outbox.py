@@ -16,8 +16,7 @@ from engine.store.outbox import (
     PendingEvents,
     Settlement,
 )
-from engine.store.redis.lua_script import load_script
-from engine.store.redis.script_connection import ScriptConnection
+from engine.store.redis.script_connection import ScriptConnection, load_script
 
 WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
 _CLAIM_DUE, _SETTLE = load_script("outbox", "claim_due"), load_script("outbox", "settle")

@@ -10,12 +10,10 @@ from engine.store.errors import CommitsLost, Fenced
 from engine.store.outbox import OutboxLimits
 from engine.store.redis.address import parse_address
 from engine.store.redis.batch_encoding import encode_batch
-from engine.store.redis.dial_policy import RedisDialPolicyStore
-from engine.store.redis.documents import RedisDocuments
-from engine.store.redis.lua_script import load_script
+from engine.store.redis.documents import RedisDialPolicyStore, RedisDocuments
 from engine.store.redis.outbox import RedisOutbox
 from engine.store.redis.pool import create_pool
-from engine.store.redis.script_connection import ScriptConnection
+from engine.store.redis.script_connection import ScriptConnection, load_script
 from engine.store.redis.stream import RedisStream
 from engine.store.stream import StreamLimits
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.store.errors import StoreDown
-from engine.store.memory.dial_policy import MemoryDialPolicyStore
+from engine.store.memory.documents import MemoryDialPolicyStore
 from engine.store.memory.store import MemoryStore
 from engine.store.memory.stream import MemoryStream
 from engine.store.stream import Batch, StreamLimits

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from engine.ari.backoff import Backoff
 from engine.ari.generated.events import ApplicationReplaced
 from engine.ari.generated.events import Event as AriEvent
+from engine.ari.reconnecting_websocket import Backoff
 from tests.harness.sim.connection import SimConnection
 from tests.harness.sim.events import SimEvents
 

@@ -7,11 +7,9 @@ from typing import Any
 from msgspec import Struct
 
 from engine.runtime.base.ports import CallRecorder, Pbx
-from engine.runtime.cluster.lease import Lease
-from engine.runtime.cluster.timings import LeaseTimings
-from engine.runtime.pbx.fenced import FencedPbx
-from engine.runtime.recording.fenced import FencedRecorder
-from engine.runtime.recording.recorder import Recorder
+from engine.runtime.cluster.lease import Lease, LeaseTimings
+from engine.runtime.pbx.wrappers import FencedPbx
+from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.shard.shard import CallShard
 from tests.harness.sim.pbx import SimPbx
 from tests.harness.sim.recorder import Archive

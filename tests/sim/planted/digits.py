@@ -1,6 +1,6 @@
 """Planted faults of what is heard over AMI."""
 
-from engine.ami.dtmf import DtmfListener
+from engine.ami.monitor import DtmfListener
 
 HOUR_MS = 3_600_000
 

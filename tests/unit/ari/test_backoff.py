@@ -1,6 +1,6 @@
 """Delays grow up to a limit, with jitter."""
 
-from engine.ari.backoff import Backoff
+from engine.ari.reconnecting_websocket import Backoff
 
 
 def test_delays_double_up_to_the_limit() -> None:

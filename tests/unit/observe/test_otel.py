@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
 from engine.ari.generated.operations import channels
 from engine.observe.otel import OtelTraces
 from engine.runtime.io.instrumentation import TracedActionClient
-from engine.runtime.pbx.traced import TracedPbx
+from engine.runtime.pbx.wrappers import TracedPbx
 from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.errors import WebhookFailed
 from tests.unit.runtime.harness.recording_pbx import LOST, RecordingPbx

@@ -2,9 +2,8 @@
 
 import asyncio
 
-from engine.store.flush_scheduler import Flushable, FlushScheduler
 from engine.store.memory.store import MemoryStore
-from engine.store.writer import Writer
+from engine.store.writer import Flushable, FlushScheduler, Writer
 from tests.contract.store.stores import claim_slot
 
 

@@ -4,7 +4,7 @@ from engine.ari.generated.operations import channels
 from engine.ari.request import LOST
 from engine.calls.model.events import DeadlinePassed
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.pbx.fenced import FencedPbx
+from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from tests.unit.calls.harness.builders import outbound

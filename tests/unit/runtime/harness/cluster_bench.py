@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Collection
 
 from engine.runtime.cluster.context import ClusterContext
-from engine.runtime.cluster.lease import Lease
+from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
-from engine.runtime.cluster.timings import LeaseTimings
 from engine.store.errors import StoreDown
 from tests.unit.runtime.harness.manual_store import ManualStore, ManualTime
 

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Callable
 
+from engine.app.shard_factory import UnreachablePbx
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.nodes.node import Node
-from engine.runtime.nodes.unreachable import UnreachablePbx
 from engine.runtime.ownership.slot_owner import SlotOwner
-from engine.runtime.pbx.fenced import FencedPbx
+from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.service import CallService
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard

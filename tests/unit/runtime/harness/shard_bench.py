@@ -7,8 +7,7 @@ from engine.calls.model.events import Event, LegAnswered
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
 from engine.calls.recovery.dtmf import DigitsByLeg
 from engine.runtime.base.clock import Timer
-from engine.runtime.nodes.incoming import IncomingChannel
-from engine.runtime.nodes.node import Node
+from engine.runtime.nodes.node import IncomingChannel, Node
 from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.context import ShardContext

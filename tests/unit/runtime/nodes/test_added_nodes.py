@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from engine.app.shard_factory import UnreachablePbx, never_connected
 from engine.runtime.nodes.node import Node
-from engine.runtime.nodes.unreachable import UnreachablePbx, never_connected
 from tests.harness.until import until
 from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx

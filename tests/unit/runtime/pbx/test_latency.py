@@ -3,7 +3,7 @@
 from engine.ari.generated.operations import channels
 from engine.ari.request import Reply
 from engine.observe.metrics import Metrics
-from engine.runtime.pbx.latency import LatencyAverage, TimedPbx
+from engine.runtime.pbx.wrappers import LatencyAverage, TimedPbx
 from tests.unit.runtime.harness.recording_pbx import LOST, OK, RecordingPbx
 
 REQUEST = channels.answer("l1")

@@ -9,7 +9,7 @@ import pytest
 from engine.runtime.base.ports import DialDecision
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.errors import StoreDown
-from engine.store.memory.dial_policy import MemoryDialPolicyStore
+from engine.store.memory.documents import MemoryDialPolicyStore
 from tests.unit.calls.harness.builders import outbound
 from tests.unit.runtime.harness.shard_bench import ManualClock
 from wire.dial_policy import AccountDialPolicy, DncListChange

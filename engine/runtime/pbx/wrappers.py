@@ -6,9 +6,12 @@ slow to answer, and an engine that is slow to read the answer.
 
 from collections.abc import Callable
 
-from engine.ari.request import OnReply, Reply, Request
+from engine.ari.request import LOST, OnReply, Reply, Request
+from engine.calls.model.ids import slot_and_node
 from engine.observe.metrics import Metrics
+from engine.observe.traces import Traces
 from engine.runtime.base.ports import Pbx
+from engine.store.store import LeaseView
 
 WEIGHT = 0.05  # of the newest reply: the average covers about twenty
 HALF_LIFE_S = 1.0  # decay without replies: an idle PBX has recovered
@@ -67,3 +70,59 @@ class TimedPbx:
     async def ask(self, request: Request) -> Reply:
         """Forward a query."""
         return await self._pbx.ask(request)
+
+
+class FencedPbx:
+    """Drops requests once the lease is over; they get no reply.
+
+    The next owner of the slot queries the PBX again.
+    """
+
+    def __init__(self, pbx: Pbx, lease: LeaseView) -> None:
+        self._pbx = pbx
+        self._lease = lease
+
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
+        """Forward a request while the lease holds."""
+        if self._lease.holds:
+            self._pbx.send(request, key, may_block, done)
+
+    async def ask(self, request: Request) -> Reply:
+        """Forward a query while the lease holds; LOST otherwise."""
+        return await self._pbx.ask(request) if self._lease.holds else LOST
+
+
+_PARTS_WITH_ACTION = 3  # channels/{id}/play
+
+
+class TracedPbx:
+    """Records each request as a span of its call."""
+
+    def __init__(self, pbx: Pbx, traces: Traces) -> None:
+        self._pbx = pbx
+        self._traces = traces
+
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
+        """Forward a request; requests that belong to no call have no span."""
+        if slot_and_node(key) is None:
+            self._pbx.send(request, key, may_block, done)
+            return
+        span = self._traces.start_client_span(_name(request), key)
+
+        def ended(reply: Reply) -> None:
+            span.set_attribute("http.response.status_code", reply.status)
+            span.end("" if reply.ok else f"status {reply.status}")
+            done(reply)
+
+        self._pbx.send(request, key, may_block, ended)
+
+    async def ask(self, request: Request) -> Reply:
+        """Forward a query."""
+        return await self._pbx.ask(request)
+
+
+def _name(request: Request) -> str:
+    """Return a span name without ids."""
+    parts = request.path.split("/")
+    action = f"/{parts[2]}" if len(parts) >= _PARTS_WITH_ACTION else ""
+    return f"ARI {request.method} {parts[0]}{action}"
