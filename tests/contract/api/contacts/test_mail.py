@@ -127,7 +127,7 @@ async def test_an_unreachable_server_is_retried(database_url: str, bench: Bench)
 
 
 @pytest.mark.parametrize(
-    ("password", "how_it_went"),
+    ("password", "outcome"),
     [("right", ("done", None)), ("wrong", ("failed", "the mail server does not let us in"))],
 )
 async def test_the_server_authenticates(

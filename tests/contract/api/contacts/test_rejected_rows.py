@@ -65,7 +65,7 @@ async def test_a_slow_download_is_complete(served: Served) -> None:
     assert len(text.splitlines()) == 1 + BAD
 
 
-@pytest.mark.parametrize("anew", ["process", "replace"])
+@pytest.mark.parametrize("change", ["process", "replace"])
 async def test_rows_deleted_during_the_copy_are_a_conflict(served: Served, change: str) -> None:
     """If the file is imported again, or replaced."""
     list_id, _ = await imported(served, FILE)

@@ -42,7 +42,7 @@ async def test_a_call_from_a_party_calls_it_first(rest: Rest, party: str) -> Non
     assert (call.from_, call.to, call.caller_id) == (party, CUSTOMER, OURS)
 
 
-@pytest.mark.parametrize("wish", [True, {"enable": True}])
+@pytest.mark.parametrize("fields", [True, {"enable": True}])
 async def test_record_call_has_two_forms(rest: Rest, fields: object) -> None:
     """Both are accepted; this engine has no archive, and rejects them for that."""
     request_body = {**BODY, "recordCall": fields}
@@ -140,7 +140,7 @@ async def test_another_accounts_call_is_not_found(rest: Rest) -> None:
     assert len((await rest.post("/srmain/voice/active-call-details", callId=call.id))["legs"]) == 1
 
 
-@pytest.mark.parametrize("letters", [257, 9_000, 60_000])
+@pytest.mark.parametrize("length", [257, 9_000, 60_000])
 async def test_an_id_that_is_too_long_is_not_found(rest: Rest, messages: int) -> None:
     """Also one that an engine's HTTP server would reject."""
     call_id = "3-pbx1-" + "0" * messages

@@ -9,7 +9,7 @@ from api.voice.service import labels_of
 
 
 @pytest.mark.parametrize(
-    ("asked", "from_first", "labels"),
+    ("fields", "from_first", "labels"),
     [
         ({}, False, {"obdType": "direct"}),
         ({}, True, {"obdType": "click-to-call"}),
