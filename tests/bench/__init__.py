@@ -1,1 +1,1 @@
-"""Benches: what a call costs and how long callers wait, beside Asterisk's own dialplan."""
+"""Benches: CPU per call and waiting times, compared with Asterisk's dialplan."""

@@ -1,6 +1,6 @@
-"""`python -m tests.bench [--only NAME] [--quick] [--profile]`: measure, print, keep.
+"""`python -m tests.bench [--only NAME] [--quick] [--profile]`: run the benches.
 
-Figures go to bench-out/bench.json. Ends with status 1 when a bench could not run.
+Figures go to bench-out/bench.json. Exits with 1 when a bench could not run.
 """
 
 import argparse
@@ -61,17 +61,17 @@ OUT = Path(__file__).parents[2] / "bench-out"
 
 
 def main() -> int:
-    """Run the benches that were asked for, one after another."""
-    asked = _arguments().parse_args()
+    """Run the selected benches one after another."""
+    options = _arguments().parse_args()
     console = Console()
     failed = False
-    for name in asked.only or BENCHES:
+    for name in options.only or BENCHES:
         console.print(f"[bold]{name}[/bold]")
         with tempfile.TemporaryDirectory(prefix=f"bench-{name}-") as folder:
-            setting = Setting(Path(folder), OUT, asked.quick, asked.profile)
+            setting = Setting(Path(folder), OUT, options.quick, options.profile)
             try:
                 figures = asyncio.run(_run(ALL[name], setting))
-            except Exception:  # noqa: BLE001 - one bench that can't run is no reason to drop the rest
+            except Exception:  # noqa: BLE001 - the other benches can still run
                 console.print_exception(max_frames=5)
                 failed = True
                 continue
@@ -87,7 +87,7 @@ async def _run(bench: Bench, setting: Setting) -> list[Figure]:
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--only", action="append", choices=ALL, help="this bench (repeatable)")
-    parser.add_argument("--quick", action="store_true", help="shorter and rougher")
+    parser.add_argument("--quick", action="store_true", help="shorter and less precise")
     parser.add_argument("--profile", action="store_true", help="also write bench-out/engine.prof")
     return parser
 

@@ -1,4 +1,4 @@
-"""CPU time of processes with their children, by /proc: what ran, less what idling costs."""
+"""CPU time of processes and their children from /proc, less their idle consumption."""
 
 import asyncio
 import os
@@ -11,14 +11,14 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_s(pid: int) -> float:
-    """Give the user and system seconds of a process and of all its children, ended ones too."""
+    """Return user and system seconds of a process and its children, including ended ones."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     own = sum(int(ticks) for ticks in fields[11:15]) / TICKS_PER_S  # 14 to 17 in proc(5)
     return own + sum(cpu_s(child) for child in _children(pid))
 
 
 class Meter:
-    """The CPU seconds of named processes since it was made, idling left out."""
+    """CPU seconds of named processes since construction, less idle consumption."""
 
     def __init__(self, pids: Mapping[str, int], idle: Mapping[str, float] | None = None) -> None:
         self._pids = pids
@@ -27,16 +27,16 @@ class Meter:
         self._before = {name: cpu_s(pid) for name, pid in pids.items()}
 
     def used_s(self) -> dict[str, float]:
-        """Give each process' seconds so far."""
-        passed_s = time.monotonic() - self._started_s
+        """Return the seconds of each process."""
+        elapsed_s = time.monotonic() - self._started_s
         return {
-            name: cpu_s(pid) - self._before[name] - self._idle[name] * passed_s
+            name: cpu_s(pid) - self._before[name] - self._idle[name] * elapsed_s
             for name, pid in self._pids.items()
         }
 
 
 async def idle_shares(pids: Mapping[str, int], seconds: float) -> dict[str, float]:
-    """Watch processes that have nothing to do: the share of a core that each takes."""
+    """Return the share of a core that each idle process consumes."""
     meter = Meter(pids)
     await asyncio.sleep(seconds)
     return {name: used / seconds for name, used in meter.used_s().items()}
@@ -45,6 +45,6 @@ async def idle_shares(pids: Mapping[str, int], seconds: float) -> dict[str, floa
 def _children(pid: int) -> list[int]:
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").iterdir():
-        with suppress(FileNotFoundError):  # a thread may end between two looks
+        with suppress(FileNotFoundError):  # a thread may end meanwhile
             found += [int(child) for child in (task / "children").read_text().split()]
     return found

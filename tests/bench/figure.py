@@ -1,4 +1,4 @@
-"""A figure, its baseline of the same run, and how figures are kept and shown."""
+"""A measured figure with its baseline; stores and prints figures."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from rich.table import Table
 
 
 class Figure(Struct, frozen=True):
-    """One measured value; baseline and ratio where something comparable ran in the same run."""
+    """One measured value; baseline and ratio if something comparable ran in the same run."""
 
     name: str
     value: float
@@ -21,7 +21,7 @@ class Figure(Struct, frozen=True):
     command: str
 
 
-def figure(  # noqa: PLR0913 - what a figure is
+def figure(  # noqa: PLR0913 - the fields of a figure
     bench: str,
     name: str,
     value: float,
@@ -30,7 +30,7 @@ def figure(  # noqa: PLR0913 - what a figure is
     *,
     suite: str = "bench",
 ) -> Figure:
-    """Make a figure of a bench, `name` within it; the ratio is value to baseline."""
+    """Return a figure of a bench; the ratio is value to baseline."""
     ratio = round(value / baseline, 2) if baseline else None
     rounded = None if baseline is None else round(baseline, 3)
     command = f"python -m tests.{suite} --only {bench}"
@@ -38,17 +38,21 @@ def figure(  # noqa: PLR0913 - what a figure is
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Give a percentile, interpolated; not a number when fewer than two values are there."""
-    if len(values) < 2:  # quantiles asks for two
+    """Return a percentile, interpolated; NaN for fewer than two values."""
+    if len(values) < 2:  # quantiles needs two
         return float("nan")
     return quantiles(values, n=100, method="inclusive")[percent - 1]
 
 
 def keep(figures: Iterable[Figure], path: Path) -> None:
-    """Write figures as JSON over those of the same name that the file has, keeping the others."""
-    known = {each.name: each for each in _kept(path)} | {each.name: each for each in figures}
+    """Update a JSON file: replace figures of the same name, keep the others."""
+    figures_by_name = {each.name: each for each in _kept(path)} | {
+        each.name: each for each in figures
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(list(known.values()))) + b"\n")
+    path.write_bytes(
+        msgspec.json.format(msgspec.json.encode(list(figures_by_name.values()))) + b"\n"
+    )
 
 
 def show(figures: Iterable[Figure], console: Console) -> None:

@@ -1,4 +1,4 @@
-"""A running engine's profile, by py-spy: which functions its time goes to."""
+"""Profiles a running engine with py-spy."""
 
 import asyncio
 import sys
@@ -7,13 +7,13 @@ from pathlib import Path
 
 TOP = 40
 RATE_HZ = 500
-WAITING = ("epoll_pwait", "_queue_SimpleQueue_get")  # no work: waiting for work
+WAITING = ("epoll_pwait", "_queue_SimpleQueue_get")  # idle
 
 
 async def profile(pid: int, seconds: float, out: Path) -> None:
-    """Sample a process and write its functions by own time, and by time with callees.
+    """Sample a process and write its functions by own time and by time with callees.
 
-    Raises RuntimeError when py-spy may not look into it (it needs ptrace: root).
+    Raises RuntimeError if py-spy may not attach (it needs ptrace, that is, root).
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     raw = out.with_suffix(".raw")
@@ -32,7 +32,7 @@ async def profile(pid: int, seconds: float, out: Path) -> None:
 
 
 def summary(raw: str) -> str:
-    """Count the samples of collapsed stacks (`a;b;c 12` a line), those that wait left out."""
+    """Count samples of collapsed stacks (lines `a;b;c 12`), without idle ones."""
     native, own, whole = Counter[str](), Counter[str](), Counter[str]()
     for line in raw.splitlines():
         stack, _, count = line.rpartition(" ")
@@ -43,7 +43,7 @@ def summary(raw: str) -> str:
         own[_python(frames)] += int(count)
         for frame in set(frames):
             whole[frame] += int(count)
-    lists = {"Python functions, C below them included": own, "all functions": native}
+    lists = {"Python functions, including C code below them": own, "all functions": native}
     lists["with callees"] = whole
     return "\n".join(line for title, counted in lists.items() for line in _listed(title, counted))
 

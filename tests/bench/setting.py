@@ -1,4 +1,4 @@
-"""What a bench is told: where it may write, whether to be quick, whether to profile."""
+"""Options of a bench."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.bench.figure import Figure
 
 
 class Setting(Struct, frozen=True):
-    """`folder` is scratch, `out` is what stays; `quick` trades precision for time."""
+    """`folder` is temporary, `out` is kept; `quick` trades precision for time."""
 
     folder: Path
     out: Path

@@ -1,1 +1,1 @@
-"""Faults on real programs, with many live calls: what was lost, for how long, and what was left."""
+"""Injects faults into real programs under many live calls, and measures the effects."""

@@ -1,4 +1,4 @@
-"""Calls that keep coming while a fault happens: the standard call, whose digits a webhook gets."""
+"""New calls during a fault: standard calls, whose digits go to a webhook."""
 
 import asyncio
 from pathlib import Path
@@ -11,12 +11,12 @@ from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.pbx.asterisk import Pbx
 
-MAX_CALL_MS = 12_000  # with a lost digit, and a handover or two
+MAX_CALL_MS = 12_000  # includes a lost digit and two handovers
 FIRST_MS, SECOND_MS = 1_000, 500
 
 
 class ArrivalCounts(Struct, frozen=True):
-    """How many came, failed, were told to the webhook twice, or lost digits on the way."""
+    """Numbers of calls: all, failed, reported twice to the webhook, with missing digits."""
 
     calls: int = 0
     failed: int = 0
@@ -25,7 +25,7 @@ class ArrivalCounts(Struct, frozen=True):
 
 
 class Arrivals:
-    """Standard calls at an even rate, half of them to each node."""
+    """Standard calls at an even rate, spread over the nodes."""
 
     def __init__(self, per_s: int, seconds: float, folder: Path) -> None:
         self.counts = ArrivalCounts()
@@ -36,16 +36,16 @@ class Arrivals:
         self._hooks: WebhookServer | None = None
 
     async def add_route(self, lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
-        """Have a number for them."""
+        """Route a number to the standard call."""
         self._hooks = hooks
         hangup: dict[str, object] = {"type": "hangup", "data": {}}
         bye = _play(sounds.tone(440, SECOND_MS), hangup)
-        told = hooks.answers("/standard", bye)
-        gather: dict[str, object] = {"type": "gather", "data": {"maxDigits": 4}, "action": told}
+        webhook = hooks.answers("/standard", bye)
+        gather: dict[str, object] = {"type": "gather", "data": {"maxDigits": 4}, "action": webhook}
         self._number = await lab.add_number(_play(sounds.tone(440, FIRST_MS), gather))
 
     async def run(self, nodes: list[Pbx]) -> None:
-        """Let them come, and wait for the last one's end."""
+        """Place the calls and wait until all have ended."""
         rate = self._per_s // len(nodes)
         outcomes = await asyncio.gather(*(self._call_node(node, rate) for node in nodes))
         failed = sum(each.failed + each.refused for each in outcomes)
@@ -59,10 +59,10 @@ class Arrivals:
         )
 
     def _webhook_counts(self) -> tuple[int, int]:
-        asked = [] if self._hooks is None else self._hooks.requests_to("/standard")
-        calls = [each.body["callId"] for each in asked]
-        short = sum(each.body["dtmf"] != DIGITS for each in asked)
-        return len(calls) - len(set(calls)), short
+        requests = [] if self._hooks is None else self._hooks.requests_to("/standard")
+        calls = [each.body["callId"] for each in requests]
+        missing_digits = sum(each.body["dtmf"] != DIGITS for each in requests)
+        return len(calls) - len(set(calls)), missing_digits
 
 
 def _play(url: str, action: dict[str, object]) -> dict[str, object]:

@@ -1,8 +1,8 @@
-"""`python -m tests.chaos.callbacks [--calls N] [--per-s N]`: callbacks under fire, a simulated PBX.
+"""`python -m tests.chaos.callbacks [--calls N] [--per-s N]`: callbacks under faults.
 
-Many calls are told to ten customers, three of whom fail half of the time, and fail again when asked
-again, while both engines are killed in turn. Real engines, store and HTTP; no SIP and no media.
-Ends with status 1 when an event is lost, or comes before an earlier one of its call.
+Calls of a simulated PBX are reported to ten customers, of whom three fail half of the requests,
+including retries, while both engines are killed in turn. Engines, store and HTTP are real; there is
+no SIP and no media. Exits with 1 when an event is lost or out of order within its call.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from tests.harness.until import until
 
 OUT = Path(__file__).parents[2] / "bench-out"
 TARGETS, FAILING = 10, 3
-FAILURE_SHARE = 0.5  # of what a failing target is asked
+FAILURE_SHARE = 0.5  # of the requests to a failing target
 PER_S = 60
 SETTINGS = {
     "SWITCHROOM_CALLBACK_RETRIES_S": str([0, 0.2, 0.5, 1, *[2] * 30]),
@@ -45,7 +45,7 @@ END_TIMEOUT_S = 180  # after the last call
 
 
 class Outcome(Struct, frozen=True):
-    """What the customers can show."""
+    """What the customers have received."""
 
     offered: int
     calls: int
@@ -59,7 +59,7 @@ class Outcome(Struct, frozen=True):
 
 
 class CallbackTrial:
-    """Two engines, a simulated PBX, and the customers."""
+    """Two engines, a simulated PBX and the customers."""
 
     def __init__(self, folder: Path, customer: CallbackServer) -> None:
         self.pbx = SimulatedPbxProcess(folder / "pbx1")
@@ -77,7 +77,7 @@ class CallbackTrial:
         self.engines = (first, second)
 
     async def start(self, stack: AsyncExitStack, audio: str) -> None:
-        """Start everything, and say where each account's calls are told."""
+        """Start all servers, and set the callback target and the route of each account."""
         for server in (self.pbx, self.valkey, *self.engines):
             await stack.enter_async_context(server)
         dice = random.Random(4711)
@@ -91,69 +91,73 @@ class CallbackTrial:
             await self.engines[0].rpc("PUT", f"/routes/{_number(number)}", route)
 
     async def kill_and_restart(self, engine: Engine) -> None:
-        """Kill an engine, and start it again when the other has had its slots for a while."""
+        """Kill an engine, and start it again after the other has taken over its slots."""
         await engine.kill()
         await asyncio.sleep(5)
         await engine.start()
 
 
 async def callbacks(folder: Path, calls: int, per_s: float) -> Outcome:
-    """Let calls come in, kill each engine once meanwhile, and wait for all that was to come."""
+    """Run calls, kill each engine once meanwhile, and wait for all callbacks."""
     write_prompts(folder / "prompts")
     async with AsyncExitStack() as stack:
         customer = await stack.enter_async_context(CallbackServer())
         audio = await stack.enter_async_context(serve_folder(folder / "prompts"))
-        fire = CallbackTrial(folder, customer)
-        await fire.start(stack, audio)
+        trial = CallbackTrial(folder, customer)
+        await trial.start(stack, audio)
         scripts = tuple(Script(_number(each)) for each in range(TARGETS))
-        running = asyncio.create_task(_run_calls(fire, scripts, calls, per_s))
-        for engine in fire.engines:
+        running = asyncio.create_task(_run_calls(trial, scripts, calls, per_s))
+        for engine in trial.engines:
             await asyncio.sleep(calls / per_s / 4)
-            await fire.kill_and_restart(engine)
-        asked, answered = await running
+            await trial.kill_and_restart(engine)
+        offered, answered = await running
         await _wait_for_ends(customer, answered)
         found = receipts_by_call(customer.accepted)
-        again = len(customer.requests) - sum(len(one.numbers) for one in found.values())
-        return _outcome(asked, answered, found, again)
+        repeated = len(customer.requests) - sum(len(one.numbers) for one in found.values())
+        return _outcome(offered, answered, found, repeated)
 
 
 async def _run_calls(
-    fire: CallbackTrial, scripts: tuple[Script, ...], calls: int, per_s: float
+    trial: CallbackTrial, scripts: tuple[Script, ...], calls: int, per_s: float
 ) -> tuple[int, set[str]]:
-    """Let calls come in, one part after another; gives how many, and the channels answered."""
-    asked, answered = 0, set[str]()
-    while asked < calls:
-        seconds = min(MAX_BATCH_S, 1 + (calls - asked) / per_s)
-        result = await fire.pbx.run(Load(scripts, seconds, per_s))
-        asked += result.calls
+    """Run calls in batches; returns their number and the answered channels."""
+    offered, answered = 0, set[str]()
+    while offered < calls:
+        seconds = min(MAX_BATCH_S, 1 + (calls - offered) / per_s)
+        result = await trial.pbx.run(Load(scripts, seconds, per_s))
+        offered += result.calls
         answered.update(result.answered)
-    return asked, answered
+    return offered, answered
 
 
 async def _wait_for_ends(customer: CallbackServer, answered: set[str]) -> None:
     def are_ended() -> bool:
-        told = receipts_by_call(customer.accepted).values()
-        is_all = answered <= {each.channel for each in told}
-        return is_all and all(each.is_ended for each in told)
+        received = receipts_by_call(customer.accepted).values()
+        is_all = answered <= {each.channel for each in received}
+        return is_all and all(each.is_ended for each in received)
 
     try:
-        await until(are_ended, timeout_s=END_TIMEOUT_S, every_s=1, what="all ends to be told")
+        await until(
+            are_ended, timeout_s=END_TIMEOUT_S, every_s=1, what="the last event of each call"
+        )
     except TimeoutError as error:
-        Console(stderr=True).print(f"[red]{error}[/red]")  # the figures say what is missing
+        Console(stderr=True).print(f"[red]{error}[/red]")  # the figures show what is missing
 
 
-def _outcome(asked: int, answered: set[str], found: Mapping[str, Receipt], again: int) -> Outcome:
-    each = found.values()
+def _outcome(
+    offered: int, answered: set[str], found: Mapping[str, Receipt], repeated: int
+) -> Outcome:
+    receipts = found.values()
     return Outcome(
-        offered=asked,
-        unreported=len(answered - {one.channel for one in each}),
+        offered=offered,
+        unreported=len(answered - {one.channel for one in receipts}),
         calls=len(found),
-        events=sum(len(one.numbers) for one in each),
-        lost=sum(one.missing for one in each),
-        out_of_order=sum(not one.is_in_order for one in each),
-        repeated=again,
-        changed=sum(one.changed for one in each),
-        not_ended=sum(not one.is_ended for one in each),
+        events=sum(len(one.numbers) for one in receipts),
+        lost=sum(one.missing for one in receipts),
+        out_of_order=sum(not one.is_in_order for one in receipts),
+        repeated=repeated,
+        changed=sum(one.changed for one in receipts),
+        not_ended=sum(not one.is_ended for one in receipts),
     )
 
 
@@ -161,7 +165,7 @@ def _flaky(dice: random.Random) -> Answer:
     async def serve(request: web.Request) -> web.StreamResponse:
         chance = dice.random()
         if chance < FAILURE_SHARE / 2 and request.transport is not None:
-            request.transport.close()  # it may have arrived, and nobody knows
+            request.transport.close()  # the engine cannot know whether it arrived
         return web.Response(status=500 if chance < FAILURE_SHARE else 204)
 
     return serve
@@ -172,22 +176,22 @@ def _number(target: int) -> str:
 
 
 def figures(outcome: Outcome) -> Sequence[Figure]:
-    """Make figures, whose name says that the PBX is simulated."""
+    """Return figures, named after the simulated PBX."""
     name, names = "callbacks_simulated_pbx", Outcome.__struct_fields__
     made = [figure(name, each, getattr(outcome, each), "", suite="chaos") for each in names]
     return [replace(each, command="python -m tests.chaos.callbacks") for each in made]
 
 
 def main() -> int:
-    """Run it."""
+    """Run the trial and print its figures."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos.callbacks", description=__doc__)
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--per-s", type=float, default=PER_S)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     folder = OUT / "chaos" / "callbacks_simulated_pbx"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    outcome = asyncio.run(callbacks(folder, asked.calls, asked.per_s))
+    outcome = asyncio.run(callbacks(folder, options.calls, options.per_s))
     keep(figures(outcome), OUT / "chaos.json")
     show(figures(outcome), Console())
     wrong = (

@@ -1,4 +1,4 @@
-"""The end of a scene: what is still there, everything hung up, and what is left after that."""
+"""The end of a scenario: finds lost calls, hangs up all calls and finds orphans."""
 
 import asyncio
 from collections.abc import Iterable
@@ -12,41 +12,41 @@ from tests.harness.servers.engine import RequestError
 from tests.harness.until import until
 
 AT_ONCE = 10
-EMPTY_WITHIN_S = 20  # the reaper looks every 15 s
+EMPTY_WITHIN_S = 20  # the reaper runs every 15 s
 
 
-async def lost_calls(scene: Scenario) -> set[str]:
-    """Name the calls that lived at the fault and do not live on, on the PBX as in the engine."""
-    shown = (await scene.healthy.engine.rpc("GET", "/calls"))["calls"]
-    channels = {each["id"] for each in await _on_nodes(scene, "channels")}
-    kept = {each["callId"] for each in shown if _legs(each) <= channels and each["legs"]}
-    return scene.views.keys() - kept - scene.expected_to_end - scene.planned_hangups
+async def lost_calls(scenario: Scenario) -> set[str]:
+    """Return the calls that were live at the fault and are missing in the engine or on the PBX."""
+    shown = (await scenario.healthy.engine.rpc("GET", "/calls"))["calls"]
+    channels = {each["id"] for each in await _on_nodes(scenario, "channels")}
+    alive = {each["callId"] for each in shown if _legs(each) <= channels and each["legs"]}
+    return scenario.views.keys() - alive - scenario.expected_to_end - scenario.planned_hangups
 
 
-async def hang_up(scene: Scenario, calls: Iterable[str]) -> set[str]:
-    """Hang calls up through the engine that is asked; names those it would not."""
-    turn = asyncio.Semaphore(AT_ONCE)
+async def hang_up(scenario: Scenario, calls: Iterable[str]) -> set[str]:
+    """Hang up calls through the healthy engine; returns the calls that it refused."""
+    limit = asyncio.Semaphore(AT_ONCE)
     refused = set()
 
-    async def hang_up(call: str) -> None:
-        async with turn:
+    async def hang_up_one(call: str) -> None:
+        async with limit:
             try:
-                await scene.healthy.engine.rpc("POST", f"/calls/{call}/hangup", {})
+                await scenario.healthy.engine.rpc("POST", f"/calls/{call}/hangup", {})
             except (RequestError, aiohttp.ClientError):
                 refused.add(call)
 
-    await asyncio.gather(*map(hang_up, calls))
+    await asyncio.gather(*map(hang_up_one, calls))
     return refused
 
 
-async def find_orphans(scene: Scenario) -> list[str]:
-    """Wait for everything to be gone; names the calls, channels and bridges that stay."""
+async def find_orphans(scenario: Scenario) -> list[str]:
+    """Wait until nothing is left; returns the calls, channels and bridges that remain."""
     left: list[str] = []
 
     async def is_empty() -> bool:
-        calls = (await scene.healthy.engine.rpc("GET", "/calls"))["calls"]
-        there = [*await _on_nodes(scene, "channels"), *await _on_nodes(scene, "bridges")]
-        left[:] = [*(each["callId"] for each in calls), *(each["id"] for each in there)]
+        calls = (await scenario.healthy.engine.rpc("GET", "/calls"))["calls"]
+        resources = [*await _on_nodes(scenario, "channels"), *await _on_nodes(scenario, "bridges")]
+        left[:] = [*(each["callId"] for each in calls), *(each["id"] for each in resources)]
         return not left
 
     try:
@@ -56,9 +56,9 @@ async def find_orphans(scene: Scenario) -> list[str]:
     return []
 
 
-async def _on_nodes(scene: Scenario, path: str) -> list[Any]:
-    cluster, asked = scene.cluster, scene.healthy
-    labs = [Lab(cluster.valkey, node, asked.engine, cluster.trunk_port) for node in cluster.nodes]
+async def _on_nodes(scenario: Scenario, path: str) -> list[Any]:
+    cluster, healthy = scenario.cluster, scenario.healthy
+    labs = [Lab(cluster.valkey, node, healthy.engine, cluster.trunk_port) for node in cluster.nodes]
     found = await asyncio.gather(*(lab.ari(path) for lab in labs))
     return [each for some in found for each in some]
 

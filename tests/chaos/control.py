@@ -1,4 +1,4 @@
-"""How long a control command waits: some calls are muted and unmuted all the time, in turn."""
+"""Measures control requests: some calls are muted and unmuted continuously."""
 
 import asyncio
 import itertools
@@ -23,74 +23,76 @@ OPERATIONS: tuple[tuple[str, Mapping[str, str]], ...] = (
 
 
 class ControlledCall(Struct, frozen=True):
-    """A call, and the leg of it that is muted."""
+    """A call and its leg that is muted."""
 
     call: str
     leg: str
 
 
 class ControlLoad:
-    """Steers calls through one engine, and through the next when that can't be reached.
+    """Controls calls through one engine, and through the next if that is unreachable.
 
-    What is refused for now is asked again until it is done.
+    Requests refused with 503 are retried until they succeed.
     """
 
     def __init__(self, engines: Sequence[Engine], calls: Sequence[ControlledCall]) -> None:
-        self.refused: dict[str, str] = {}  # for good: what should not be
+        self.refused: dict[str, str] = {}  # refused for good, which is a fault
         self._engines = deque(engines)
         self._calls = calls
         self._excluded: set[str] = set()
         self._done: list[tuple[str, float, float]] = []
 
     async def run(self) -> None:
-        """Steer until cancelled."""
+        """Send requests until cancelled."""
         await asyncio.gather(*map(self._control, self._calls))
 
     @property
     def calls(self) -> AbstractSet[str]:
-        """Name what is steered."""
+        """Return the ids of the controlled calls."""
         return {each.call for each in self._calls}
 
     def exclude(self, calls: AbstractSet[str]) -> None:
-        """Steer these no more."""
+        """Send no more requests for these calls."""
         self._excluded |= calls
 
     def longest_ms(self, since_ms: float) -> float:
-        """Tell how long a command waited at most, from that moment on."""
-        waits = (done - max(asked, since_ms) for _, asked, done in self._done)
+        """Return the longest wait of a request since a time."""
+        waits = (done - max(requested_ms, since_ms) for _, requested_ms, done in self._done)
         return max(waits, default=0.0)
 
     async def wait_for_control(self, since_ms: float, timeout_s: float = 30) -> None:
-        """Wait until every call has done what was asked after that moment."""
-        steered = self.calls - self._excluded
+        """Wait until every call has executed a request that was sent after a time."""
+        controlled = self.calls - self._excluded
 
         def is_so() -> bool:
-            done = {call for call, asked, _ in self._done if asked >= since_ms}
-            return steered <= done | self.refused.keys()
+            done = {call for call, requested_ms, _ in self._done if requested_ms >= since_ms}
+            return controlled <= done | self.refused.keys()
 
-        await until(is_so, timeout_s=timeout_s, what="all calls to be steered")
+        await until(is_so, timeout_s=timeout_s, what="control of all calls")
 
-    async def _control(self, steered: ControlledCall) -> None:
-        deeds = itertools.cycle(OPERATIONS)
-        asked_ms, (deed, more) = now_ms(), next(deeds)
-        while steered.call not in self.refused.keys() | self._excluded:
-            if await self._is_done(steered, deed, more):
-                self._done.append((steered.call, asked_ms, now_ms()))
+    async def _control(self, controlled: ControlledCall) -> None:
+        operations = itertools.cycle(OPERATIONS)
+        requested_ms, (operation, more) = now_ms(), next(operations)
+        while controlled.call not in self.refused.keys() | self._excluded:
+            if await self._is_done(controlled, operation, more):
+                self._done.append((controlled.call, requested_ms, now_ms()))
                 await asyncio.sleep(INTERVAL_S)
-                asked_ms, (deed, more) = now_ms(), next(deeds)
+                requested_ms, (operation, more) = now_ms(), next(operations)
             else:
                 await asyncio.sleep(RETRY_DELAY_S)
 
-    async def _is_done(self, steered: ControlledCall, deed: str, more: Mapping[str, str]) -> bool:
-        asked, body = self._engines[0], {"channelId": steered.leg, **more}
+    async def _is_done(
+        self, controlled: ControlledCall, operation: str, more: Mapping[str, str]
+    ) -> bool:
+        engine, body = self._engines[0], {"channelId": controlled.leg, **more}
         try:
-            await asked.rpc("POST", f"/calls/{steered.call}/{deed}", body)
+            await engine.rpc("POST", f"/calls/{controlled.call}/{operation}", body)
         except aiohttp.ClientError:
-            if asked is self._engines[0]:
+            if engine is self._engines[0]:
                 self._engines.rotate()
             return False
         except RequestError as refused:
             if refused.status != HTTPStatus.SERVICE_UNAVAILABLE:
-                self.refused[steered.call] = str(refused)
+                self.refused[controlled.call] = str(refused)
             return False
         return True

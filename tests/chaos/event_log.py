@@ -1,4 +1,4 @@
-"""What was told of calls, read from the store's streams: nothing twice, nothing left out."""
+"""Reads the events of calls from the streams of the store, and counts faults."""
 
 import json
 from collections import defaultdict
@@ -11,7 +11,7 @@ from tests.harness.servers.cluster import SLOTS
 
 
 class EventLog:
-    """The events so far; noted before the store may lose them, and again at the end."""
+    """The events so far; read before a fault may delete them, and again at the end."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -19,7 +19,7 @@ class EventLog:
         self._events: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
 
     async def read_new(self) -> None:
-        """Read what came since the last time."""
+        """Read the events since the last time."""
         client = Redis.from_url(self._url)
         try:
             for slot, last in self._last.items():
@@ -32,22 +32,22 @@ class EventLog:
             await client.aclose()
 
     def counts(self) -> "EventCounts":
-        """Count what was told twice, and numbers missing between two that are there."""
-        doubled = missing = 0
+        """Count duplicated events and gaps in sequence numbers."""
+        duplicated = missing = 0
         for events in self._events.values():
             numbers = [each["sequenceNumber"] for each in events]
-            doubled += len(numbers) - len(set(numbers))
+            duplicated += len(numbers) - len(set(numbers))
             missing += max(numbers) - min(numbers) + 1 - len(set(numbers))
-        return EventCounts(doubled, missing)
+        return EventCounts(duplicated, missing)
 
     def end_reason(self, call: str) -> str | None:
-        """Tell why a call ended, as it was told; None when it has not."""
+        """Return the reason in the last event of a call; None if it has not ended."""
         ends = (each for each in self._events[call] if each["event"] == "completed")
         return next((str(each.get("reason", "")) for each in ends), None)
 
 
 class EventCounts(Struct, frozen=True):
-    """How many events were told twice, how many not at all."""
+    """Numbers of duplicated and missing events."""
 
-    doubled: int
+    duplicated: int
     missing: int

@@ -1,4 +1,4 @@
-"""How soon a command is felt on the PBX: one call is hung up, until Asterisk has it no more."""
+"""Measures when the PBX executes a hangup: from the request until the channel has ended."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,11 +17,11 @@ RETRY_DELAY_S = 0.05
 
 
 async def hangup_ms(lab: Callable[[], Lab], node: Lab, view: dict[str, Any]) -> float:
-    """Hang a call up through whichever engine answers; tells how long it was on its node."""
-    began_ms = now_ms()
+    """Hang up a call through an engine that answers; returns when its channel has ended."""
+    started_ms = now_ms()
     channel = view["legs"][0]["channelId"]
 
-    async def is_taken() -> bool:
+    async def is_accepted() -> bool:
         try:
             await lab().engine.rpc("POST", f"/calls/{view['callId']}/hangup", {})
         except aiohttp.ClientError:
@@ -30,13 +30,13 @@ async def hangup_ms(lab: Callable[[], Lab], node: Lab, view: dict[str, Any]) -> 
             return refused.status != HTTPStatus.SERVICE_UNAVAILABLE
         return True
 
-    async def is_gone() -> bool:
+    async def has_ended() -> bool:
         return "id" not in await node.ari(f"channels/{channel}")
 
     try:
         async with asyncio.timeout(TIMEOUT_S):
-            await until(is_taken, timeout_s=TIMEOUT_S, every_s=RETRY_DELAY_S)
-            await until(is_gone, timeout_s=TIMEOUT_S, every_s=RETRY_DELAY_S)
+            await until(is_accepted, timeout_s=TIMEOUT_S, every_s=RETRY_DELAY_S)
+            await until(has_ended, timeout_s=TIMEOUT_S, every_s=RETRY_DELAY_S)
     except TimeoutError:
         return TIMEOUT_S * 1000
-    return now_ms() - began_ms
+    return now_ms() - started_ms

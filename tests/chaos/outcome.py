@@ -1,4 +1,4 @@
-"""What a fault did, and what it may do."""
+"""The measured effects of a fault, and their limits."""
 
 from math import inf
 
@@ -6,16 +6,16 @@ from msgspec import Struct
 
 
 class Limits(Struct, frozen=True):
-    """Milliseconds: slots without an owner, and a control command's wait, at the longest."""
+    """Maximum milliseconds of a control request, and of a slot without an owner."""
 
     control_ms: float
     unowned_ms: float = inf
 
 
 class Outcome(Struct, frozen=True):
-    """One fault's figures; `new` calls came during it, `doubled` and `missing` count events.
+    """Figures of one fault; `new` calls came during it, `duplicated` and `missing` count events.
 
-    `control_ms`: until a command was stored; `felt_ms`: until one was done by the PBX.
+    `control_ms`: until a command is stored; `executed_ms`: until the PBX has executed one.
     """
 
     fault: str
@@ -27,19 +27,19 @@ class Outcome(Struct, frozen=True):
     new: int
     failed: int
     missing_digits: int
-    doubled: int
+    duplicated: int
     missing: int
     orphans: int
     notes: tuple[str, ...] = ()
 
     def misses(self, limits: Limits) -> tuple[str, ...]:
-        """List what should not have been."""
-        wrong = ("lost", "failed", "doubled", "missing", "orphans")
+        """Return the violations."""
+        wrong = ("lost", "failed", "duplicated", "missing", "orphans")
         missed = [name for name in wrong if getattr(self, name)]
         if self.control_ms > limits.control_ms:
             missed.append(f"control > {limits.control_ms:.0f} ms")
         if self.executed_ms > limits.control_ms:
-            missed.append(f"felt > {limits.control_ms:.0f} ms")
+            missed.append(f"executed > {limits.control_ms:.0f} ms")
         if self.unowned_ms > limits.unowned_ms:
             missed.append(f"no owner > {limits.unowned_ms:.0f} ms")
         return (*missed, *self.notes)

@@ -1,4 +1,4 @@
-"""How long slots were without an owner: a look at the store's table every few milliseconds."""
+"""Measures how long slots have no owner, by polling the store every few milliseconds."""
 
 import asyncio
 from collections.abc import Set as AbstractSet
@@ -16,16 +16,16 @@ TIMEOUT_S = 0.25
 
 
 class OwnerWatch:
-    """Watches who has the slots; an engine in `gone` counts as nobody, though its leases run."""
+    """Watches slot owners; an engine in `dead_pids` does not count, even with a valid lease."""
 
-    def __init__(self, url: str, gone: AbstractSet[int]) -> None:
+    def __init__(self, url: str, dead_pids: AbstractSet[int]) -> None:
         self.longest_ms = 0.0
         self._url = url
-        self._dead_pids = gone
+        self._dead_pids = dead_pids
         self._owned_ms = dict.fromkeys(range(SLOTS), now_ms())
 
     async def run(self) -> None:
-        """Look until cancelled; what the store does not tell is not counted."""
+        """Poll until cancelled; time without answers of the store is not counted."""
         client = Redis.from_url(
             self._url, socket_timeout=TIMEOUT_S, retry=Retry(NoBackoff(), 0), protocol=2
         )
@@ -42,9 +42,9 @@ class OwnerWatch:
         except (RedisError, OSError):
             self._owned_ms = dict.fromkeys(range(SLOTS), now_ms())
             return
-        seen_ms = now_ms()
+        polled_ms = now_ms()
         for slot in range(SLOTS):
             if owners.get(slot, 0) in {0, *self._dead_pids}:
-                self.longest_ms = max(self.longest_ms, seen_ms - self._owned_ms[slot])
+                self.longest_ms = max(self.longest_ms, polled_ms - self._owned_ms[slot])
             else:
-                self._owned_ms[slot] = seen_ms
+                self._owned_ms[slot] = polled_ms

@@ -1,4 +1,4 @@
-"""Many silent phones in few processes: SIPp calls numbers in turn, or answers whoever calls."""
+"""Many silent phones in few processes: SIPp calls numbers in turn, or answers calls."""
 
 import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -11,13 +11,13 @@ from tests.harness.until import until
 
 SCENARIOS = Path(__file__).with_name("sipp")
 MAX_ATTEMPTS = 3
-PER_S = 20  # so many calls are begun
+PER_S = 20  # calls started per second
 
 
 def callers(
     folder: Path, sip_port: int, numbers: Sequence[str], count: int
 ) -> AbstractAsyncContextManager[Process]:
-    """Let so many phones call the numbers in turn; each stays until it is hung up on."""
+    """Start `count` callers of the numbers in turn; each stays until it is hung up."""
     folder.mkdir(parents=True)
     lines = itertools.islice(itertools.cycle(numbers), count)
     (folder / "numbers.csv").write_text("SEQUENTIAL\n" + "".join(f"{each}\n" for each in lines))
@@ -26,7 +26,7 @@ def callers(
 
 
 def callees(folder: Path, port: int) -> AbstractAsyncContextManager[Process]:
-    """Let any number of phones answer on a port."""
+    """Answer any number of calls on a port."""
     folder.mkdir(parents=True)
     return _sipp(folder, "callee", port)
 
@@ -37,9 +37,9 @@ async def _sipp(
 ) -> AsyncIterator[Process]:
     for _ in range(MAX_ATTEMPTS):
         sipp, bound = _start(folder, scenario, port or free_port(), more)
-        await until(lambda: bound() or not sipp.alive(), what="SIPp to listen")  # noqa: B023 - now
+        await until(lambda: bound() or not sipp.alive(), what="SIPp to listen")  # noqa: B023 - awaited within the iteration
         if sipp.alive():
-            break  # else another took its port meanwhile
+            break  # otherwise another program took its port
     try:
         yield sipp
     finally:

@@ -1,4 +1,4 @@
-"""One fault from its scene to its figures."""
+"""Runs one fault and measures it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ TIMEOUT_S = 100
 
 
 class Fault(Struct, frozen=True):
-    """What is done to a scene, within which limits; `is_cut` where a network must be."""
+    """A fault and its limits; `uses_proxies` if it cuts a network."""
 
     inject: Callable[[Scenario], Awaitable[None]]
     limits: Limits
@@ -22,41 +22,44 @@ class Fault(Struct, frozen=True):
 
 
 async def run(name: str, fault: Fault, setting: Setting) -> Outcome:
-    """Let a fault happen and measure it."""
+    """Inject a fault and measure it."""
     async with (
         asyncio.timeout(TIMEOUT_S),
-        open_scenario(setting, is_cut=fault.uses_proxies) as made,
+        open_scenario(setting, uses_proxies=fault.uses_proxies) as scenario,
     ):
         notes: tuple[str, ...] = ()
         try:
-            await fault.inject(made)
+            await fault.inject(scenario)
         except TimeoutError as error:
             notes = (str(error),)
-        return await _measure(name, made, notes)
+        return await _measure(name, scenario, notes)
 
 
-async def _measure(name: str, made: Scenario, notes: tuple[str, ...]) -> Outcome:
-    felt_ms = inf if made.timed_hangup is None else await made.timed_hangup
-    gone = await lost_calls(made) | made.control_load.refused.keys()
-    control_ms, unowned_ms = made.control_load.longest_ms(made.since_ms), made.owners.longest_ms
-    refused = await hang_up(
-        made, made.views.keys() - gone - made.expected_to_end - made.planned_hangups
+async def _measure(name: str, scenario: Scenario, notes: tuple[str, ...]) -> Outcome:
+    executed_ms = inf if scenario.timed_hangup is None else await scenario.timed_hangup
+    lost = await lost_calls(scenario) | scenario.control_load.refused.keys()
+    control_ms, unowned_ms = (
+        scenario.control_load.longest_ms(scenario.since_ms),
+        scenario.owners.longest_ms,
     )
-    left = await find_orphans(made)
-    await made.event_log.read_new()
-    told, came = made.event_log.counts(), made.arrivals.counts
+    refused = await hang_up(
+        scenario, scenario.views.keys() - lost - scenario.expected_to_end - scenario.planned_hangups
+    )
+    left = await find_orphans(scenario)
+    await scenario.event_log.read_new()
+    events, arrivals = scenario.event_log.counts(), scenario.arrivals.counts
     return Outcome(
         fault=name,
-        live=len(made.views),
-        lost=len(gone | refused),
+        live=len(scenario.views),
+        lost=len(lost | refused),
         unowned_ms=unowned_ms,
         control_ms=control_ms,
-        executed_ms=felt_ms,
-        new=came.calls,
-        failed=came.failed,
-        missing_digits=came.missing_digits,
-        doubled=told.doubled + came.duplicated,
-        missing=told.missing,
+        executed_ms=executed_ms,
+        new=arrivals.calls,
+        failed=arrivals.failed,
+        missing_digits=arrivals.missing_digits,
+        duplicated=events.duplicated + arrivals.duplicated,
+        missing=events.missing,
         orphans=len(left),
         notes=(*notes, *left[:3]),
     )

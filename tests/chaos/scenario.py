@@ -1,4 +1,4 @@
-"""The scene of a fault: two PBX nodes, one Valkey, two engines, and many live calls on them."""
+"""The scenario of a fault: two PBX nodes, one Valkey, two engines and many live calls."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
@@ -27,7 +27,7 @@ View = dict[str, Any]
 
 
 class Setting(Struct, frozen=True):
-    """How many calls live, how many come a second and for how long, and where files go."""
+    """Number of live calls, rate and duration of new calls, and folder for files."""
 
     folder: Path
     calls: int
@@ -36,27 +36,25 @@ class Setting(Struct, frozen=True):
 
 
 class Proxies(Struct, frozen=True):
-    """What the first engine's network leads through, where a fault cuts it."""
+    """The proxies between the first engine and its store and PBX."""
 
     store: TcpProxy
     pbx: TcpProxy
 
 
 class Scenario:
-    """What a fault finds, and what is measured of it; the first engine is the one that is hurt."""
+    """Servers, calls and measurements of a fault; the first engine is the faulty one."""
 
     def __init__(self, cluster: Cluster, setting: Setting, proxies: Proxies | None) -> None:
         self.cluster = cluster
         self.setting = setting
-        self.dead_pids: set[int] = set()  # engines that are dead, though the store may not know yet
+        self.dead_pids: set[int] = set()  # dead engines, which may still hold leases
         self.views: Mapping[str, View] = {}
-        self.expected_to_end: set[str] = set()  # calls that are to end by the fault
+        self.expected_to_end: set[str] = set()  # calls that the fault ends
         self.arrivals = Arrivals(setting.per_s, setting.arriving_s, setting.folder)
         self.event_log = EventLog(cluster.valkey.url)
         self.owners = OwnerWatch(cluster.valkey.url, self.dead_pids)
-        self.planned_hangups: set[str] = (
-            set()
-        )  # calls that are hung up to see how soon that is felt
+        self.planned_hangups: set[str] = set()  # calls hung up to measure the time
         self.timed_hangup: asyncio.Task[float] | None = None
         self.faulty_slots: list[int] = []
         self.since_ms = 0.0
@@ -65,67 +63,67 @@ class Scenario:
 
     @property
     def faulty(self) -> Lab:
-        """The lab as seen through the engine that is hurt."""
+        """The lab, seen through the faulty engine."""
         return self.cluster.labs[0]
 
     @property
     def healthy(self) -> Lab:
-        """The lab as seen through the engine that is asked: the second, if it runs."""
+        """The lab, seen through the second engine, or the first if that does not run."""
         labs = self.cluster.labs[1:] + self.cluster.labs[:1]
         return next((lab for lab in labs if lab.engine.running()), labs[0])
 
     @property
     def proxies(self) -> Proxies:
-        """What can be cut; raises RuntimeError if this scene's network can't."""
+        """The proxies; raises RuntimeError if the scenario has none."""
         if self._proxies is None:
-            raise RuntimeError("this scene has no ways to cut")
+            raise RuntimeError("this scenario has no proxies")
         return self._proxies
 
     @property
     def control_load(self) -> ControlLoad:
-        """What steers calls; raises RuntimeError before there are any."""
+        """The control load; raises RuntimeError before calls are chosen."""
         if self._control_load is None:
-            raise RuntimeError("nothing is steered yet")
+            raise RuntimeError("no calls are controlled yet")
         return self._control_load
 
     def start_measuring(self) -> None:
-        """Let waits count from now: the fault begins, or what was away is back."""
+        """Measure from now on: at the start of a fault, or when a server has recovered."""
         self.since_ms = now_ms()
         view = self._choose_call_to_hang_up()
         self.planned_hangups.add(view["callId"])
         node = next(each for each in self.cluster.nodes if each.name == view["node"])
-        seen = Lab(self.cluster.valkey, node, self.healthy.engine, self.cluster.trunk_port)
-        self.timed_hangup = asyncio.create_task(hangup_ms(lambda: self.healthy, seen, view))
+        lab = Lab(self.cluster.valkey, node, self.healthy.engine, self.cluster.trunk_port)
+        self.timed_hangup = asyncio.create_task(hangup_ms(lambda: self.healthy, lab, view))
 
     def _choose_call_to_hang_up(self) -> View:
-        """Choose a call of the engine that is hurt, on the first node unless that is to die."""
+        """Choose a call of the faulty engine, on the first node unless that is killed."""
         spared = self.expected_to_end | self.control_load.calls
         free = [view for call, view in self.views.items() if call not in spared]
         return min(free, key=lambda view: (view["slot"] not in self.faulty_slots, view["node"]))
 
     async def wait_for_control(self, timeout_s: float = 30) -> None:
-        """Wait until every steered call does what is asked from now on."""
+        """Wait until every controlled call executes a request that is sent from now on."""
         await self.control_load.wait_for_control(now_ms(), timeout_s)
 
     def exclude_node(self, node: str) -> None:
-        """Steer nothing on a node any more."""
+        """Send no more control requests for calls on a node."""
         self.control_load.exclude(
             {each for each, view in self.views.items() if view["node"] == node}
         )
 
     async def wait_for_calls(self, timeout_s: float = 20) -> Mapping[str, View]:
-        """Show the calls that live, once they are as many as there should be."""
+        """Wait for the configured number of live calls and return their views."""
 
         async def all_there() -> bool:
             shown = (await self.healthy.engine.rpc("GET", "/calls"))["calls"]
             self.views = {each["callId"]: each for each in shown if _is_set_up(each)}
             return len(self.views) == self.setting.calls
 
-        await until(all_there, timeout_s=timeout_s, every_s=0.2, what="all calls to live")
+        await until(all_there, timeout_s=timeout_s, every_s=0.2, what="all calls to be live")
         return self.views
 
     def choose_controlled_calls(self) -> None:
-        """Choose what is steered: a gathering call of each slot, of either node in turn."""
+        """Choose the controlled calls: one gathering call per slot, alternating between nodes."""
         waiting = [each for each in self.views.values() if each["state"] == "gathering"]
         waiting.sort(key=lambda view: view["node"][-1:] == str(view["slot"] % 2 + 1))
         chosen = {view["slot"]: view for view in waiting}
@@ -139,12 +137,12 @@ class Scenario:
 
 
 @asynccontextmanager
-async def open_scenario(setting: Setting, *, is_cut: bool = False) -> AsyncIterator[Scenario]:
-    """Set the scene: everything runs, the calls live, owners are watched and calls steered."""
+async def open_scenario(setting: Setting, *, uses_proxies: bool = False) -> AsyncIterator[Scenario]:
+    """Start servers and calls, watch slot owners and control calls."""
     async with AsyncExitStack() as stack:
         cluster = Cluster(setting.folder, engines=0, nodes=2)
         proxies = None
-        if is_cut:
+        if uses_proxies:
             proxies = Proxies(TcpProxy(cluster.valkey.port), TcpProxy(cluster.nodes[0].ports.ari))
             for way in (proxies.store, proxies.pbx):
                 await stack.enter_async_context(way)
@@ -153,18 +151,18 @@ async def open_scenario(setting: Setting, *, is_cut: bool = False) -> AsyncItera
         hooks = await stack.enter_async_context(WebhookServer())
         sounds = await stack.enter_async_context(MediaServer())
         await stack.enter_async_context(cluster)
-        made = Scenario(cluster, setting, proxies)
-        await made.arrivals.add_route(made.healthy, hooks, sounds)
-        await _start_calls(made, stack, hooks, sounds)
-        await made.event_log.read_new()
-        made.faulty_slots = await cluster.slots_of(made.faulty.engine)
+        scenario = Scenario(cluster, setting, proxies)
+        await scenario.arrivals.add_route(scenario.healthy, hooks, sounds)
+        await _start_calls(scenario, stack, hooks, sounds)
+        await scenario.event_log.read_new()
+        scenario.faulty_slots = await cluster.slots_of(scenario.faulty.engine)
         watching = [
-            asyncio.create_task(made.owners.run()),
-            asyncio.create_task(made.control_load.run()),
+            asyncio.create_task(scenario.owners.run()),
+            asyncio.create_task(scenario.control_load.run()),
         ]
         try:
-            await made.wait_for_control()
-            yield made
+            await scenario.wait_for_control()
+            yield scenario
         finally:
             await _cancel(watching)
 
@@ -174,29 +172,32 @@ async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
     while pending:
         for task in pending:
             task.cancel()
-        # Once more after a while: a client in the middle of a reconnection may swallow it.
+        # Repeated, because a client that reconnects may swallow the cancellation.
         _, pending = await asyncio.wait(pending, timeout=1)
 
 
 async def _start_calls(
-    made: Scenario, stack: AsyncExitStack, hooks: WebhookServer, sounds: MediaServer
+    scenario: Scenario, stack: AsyncExitStack, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """Let the calls come in: most wait for digits, some hear a prompt, some talk."""
+    """Start the calls: of ten, seven gather, one plays and two are bridged."""
     gather = {"maxDigits": 4, "timeout": LONG_MS, "digitTimeout": LONG_MS}
-    waits = {"type": "gather", "data": gather, "action": hooks.answers("/digits", None)}
-    hears = {"type": "play", "data": {"audioUrl": sounds.tone(600, LONG_MS)}}
-    talks = {"type": "dial", "data": {"number": "+15559000"}}
-    routed = [await made.healthy.add_number(action) for action in (waits, hears, talks)]
+    gather_action = {"type": "gather", "data": gather, "action": hooks.answers("/digits", None)}
+    play_action = {"type": "play", "data": {"audioUrl": sounds.tone(600, LONG_MS)}}
+    dial_action = {"type": "dial", "data": {"number": "+15559000"}}
+    routed = [
+        await scenario.healthy.add_number(action)
+        for action in (gather_action, play_action, dial_action)
+    ]
     numbers = [*[routed[0]] * 7, routed[1], *[routed[2]] * 2]
-    folder, cluster, half = made.setting.folder, made.cluster, made.setting.calls // 2
+    folder, cluster, half = scenario.setting.folder, scenario.cluster, scenario.setting.calls // 2
     await stack.enter_async_context(callees(folder / "callees", cluster.trunk_port))
-    for node, count in zip(cluster.nodes, (half, made.setting.calls - half), strict=True):
+    for node, count in zip(cluster.nodes, (half, scenario.setting.calls - half), strict=True):
         calling = callers(folder / f"callers-{node.name}", node.sip_port, numbers, count)
         await stack.enter_async_context(calling)
-    await made.wait_for_calls(timeout_s=20 + made.setting.calls / PER_S)
-    made.choose_controlled_calls()
-    if len(made.views) < SLOTS:
-        raise ValueError("too few calls for every slot to have one")
+    await scenario.wait_for_calls(timeout_s=20 + scenario.setting.calls / PER_S)
+    scenario.choose_controlled_calls()
+    if len(scenario.views) < SLOTS:
+        raise ValueError("too few calls for one call per slot")
 
 
 def _is_set_up(view: View) -> bool:

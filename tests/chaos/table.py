@@ -1,4 +1,4 @@
-"""The outcomes as a table, and as figures like those of `make bench`."""
+"""Prints outcomes as a table and converts them to figures like those of `make bench`."""
 
 from collections.abc import Sequence
 
@@ -8,12 +8,12 @@ from rich.table import Table
 from tests.bench.figure import Figure, figure
 from tests.chaos.outcome import Limits, Outcome
 
-COLUMNS = ("fault", "live", "lost", "no owner", "control after", "felt after", "new", "failed",
-           "digits lost", "doubled", "missing", "orphans", "")  # fmt: skip
+COLUMNS = ("fault", "live", "lost", "no owner", "control after", "executed after", "new", "failed",
+           "digits lost", "duplicated", "missing", "orphans", "")  # fmt: skip
 
 
-def show(found: Sequence[tuple[Outcome, Limits]], console: Console) -> None:
-    """Print a row for each fault; the last column says what should not have been."""
+def print_table(found: Sequence[tuple[Outcome, Limits]], console: Console) -> None:
+    """Print a row for each fault; the last column lists violations."""
     table = Table(*COLUMNS)
     for column in table.columns[1:-1]:
         column.justify = "right"
@@ -22,7 +22,7 @@ def show(found: Sequence[tuple[Outcome, Limits]], console: Console) -> None:
             each.new,
             each.failed,
             each.missing_digits,
-            each.doubled,
+            each.duplicated,
             each.missing,
             each.orphans,
         )
@@ -36,17 +36,17 @@ def show(found: Sequence[tuple[Outcome, Limits]], console: Console) -> None:
 
 
 def figures(each: Outcome) -> list[Figure]:
-    """Give a fault's figures."""
+    """Return the figures of a fault."""
     units = {
         "live": "calls",
         "lost": "calls",
         "unowned_ms": "ms",
         "control_ms": "ms",
-        "felt_ms": "ms",
+        "executed_ms": "ms",
         "new": "calls",
         "failed": "calls",
-        "short": "calls",
-        "doubled": "events",
+        "missing_digits": "calls",
+        "duplicated": "events",
         "missing": "events",
         "orphans": "calls, channels, bridges",
     }

@@ -1,4 +1,7 @@
-"""`python -m tests.demo`: two calls on a real Asterisk, shown live, measured, kept in demo-out/."""
+"""`python -m tests.demo`: two calls on a real Asterisk, shown live and checked.
+
+Timelines and received audio are saved in demo-out/.
+"""
 
 import asyncio
 import os
@@ -24,7 +27,7 @@ OUT = ROOT / "demo-out"
 
 
 async def main(console: Console) -> int:
-    """Bring the lab up, play both acts, and return the exit status."""
+    """Start the lab, run both scenarios and return the exit status."""
     await up()
     settings = read_env(ROOT / ".env")
     OUT.mkdir(exist_ok=True)
@@ -36,35 +39,37 @@ async def main(console: Console) -> int:
         open_rest(rest_url, settings) as rest,
     ):
         pbxs = {name: lab_pbx(name, ports, settings) for name, ports in PORTS.items()}
-        stage = DemoContext(client, rest, news, pbxs, _trunk_port(settings), OUT, console)
+        context = DemoContext(client, rest, news, pbxs, _trunk_port(settings), OUT, console)
         console.rule("1  click-to-call over REST: a number, then a second one, joined")
-        first = await click_to_call.play(stage)
+        first = await click_to_call.play(context)
         console.rule("2  an inbound call: prompt, digits, webhook, dial, goodbye")
-        second = await ivr.play(stage)
+        second = await ivr.play(context)
     return _print_verdict({"click-to-call": first, "inbound": second}, console)
 
 
-def _print_verdict(acts: Mapping[str, list[Check]], console: Console) -> int:
-    console.rule("verdict")
-    for act, checks in acts.items():
-        console.print(act, style="bold")
+def _print_verdict(scenarios: Mapping[str, list[Check]], console: Console) -> int:
+    console.rule("results")
+    for scenario, checks in scenarios.items():
+        console.print(scenario, style="bold")
         for each in checks:
             mark = "[green]✔[/]" if each.holds else "[bold red]✘[/]"
             console.print(f" {mark} {each.claim} [dim]({each.measured})[/]", soft_wrap=True)
-    failed = sum(not each.holds for checks in acts.values() for each in checks)
-    console.print(f"timelines and what each phone heard: {os.path.relpath(OUT)}/")
-    console.print("the lab stays up, to play with; `make down` stops it")
+    failed = sum(not each.holds for checks in scenarios.values() for each in checks)
+    console.print(f"timelines and audio of each phone: {os.path.relpath(OUT)}/")
+    console.print("the lab keeps running; `make down` stops it")
     if failed:
         console.print(f"{failed} checks failed", style="bold red")
         return 1
-    console.print("all of it works", style="bold green")
+    console.print("all checks passed", style="bold green")
     return 0
 
 
 def _trunk_port(settings: Mapping[str, str]) -> int:
     port = int(settings.get("SWITCHROOM_TRUNK", TRUNK).rpartition(":")[2])
     if taken_ports([port]):
-        raise RuntimeError(f"its phones need port {port}, where another phone listens: end that")
+        raise RuntimeError(
+            f"the phones need port {port}, which another program uses: stop it first"
+        )
     return port
 
 

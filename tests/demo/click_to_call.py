@@ -1,4 +1,4 @@
-"""Act one, over REST: a customer is called, then the shop, with music for the wait; one is mute."""
+"""Click-to-call over REST: calls a customer, then the shop with hold music, and mutes the shop."""
 
 import asyncio
 
@@ -20,23 +20,23 @@ RINGS_MS = 2_500
 TALK_S = 1.5
 
 
-async def play(stage: DemoContext) -> list[Check]:
-    """Play it, keep what came of it, and check that."""
+async def play(context: DemoContext) -> list[Check]:
+    """Run the scenario, save its results and check them."""
     async with (
-        Phone.answering(stage.trunk_port, tone_hz=CUSTOMER_HZ, after_ms=800) as customer,
+        Phone.answering(context.trunk_port, tone_hz=CUSTOMER_HZ, after_ms=800) as customer,
         Phone.answering(free_port(), tone_hz=SHOP_HZ, after_ms=RINGS_MS) as shop,
     ):
         dial = {"number": shop.address, "moh": {"enable": True}}
-        call_id = await stage.rest.originate(
+        call_id = await context.rest.originate(
             {
                 "from": "+4721930000",
                 "to": "+4722222222",
                 "action": {"type": "dial", "data": dial, "timeout": 20},
             }
         )
-        timeline = await stage.run_call(call_id, _talk(stage, call_id, customer, shop))
-    record = await stage.rest.record(call_id)
-    stage.save("click-to-call", timeline, {"customer": customer, "shop": shop})
+        timeline = await context.run_call(call_id, _talk(context, call_id, customer, shop))
+    record = await context.rest.record(call_id)
+    context.save("click-to-call", timeline, {"customer": customer, "shop": shop})
     return [
         is_completed(timeline),
         music_heard(customer, timeline),
@@ -44,18 +44,18 @@ async def play(stage: DemoContext) -> list[Check]:
         hears_tone("shop", shop, CUSTOMER_HZ, "customer"),
         is_muted(customer, SHOP_HZ, "shop"),
         has_record(record),
-        nothing_left(await stage.channels_left(call_id)),
+        nothing_left(await context.channels_left(call_id)),
     ]
 
 
-async def _talk(stage: DemoContext, call_id: str, customer: Phone, shop: Phone) -> None:
+async def _talk(context: DemoContext, call_id: str, customer: Phone, shop: Phone) -> None:
     await customer.until_hears(SHOP_HZ, timeout_s=20)
     await shop.until_hears(CUSTOMER_HZ)
     await asyncio.sleep(TALK_S)
-    leg = {"callId": call_id, "channelId": await stage.rest.leg(call_id, shop.address)}
-    await stage.rest.post("mute", **leg)
+    leg = {"callId": call_id, "channelId": await context.rest.leg(call_id, shop.address)}
+    await context.rest.post("mute", **leg)
     await asyncio.sleep(TALK_S)
-    await stage.rest.post("unmute", **leg)
+    await context.rest.post("unmute", **leg)
     await customer.until_hears(SHOP_HZ)
     await shop.hang_up()
     await customer.wait_ended()

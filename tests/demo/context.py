@@ -1,7 +1,4 @@
-"""Where the demo plays: the lab's programs, its trunk, and the folder for what is kept.
-
-Each act is watched as `switchroom call` watches a call, and leaves its timeline and its sound.
-"""
+"""The clients, nodes and folders that the demo's scenarios share."""
 
 import asyncio
 import time
@@ -28,7 +25,7 @@ from wire.views import CallView, Timeline
 
 
 class DemoContext(Struct, frozen=True):
-    """What every act is given."""
+    """What each scenario gets."""
 
     client: Client
     rest: Rest
@@ -40,16 +37,16 @@ class DemoContext(Struct, frozen=True):
 
     @property
     def pbx(self) -> Pbx:
-        """Give the node that phones call in at."""
+        """The node that phones call."""
         return self.pbxs["pbx1"]
 
     async def run_call(self, call_id: str, script: Coroutine[Any, Any, None]) -> Timeline:
-        """Show a call live while a script plays its phones; one that is stuck ends the call."""
+        """Show a call live while a script runs its phones; a timeout ends the call."""
         watching = asyncio.create_task(self._watch(call_id))
         try:
             await script
         except TimeoutError as error:
-            self.console.print(f"stuck: {error}", style="bold red")
+            self.console.print(f"timeout: {error}", style="bold red")
             with suppress(RpcError):
                 await self.client.control(CallView, call_id, "hangup", {})
         return await watching
@@ -62,37 +59,37 @@ class DemoContext(Struct, frozen=True):
         self.console.print()
         return timeline
 
-    def save(self, act: str, timeline: Timeline, phones: Mapping[str, Phone]) -> None:
-        """Write the timeline, to read and to compute with, and what each phone heard."""
-        with (self.out / f"{act}.txt").open("w") as text:
+    def save(self, name: str, timeline: Timeline, phones: Mapping[str, Phone]) -> None:
+        """Save the timeline as text and JSON, and the audio of each phone."""
+        with (self.out / f"{name}.txt").open("w") as text:
             screen.print_timeline(timeline, Console(file=text, width=screen.MAX_WIDTH))
         plain = msgspec.json.format(msgspec.json.encode(timeline))
-        (self.out / f"{act}.json").write_bytes(plain + b"\n")
-        for name, phone in phones.items():
-            phone.write_wav(self.out / f"{act}-{name}-heard.wav")
+        (self.out / f"{name}.json").write_bytes(plain + b"\n")
+        for party, phone in phones.items():
+            phone.write_wav(self.out / f"{name}-{party}-heard.wav")
 
     async def wait_for_state(self, call_id: str, state: str) -> None:
-        """Wait until a call has a state: playing, gathering, dialing, bridged."""
+        """Wait for a state of a call, such as playing, gathering, dialing or bridged."""
 
         async def is_so() -> bool:
             return (await self.client.call(call_id)).state == state
 
         await until(is_so, timeout_s=30, every_s=0.05, what=f"the call to be {state}")
 
-    async def wait_for_call(self, known: set[str]) -> str:
-        """Wait for a live call that was not known before, and return its id."""
+    async def wait_for_call(self, existing: set[str]) -> str:
+        """Wait for a live call that is not in `existing` and return its id."""
         found: list[str] = []
 
         async def is_there() -> bool:
             calls = await self.client.calls()
-            found[:] = [each.call_id for each in calls if each.call_id not in known]
+            found[:] = [each.call_id for each in calls if each.call_id not in existing]
             return bool(found)
 
         await until(is_there, what="the call to come in")
         return found[0]
 
     async def channels_left(self, call_id: str) -> list[str]:
-        """Give a moment's grace, then list the call's channels and bridges that Asterisk has."""
+        """Wait up to 3 s for the call's channels and bridges to end; returns those left."""
         left: list[str] = []
         pbx = self.pbxs[call_id.split("-")[1]]
 
@@ -107,7 +104,7 @@ class DemoContext(Struct, frozen=True):
 
 
 def phone_ms(wall_ms: float) -> float:
-    """Turn a timeline's wall-clock time into the monotonic time of phones."""
+    """Convert wall-clock milliseconds to the monotonic time of phones."""
     return wall_ms - time.time() * 1000 + now_ms()
 
 

@@ -1,4 +1,4 @@
-"""Act two: a customer calls in, hears a text, keys in a code; a webhook says whom to call next."""
+"""An IVR: a customer calls in, hears a prompt and enters a code; a webhook answers with a dial."""
 
 import asyncio
 
@@ -13,6 +13,7 @@ from tests.demo.measure import (
 )
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.phones.phone import Phone
+from wire.rpc import NumberRoute
 
 CUSTOMER_HZ, SALES_HZ = 400, 700
 RINGS_MS = 2_500
@@ -27,28 +28,28 @@ ANSWER = {
 }
 
 
-async def play(stage: DemoContext) -> list[Check]:
-    """Play it, keep what came of it, and check that."""
+async def play(context: DemoContext) -> list[Check]:
+    """Run the scenario, save its results and check them."""
     async with WebhookServer() as hooks:
-        await stage.client.put_route(
-            NUMBER, {"account": stage.rest.account, "action": _tree(hooks.answers("/menu", ANSWER))}
-        )
+        action = _tree(hooks.answers("/menu", ANSWER))
+        body = {"account": context.rest.account, "action": action}
+        await context.client.request(NumberRoute, "PUT", "routes", NUMBER, body=body)
         try:
-            return await _run(stage, hooks)
+            return await _run(context, hooks)
         finally:
-            await stage.client.delete_route(NUMBER)
+            await context.client.remove("route", NUMBER, "routes", NUMBER)
 
 
-async def _run(stage: DemoContext, hooks: WebhookServer) -> list[Check]:
-    known = {each.call_id for each in await stage.client.calls()}
+async def _run(context: DemoContext, hooks: WebhookServer) -> list[Check]:
+    existing = {each.call_id for each in await context.client.calls()}
     async with (
-        Phone.answering(stage.trunk_port, tone_hz=SALES_HZ, after_ms=RINGS_MS) as sales,
-        Phone.calling(stage.pbx, NUMBER, tone_hz=CUSTOMER_HZ) as customer,
+        Phone.answering(context.trunk_port, tone_hz=SALES_HZ, after_ms=RINGS_MS) as sales,
+        Phone.calling(context.pbx, NUMBER, tone_hz=CUSTOMER_HZ) as customer,
     ):
-        call_id = await stage.wait_for_call(known)
-        timeline = await stage.run_call(call_id, _talk(stage, call_id, customer, sales))
-    stage.save("ivr", timeline, {"customer": customer, "sales": sales})
-    media = f"{stage.client.url}/media"
+        call_id = await context.wait_for_call(existing)
+        timeline = await context.run_call(call_id, _talk(context, call_id, customer, sales))
+    context.save("ivr", timeline, {"customer": customer, "sales": sales})
+    media = f"{context.client.url}/media"
     return [
         is_completed(timeline),
         await prompt_heard(customer, timeline, 0, "the spoken prompt", media),
@@ -59,12 +60,12 @@ async def _run(stage: DemoContext, hooks: WebhookServer) -> list[Check]:
         await prompt_heard(
             customer, timeline, 1, "the goodbye (the action nested in the dial)", media
         ),
-        nothing_left(await stage.channels_left(call_id)),
+        nothing_left(await context.channels_left(call_id)),
     ]
 
 
-async def _talk(stage: DemoContext, call_id: str, customer: Phone, sales: Phone) -> None:
-    await stage.wait_for_state(call_id, "gathering")
+async def _talk(context: DemoContext, call_id: str, customer: Phone, sales: Phone) -> None:
+    await context.wait_for_state(call_id, "gathering")
     await customer.press(CODE)
     await customer.until_hears(SALES_HZ, timeout_s=20)
     await sales.until_hears(CUSTOMER_HZ)
@@ -78,7 +79,9 @@ def _webhook_checks(hooks: WebhookServer) -> list[Check]:
     times = len(hooks.requests)
     return [
         Check(f"the digits {CODE} are collected", digits == CODE, f"“{digits}”"),
-        Check("the webhook is asked once", times == 1, "once" if times == 1 else f"{times} times"),
+        Check(
+            "the webhook gets one request", times == 1, "once" if times == 1 else f"{times} times"
+        ),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The platform as a customer has it: a token for credentials, then calls over REST."""
+"""A customer of the REST layer: gets a token, then makes calls."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,29 +13,29 @@ NOT_FOUND = 404
 
 
 class Rest:
-    """A customer with a token."""
+    """Requests of a customer with a token."""
 
     def __init__(self, http: aiohttp.ClientSession, account: str) -> None:
         self.account = account
         self._http = http
 
     async def originate(self, body: Mapping[str, Any]) -> str:
-        """Make a call; gives its id."""
+        """Make a call; returns its id."""
         return str((await self.post("call", **body))["callId"])
 
     async def post(self, path: str, **body: Any) -> dict[str, Any]:
-        """Ask something of a call."""
+        """Send a request for a call."""
         async with self._http.post(f"{BASE}/{path}", json=body) as reply:
             return await _decode(reply)
 
     async def leg(self, call_id: str, party: str) -> str:
-        """Name a party's channel."""
+        """Return the channel id of a party."""
         async with self._http.get(f"{BASE}/call-details/{call_id}") as reply:
             legs = (await _decode(reply))["legs"]
         return next(str(each["channelId"]) for each in legs if each["party"] == party)
 
     async def record(self, call_id: str) -> dict[str, Any]:
-        """Wait for a call's record."""
+        """Wait for the record of a call and return it."""
         found: dict[str, Any] = {}
 
         async def is_there() -> bool:
@@ -50,7 +50,7 @@ class Rest:
 
 @asynccontextmanager
 async def open_rest(url: str, settings: Mapping[str, str]) -> AsyncIterator[Rest]:
-    """Get a token for the lab's account."""
+    """Get a token for the account of the lab."""
     account = settings["SWITCHROOM_ACCOUNT"]
     body = {
         "apiKey": settings["SWITCHROOM_API_KEY"],

@@ -1,4 +1,4 @@
-"""Tables filled as quickly as a database can: without their indexes, which come last."""
+"""Fills tables quickly: drops the indexes and recreates them at the end."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -8,16 +8,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.db.database import Database
 
-# As whoever keeps so much sets it: its own default is 128 MB, whatever the machine has.
+# As operators set it for large databases; the default is 128 MB on every machine.
 AS_DEPLOYED = ("shared_buffers=4GB", "effective_cache_size=12GB", "random_page_cost=1.1")
 Rows = Sequence[tuple[Any, ...]]
 
 
 async def insert(connection: AsyncConnection, table: sa.Table, rows: Rows) -> None:
-    """Put rows in, each with all columns."""
+    """Insert rows that have all columns."""
     if connection.dialect.name == "sqlite":
-        marks = ", ".join("?" * len(table.columns))
-        await connection.exec_driver_sql(f"INSERT INTO {table.name} VALUES ({marks})", rows)  # noqa: S608 - our own table
+        placeholders = ", ".join("?" * len(table.columns))
+        await connection.exec_driver_sql(f"INSERT INTO {table.name} VALUES ({placeholders})", rows)  # noqa: S608 - our own table
         return
     raw = (await connection.get_raw_connection()).driver_connection
     assert raw is not None
@@ -25,16 +25,16 @@ async def insert(connection: AsyncConnection, table: sa.Table, rows: Rows) -> No
     await raw.copy_records_to_table(table.name, records=rows, columns=columns)
 
 
-async def change_indexes(database: Database, tables: Iterable[sa.Table], deed: str) -> None:
-    """Drop or create all indexes of tables."""
+async def change_indexes(database: Database, tables: Iterable[sa.Table], operation: str) -> None:
+    """Call `drop` or `create` on all indexes of the tables."""
     for table in tables:
         for index in table.indexes:
             async with database.writing() as connection:
-                await connection.run_sync(getattr(index, deed))
+                await connection.run_sync(getattr(index, operation))
 
 
 async def finish(database: Database, tables: Iterable[sa.Table], count: int) -> None:
-    """Let PostgreSQL number on, and note what it has, as its autovacuum does in time."""
+    """Set PostgreSQL sequences, and vacuum and analyze the tables."""
     if database.is_sqlite:
         return
     for table in tables:

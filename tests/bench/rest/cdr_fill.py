@@ -1,4 +1,4 @@
-"""Fills a database with call records, as quickly as it can."""
+"""Fills a database with call records."""
 
 from api.cdrs.tables import agents, bodies, cdrs, numbers
 from api.db.database import Database
@@ -9,7 +9,7 @@ TABLES = (cdrs, bodies, agents, numbers)
 
 
 async def fill(database: Database, count: int) -> None:
-    """Put that many records in."""
+    """Insert `count` records."""
     await change_indexes(database, TABLES, "drop")
     for rows in chunks(count):
         async with database.writing() as connection:

@@ -1,4 +1,4 @@
-"""Call records in plenty, of a year: kinds of calls drawn once by a seed, told again and again."""
+"""Generates rows of call records over a year, from call kinds drawn with a fixed seed."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ encode = msgspec.json.Encoder().encode
 
 
 class Kind(Struct, frozen=True):
-    """A call without its time, and what of it is filtered by."""
+    """A call without its time, with its filter columns."""
 
     record: CallRecord
     row: dict[str, Any]
@@ -30,7 +30,7 @@ class Kind(Struct, frozen=True):
 
 
 def kinds(seed: int = 7) -> list[Kind]:
-    """Draw kinds of calls."""
+    """Return random kinds of calls."""
     chance = random.Random(seed)
     drawn = (_draw_record(chance, number) for number in range(KINDS))
     return [
@@ -64,7 +64,7 @@ def _draw_record(chance: random.Random, number: int) -> CallRecord:
 
 
 def chunks(count: int, size: int = 20_000) -> Iterator[Tables]:
-    """Give rows by table, chunk by chunk, in the order in which the calls began."""
+    """Yield rows by table in chunks, in order of call start."""
     drawn, chance = kinds(), random.Random(8)
     for first in range(0, count, size):
         yield _chunk(drawn, chance, range(first, min(count, first + size)), count)

@@ -1,6 +1,6 @@
 """Call records over HTTP in a full database: pages by every filter, by cursor, and an export.
 
-Each question is asked a first time, of what lies on disk, and again.
+Each query runs twice: first from disk, then from caches.
 """
 
 import random
@@ -29,7 +29,7 @@ from tests.harness.until import until
 
 SQLITE, POSTGRES, QUICK = 2_000_000, 10_000_000, 100_000
 EXPORTED = 1_000_000
-REPEATS = 40  # of each kind of question
+REPEATS = 40  # of each kind of query
 OTHER = " and another"
 Query = dict[str, str]
 Filter = Callable[[random.Random], Query]
@@ -52,7 +52,7 @@ FILTERS: dict[str, Filter] = {
         "agentName": ",".join(f"Agent {chance.randrange(200)}" for _ in range(5))
     },
     "reqId": lambda chance: {"reqId": f"0-pbx1-call{chance.randrange(QUICK):08}"},
-    "nobody": lambda _chance: {"clientId": "nobody", "callPath": "nowhere"},
+    "none": lambda _chance: {"clientId": "nobody", "callPath": "nowhere"},
     "missed and recorded": lambda _chance: {"answerStatus": "missed", "recordingPurpose": "call"},
 }
 
@@ -64,7 +64,7 @@ async def cdrs(setting: Setting) -> list[Figure]:
 
 
 async def cdrs_postgres(setting: Setting) -> list[Figure]:
-    """Measure on PostgreSQL; takes a quarter of an hour, so only when asked for."""
+    """Measure on PostgreSQL; takes 15 minutes, so it runs only when named."""
     async with Postgres(*AS_DEPLOYED) as postgres:
         rows = QUICK if setting.quick else POSTGRES
         return await _measure(setting, "cdrs_postgres", postgres.url, rows)
@@ -72,16 +72,18 @@ async def cdrs_postgres(setting: Setting) -> list[Figure]:
 
 async def _measure(setting: Setting, name: str, url: str, rows: int) -> list[Figure]:
     async with migrated_database(url) as database:
-        began_s = time.monotonic()
+        started_s = time.monotonic()
         await fill(database, rows)
-        filled_s = time.monotonic() - began_s
+        filled_s = time.monotonic() - started_s
     found = [figure(name, "rows", rows, "rows")]
     found.append(figure(name, "fill", filled_s, "s"))
-    async with _open_api(setting.folder / name, url) as (api, ask):
-        began_s = cpu_s(api.pid)
-        first, asked = await _lists(ask)
-        found.append(figure(name, "cpu", (cpu_s(api.pid) - began_s) * 1_000 / asked, "ms/request"))
-        again, _asked = await _lists(ask)
+    async with _open_api(setting.folder / name, url) as (api, client):
+        started_s = cpu_s(api.pid)
+        first, requests = await _lists(client)
+        found.append(
+            figure(name, "cpu", (cpu_s(api.pid) - started_s) * 1_000 / requests, "ms/request")
+        )
+        again, _asked = await _lists(client)
         for kind, spent_ms in again.items():
             found.append(figure(name, f"{kind}_first_p95", percentile(first[kind], 95), "ms"))
             found.append(figure(name, f"{kind}_p95", percentile(spent_ms, 95), "ms"))
@@ -89,11 +91,11 @@ async def _measure(setting: Setting, name: str, url: str, rows: int) -> list[Fig
     return found
 
 
-async def _lists(ask: "PageClient") -> tuple[dict[str, list[float]], int]:
+async def _lists(client: "PageClient") -> tuple[dict[str, list[float]], int]:
     chance = random.Random(9)
     spent: dict[str, list[float]] = {}
     for kind, query in _queries(chance):
-        spent.setdefault(kind, []).append(await ask.page(query))
+        spent.setdefault(kind, []).append(await client.page(query))
     filters = {kind: times for kind, times in spent.items() if kind.startswith("filter ")}
     slowest = max(filters.values(), key=lambda times: percentile(times, 95))
     lists = {
@@ -110,7 +112,7 @@ async def _lists(ask: "PageClient") -> tuple[dict[str, list[float]], int]:
 
 
 def _queries(chance: random.Random) -> Iterator[tuple[str, Query]]:
-    """Ask in turns, so that no kind has the cache to itself; each filter alone and with others."""
+    """Yield the kinds of queries in turn, so that none has the cache to itself."""
     for _ in range(REPEATS):
         yield "page 1", {}
         yield "offset", {"offset": "10000"}
@@ -134,20 +136,20 @@ def _times(chance: random.Random) -> Query:
 
 
 class PageClient:
-    """Asks for pages over one kept connection."""
+    """Requests pages over one persistent connection."""
 
     def __init__(self, api: RecordsApi, http: aiohttp.ClientSession) -> None:
         self._api = api
         self._http = http
 
     async def page(self, query: Query) -> float:
-        """Ask for a page; returns how many milliseconds that took."""
-        began_s = time.perf_counter()
+        """Request a page; returns the milliseconds."""
+        started_s = time.perf_counter()
         words = {**REQUIRED, **query}
         async with self._http.get(f"{self._api.url}/srmain/cdr", params=words) as reply:
             body = await reply.read()
         assert reply.status == 200, body
-        return (time.perf_counter() - began_s) * 1_000
+        return (time.perf_counter() - started_s) * 1_000
 
 
 @asynccontextmanager
@@ -157,12 +159,12 @@ async def _open_api(folder: Path, url: str) -> AsyncIterator[tuple[RecordsApi, P
         aiohttp.ClientSession(headers={"Authorization": api.api_key}) as http,
     ):
         asker = PageClient(api, http)
-        await asker.page({})  # the key is known from now on
+        await asker.page({})  # caches the API key
         yield api, asker
 
 
 async def _export(api: RecordsApi, name: str, rows: int) -> list[Figure]:
-    before_kib, began_s = _resident_kib(api.pid), time.monotonic()
+    before_kib, started_s = _resident_kib(api.pid), time.monotonic()
     query = {**REQUIRED, "limit": rows}
     _, export = await api.request("POST", "/srmain/cdr/export", {}, **query)
     path = f"/srmain/cdr/exports/{export['exportId']}"
@@ -172,11 +174,11 @@ async def _export(api: RecordsApi, name: str, rows: int) -> list[Figure]:
         return bool(export["state"] == "done")
 
     await until(is_done, timeout_s=600, every_s=0.25, what="the export")
-    made_s, peak_kib = time.monotonic() - began_s, _peak_kib(api.pid)
+    took_s, peak_kib = time.monotonic() - started_s, _peak_kib(api.pid)
     assert export["rows"] == rows, export
     return [
         figure(name, "export_rows", rows, "rows"),
-        figure(name, "export", made_s, "s"),
+        figure(name, "export", took_s, "s"),
         figure(name, "export_memory", (peak_kib - before_kib) / 1024, "MiB"),
     ]
 

@@ -1,4 +1,4 @@
-"""Files of contacts as people have them: names that repeat, some numbers twice, accents."""
+"""Contact files with repeated names, duplicate numbers and accents."""
 
 import csv
 import random
@@ -17,16 +17,16 @@ MAPPINGS = {
 }
 FIRST = ("Nina", "Ola", "Åse", "Kari", "José", "Zoë", "Per", "Anna", "Bjørn", "Maja")
 CITIES = ("Oslo", "Bergen", "Tromsø", "Göteborg", "København")
-TWICE = 10  # one in so many has a number that was there before
+TWICE = 10  # one row in ten repeats an earlier number
 
 
 def rows(count: int, *, later: bool = False) -> Iterator[list[str]]:
-    """Give rows, the same at each time; later all have moved, one in ten has another name."""
+    """Yield the same rows each time; with `later` all have moved and one in ten has a new name."""
     chance = random.Random(7)
     order = list(range(count))
     chance.shuffle(order)
-    for place, own in enumerate(order):
-        number = order[chance.randrange(place + 1)] if place % TWICE == 0 else own
+    for index, own in enumerate(order):
+        number = order[chance.randrange(index + 1)] if index % TWICE == 0 else own
         first = FIRST[number % len(FIRST)]
         mail = f"user{number}@example.com"
         phone = f"+479{number:07}"
@@ -36,7 +36,6 @@ def rows(count: int, *, later: bool = False) -> Iterator[list[str]]:
 
 
 def write_csv(path: Path, count: int, *, later: bool = False) -> None:
-    """Write a CSV file."""
     with path.open("w", newline="") as file:
         out = csv.writer(file)
         out.writerow(HEADERS)
@@ -44,7 +43,6 @@ def write_csv(path: Path, count: int, *, later: bool = False) -> None:
 
 
 def write_xlsx(path: Path, count: int) -> None:
-    """Write a spreadsheet."""
     with xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
         sheet = book.add_worksheet()
         sheet.write_row(0, 0, HEADERS)

@@ -1,4 +1,4 @@
-"""Fills a database with contacts, as quickly as it can."""
+"""Fills a database with contacts."""
 
 import random
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from tests.bench.rest.bulk_insert import change_indexes, finish, insert
 
 TABLES = (contacts, contact_tags)
 CHUNK = 50_000
-TAGGED = 20  # every so many contacts have the tag
-SHARES = (0.4, 0.2, 0.2, *[0.02] * 8, *[0.002] * 20)  # of a list in all contacts
+TAGGED = 20  # one contact in twenty has the tag
+SHARES = (0.4, 0.2, 0.2, *[0.02] * 8, *[0.002] * 20)  # of each list in all contacts
 STARTS = ("An", "Be", "Kar", "Mar", "Ol", "So", "To", "Kri", "Jo", "El", "Li", "Ha", "Ås", "Ei")
 MIDS = ("", "n", "ri", "li", "te", "ra", "no", "mi", "de", "sa", "vo", "ka", "ni")
 ENDS = ("a", "e", "o", "us", "en", "in", "ja", "na", "ne", "ar", "stad", "sen", "berg", "dal")
@@ -23,15 +23,15 @@ Row = tuple[Any, ...]
 
 
 async def fill(database: Database, count: int) -> list[int]:
-    """Put that many contacts of `acme` in; gives their lists' ids, the largest first."""
+    """Insert `count` contacts of `acme`; returns the list ids, the largest list first."""
     list_ids = list(range(1, len(SHARES) + 1))
     sizes = [int(count * share) for share in SHARES]
     async with database.writing() as connection:
         rows = [_list(*each) for each in zip(list_ids, sizes, strict=True)]
         await connection.execute(sa.insert(lists), rows)
     await change_indexes(database, TABLES, "drop")
-    rows_of = _contacts(list_ids, sizes)
-    while chunk := list(islice(rows_of, CHUNK)):
+    contact_rows = _contacts(list_ids, sizes)
+    while chunk := list(islice(contact_rows, CHUNK)):
         tags = [(row[2], "vip", row[0]) for row in chunk if row[0] % TAGGED == 0]
         async with database.writing() as connection:
             await insert(connection, contacts, chunk)
@@ -43,7 +43,7 @@ async def fill(database: Database, count: int) -> list[int]:
 
 
 def names(count: int, chance: random.Random) -> list[str]:
-    """Draw names; the first are those that most people have."""
+    """Return random names, the most common first."""
     drawn = (
         chance.choice(STARTS) + chance.choice(MIDS) * 2 + chance.choice(ENDS) for _ in range(count)
     )
@@ -51,7 +51,7 @@ def names(count: int, chance: random.Random) -> list[str]:
 
 
 def common(chance: random.Random, some: list[str]) -> str:
-    """Choose a name: few are common, most are rare."""
+    """Return a random name; few are common, most are rare."""
     return some[int(len(some) * chance.random() ** 3)]
 
 

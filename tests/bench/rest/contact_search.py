@@ -1,4 +1,4 @@
-"""Contacts looked for over HTTP among millions, by every filter, and paged through."""
+"""Contact search over HTTP among millions: every filter, and pages."""
 
 import random
 import time
@@ -19,7 +19,7 @@ from tests.harness.servers.postgres import Postgres
 from tests.harness.servers.records_api import RecordsApi
 
 ROWS, QUICK = 5_000_000, 200_000
-REPEATS = 40  # of each kind of question
+REPEATS = 40  # of each kind of query
 BASE = "/srmain/contacts_list"
 Query = tuple[str, str, dict[str, str]]
 
@@ -30,19 +30,19 @@ async def contact_search(setting: Setting) -> list[Figure]:
 
 
 async def contact_search_postgres(setting: Setting) -> list[Figure]:
-    """Measure on PostgreSQL; takes long, so only when asked for."""
+    """Measure on PostgreSQL; slow, so it runs only when named."""
     async with Postgres(*AS_DEPLOYED) as postgres:
         return await _measure(setting, "contact_search_postgres", postgres.url)
 
 
 async def _measure(setting: Setting, name: str, url: str) -> list[Figure]:
-    rows, began_s = QUICK if setting.quick else ROWS, time.monotonic()
+    rows, started_s = QUICK if setting.quick else ROWS, time.monotonic()
     async with migrated_database(url) as database:
         await AccountStore(database, now_ms).add(Account("acme", "acme"))
         list_ids = await fill(database, rows)
     found = [
         figure(name, "rows", rows, "rows"),
-        figure(name, "fill", time.monotonic() - began_s, "s"),
+        figure(name, "fill", time.monotonic() - started_s, "s"),
     ]
     api = RecordsApi(setting.folder / name, database_url=url, engine_url=NOWHERE, rpc_token="none")  # noqa: S106 - there is no engine
     async with api:
@@ -50,36 +50,36 @@ async def _measure(setting: Setting, name: str, url: str) -> list[Figure]:
     found.append(figure(name, "cpu", cpu_ms, "ms/request"))
     for kind, times in spent_ms.items():
         found.append(figure(name, f"{kind}_p95", percentile(times, 95), "ms"))
-    every = [each for times in spent_ms.values() for each in times]
-    return [*found, figure(name, "all_p95", percentile(every, 95), "ms")]
+    all_ms = [each for times in spent_ms.values() for each in times]
+    return [*found, figure(name, "all_p95", percentile(all_ms, 95), "ms")]
 
 
 async def _run_queries(
     api: RecordsApi, list_ids: list[int]
 ) -> tuple[dict[str, list[float]], float]:
     spent: dict[str, list[float]] = {}
-    asked = 0
+    requests = 0
     async with aiohttp.ClientSession(headers={"Authorization": api.api_key}) as http:
-        await _query_ms(http, api, "all-contacts", {})  # the key is known from now on
-        began_s = cpu_s(api.pid)
-        for kind, path, words in _queries(random.Random(9), list_ids):
-            spent.setdefault(kind, []).append(await _query_ms(http, api, path, words))
-            asked += 1
-    return spent, (cpu_s(api.pid) - began_s) * 1_000 / asked
+        await _query_ms(http, api, "all-contacts", {})  # caches the API key
+        started_s = cpu_s(api.pid)
+        for kind, path, params in _queries(random.Random(9), list_ids):
+            spent.setdefault(kind, []).append(await _query_ms(http, api, path, params))
+            requests += 1
+    return spent, (cpu_s(api.pid) - started_s) * 1_000 / requests
 
 
 async def _query_ms(
-    http: aiohttp.ClientSession, api: RecordsApi, path: str, words: dict[str, str]
+    http: aiohttp.ClientSession, api: RecordsApi, path: str, params: dict[str, str]
 ) -> float:
-    began_s = time.perf_counter()
-    async with http.get(f"{api.url}{BASE}/{path}", params=words) as reply:
+    started_s = time.perf_counter()
+    async with http.get(f"{api.url}{BASE}/{path}", params=params) as reply:
         body = await reply.read()
     assert reply.status == 200, body
-    return (time.perf_counter() - began_s) * 1_000
+    return (time.perf_counter() - started_s) * 1_000
 
 
 def _queries(chance: random.Random, list_ids: list[int]) -> Iterator[Query]:
-    """Ask in turns, so that no kind has the cache to itself."""
+    """Yield the kinds of queries in turn, so that none has the cache to itself."""
     drawn = random.Random(3)
     firsts, lasts = names(3_000, drawn), names(6_000, drawn)
     for _ in range(REPEATS):
@@ -95,11 +95,11 @@ def _queries(chance: random.Random, list_ids: list[int]) -> Iterator[Query]:
             "both_names": {"fName": first, "lName": last},
             "number": {"phNumber": number},
             "email": {"email": first + "."},
-            "nobody": {"fName": "nobody"},
+            "no_match": {"fName": "nobody"},
             "number_and_name": {"phNumber": number, "fName": first},
         }
-        for kind, words in everywhere.items():
-            yield kind, "all-contacts", words
+        for kind, params in everywhere.items():
+            yield kind, "all-contacts", params
         yield "list_page_1", f"get-contact/{list_id}", {"limit": "100"}
         yield "list_offset_10000", f"get-contact/{list_ids[0]}", {"offset": "10000"}
         yield "list_tag", f"get-contact/{list_id}", {"tags": "vip"}
@@ -109,8 +109,8 @@ def _queries(chance: random.Random, list_ids: list[int]) -> Iterator[Query]:
             "list_number": {"number": number},
             "list_tag_and_name": {"tags": "vip", "lName": last},
         }
-        for kind, words in in_list.items():
-            yield kind, f"viewContacts/{list_id}", words
+        for kind, params in in_list.items():
+            yield kind, f"viewContacts/{list_id}", params
 
 
 def _prefix(chance: random.Random, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Contacts taken in over HTTP: a CSV file, new and then all known; a spreadsheet; their memory."""
+"""Contact imports over HTTP: CSV with new and known contacts, a spreadsheet, and memory."""
 
 import asyncio
 import time
@@ -68,42 +68,42 @@ def _memory(name: str, peaks: dict[str, int]) -> list[Figure]:
 
 
 async def _upload(api: RecordsApi, path: Path) -> tuple[str, float]:
-    """Send a file, and map its columns; gives the list's id, and how long it took."""
-    began_s = time.monotonic()
+    """Upload a file and map its columns; returns the list id and the seconds."""
+    started_s = time.monotonic()
     with path.open("rb") as file:
         list_id = await sent_to(api, file, MAPPINGS, name=path.name, assignedFields=["city"])
-    return list_id, time.monotonic() - began_s
+    return list_id, time.monotonic() - started_s
 
 
-async def _process(  # noqa: PLR0913 - which file, how, and what it is called
-    api: RecordsApi, name: str, what: str, list_id: str, rows: int, *, action: str = "skip"
+async def _process(  # noqa: PLR0913 - the file, the action and the names of figures
+    api: RecordsApi, name: str, kind: str, list_id: str, rows: int, *, action: str = "skip"
 ) -> list[Figure]:
-    """Take a list's file in; tells how long that took, and what else took meanwhile."""
-    began_s, began_cpu_s = time.monotonic(), cpu_s(api.pid)
+    """Import the file of a list; measures its time and the latency of other requests."""
+    started_s, started_cpu_s = time.monotonic(), cpu_s(api.pid)
     waits_ms: list[float] = []
     found: dict[str, Any] = {}
     await api.request("POST", f"{BASE}/process-file/{list_id}", action=action)
 
     async def is_done() -> bool:
-        asked_s = time.perf_counter()
+        sent_s = time.perf_counter()
         found.update((await api.request("GET", f"{BASE}/contactlists/{list_id}"))[1])
-        waits_ms.append((time.perf_counter() - asked_s) * 1_000)
+        waits_ms.append((time.perf_counter() - sent_s) * 1_000)
         return bool(found["status"] != "PROCESSING")
 
     await until(is_done, timeout_s=TIMEOUT_S, every_s=0.1, what="the import")
-    told = found["processing"]
-    assert (found["status"], told["rows"], told["rejected"]) == ("COMPLETED", rows, 0), found
-    assert told["added"] + told["updated"] + told["skipped"] == rows, told
+    counts = found["processing"]
+    assert (found["status"], counts["rows"], counts["rejected"]) == ("COMPLETED", rows, 0), found
+    assert counts["added"] + counts["updated"] + counts["skipped"] == rows, counts
     return [
-        figure(name, what, time.monotonic() - began_s, "s"),
-        figure(name, f"{what}_cpu", cpu_s(api.pid) - began_cpu_s, "s"),
-        figure(name, f"{what}_asked_meanwhile_p95", percentile(waits_ms, 95), "ms"),
+        figure(name, kind, time.monotonic() - started_s, "s"),
+        figure(name, f"{kind}_cpu", cpu_s(api.pid) - started_cpu_s, "s"),
+        figure(name, f"{kind}_asked_meanwhile_p95", percentile(waits_ms, 95), "ms"),
     ]
 
 
 @asynccontextmanager
 async def _peaks(pid: int) -> AsyncIterator[dict[str, int]]:
-    """Watch the memory of a process and of those that it starts, in KiB."""
+    """Track the peak memory of a process and its children, in KiB."""
     found = {"api": 0, "reader": 0, "both": 0}
 
     async def watching() -> None:
@@ -127,7 +127,7 @@ async def _peaks(pid: int) -> AsyncIterator[dict[str, int]]:
 
 
 def _resident_kib(pid: int) -> int:
-    with suppress(OSError, StopIteration):  # it has ended
+    with suppress(OSError, StopIteration):  # the process has ended
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
     return 0

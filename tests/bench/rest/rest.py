@@ -1,8 +1,8 @@
-"""The REST layer before a live engine: what it adds to an originate, and how much one core does.
+"""The REST layer in front of a live engine: added latency, and throughput of one core.
 
-Originates go in turn over REST and straight to the RPC, together 50 a second, so both meet the same
-engine. Control requests mute and unmute legs of live calls; `per_core` is what the layer's own CPU
-would carry if the load, the engine and Asterisk had other cores.
+Originates alternate between REST and RPC, 50 per second in total, so both meet the same engine.
+Control requests mute and unmute legs of live calls; `per_core` is the throughput of the layer if it
+had a core of its own.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ UNANSWERED = {
     "from": NUMBER,
     "to": "+15559999",
     "timeout": 1,
-}  # rings for a second, and is given up
+}  # rings for a second, then is canceled
 
 
 async def rest(setting: Setting) -> list[Figure]:
-    """Measure both."""
+    """Measure originates and control requests."""
     async with (
         stack(setting.folder) as running,
         Api(setting.folder / "api", engines=[running.engine]) as api,
@@ -50,10 +50,10 @@ async def rest(setting: Setting) -> list[Figure]:
 async def _originates(
     running: Stack, api: Api, http: aiohttp.ClientSession, seconds: float
 ) -> list[Figure]:
-    """Originate at an even rate, over REST and RPC in turn."""
+    """Originate at an even rate, alternating between REST and RPC."""
     took: dict[str, list[float]] = {"rest": [], "rpc": []}
     rpc_headers = {"Authorization": f"Bearer {running.engine.token}"}
-    ways = {
+    targets = {
         "rest": (f"{api.url}{BASE}/call", UNANSWERED, {}),
         "rpc": (
             f"{running.engine.url}/rpc/v1/calls",
@@ -61,12 +61,12 @@ async def _originates(
             rpc_headers,
         ),
     }
-    began_s = perf_counter()
+    started_s = perf_counter()
     async with asyncio.TaskGroup() as group:
         for number in range(int(seconds * RATE)):
-            await asyncio.sleep(began_s + number / RATE - perf_counter())
-            way = "rest" if number % 2 else "rpc"
-            group.create_task(_time_post(http, *ways[way], took[way]))
+            await asyncio.sleep(started_s + number / RATE - perf_counter())
+            layer = "rest" if number % 2 else "rpc"
+            group.create_task(_time_post(http, *targets[layer], took[layer]))
     rest_p99, rpc_p99 = percentile(took["rest"], 99), percentile(took["rpc"], 99)
     return [
         figure("rest", "originate_p50", percentile(took["rest"], 50), "ms"),
@@ -82,16 +82,16 @@ async def _time_post(
     headers: dict[str, str],
     took_ms: list[float],
 ) -> None:
-    asked_s = perf_counter()
+    sent_s = perf_counter()
     async with http.post(url, json=body, headers=headers) as reply:
         answer = await reply.text()
         if not reply.ok:
             raise RuntimeError(f"{url} {body}: {reply.status} {answer}")
-    took_ms.append((perf_counter() - asked_s) * 1_000)
+    took_ms.append((perf_counter() - sent_s) * 1_000)
 
 
 async def _control(lab: Lab, api: Api, http: aiohttp.ClientSession, seconds: float) -> list[Figure]:
-    """Steer live calls as fast as answers come."""
+    """Control live calls, each request after the previous answer."""
     async with AsyncExitStack() as stack:
         conversations = [await stack.enter_async_context(Parties(lab)) for _ in range(CALLS)]
         for parties in conversations:
@@ -111,20 +111,20 @@ async def _control_load(
     idle = await idle_shares(pids, 2)
     meter, took_ms = Meter(pids, idle), list[float]()
     until_s = perf_counter() + seconds
-    began_s = perf_counter()
+    started_s = perf_counter()
 
-    async def steering(call: str, channel: str) -> None:
-        deed = 0
+    async def control_leg(call: str, channel: str) -> None:
+        count = 0
         while perf_counter() < until_s:
-            path = ("mute", "unmute")[deed % 2]
+            path = ("mute", "unmute")[count % 2]
             body = {"callId": call, "channelId": channel}
             await _time_post(http, f"{api.url}{BASE}/{path}", body, {}, took_ms)
-            deed += 1
+            count += 1
 
-    await asyncio.gather(*(steering(*legs[place % CALLS]) for place in range(CONCURRENCY)))
-    passed_s, used_s = perf_counter() - began_s, meter.used_s()
+    await asyncio.gather(*(control_leg(*legs[number % CALLS]) for number in range(CONCURRENCY)))
+    elapsed_s, used_s = perf_counter() - started_s, meter.used_s()
     return [
-        figure("rest", "control", len(took_ms) / passed_s, "requests/s"),
+        figure("rest", "control", len(took_ms) / elapsed_s, "requests/s"),
         figure("rest", "control_per_core", len(took_ms) / used_s["api"], "requests/s"),
         figure("rest", "control_p99", percentile(took_ms, 99), "ms"),
         figure("rest", "control_engine_cpu", used_s["engine"] * 1_000 / len(took_ms), "ms"),

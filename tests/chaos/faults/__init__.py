@@ -1,4 +1,4 @@
-"""The faults: what happens to a scene, and within which limits it must be over."""
+"""All faults with their limits."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What operators do at noon: calls come in all the while."""
+"""Deployments during new calls."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,28 +8,28 @@ from tests.chaos.run import Fault
 from tests.chaos.scenario import Scenario
 
 
-async def rolling(scene: Scenario) -> None:
+async def restart_all(scenario: Scenario) -> None:
     """Restart all engines, one after another."""
-    coming = asyncio.create_task(scene.arrivals.run(scene.cluster.nodes))
-    scene.start_measuring()
-    for lab in scene.cluster.labs:
+    arriving = asyncio.create_task(scenario.arrivals.run(scenario.cluster.nodes))
+    scenario.start_measuring()
+    for lab in scenario.cluster.labs:
         await lab.engine.restart()
-        await scene.cluster.wait_balanced()
-    await scene.wait_for_control()
-    await coming
+        await scenario.cluster.wait_balanced()
+    await scenario.wait_for_control()
+    await arriving
 
 
-async def joined(scene: Scenario) -> None:
+async def add_engine(scenario: Scenario) -> None:
     """Start a third engine."""
-    coming = asyncio.create_task(scene.arrivals.run(scene.cluster.nodes))
-    scene.start_measuring()
-    await scene.cluster.join()
-    await scene.cluster.wait_balanced()
-    await scene.wait_for_control()
-    await coming
+    arriving = asyncio.create_task(scenario.arrivals.run(scenario.cluster.nodes))
+    scenario.start_measuring()
+    await scenario.cluster.join()
+    await scenario.cluster.wait_balanced()
+    await scenario.wait_for_control()
+    await arriving
 
 
 FAULTS: Mapping[str, Fault] = {
-    "rolling_restart": Fault(rolling, HANDED_OVER),
-    "engine_joins": Fault(joined, HANDED_OVER),
+    "rolling_restart": Fault(restart_all, HANDED_OVER),
+    "engine_joins": Fault(add_engine, HANDED_OVER),
 }

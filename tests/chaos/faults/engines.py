@@ -1,4 +1,4 @@
-"""An engine goes: killed, stopped, or frozen for longer than its lease."""
+"""Faults of an engine: killed, stopped, or suspended for longer than its lease."""
 
 from collections.abc import Mapping
 
@@ -10,37 +10,37 @@ from tests.harness.servers.cluster import freeze, thaw
 from tests.harness.until import until
 
 
-async def killed(scene: Scenario) -> None:
+async def kill(scenario: Scenario) -> None:
     """SIGKILL."""
-    scene.dead_pids.add(scene.faulty.engine.pid)
-    scene.start_measuring()
-    await scene.faulty.engine.kill()
-    await scene.wait_for_control()
+    scenario.dead_pids.add(scenario.faulty.engine.pid)
+    scenario.start_measuring()
+    await scenario.faulty.engine.kill()
+    await scenario.wait_for_control()
 
 
-async def stopped(scene: Scenario) -> None:
+async def stop(scenario: Scenario) -> None:
     """SIGTERM."""
-    scene.start_measuring()
-    await scene.faulty.engine.stop()
-    await scene.wait_for_control()
+    scenario.start_measuring()
+    await scenario.faulty.engine.stop()
+    await scenario.wait_for_control()
 
 
-async def frozen(scene: Scenario) -> None:
-    """SIGSTOP for twice the lease, then SIGCONT: it must notice, and get its share again."""
-    engine = scene.faulty.engine
-    scene.dead_pids.add(engine.pid)
-    scene.start_measuring()
+async def freeze_past_lease(scenario: Scenario) -> None:
+    """SIGSTOP for twice the lease, then SIGCONT: it must notice, and regain its share."""
+    engine = scenario.faulty.engine
+    scenario.dead_pids.add(engine.pid)
+    scenario.start_measuring()
     freeze(engine)
-    await until(lambda: now_ms() > scene.since_ms + 2 * LEASE_MS, what="twice the lease")
-    await scene.wait_for_control()
+    await until(lambda: now_ms() > scenario.since_ms + 2 * LEASE_MS, what="twice the lease")
+    await scenario.wait_for_control()
     thaw(engine)
-    scene.dead_pids.clear()
-    await scene.cluster.wait_balanced()
-    await scene.wait_for_control()
+    scenario.dead_pids.clear()
+    await scenario.cluster.wait_balanced()
+    await scenario.wait_for_control()
 
 
 FAULTS: Mapping[str, Fault] = {
-    "engine_killed": Fault(killed, CRASHED),
-    "engine_stopped": Fault(stopped, HANDED_OVER),
-    "engine_frozen": Fault(frozen, CRASHED),
+    "engine_killed": Fault(kill, CRASHED),
+    "engine_stopped": Fault(stop, HANDED_OVER),
+    "engine_frozen": Fault(freeze_past_lease, CRASHED),
 }

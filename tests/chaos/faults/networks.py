@@ -1,4 +1,4 @@
-"""One engine's network goes dead: nothing is refused, nothing arrives, and later it all does."""
+"""A dead network of one engine: connections stay open, and data arrives late."""
 
 import asyncio
 from collections.abc import Mapping
@@ -12,47 +12,47 @@ from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.until import until
 
 
-async def without_store(scene: Scenario) -> None:
-    """Between one engine and Redis."""
-    scene.dead_pids.add(scene.faulty.engine.pid)
-    await _cut(scene, scene.proxies.store)
-    scene.dead_pids.clear()
-    await scene.cluster.wait_balanced()
-    await scene.wait_for_control()
+async def cut_store(scenario: Scenario) -> None:
+    """Dead network between one engine and Redis."""
+    scenario.dead_pids.add(scenario.faulty.engine.pid)
+    await _cut(scenario, scenario.proxies.store)
+    scenario.dead_pids.clear()
+    await scenario.cluster.wait_balanced()
+    await scenario.wait_for_control()
 
 
-async def without_pbx(scene: Scenario) -> None:
-    """Between one engine and one PBX, which the other engine can reach and gets the calls of."""
-    await _wait_ms(PROVEN_AFTER_S * 1000)  # an engine that has just begun is not believed yet
-    await asyncio.gather(_cut(scene, scene.proxies.pbx), _wait_for_handover(scene))
-    await scene.cluster.wait_balanced()
-    await scene.wait_for_control()
+async def cut_pbx(scenario: Scenario) -> None:
+    """Dead network between one engine and one PBX, which the other engine still reaches."""
+    await _wait_ms(PROVEN_AFTER_S * 1000)  # a new engine does not report reachability yet
+    await asyncio.gather(_cut(scenario, scenario.proxies.pbx), _wait_for_handover(scenario))
+    await scenario.cluster.wait_balanced()
+    await scenario.wait_for_control()
 
 
-async def _wait_for_handover(scene: Scenario) -> None:
-    async def is_so() -> bool:
-        return not await scene.cluster.slots_of(scene.faulty.engine)
+async def _wait_for_handover(scenario: Scenario) -> None:
+    async def is_handed_over() -> bool:
+        return not await scenario.cluster.slots_of(scenario.faulty.engine)
 
     within_s = CRASHED.control_ms / 1000
-    await until(is_so, timeout_s=within_s, what="the slots to be the other engine's")
-    await scene.wait_for_control()
+    await until(is_handed_over, timeout_s=within_s, what="the other engine to own all slots")
+    await scenario.wait_for_control()
 
 
-async def _cut(scene: Scenario, way: TcpProxy) -> None:
-    scene.start_measuring()
-    way.cut()
+async def _cut(scenario: Scenario, proxy: TcpProxy) -> None:
+    scenario.start_measuring()
+    proxy.cut()
     try:
         await _wait_ms(3 * LEASE_MS)
     finally:
-        way.restore()
+        proxy.restore()
 
 
 async def _wait_ms(ms: float) -> None:
     until_ms = now_ms() + ms
-    await until(lambda: now_ms() > until_ms, what="a while")
+    await until(lambda: now_ms() > until_ms, what=f"{ms:.0f} ms to pass")
 
 
 FAULTS: Mapping[str, Fault] = {
-    "store_unreachable": Fault(without_store, CRASHED, uses_proxies=True),
-    "pbx_unreachable": Fault(without_pbx, CRASHED, uses_proxies=True),
+    "store_unreachable": Fault(cut_store, CRASHED, uses_proxies=True),
+    "pbx_unreachable": Fault(cut_pbx, CRASHED, uses_proxies=True),
 }

@@ -1,4 +1,4 @@
-"""The store goes away for longer than the leases, has no room, or has lost everything."""
+"""Faults of the store: unavailable for longer than the leases, full, or emptied."""
 
 import os
 import signal
@@ -16,65 +16,65 @@ SILENT_MS = 5_000
 LOW_MEMORY = "100kb"
 
 
-async def killed(scene: Scenario) -> None:
-    """SIGKILL, and started again with what its log has."""
-    await scene.cluster.valkey.kill()
+async def kill(scenario: Scenario) -> None:
+    """SIGKILL, and a restart from its append-only file after the leases."""
+    await scenario.cluster.valkey.kill()
     await _wait_ms(LEASE_MS + 1000)
-    await scene.cluster.valkey.start()
-    await _recover(scene)
+    await scenario.cluster.valkey.start()
+    await _recover(scenario)
 
 
-async def silent(scene: Scenario) -> None:
+async def suspend(scenario: Scenario) -> None:
     """SIGSTOP for five seconds."""
-    pid = scene.cluster.valkey.pid
+    pid = scenario.cluster.valkey.pid
     os.kill(pid, signal.SIGSTOP)
     try:
         await _wait_ms(SILENT_MS)
     finally:
         os.kill(pid, signal.SIGCONT)
-    await _recover(scene)
+    await _recover(scenario)
 
 
-async def full(scene: Scenario) -> None:
-    """Out of memory for five seconds: it answers, and takes no write."""
-    await _set_max_memory(scene, LOW_MEMORY)
+async def fill(scenario: Scenario) -> None:
+    """Out of memory for five seconds: it answers, but refuses writes."""
+    await _set_max_memory(scenario, LOW_MEMORY)
     await _wait_ms(SILENT_MS)
-    await _set_max_memory(scene, "0")
-    await _recover(scene)
+    await _set_max_memory(scenario, "0")
+    await _recover(scenario)
 
 
-async def emptied(scene: Scenario) -> None:
+async def flush(scenario: Scenario) -> None:
     """FLUSHALL."""
-    await scene.event_log.read_new()
-    scene.start_measuring()
-    await scene.cluster.flush()
+    await scenario.event_log.read_new()
+    scenario.start_measuring()
+    await scenario.cluster.flush()
     await until(
-        lambda: "lost a slot" in scene.healthy.engine.log.read_text(), what="an engine to notice"
+        lambda: "slot lost" in scenario.healthy.engine.log.read_text(), what="an engine to notice"
     )
-    await scene.wait_for_control()
-    await scene.cluster.wait_balanced()
+    await scenario.wait_for_control()
+    await scenario.cluster.wait_balanced()
 
 
-async def _recover(scene: Scenario) -> None:
-    scene.start_measuring()
-    await scene.wait_for_control()
-    await scene.cluster.wait_balanced()
+async def _recover(scenario: Scenario) -> None:
+    scenario.start_measuring()
+    await scenario.wait_for_control()
+    await scenario.cluster.wait_balanced()
 
 
 async def _wait_ms(ms: float) -> None:
     until_ms = now_ms() + ms
-    await until(lambda: now_ms() > until_ms, timeout_s=ms / 1000 + 5, what="a while")
+    await until(lambda: now_ms() > until_ms, timeout_s=ms / 1000 + 5, what=f"{ms:.0f} ms to pass")
 
 
-async def _set_max_memory(scene: Scenario, bytes_: str) -> None:
-    client = Redis.from_url(scene.cluster.valkey.url)
+async def _set_max_memory(scenario: Scenario, bytes_: str) -> None:
+    client = Redis.from_url(scenario.cluster.valkey.url)
     await client.config_set("maxmemory", bytes_)
     await client.aclose()
 
 
 FAULTS: Mapping[str, Fault] = {
-    "store_killed": Fault(killed, RECOVERED),
-    "store_silent": Fault(silent, RECOVERED),
-    "store_full": Fault(full, RECOVERED),
-    "store_emptied": Fault(emptied, CRASHED),
+    "store_killed": Fault(kill, RECOVERED),
+    "store_silent": Fault(suspend, RECOVERED),
+    "store_full": Fault(fill, RECOVERED),
+    "store_emptied": Fault(flush, CRASHED),
 }
