@@ -45,10 +45,9 @@ class NumberService(Struct, frozen=True):
 
     async def _columns(self, account_id: str, body: NewNumber | NumberChange) -> dict[str, object]:
         columns = columns_of(body)
-        match columns:
-            case {"business_msgapp_number": str(phone)}:
-                columns["business_msgapp_number"] = international(phone, "businessMsgappNumber")
-        match columns:
-            case {"flowbuilder_id": str(flow_id)}:
-                await self.flows.check(account_id, flow_id, "flowbuilderId")
+        phone, flow_id = columns.get("business_msgapp_number"), columns.get("flowbuilder_id")
+        if isinstance(phone, str):
+            columns["business_msgapp_number"] = international(phone, "businessMsgappNumber")
+        if isinstance(flow_id, str):
+            await self.flows.check(account_id, flow_id, "flowbuilderId")
         return columns

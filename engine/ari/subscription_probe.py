@@ -79,7 +79,6 @@ class HealthProbe:
         self._on_result = on_result
 
     async def run(self) -> None:
-        """Probe until cancelled."""
         timeouts, headers = self._pbx.timeouts, self._pbx.address.headers
         timeout = ClientTimeout(total=timeouts.health_timeout_s)
         async with ClientSession(headers=headers, timeout=timeout) as http:

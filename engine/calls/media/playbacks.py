@@ -3,24 +3,21 @@
 from engine.calls.media.plan import desired_media
 from engine.calls.model.call import Call
 from engine.calls.model.sessions import HoldMusic
-from engine.calls.model.state import Dialing, Gathering, Playing
+from engine.calls.model.state import Dialing
 from engine.calls.model.state_table import active_prompt
 
 
 def active_playback(call: Call) -> str | None:
     """Return the playback that the call's state waits for, if any."""
-    return active_prompt(call.state)
+    prompt = active_prompt(call.state)
+    return prompt[0] if prompt is not None else None
 
 
 def active_prompts(call: Call) -> dict[str, int]:
     """Return the end time of each prompt that the main leg, or a screened leg, hears now."""
     screenings = call.state.screenings if isinstance(call.state, Dialing) else ()
     states = (call.state, *(each.state for each in screenings))
-    return {
-        playback: state.ends_ms
-        for state in states
-        if isinstance(state, (Playing, Gathering)) and (playback := active_prompt(state))
-    }
+    return dict(prompt for state in states if (prompt := active_prompt(state)) is not None)
 
 
 def awaited_playbacks(call: Call) -> tuple[str, ...]:

@@ -113,13 +113,14 @@ def restartable_verb(state: CallState) -> Verb | None:
             return None
 
 
-def active_prompt(state: CallState) -> str | None:
-    """Return the playback that the state waits for, if any."""
+def active_prompt(state: CallState) -> tuple[str, int] | None:
+    """Return the playback that the state waits for, and when it ends; 0: it has failed."""
     match state:
-        case Playing(request=request, clips=clips, suspended=suspended):
-            return request if clips and not suspended else None
-        case Gathering(phase=phase, request=request, suspended=suspended):
-            return request if phase == "prompt" and not suspended else None
+        case Playing(request=request, ends_ms=ends_ms):
+            return (request, ends_ms) if state.clips and not state.suspended else None
+        case Gathering(request=request, ends_ms=ends_ms):
+            is_active = state.phase == "prompt" and not state.suspended
+            return (request, ends_ms) if is_active else None
         case Starting() | Detecting() | Advance() | AwaitingInstructions() | Dialing() | Bridged():
             return None
         case RecordingVoicemail() | Ending() | ArchivingRecordings() | Ended():

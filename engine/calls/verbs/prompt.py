@@ -39,11 +39,11 @@ def resume_prompt(state: PromptState, leg: str, now: int) -> tuple[PromptState, 
 
 def stop_sound(state: CallState) -> tuple[StopPlayback | StopVoicemail, ...]:
     """Return the commands that stop a state's prompt or voicemail, if one is running."""
-    voicemail, playback = active_voicemail(state), active_prompt(state)
+    voicemail, prompt = active_voicemail(state), active_prompt(state)
     if voicemail is not None:
         return (StopVoicemail(voicemail),)
-    has_failed = isinstance(state, Playing) and not state.ends_ms
-    return () if playback is None or has_failed else (StopPlayback(playback),)
+    playback, ends_ms = prompt or ("", 0)
+    return (StopPlayback(playback),) if ends_ms else ()
 
 
 def _remaining(clips: tuple[Clip, ...], played_ms: int) -> tuple[tuple[Clip, ...], int]:

@@ -9,7 +9,7 @@ from engine.cli.timeline.recordings import recording_row
 from engine.cli.timeline.row import ENGINE, WEB, Row, TimelineState
 from engine.cli.timeline.sessions import session_row
 
-_SOUNDS = {
+SOUNDS = {
     "start-hold-music": "music on hold",
     "stop-hold-music": "music ends",
     "start-ringing": "ringback tone",
@@ -67,8 +67,8 @@ def _sound(command: Mapping[str, Any], call_state: str, state: TimelineState) ->
             return Row(f"♪ plays {length}{start}", ENGINE, leg, kind="sound")
         case {"type": "stop-playback"}:
             return Row("prompt stopped", shape="mark", kind="faint")
-        case {"type": name, "leg": leg} if name in _SOUNDS:
-            return Row(f"♪ {_SOUNDS[name]}", ENGINE, leg, kind="sound")
+        case {"type": name, "leg": leg} if name in SOUNDS:
+            return Row(f"♪ {SOUNDS[name]}", ENGINE, leg, kind="sound")
         case _:
             return None
 

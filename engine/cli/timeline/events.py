@@ -10,11 +10,12 @@ from engine.cli.timeline.recordings import archived_row
 from engine.cli.timeline.requests import request_row
 from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState
 
-_TIMEOUTS = {
+TIMEOUTS = {  # by call state
     "starting": "ring timeout",
     "playing": "prompt timeout",
     "detecting": "answering machine detection decided",
     "gathering": "digit timeout",
+    "recording": "recording limit or archive timeout",
     "dialing": "ring timeout",
     "bridged": "call duration limit reached",
     "awaiting-instructions": "response timeout",
@@ -78,7 +79,7 @@ def _rare(event: Mapping[str, Any], state: TimelineState) -> Row | None:
 def _timeout(state: TimelineState) -> str:
     """Name the timeout if it is certain: it may belong to a ringing or a screened leg."""
     is_certain = bool(state.ringing) == (state.call_state in {"starting", "dialing"})
-    return _TIMEOUTS.get(state.call_state, "timeout") if is_certain else "timeout"
+    return TIMEOUTS.get(state.call_state, "timeout") if is_certain else "timeout"
 
 
 def _ended(event: Mapping[str, Any], state: TimelineState) -> Row | None:

@@ -6,7 +6,7 @@ from engine.cli.timeline import wording
 from wire.views import CallView
 
 EXIT_STATUSES = {"completed": 0, "failed": 1, "busy": 3, "no-answer": 4, "canceled": 5}
-_BY = {
+ENDED_BY = {
     "api": "ended by the API",
     "caller": "the caller hung up",
     "callee": "the called party hung up",
@@ -24,7 +24,7 @@ def outcome_text(call: CallView) -> str:
     if call.reason.startswith("action_failed"):
         parts.append("no next action")
     elif call.answered_ms or call.ended_by in {"api", "system"}:
-        parts.append(_BY.get(call.ended_by, f"by {call.ended_by}"))
+        parts.append(ENDED_BY.get(call.ended_by, f"by {call.ended_by}"))
     parts.append(wording.cause(call.hangup_cause))
     if call.reason:
         parts.append(f"reason: {call.reason}")

@@ -1,18 +1,29 @@
 """Tables with a row per member of a union: a new state, verb or stage needs its row."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 import pytest
+from msgspec.structs import fields
 
-from engine.calls.model.requests import HoldRequested
-from engine.calls.model.state import CallState, EndedVerb, Gathering, Playing, ScreeningStage
-from engine.calls.model.state_table import CALL_STATES, TRANSIENT
+from engine.calls.model.requests import DialRequested, HoldRequested
+from engine.calls.model.state import (
+    Bridged,
+    CallState,
+    Dialing,
+    EndedVerb,
+    Gathering,
+    Playing,
+    ScreeningStage,
+)
+from engine.calls.model.state_table import CALL_STATES, TRANSIENT, restartable_verb, running_verb
 from engine.calls.sessions.preconditions import check_request
 from engine.calls.verbs.screening import STAGES
 from tests.unit.calls.harness.builders import Story
+from tests.unit.calls.harness.screenings import BOB
 from tests.unit.calls.harness.states import STATES
 from wire.base import tag_of
+from wire.flow import Node
 from wire.verbs import SINGLE_LEG_VERBS, SingleLegVerb, Verb
 
 
@@ -43,8 +54,44 @@ def test_ended_verbs() -> None:
 
 
 def test_verbs_of_a_single_leg() -> None:
-    """The verbs that run in a screening are those of the union."""
+    """The verbs that run in a screening are those of the union; the others redirect the call."""
     assert get_args(SingleLegVerb) == SINGLE_LEG_VERBS
+    others = set(_tags(Verb)) - set(_tags(SingleLegVerb))
+    assert others == {"record", "dial", "flow", "hangup"}
+
+
+def test_verbs_within_verbs() -> None:
+    """The verbs in `data` are those that `wire.tree.walk` finds, and prefetching, too."""
+    found = {
+        (tag_of(verb), each.name)
+        for verb in get_args(Verb)
+        for each in fields(get_type_hints(verb)["data"])
+        if set(get_args(Verb)) & set(get_args(each.type))
+    }
+    assert found == {("gather", "fallback"), ("dial", "whisper")}
+
+
+def test_nodes_of_verbs() -> None:
+    """Each verb is a node, too."""
+    assert set(_tags(Verb)) <= set(_tags(Node))
+
+
+@pytest.mark.parametrize("make", STATES.values(), ids=STATES)
+def test_dial(make: Callable[[], Story]) -> None:
+    """A party can be dialed in from the answer of the main leg until the call ends."""
+    story = make()
+    is_rejected = check_request(story.call, DialRequested(BOB, 30)) is not None
+    not_answered, closing = {"starting", "detecting"}, {"ending", "archiving-recordings", "ended"}
+    assert is_rejected == (tag_of(story.call.state) in not_answered | closing)
+
+
+@pytest.mark.parametrize("make", STATES.values(), ids=STATES)
+def test_interrupted_verbs(make: Callable[[], Story]) -> None:
+    """A verb of the main leg restarts after a conversation; a dial becomes the conversation."""
+    state = make().call.state
+    is_dial = isinstance(state, (Dialing, Bridged))
+    assert restartable_verb(state) == (None if is_dial else getattr(state, "verb", None))
+    assert running_verb(state) == getattr(state, "verb", None)
 
 
 @pytest.mark.parametrize("make", STATES.values(), ids=STATES)

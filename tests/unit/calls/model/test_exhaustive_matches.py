@@ -1,0 +1,162 @@
+"""Places that branch on a state, verb, flow node or command name each member of its union.
+
+mypy reports a `match` that omits a member (`exhaustive-match`), unless a wildcard hides it. Events
+are exempt: a state ignores most of them, and `step` names them all.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from engine.calls.model.commands import Command
+from engine.calls.model.events import Event
+from engine.calls.model.state import CallState
+from wire.base import tag_of
+from wire.flow import Node
+from wire.verbs import Verb
+
+ROOT = Path(__file__).parents[4]
+UNIONS = tuple(
+    frozenset(f"{each.__module__}.{each.__name__}" for each in get_args(union))
+    for union in (CallState, Verb, Node, Command)
+)
+# These places omit members on purpose.
+EXEMPT = {
+    "engine/calls/recovery/pending.py:_is_still_needed": "other commands are always repeated",
+    "engine/calls/sessions/preconditions.py:_check_dial": "test_exhaustive.py: test_dial",
+    "engine/calls/step.py:step": "only these stop a prompt or a voicemail",
+    "engine/runtime/pbx/ari_replies.py:event_from_reply": "an ARI event follows other commands",
+    "engine/runtime/pbx/ari_requests.py:is_pipelined": "the requests of others stand alone",
+    "engine/runtime/pbx/ari_requests.py:may_block": "Asterisk answers others at once",
+    "engine/runtime/shard/step_runner.py:BEFORE_COMMIT": "others run after the commit",
+    "engine/runtime/shard/step_runner.py:_cached_result": "only audio and nodes are cached",
+    "wire/verbs.py:SINGLE_LEG_VERBS": "test_exhaustive.py: test_verbs_of_a_single_leg",
+}
+# A new command belongs here when every place in EXEMPT treats it as it should.
+CHECKED_COMMANDS = """
+    add-to-bridge answer answer-refer archive-recordings destroy-bridge dial emit-event fetch-media
+    hangup load-flow load-flow-node mute mute-recording originate play prefetch-media
+    remove-from-bridge send-api-request send-webhook snoop start-hold-music start-recording
+    start-ringing start-talk-detection start-voicemail stop-hold-music stop-playback stop-recording
+    stop-ringing stop-talk-detection stop-voicemail unmute
+"""
+
+
+class Source:
+    """A module, and what its names stand for."""
+
+    def __init__(self, path: Path) -> None:
+        self.place = path.relative_to(ROOT).as_posix()
+        self.tree = ast.parse(path.read_text())
+        module = self.place.removesuffix(".py").replace("/", ".")
+        self._names: dict[str, str] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ImportFrom):
+                for each in node.names:
+                    self._names[each.asname or each.name] = f"{node.module}.{each.name}"
+            elif isinstance(node, ast.ClassDef):
+                self._names[node.name] = f"{module}.{node.name}"
+
+    def classes(self, nodes: list[ast.expr]) -> set[str]:
+        """Return the full names of these expressions."""
+        return {self._full_name(ast.unparse(each)) for each in nodes}
+
+    def _full_name(self, text: str) -> str:
+        root, dot, rest = text.partition(".")
+        return self._names.get(root, root) + dot + rest
+
+    def gaps(self) -> Iterator[str]:
+        """Yield the places that may omit a member of a union."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Match):
+                patterns = [each for case in node.cases for each in ast.walk(case.pattern)]
+                named = [each.cls for each in patterns if isinstance(each, ast.MatchClass)]
+                is_gap = _hides_members(node) and _common(self.classes(named)) > 0
+            else:
+                is_gap = _common(self.classes(_items(node))) > 1
+            if is_gap:
+                yield f"{self.place}:{self._owner(node)}"
+
+    def _owner(self, node: ast.AST) -> str:
+        """Return the function or the constant that a node is in."""
+        for each in self.tree.body:
+            if any(inner is node for inner in ast.walk(each)):
+                match each:
+                    case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                        return name
+                    case ast.Assign(targets=[ast.Name(id=name)]):
+                        return name
+                    case ast.AnnAssign(target=ast.Name(id=name)):
+                        return name
+        return "?"
+
+
+def _common(found: set[str]) -> int:
+    """Return how many of these classes are members of one union."""
+    return max(len(found & union) for union in UNIONS)
+
+
+def _hides_members(match: ast.Match) -> bool:
+    """Return whether a wildcard neither passes the value on, with its narrow type, nor raises."""
+    last = match.cases[-1]
+    pattern = last.pattern
+    if not isinstance(pattern, ast.MatchAs) or pattern.pattern is not None or last.guard:
+        return False
+    passed = {pattern.name, ast.unparse(match.subject)}
+    body = [each for line in last.body for each in ast.walk(line)]
+    raises = any(isinstance(each, ast.Raise) for each in body)
+    texts = {ast.unparse(each) for each in body if isinstance(each, ast.expr)}
+    return not raises and not texts & passed
+
+
+def _items(node: ast.AST) -> list[ast.expr]:
+    """Return the items of a list of names, or the keys of a table."""
+    match node:
+        case ast.Tuple(elts=items) | ast.Set(elts=items) | ast.List(elts=items):
+            found = items
+        case ast.Dict(keys=keys):
+            found = [each for each in keys if each is not None]
+        case _:
+            found = []
+    return [each for each in found if isinstance(each, (ast.Name, ast.Attribute))]
+
+
+def _sources() -> Iterator[Path]:
+    for package in ("api", "engine", "wire"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if "generated" not in path.parts:
+                yield path
+
+
+GAPS = {gap for path in _sources() for gap in Source(path).gaps()}
+
+
+@pytest.mark.parametrize("place", sorted(GAPS | set(EXEMPT)))
+def test_each_member_is_named(place: str) -> None:
+    """A wildcard, or a list of types, lets a new member pass unnoticed."""
+    assert place in EXEMPT, "name each member of the union"
+    assert place in GAPS, "the exemption is no longer needed"
+
+
+def test_commands_of_the_exempt_places() -> None:
+    """A new command is checked against them."""
+    assert sorted(map(tag_of, get_args(Command))) == CHECKED_COMMANDS.split()
+
+
+def test_events_are_named_in_step() -> None:
+    """Each event is in a pattern of the function that receives it."""
+    source = Source(ROOT / "engine/calls/step.py")
+    functions = [each for each in source.tree.body if isinstance(each, ast.FunctionDef)]
+    applying = [each for each in functions if each.name.startswith("_apply")]
+    patterns = [
+        each.cls
+        for function in applying
+        for each in ast.walk(function)
+        if isinstance(each, ast.MatchClass)
+    ]
+    requests = {each for each in get_args(Event) if each.__module__.endswith(".requests")}
+    names = {f"{each.__module__}.{each.__name__}" for each in set(get_args(Event)) - requests}
+    assert not names - source.classes(patterns)
