@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -10,13 +10,14 @@ import aiohttp
 import msgspec
 
 from engine.cli.errors import NotFound, RpcError, Unreachable, error_text
-from engine.cli.sse import EventStream, read_events
 from wire import rpc
-from wire.agents import Agents, AgentView
-from wire.control import ConferenceView
-from wire.views import Calls, CallView, EndedCalls, Replay, Timeline
+from wire.consumer_groups import LostEvents
+from wire.events import CallEvent
+from wire.views import Calls, CallView, Timeline
 
 T = TypeVar("T")
+Lost = tuple[LostEvents, ...]
+EventStream = AsyncIterator[tuple[str, CallEvent | Lost]]  # pairs of resume id and event
 RESPONSE_TIMEOUT_S = 15.0
 CONNECT_TIMEOUT_S = 3.0
 FIRST_ERROR_STATUS = 400
@@ -24,7 +25,7 @@ STREAM_TIMEOUT_S = 30.0  # the stream sends an event or a comment every second
 
 
 class Client:
-    """One method per operation; each raises RpcError or Unreachable."""
+    """Requests to one engine; each raises RpcError or Unreachable."""
 
     def __init__(self, http: aiohttp.ClientSession, url: str) -> None:
         self.url = url
@@ -34,16 +35,15 @@ class Client:
         self,
         shape: type[T],
         method: str,
-        path: str,
+        *path: str,
         body: Any = None,
         query: Mapping[str, str] | None = None,
     ) -> T:
-        """Send one request to a path below /rpc/v1."""
+        """Send one request; `path` has the segments below /rpc/v1, which are escaped."""
+        url = "/".join((f"{self.url}/rpc/v1", *(quote(each, safe="") for each in path)))
         data = None if body is None else json.dumps(body).encode()
         try:
-            async with self._http.request(
-                method, f"{self.url}/rpc/v1{path}", data=data, params=query
-            ) as reply:
+            async with self._http.request(method, url, data=data, params=query) as reply:
                 answer, status = await reply.read(), reply.status
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(self.url, error_text(error)) from None
@@ -53,72 +53,32 @@ class Client:
 
     async def originate(self, body: Mapping[str, Any]) -> str:
         """Start a call; return its id."""
-        return (await self.request(rpc.Started, "POST", "/calls", dict(body))).call_id
+        return (await self.request(rpc.Started, "POST", "calls", body=body)).call_id
 
     async def call(self, call_id: str) -> CallView:
-        return await self.request(CallView, "GET", path_of("calls", call_id))
+        return await self.request(CallView, "GET", "calls", call_id)
 
     async def calls(self, account: str = "") -> tuple[CallView, ...]:
         """List the live calls, or those of one account."""
         query = {"account": account} if account else {}
-        return (await self.request(Calls, "GET", "/calls", query=query)).calls
+        return (await self.request(Calls, "GET", "calls", query=query)).calls
 
     async def control(
         self, shape: type[T], call_id: str, action: str, body: Mapping[str, Any]
     ) -> T:
         """Control a live call; `action` is the path below the call's."""
-        return await self.request(
-            shape, "POST", f"{path_of('calls', call_id)}/{action}", dict(body)
-        )
-
-    async def conference(self, call_id: str) -> ConferenceView:
-        """Show the active or latest conference of a call."""
-        return await self.request(
-            ConferenceView, "GET", path_of("calls", call_id, "conference", "members")
-        )
+        return await self.request(shape, "POST", "calls", call_id, *action.split("/"), body=body)
 
     async def timeline(self, call_id: str) -> Timeline:
-        return await self.request(Timeline, "GET", path_of("calls", call_id, "timeline"))
-
-    async def replay(self, call_id: str) -> Replay:
-        return await self.request(Replay, "GET", path_of("calls", call_id, "replay"))
-
-    async def ended(self, limit: int) -> tuple[str, ...]:
-        """Return the ids of the latest ended calls."""
-        query = {"limit": str(limit)}
-        return (await self.request(EndedCalls, "GET", "/calls/ended", query=query)).call_ids
+        return await self.request(Timeline, "GET", "calls", call_id, "timeline")
 
     async def nodes(self) -> tuple[rpc.NodeView, ...]:
-        return (await self.request(rpc.Nodes, "GET", "/nodes")).nodes
+        return (await self.request(rpc.Nodes, "GET", "nodes")).nodes
 
-    async def drain(self, node: str) -> None:
-        await self.request(rpc.NodeView, "POST", path_of("nodes", node, "drain"))
-
-    async def undrain(self, node: str) -> None:
-        await self.request(rpc.NodeView, "POST", path_of("nodes", node, "undrain"))
-
-    async def routes(self) -> dict[str, rpc.NumberRoute]:
-        return await self.request(dict[str, rpc.NumberRoute], "GET", "/routes")
-
-    async def put_route(self, number: str, body: Mapping[str, Any]) -> None:
-        await self.request(rpc.NumberRoute, "PUT", path_of("routes", number), dict(body))
-
-    async def delete_route(self, number: str) -> None:
-        await self.remove("route", number, path_of("routes", number))
-
-    async def agents(self, account: str) -> tuple[AgentView, ...]:
-        return (await self.request(Agents, "GET", "/agents", query={"account": account})).agents
-
-    async def put_agent(self, account: str, agent_id: str, body: Mapping[str, Any]) -> None:
-        await self.request(AgentView, "PUT", path_of("agents", account, agent_id), dict(body))
-
-    async def delete_agent(self, account: str, agent_id: str) -> None:
-        await self.remove("agent", agent_id, path_of("agents", account, agent_id))
-
-    async def remove(self, kind: str, name: str, path: str) -> None:
+    async def remove(self, kind: str, name: str, *path: str) -> None:
         """Delete a resource; raises NotFound."""
         try:
-            await self.request(dict[str, Any], "DELETE", path)
+            await self.request(dict[str, Any], "DELETE", *path)
         except RpcError as error:
             if error.problem.code == "not_found":
                 raise NotFound(kind, name) from None
@@ -138,7 +98,7 @@ class Client:
             ) as reply:
                 if reply.status >= FIRST_ERROR_STATUS:
                     raise RpcError(self._problem(reply.status, await reply.read()))
-                yield read_events(reply.content)
+                yield _read_events(reply.content)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(self.url, error_text(error)) from None
 
@@ -164,6 +124,17 @@ async def open_client(url: str, token: str) -> AsyncIterator[Client]:
         yield Client(http, url)
 
 
-def path_of(*segments: str) -> str:
-    """Join path segments; `#`, `?` and `/` in a segment are escaped."""
-    return "".join(f"/{quote(segment, safe='')}" for segment in segments)
+async def _read_events(lines: aiohttp.StreamReader) -> EventStream:
+    """Read server-sent events; skip keep-alive comments."""
+    entry, kind = "", b""
+    async for line in lines:
+        name, _, value = line.rstrip(b"\n").partition(b": ")
+        if name == b"id":
+            entry = value.decode()
+        elif name == b"event":
+            kind = value
+        elif name == b"data" and kind == b"lost":
+            yield entry, msgspec.json.decode(value, type=Lost)
+        elif name == b"data":
+            with suppress(msgspec.ValidationError):  # a kind that only a newer version knows
+                yield entry, msgspec.json.decode(value, type=CallEvent)

@@ -8,16 +8,11 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from rich.console import Console
 
-from engine.cli.client import Client, open_client
-from engine.cli.errors import run
+from engine.cli.client import Client
+from engine.cli.command import client_command
 from engine.cli.live.watch_call import follow_to_end, open_notifier
 from engine.cli.options import parsing
-from engine.cli.options.connection import (
-    DEFAULT_CONNECTION,
-    ClientSettings,
-    ConnectionOptions,
-    engine_address,
-)
+from engine.cli.options.connection import ClientSettings
 from engine.cli.timeline import screen
 from engine.cli.timeline.outcome import EXIT_STATUSES, outcome_text
 
@@ -48,7 +43,9 @@ class OriginateOptions:
 NO_OPTIONS = OriginateOptions()
 
 
-def call(
+@client_command
+async def call(
+    client: Client,
     file: Annotated[
         Path | None, Parameter(help="JSON file with the request; - for standard input.")
     ] = None,
@@ -57,27 +54,18 @@ def call(
     watch: Annotated[
         bool, Parameter(help="Watch the call until it ends.", negative="--no-watch")
     ] = True,
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
-) -> None:
+) -> int:
     """Start a call from a JSON file or options, and watch it until it ends.
 
     Exit status: 0 completed, 1 failed, 3 busy, 4 no-answer, 5 canceled; 2 if no call was started.
     Ctrl-C leaves the call running.
     """
-    run(_call(file, options, watch, connection))
-
-
-async def _call(
-    file: Path | None, options: OriginateOptions, watch: bool, connection: ConnectionOptions
-) -> int:
-    settings = ClientSettings()
-    body = originate_body(parsing.document(file), options, settings.account)
+    body = originate_body(parsing.document(file), options, ClientSettings().account)
     console = Console(highlight=False)
-    async with open_client(*engine_address(connection, settings)) as client:
-        if watch:
-            return await place_and_watch(client, body, console)
-        console.print(await client.originate(body), soft_wrap=True)
-        return 0
+    if watch:
+        return await place_and_watch(client, body, console)
+    console.print(await client.originate(body), soft_wrap=True)
+    return 0
 
 
 def originate_body(

@@ -12,7 +12,8 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 
-from engine.cli.client import open_client
+from engine.cli.client import Client, open_client
+from engine.cli.command import client_command
 from engine.cli.errors import run
 from engine.cli.live.follow import CallFollower
 from engine.cli.live.table import CallTable, render
@@ -40,14 +41,19 @@ def calls(
     run(_calls(account, watch, connection))
 
 
-def timeline(
+@client_command
+async def timeline(
+    client: Client,
     call_id: str,
     *,
     json: Annotated[bool, Parameter(help="Raw JSON.")] = False,
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Show a call's legs, verbs, digits and webhooks as a ladder diagram with times."""
-    run(_timeline(call_id, json, connection))
+    view = await client.timeline(call_id)
+    if json:
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(view)) + b"\n")
+    else:
+        screen.print_timeline(view, Console(highlight=False))
 
 
 async def _calls(account: str, watch: bool, connection: ConnectionOptions) -> None:
@@ -72,15 +78,6 @@ async def _watch(account: str, connection: ConnectionOptions, console: Console) 
 
 def _render(table: CallTable) -> Group:
     return render(table, time.time() * 1000)
-
-
-async def _timeline(call_id: str, json: bool, connection: ConnectionOptions) -> None:
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        call_timeline = await client.timeline(call_id)
-    if json:
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(call_timeline)) + b"\n")
-    else:
-        screen.print_timeline(call_timeline, Console(highlight=False))
 
 
 def calls_table(views: tuple[CallView, ...], now_ms: float) -> Table | str:

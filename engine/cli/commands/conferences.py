@@ -5,15 +5,9 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from engine.cli import call_view
-from engine.cli.client import open_client
-from engine.cli.errors import run
+from engine.cli.client import Client
+from engine.cli.command import client_command
 from engine.cli.options.channel_names import ChannelName, conference_of, member_of
-from engine.cli.options.connection import (
-    DEFAULT_CONNECTION,
-    ClientSettings,
-    ConnectionOptions,
-    engine_address,
-)
 from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
 from wire.control import ConferenceView
 from wire.views import CallView
@@ -22,94 +16,69 @@ conference = App(name="conference", help="Turn a call into a conference and mana
 
 
 @conference.command
-def add(
+@client_command
+async def add(
+    client: Client,
     call_id: str,
     *,
     party: PartyOptions = NO_PARTY,
     by: Requester = DEFAULT_REQUESTER,
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Dial an agent or a number in; the first turns the call into a conference."""
-    run(_add(call_id, party, by, connection))
+    body = {"requestedByAgentId": by, **party.member(), **party.ringing()}
+    await _control(client, call_id, "members", body)
 
 
 @conference.command
-def kick(
-    call_id: str,
-    member: ChannelName,
-    *,
-    by: Requester = DEFAULT_REQUESTER,
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
+@client_command
+async def kick(
+    client: Client, call_id: str, member: ChannelName, *, by: Requester = DEFAULT_REQUESTER
 ) -> None:
     """Remove a member."""
-    run(_remove(call_id, member, "kick", by, connection))
+    call = await client.call(call_id)
+    channel = member_of(call, member).channel_id
+    body = {"requesterAgentId": by, "targetChannelId": channel}
+    await _control(client, call_id, "kick", body | _session(call))
 
 
 @conference.command
-def leave(
-    call_id: str, member: ChannelName, *, connection: ConnectionOptions = DEFAULT_CONNECTION
-) -> None:
+@client_command
+async def leave(client: Client, call_id: str, member: ChannelName) -> None:
     """Let a member leave by its own request."""
-    run(_remove(call_id, member, "leave", "", connection))
+    call = await client.call(call_id)
+    found = member_of(call, member)
+    body = {"agentId": found.agent_id or DEFAULT_REQUESTER, "channelId": found.channel_id}
+    await _control(client, call_id, "leave", body | _session(call))
 
 
 @conference.command
-def coach(
+@client_command
+async def coach(
+    client: Client,
     call_id: str,
     member: ChannelName,
     coached: Annotated[str, Parameter(help="Member to coach; omit to stop coaching.")] = "",
-    *,
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Let a member coach another one, who alone hears it."""
-    run(_coach(call_id, member, coached, connection))
+    call = await client.call(call_id)
+    body = _session(call) | {"channelId": member_of(call, member).channel_id}
+    if coached:
+        body["coachedChannelId"] = member_of(call, coached).channel_id
+    await _control(client, call_id, "coach", body)
 
 
 @conference.command
-def members(call_id: str, *, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+@client_command
+async def members(client: Client, call_id: str) -> None:
     """List present and former members of the active or latest conference."""
-    run(_members(call_id, connection))
+    path = ("calls", call_id, "conference", "members")
+    call_view.write(*call_view.conference(await client.request(ConferenceView, "GET", *path)))
 
 
-async def _add(call_id: str, party: PartyOptions, by: str, connection: ConnectionOptions) -> None:
-    body = {"requestedByAgentId": by, **party.member(), **party.ringing()}
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        view = await client.control(ConferenceView, call_id, "conference/members", body)
+async def _control(client: Client, call_id: str, action: str, body: dict[str, Any]) -> None:
+    view = await client.control(ConferenceView, call_id, f"conference/{action}", body)
     call_view.write(*call_view.conference(view))
 
 
-async def _remove(
-    call_id: str, name: str, action: str, by: str, connection: ConnectionOptions
-) -> None:
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        call = await client.call(call_id)
-        member = member_of(call, name)
-        body: dict[str, Any] = (
-            {"requesterAgentId": by, "targetChannelId": member.channel_id}
-            if action == "kick"
-            else {"agentId": member.agent_id or DEFAULT_REQUESTER, "channelId": member.channel_id}
-        )
-        body["conferenceSessionId"] = conference_of(call).conference_session_id
-        view = await client.control(ConferenceView, call_id, f"conference/{action}", body)
-    call_view.write(*call_view.conference(view))
-
-
-async def _coach(call_id: str, name: str, coached: str, connection: ConnectionOptions) -> None:
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        call = await client.call(call_id)
-        body = _coach_body(call, name, coached)
-        view = await client.control(ConferenceView, call_id, "conference/coach", body)
-    call_view.write(*call_view.conference(view))
-
-
-def _coach_body(call: CallView, name: str, coached: str) -> dict[str, Any]:
-    body = {
-        "conferenceSessionId": conference_of(call).conference_session_id,
-        "channelId": member_of(call, name).channel_id,
-    }
-    return body | ({"coachedChannelId": member_of(call, coached).channel_id} if coached else {})
-
-
-async def _members(call_id: str, connection: ConnectionOptions) -> None:
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        call_view.write(*call_view.conference(await client.conference(call_id)))
+def _session(call: CallView) -> dict[str, str]:
+    return {"conferenceSessionId": conference_of(call).conference_session_id}

@@ -7,14 +7,9 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli.client import Client, open_client
-from engine.cli.errors import UsageError, run
-from engine.cli.options.connection import (
-    DEFAULT_CONNECTION,
-    ClientSettings,
-    ConnectionOptions,
-    engine_address,
-)
+from engine.cli.client import Client
+from engine.cli.command import client_command
+from engine.cli.errors import UsageError
 from wire.rpc import NodeView
 
 POLL_INTERVAL_S = 1.0
@@ -26,54 +21,42 @@ nodes = App(name="nodes", help="List the PBX nodes; drain or undrain one.")
 
 
 @nodes.default
-def show(*, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+@client_command
+async def show(client: Client) -> None:
     """List the PBX nodes as seen by the engine."""
-    run(_show(connection))
+    found = await client.nodes()
+    table = Table("node", "connected", "calls", "weight", "new calls", "loss", "jitter", box=None)
+    for node in found:
+        connected = "yes" if node.connected else "[red]no[/]"
+        cells = (node.name, connected, _calls(node), f"{node.weight:g}", _availability(node))
+        table.add_row(*cells, *_rtp_quality(node))
+    Console(highlight=False).print(table if found else "no PBX nodes: set SWITCHROOM_NODES")
 
 
 @nodes.command
-def drain(
+@client_command
+async def drain(
+    client: Client,
     node: str,
     *,
     wait: Annotated[
         bool, Parameter(help="Wait until the node has no calls.", negative="--no-wait")
     ] = True,
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Stop new calls to a node; live calls continue."""
-    run(_drain(node, wait, connection))
+    console = Console(highlight=False)
+    await client.request(NodeView, "POST", "nodes", node, "drain")
+    console.print(f"node {node} gets no new calls")
+    if wait:
+        await wait_until_empty(client, node, console)
 
 
 @nodes.command
-def undrain(node: str, *, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+@client_command
+async def undrain(client: Client, node: str) -> None:
     """Allow new calls to a node."""
-    run(_undrain(node, connection))
-
-
-async def _show(connection: ConnectionOptions) -> None:
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        found = await client.nodes()
-    table = Table("node", "connected", "calls", "weight", "new calls", "loss", "jitter", box=None)
-    for node in found:
-        connected = "yes" if node.connected else "[red]no[/]"
-        table.add_row(
-            node.name,
-            connected,
-            _calls(node),
-            f"{node.weight:g}",
-            _availability(node),
-            *_rtp_quality(node),
-        )
-    Console(highlight=False).print(table if found else "no PBX nodes: set SWITCHROOM_NODES")
-
-
-async def _drain(name: str, wait: bool, connection: ConnectionOptions) -> None:
-    console = Console(highlight=False)
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        await client.drain(name)
-        console.print(f"node {name} gets no new calls")
-        if wait:
-            await wait_until_empty(client, name, console)
+    await client.request(NodeView, "POST", "nodes", node, "undrain")
+    Console(highlight=False).print(f"node {node} gets new calls")
 
 
 async def wait_until_empty(
@@ -97,15 +80,8 @@ async def _node(client: Client, name: str) -> NodeView:
     for node in await client.nodes():
         if node.name == name:
             return node
-    return NodeView(
-        name, connected=False, calls=0, drained=True
-    )  # the engine removed the empty node
-
-
-async def _undrain(name: str, connection: ConnectionOptions) -> None:
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        await client.undrain(name)
-    Console(highlight=False).print(f"node {name} gets new calls")
+    # The engine removed the empty node.
+    return NodeView(name, connected=False, calls=0, drained=True)
 
 
 def _calls(node: NodeView) -> str:

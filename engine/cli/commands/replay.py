@@ -9,47 +9,43 @@ import msgspec
 from cyclopts import Parameter
 
 from engine.cli import call_view
-from engine.cli.client import open_client
-from engine.cli.errors import UsageError, run
-from engine.cli.options.connection import (
-    DEFAULT_CONNECTION,
-    ClientSettings,
-    ConnectionOptions,
-    engine_address,
-)
-from wire.views import Difference, Replay
+from engine.cli.client import Client
+from engine.cli.command import client_command
+from engine.cli.errors import UsageError
+from wire.views import Difference, EndedCalls, Replay
 
 SAME, DIFFERENT, INCOMPLETE = 0, 1, 3  # exit statuses
 
 
-def replay(
+@client_command
+async def replay(
+    client: Client,
     call_id: str = "",
     *,
     all_ended: Annotated[
         int, Parameter(help="Audit this many of the latest ended calls instead.")
     ] = 0,
     json: Annotated[bool, Parameter(help="Raw JSON, one line per call.")] = False,
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
-) -> None:
+) -> int:
     """Replay a call's log through the core; exit status 1 if its decisions differ.
 
     It compares the commands for each event, the emitted call events and the final state.
     Exit status 3: a part of the log is lost, and the rest is the same.
     """
-    run(_replay(call_id, all_ended, json, connection))
-
-
-async def _replay(call_id: str, limit: int, json: bool, connection: ConnectionOptions) -> int:
-    if bool(call_id) == (limit > 0):
+    if bool(call_id) == (all_ended > 0):
         raise UsageError("either a call id or --all-ended is required")
-    found: list[Replay] = []
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        for each in [call_id] if call_id else await client.ended(limit):
-            found.append(audit := await client.replay(each))
-            _put(audit, json, is_one=bool(call_id))
+    audits: list[Replay] = []
+    for each in [call_id] if call_id else await _ended(client, all_ended):
+        audits.append(audit := await client.request(Replay, "GET", "calls", each, "replay"))
+        _put(audit, json, is_one=bool(call_id))
     if not (call_id or json):
-        call_view.write(summary(found))
-    return status(found)
+        call_view.write(summary(audits))
+    return status(audits)
+
+
+async def _ended(client: Client, limit: int) -> tuple[str, ...]:
+    query = {"limit": str(limit)}
+    return (await client.request(EndedCalls, "GET", "calls", "ended", query=query)).call_ids
 
 
 def _put(audit: Replay, json: bool, *, is_one: bool) -> None:

@@ -7,18 +7,11 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli.client import open_client
-from engine.cli.errors import run
+from engine.cli.client import Client
+from engine.cli.command import account_command, client_command
 from engine.cli.options import parsing
-from engine.cli.options.connection import (
-    DEFAULT_CONNECTION,
-    AccountFlag,
-    ClientSettings,
-    ConnectionOptions,
-    engine_address,
-    resolve_account,
-)
 from engine.cli.timeline import wording
+from wire.rpc import NumberRoute
 
 route = App(
     name="route",
@@ -28,52 +21,34 @@ route = App(
 
 
 @route.command(name="set")
-def put(
+@account_command
+async def put(
+    client: Client,
+    account: str,
     number: Annotated[str, Parameter(help="Dialed number; * for all others.")],
     action: Annotated[str, Parameter(help="JSON, @file, or a webhook URL.")],
     *,
-    account: AccountFlag = "",
     custom_data: Annotated[str, Parameter(help="JSON or @file, for webhooks.")] = "",
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Set the action of inbound calls to a number."""
-    run(_put(number, action, account, custom_data, connection))
+    body: dict[str, Any] = {"account": account, "action": parsing.action(action)}
+    if custom_data:
+        body["customData"] = parsing.mapping(custom_data, "--custom-data")
+    await client.request(NumberRoute, "PUT", "routes", number, body=body)
 
 
 @route.command(name="rm")
-def remove(number: str, *, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+@client_command
+async def remove(client: Client, number: str) -> None:
     """Delete the route of a number."""
-    run(_remove(number, connection))
+    await client.remove("route", number, "routes", number)
 
 
 @route.command(name="list")
-def routes(*, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+@client_command
+async def routes(client: Client) -> None:
     """List the number routes."""
-    run(_routes(connection))
-
-
-async def _put(
-    number: str, action: str, account: str, custom_data: str, connection: ConnectionOptions
-) -> None:
-    settings = ClientSettings()
-    body: dict[str, Any] = {
-        "account": resolve_account(account, settings),
-        "action": parsing.action(action),
-    }
-    if custom_data:
-        body["customData"] = parsing.mapping(custom_data, "--custom-data")
-    async with open_client(*engine_address(connection, settings)) as client:
-        await client.put_route(number, body)
-
-
-async def _remove(number: str, connection: ConnectionOptions) -> None:
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        await client.delete_route(number)
-
-
-async def _routes(connection: ConnectionOptions) -> None:
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        found = await client.routes()
+    found = await client.request(dict[str, NumberRoute], "GET", "routes")
     table = Table("number", "account", "action", box=None)
     for number, each in sorted(found.items()):
         table.add_row(number, each.account, wording.action(msgspec.to_builtins(each.action)))

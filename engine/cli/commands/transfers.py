@@ -5,93 +5,65 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from engine.cli import call_view
-from engine.cli.client import open_client
-from engine.cli.errors import run
+from engine.cli.client import Client
+from engine.cli.command import client_command
 from engine.cli.options.channel_names import ChannelName, leg_of, transfer_of
-from engine.cli.options.connection import (
-    DEFAULT_CONNECTION,
-    ClientSettings,
-    ConnectionOptions,
-    engine_address,
-)
 from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
 from wire.control import TransferView
 from wire.party import Party
-from wire.views import CallView
 
 Session = Annotated[str, Parameter(help="Transfer session id or its end; default: the latest.")]
 
 
-def transfer(  # noqa: PLR0913 - one for each option
+@client_command
+async def transfer(  # noqa: PLR0913 - one for each option
+    client: Client,
     call_id: str,
     *,
     source: Annotated[ChannelName, Parameter(name="--from")],
     customer: ChannelName,
     party: PartyOptions = NO_PARTY,
     blind: Annotated[bool, Parameter(help="Blind transfer: hang up the source at once.")] = False,
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
     """Transfer the customer of a call from the source (--from) to another party.
 
     Without --blind, run `transfer-complete` to finish, or let the source hang up.
     """
-    run(_transfer(call_id, (source, customer), party, blind, connection))
-
-
-def complete(
-    call_id: str,
-    session: Session = "",
-    *,
-    by: Requester = DEFAULT_REQUESTER,
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
-) -> None:
-    """Complete a transfer: connect customer and target, and release the source."""
-    body = {"completedByAgentId": by, "reason": "manual_complete"}
-    run(_end(call_id, session, "complete", body, connection))
-
-
-def cancel(
-    call_id: str,
-    session: Session = "",
-    *,
-    by: Requester = DEFAULT_REQUESTER,
-    connection: ConnectionOptions = DEFAULT_CONNECTION,
-) -> None:
-    """Cancel a transfer: release the target and reconnect source and customer."""
-    body = {"cancelledByAgentId": by, "reason": "source_cancel"}
-    run(_end(call_id, session, "cancel", body, connection))
-
-
-async def _transfer(
-    call_id: str,
-    names: tuple[str, str],
-    party: PartyOptions,
-    blind: bool,
-    connection: ConnectionOptions,
-) -> None:
     target = party.target()
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        call = await client.call(call_id)
-        body = _body(call, names, blind) | {"target": target} | party.ringing()
-        view = await client.control(TransferView, call_id, "transfers", body)
+    call = await client.call(call_id)
+    leg = leg_of(call, source)
+    body: dict[str, Any] = {
+        "transferMode": "blind" if blind else "attended",
+        "sourceChannelId": leg.channel_id,
+        "customerChannelId": leg_of(call, customer).channel_id,
+        "target": target,
+        **party.ringing(),
+    }
+    if agent := leg.agent_id or Party.parse(leg.party).agent_id:
+        body["sourceAgentId"] = agent
+    view = await client.control(TransferView, call_id, "transfers", body)
     call_view.write(call_view.transfer(view))
 
 
-def _body(call: CallView, names: tuple[str, str], blind: bool) -> dict[str, Any]:
-    source, customer = (leg_of(call, each) for each in names)
-    agent = source.agent_id or Party.parse(source.party).agent_id
-    return {
-        "transferMode": "blind" if blind else "attended",
-        "sourceChannelId": source.channel_id,
-        "customerChannelId": customer.channel_id,
-        **({"sourceAgentId": agent} if agent else {}),
-    }
-
-
-async def _end(
-    call_id: str, names: str, action: str, body: dict[str, Any], connection: ConnectionOptions
+@client_command
+async def complete(
+    client: Client, call_id: str, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
 ) -> None:
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
-        session = transfer_of(await client.call(call_id), names)
-        path = f"transfers/{session}/{action}"
-        call_view.write(call_view.transfer(await client.control(TransferView, call_id, path, body)))
+    """Complete a transfer: connect customer and target, and release the source."""
+    body = {"completedByAgentId": by, "reason": "manual_complete"}
+    await _end(client, call_id, session, "complete", body)
+
+
+@client_command
+async def cancel(
+    client: Client, call_id: str, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
+) -> None:
+    """Cancel a transfer: release the target and reconnect source and customer."""
+    body = {"cancelledByAgentId": by, "reason": "source_cancel"}
+    await _end(client, call_id, session, "cancel", body)
+
+
+async def _end(client: Client, call_id: str, name: str, action: str, body: dict[str, str]) -> None:
+    session = transfer_of(await client.call(call_id), name)
+    view = await client.control(TransferView, call_id, f"transfers/{session}/{action}", body)
+    call_view.write(call_view.transfer(view))

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from engine.cli.sse import Lost
+from engine.cli.client import Lost
 from tests.harness.servers.web_server import WebServer
 from tests.unit.cli.inbound import timeline
 from wire import rpc

@@ -66,7 +66,7 @@ async def test_another_server_is_no_engine() -> None:
     """A server that answers something else is not taken for an engine."""
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         with pytest.raises(Unreachable, match="invalid response"):
-            await client.request(NumberRoute, "GET", "/else")  # the fake answers {}, which is none
+            await client.request(NumberRoute, "GET", "else")  # the fake answers {}, which is none
 
 
 async def test_follows_events() -> None:
