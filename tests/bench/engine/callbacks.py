@@ -1,4 +1,4 @@
-"""Callbacks: from an event to its first byte at the customer, alone and beside one that hangs.
+"""Callback latency: from an event to the customer, alone and beside a hanging target.
 
 The calls come from the simulated PBX; engine, store and the customer's HTTP server are real.
 """
@@ -20,19 +20,19 @@ EVENTS = 4  # of a standard call: initiated, answered, gathered, completed
 
 
 async def callbacks(setting: Setting) -> list[Figure]:
-    """Measure 50 calls/s told to a healthy target; then the same while 50 more hang with theirs."""
+    """Measure 50 calls/s with a healthy target, then beside 50 calls/s with a hanging one."""
     seconds = 4 if setting.quick else 20
     async with (
         simulated(setting.folder) as running,
-        CallbackServer() as well,
-        CallbackServer() as ill,
+        CallbackServer() as fast_server,
+        CallbackServer() as hanging_server,
     ):
-        ill.answers["/"] = never_answer
-        await _configure(running, HEALTHY, "well", well)
-        await _configure(running, HANGING, "ill", ill)
-        await _run(running, (HEALTHY,), 2, well)
-        alone = await _run(running, (HEALTHY,), seconds, well)
-        beside = await _run(running, (HEALTHY, HANGING), seconds, well)
+        hanging_server.answers["/"] = never_answer
+        await _configure(running, HEALTHY, "well", fast_server)
+        await _configure(running, HANGING, "ill", hanging_server)
+        await _run(running, (HEALTHY,), 2, fast_server)
+        alone = await _run(running, (HEALTHY,), seconds, fast_server)
+        beside = await _run(running, (HEALTHY, HANGING), seconds, fast_server)
     return [
         figure("callbacks", "event_to_first_byte_p50", percentile(alone, 50), "ms"),
         figure("callbacks", "event_to_first_byte_p99", percentile(alone, 99), "ms"),
@@ -65,7 +65,7 @@ async def _configure(
 async def _run(
     running: Simulated, numbers: Sequence[str], seconds: float, customer: CallbackServer
 ) -> list[float]:
-    """Let calls come in; gives how many ms each event of the healthy ones took, all of them."""
+    """Run calls; returns the latency in ms of each event to the healthy target."""
     customer.requests.clear()
     scripts = tuple(Script(number) for number in numbers)
     result = await running.pbx.run(Load(scripts, seconds, RATE * len(numbers)))

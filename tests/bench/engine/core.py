@@ -1,10 +1,10 @@
-"""The pure core: steps a second of the standard call, on one core; and what digests add."""
+"""The pure core: steps per second of the standard call on one CPU core, and the cost of digests."""
 
 import time
 
 from engine.calls.model.codec import digest_of
 from engine.calls.step import step
-from tests.bench.engine.standard import BEGAN_MS, standard_call, standard_events
+from tests.bench.engine.standard import STARTED_MS, standard_call, standard_events
 from tests.bench.figure import Figure, figure
 from tests.bench.setting import Setting
 
@@ -12,14 +12,14 @@ CALLS = 20_000
 
 
 async def core(setting: Setting) -> list[Figure]:
-    """Run the standard call's events through `step` again and again; CPU seconds count."""
+    """Run the events of the standard call through `step` repeatedly, measured in CPU seconds."""
     calls = CALLS // 10 if setting.quick else CALLS
     opened, events = standard_call(), standard_events()
     began_s = time.process_time()
     for _ in range(calls):
         call = opened
         for event in events:
-            call, _commands = step(call, event, BEGAN_MS)
+            call, _commands = step(call, event, STARTED_MS)
     cpu_s = time.process_time() - began_s
     digests_us = _digests_us(calls)
     return [
@@ -31,13 +31,13 @@ async def core(setting: Setting) -> list[Figure]:
 
 
 def _digests_us(calls: int) -> float:
-    """Measure what the log's digests of a call's decisions cost, beside the steps themselves."""
-    call, decided = standard_call(), []
+    """Return the CPU cost per call of the decision digests in the log."""
+    call, decisions = standard_call(), []
     for event in standard_events():
-        call, commands = step(call, event, BEGAN_MS)
-        decided.append(commands)
+        call, commands = step(call, event, STARTED_MS)
+        decisions.append(commands)
     began_s = time.process_time()
     for _ in range(calls):
-        for commands in decided:
+        for commands in decisions:
             digest_of(commands)
     return (time.process_time() - began_s) * 1e6 / calls

@@ -1,4 +1,4 @@
-"""The engine alone: standard calls a second that one core of it carries, the store included."""
+"""The engine alone: standard calls per second on one core, including the store client."""
 
 import asyncio
 
@@ -14,36 +14,36 @@ from tests.bench.setting import Setting
 
 RATES = (500, 1_000, 1_500, 2_000, 2_500, 3_000)
 STANDARD = (Script(),)
-MIN_WHOLE_SHARE = 0.999  # of the calls were whole
+MIN_WHOLE_SHARE = 0.999  # of the calls must be whole
 
 
 class Climb(Struct, frozen=True):
-    """The highest rate that went well, and the CPU milliseconds per call of each process there."""
+    """The highest good rate, and the CPU milliseconds per call of each process at that rate."""
 
     rate: int
     cpu_ms: dict[str, float]
 
 
 async def engine_alone(setting: Setting) -> list[Figure]:
-    """Raise the rate until more than a call in a thousand goes wrong or is refused.
+    """Raise the rate until more than one call in a thousand fails or is refused.
 
-    `calls_per_core` is 1 / CPU per call at the last good rate: what the engine's core would carry
-    if nothing else, the simulated PBX above all, were slower.
+    `calls_per_core` is 1 / CPU per call at the last good rate: the capacity of the engine's core if
+    nothing else, such as the simulated PBX, is slower.
     """
     seconds = 2 if setting.quick else 5
     async with simulated(setting.folder) as running:
         await running.pbx.run(Load(STANDARD, seconds=2, rate=50))
-        held = await _climb(running, seconds)
+        best = await _climb(running, seconds)
         if setting.profile:
             out = setting.out / "engine-alone.prof"
-            load = Load(STANDARD, seconds=8, rate=held.rate or RATES[0])
+            load = Load(STANDARD, seconds=8, rate=best.rate or RATES[0])
             await asyncio.gather(running.pbx.run(load), profile(running.engine.pid, 8, out))
     return [
-        figure("engine_alone", "calls_per_s", held.rate, "calls/s"),
-        figure("engine_alone", "calls_per_core", 1000 / held.cpu_ms["engine"], "calls/s"),
-        figure("engine_alone", "engine_cpu", held.cpu_ms["engine"], "ms/call"),
-        figure("engine_alone", "valkey_cpu", held.cpu_ms["valkey"], "ms/call"),
-        figure("engine_alone", "simulated_pbx_cpu", held.cpu_ms["pbx"], "ms/call"),
+        figure("engine_alone", "calls_per_s", best.rate, "calls/s"),
+        figure("engine_alone", "calls_per_core", 1000 / best.cpu_ms["engine"], "calls/s"),
+        figure("engine_alone", "engine_cpu", best.cpu_ms["engine"], "ms/call"),
+        figure("engine_alone", "valkey_cpu", best.cpu_ms["valkey"], "ms/call"),
+        figure("engine_alone", "simulated_pbx_cpu", best.cpu_ms["pbx"], "ms/call"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What a waiting call takes of the engine's memory: 10,000 of them in a gather."""
+"""Engine memory per waiting call, with 10,000 calls in a gather."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ WARM_UP = Load((Script(BY_ENGINE),), seconds=4, rate=200)
 
 
 async def idle_memory(setting: Setting) -> list[Figure]:
-    """Hold calls that have heard a prompt and press nothing; resident memory before and after."""
+    """Hold calls in a gather; compare resident memory before and after."""
     gather = {"type": "gather", "data": {"timeout": 600_000}}
     held = Load((Script(NUMBER, digits=""),), seconds=CALLS / RATE, rate=RATE, hold=True)
     async with simulated(setting.folder) as running:
@@ -35,7 +35,7 @@ async def idle_memory(setting: Setting) -> list[Figure]:
 
 
 def resident_bytes(pid: int) -> int:
-    """Give a process' resident memory, its children's left out."""
+    """Return the resident memory of a process without its children."""
     status = Path(f"/proc/{pid}/status").read_text()
     kib = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
     return int(kib.split()[1]) * 1024

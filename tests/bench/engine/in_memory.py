@@ -1,4 +1,4 @@
-"""An engine whose store is the memory twin: `python -m tests.bench.engine.in_memory`."""
+"""An engine with the in-memory store: `python -m tests.bench.engine.in_memory`."""
 
 import asyncio
 import signal
@@ -18,6 +18,6 @@ async def _run(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    given = Settings()
-    configure(given.log_level)
-    uvloop.run(_run(given))
+    settings = Settings()
+    configure(settings.log_level)
+    uvloop.run(_run(settings))

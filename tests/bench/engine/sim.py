@@ -1,4 +1,4 @@
-"""The simulator's pace: calls a second of `python -m tests.sim`, all faults and checks included."""
+"""Speed of the simulator: calls per second of `python -m tests.sim`, with faults and checks."""
 
 import asyncio
 import re
@@ -12,7 +12,7 @@ TIMEOUT_S = 120
 
 
 async def sim(setting: Setting) -> list[Figure]:
-    """Run it as `make sim` does, with fewer calls; raises RuntimeError if it tells no pace."""
+    """Run it as `make sim` does, with fewer calls; raises RuntimeError if it prints no rate."""
     calls = CALLS // 5 if setting.quick else CALLS
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.sim", "--calls", str(calls)), stdout=asyncio.subprocess.PIPE
@@ -25,5 +25,5 @@ async def sim(setting: Setting) -> list[Figure]:
         raise RuntimeError(f"{calls} simulated calls took over {TIMEOUT_S} s") from None
     found = re.search(r"(\d+) calls/s", printed.decode())
     if found is None:
-        raise RuntimeError(f"the simulator says no pace: {printed.decode()[-500:]}")
+        raise RuntimeError(f"the simulator printed no rate: {printed.decode()[-500:]}")
     return [figure("sim", "calls_per_s", int(found[1]), "calls/s")]

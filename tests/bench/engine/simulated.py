@@ -1,4 +1,4 @@
-"""The real engine and a real Valkey, with the simulated PBX in Asterisk's place."""
+"""The real engine and a real Valkey, with the simulated PBX instead of Asterisk."""
 
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -17,35 +17,35 @@ from tests.harness.servers.engine import Engine
 from tests.harness.servers.server import Server
 from tests.harness.servers.valkey import Valkey
 
-HERE = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[3]
 LIMITS = {"SWITCHROOM_MAX_CALLS": "20000", "SWITCHROOM_MAX_CALLS_PER_S": "20000"}
 ENGINE_CPU, OTHERS_CPU = "0", "1"
 
 
 class SimulatedPbxProcess(Pbx):
-    """The simulated PBX in the place of a node."""
+    """The simulated PBX as a node."""
 
     def prepare(self) -> None:
-        """Make the folder; it has no configuration."""
+        """Create the folder; there is no configuration."""
         Server.prepare(self)
 
     def command(self) -> Sequence[str]:
-        """Return the simulated PBX, on the CPU that is not the engine's."""
+        """Return the command, on the CPU that the engine does not use."""
         port = str(self.ports.ari)
         program = (sys.executable, "-m", "tests.bench.engine.simulated_pbx", port)
         return ("taskset", "-c", OTHERS_CPU, *program)
 
     def environment(self) -> Mapping[str, str]:
-        """Return where it is imported from."""
-        return {"PYTHONPATH": str(HERE)}
+        """Return the import path."""
+        return {"PYTHONPATH": str(ROOT)}
 
     async def run(self, load: Load) -> Result:
-        """Let it make a load's calls; returns when they have ended."""
+        """Run a load and return its result when all calls have ended."""
         reply = await self._post("run", msgspec.json.encode(load))
         return msgspec.json.decode(reply, type=Result)
 
     async def hang_up_all(self) -> None:
-        """Let every caller hang up."""
+        """Hang up all calls as their callers."""
         await self._post("hangup", b"{}")
 
     async def _post(self, what: str, body: bytes) -> bytes:
@@ -59,35 +59,35 @@ class SimulatedPbxProcess(Pbx):
 
 
 class PinnedEngine(Engine):
-    """An engine that has one CPU, and only that."""
+    """An engine pinned to one CPU."""
 
     def command(self) -> Sequence[str]:
-        """Return the engine's command on its CPU."""
+        """Return the command, pinned to the engine's CPU."""
         return ("taskset", "-c", ENGINE_CPU, *super().command())
 
 
 class EngineInMemory(PinnedEngine):
-    """One whose store is the memory twin: it keeps its calls to itself, and pays nothing for it."""
+    """A pinned engine with the in-memory store, so that commits cost nothing."""
 
     def command(self) -> Sequence[str]:
-        """Return the bench's own program on the engine's CPU."""
+        """Return the in-memory engine, pinned to the engine's CPU."""
         return ("taskset", "-c", ENGINE_CPU, sys.executable, "-m", "tests.bench.engine.in_memory")
 
     def environment(self) -> Mapping[str, str]:
-        """Return where it is imported from, too."""
-        return {**super().environment(), "PYTHONPATH": str(HERE)}
+        """Return the settings and the import path."""
+        return {**super().environment(), "PYTHONPATH": str(ROOT)}
 
 
 class PinnedValkey(Valkey):
-    """A Valkey that leaves the engine's CPU alone."""
+    """A Valkey pinned to the other CPU."""
 
     def command(self) -> Sequence[str]:
-        """Return the server's command on the others' CPU."""
+        """Return the command, pinned to the other CPU."""
         return ("taskset", "-c", OTHERS_CPU, *super().command())
 
 
 class Simulated(Struct, frozen=True):
-    """The three processes, running."""
+    """The three running processes, and the address of the prompts."""
 
     pbx: SimulatedPbxProcess
     valkey: Valkey
@@ -96,11 +96,11 @@ class Simulated(Struct, frozen=True):
 
     @property
     def pids(self) -> Mapping[str, int]:
-        """Name the processes whose CPU counts."""
+        """Return the processes whose CPU is measured."""
         return {"engine": self.engine.pid, "pbx": self.pbx.pid, "valkey": self.valkey.pid}
 
     async def route(self, number: str, action: Mapping[str, object]) -> None:
-        """Say what calls to a number run."""
+        """Route a number to an action."""
         await self.engine.rpc("PUT", f"/routes/{number}", {"account": "bench", "action": action})
 
 
@@ -108,7 +108,7 @@ class Simulated(Struct, frozen=True):
 async def simulated(
     folder: Path, kind: type[PinnedEngine] = PinnedEngine
 ) -> AsyncIterator[Simulated]:
-    """Run them in a folder; the standard tree runs on BY_ENGINE."""
+    """Run the processes in a folder; BY_ENGINE runs the standard tree."""
     pbx = SimulatedPbxProcess(folder / "pbx1")
     prompts = folder / "prompts"
     write_prompts(prompts)

@@ -1,6 +1,6 @@
-"""One call of the simulated PBX: what it tells the engine, and what it does when asked.
+"""One call of the simulated PBX: sends ARI events and reacts to requests.
 
-No SIP, no media: a prompt lasts as long as told, then the caller presses digits, one after another.
+There is no SIP and no media: a prompt takes a scripted time, then the caller presses digits.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ Send = Callable[[bytes], None]
 
 
 class Script(Struct, frozen=True):
-    """How a caller behaves, and how many prompts make the call whole.
+    """Behaviour of a caller, and the number of prompts of a whole call.
 
-    Lengths in seconds; each wait is longer by up to half, at random: calls don't march in step.
+    Waits are in seconds; each is longer by up to half at random, so that calls do not synchronise.
     """
 
     number: str = "+15550701"
@@ -30,10 +30,10 @@ class Script(Struct, frozen=True):
 
 
 class CallEnd(Struct, frozen=True):
-    """How a call went: whether all was heard, and how long from there to the hangup.
+    """Result of a call: whether all prompts played, and the time from the last one to the hangup.
 
-    `answered`: its channel, if the engine did that.
-    `webhook_ms`: from the last digit's event to the webhook that is told it, where there is one.
+    `answered`: its channel, if the engine answered it.
+    `webhook_ms`: from the event of the last digit to the webhook about it, if there is one.
     """
 
     is_whole: bool
@@ -46,11 +46,11 @@ class SimulatedCall:
     """One channel in a Stasis app."""
 
     def __init__(
-        self, app: str, channel: str, script: Script, tell: Send, ended: Callable[[CallEnd], None]
+        self, app: str, channel: str, script: Script, send: Send, on_end: Callable[[CallEnd], None]
     ) -> None:
         self._script = script
-        self._send = tell
-        self._ended = ended
+        self._send = send
+        self._ended = on_end
         self._loop = asyncio.get_running_loop()
         self._app = app
         self._prompts = 0
@@ -61,20 +61,20 @@ class SimulatedCall:
         self.channel: dict[str, Any] = _channel(app, channel, script.number)
 
     def enter(self) -> None:
-        """Come in from the dialplan."""
+        """Enter the Stasis app, as from the dialplan."""
         self._send_event("StasisStart", args=["inbound", self._script.number], channel=self.channel)
 
     def answer(self) -> None:
-        """Be answered."""
+        """Become answered."""
         self.channel["state"] = "Up"
         self._send_event("ChannelStateChange", channel=self.channel)
 
     def play(self, playback: dict[str, Any]) -> None:
-        """Hear a prompt to its end."""
+        """Play a prompt to its end."""
         self._later(self._script.prompt_s, self._heard, playback)
 
     def hang_up(self) -> None:
-        """Be hung up by the engine, or hang up."""
+        """End the call, hung up by either side."""
         self._send_event("StasisEnd", channel=self.channel)
         self._send_event(
             "ChannelDestroyed", cause=16, cause_txt="Normal Clearing", channel=self.channel
@@ -85,7 +85,7 @@ class SimulatedCall:
         self._ended(CallEnd(is_whole, silence_ms, self._webhook_ms, answered))
 
     def on_webhook(self, at_s: float) -> None:
-        """Note when the webhook came that is about its digits; monotonic seconds."""
+        """Record when the webhook about its digits arrived, in monotonic seconds."""
         self._webhook_ms = (at_s - self._pressed_s) * 1000
 
     def _later(self, wait_s: float, do: Callable[..., None], *about: Any) -> None:
@@ -105,8 +105,8 @@ class SimulatedCall:
         if self._left:
             self._later(self._script.digit_s, self._press)
 
-    def _send_event(self, kind: str, **facts: Any) -> None:
-        event = {"type": kind, "timestamp": _timestamp(), **facts}
+    def _send_event(self, kind: str, **fields: Any) -> None:
+        event = {"type": kind, "timestamp": _timestamp(), **fields}
         event |= {"asterisk_id": "00:00:00:00:00:00", "application": self._app}
         self._send(encode(event))
 

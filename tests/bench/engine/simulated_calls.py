@@ -11,13 +11,13 @@ from tests.harness.until import until
 
 TICK_S = 0.002
 TIMEOUT_S = 60
-NOT_TAKEN = CallEnd(is_whole=False, silence_ms=0)  # as the dialplan ends whom no app takes
+NOT_TAKEN = CallEnd(is_whole=False, silence_ms=0)  # as the dialplan ends calls that no app takes
 
 
 class Load(Struct, frozen=True):
-    """Calls to make: so many a second for so long, the scripts in turn.
+    """Calls to make: rate and duration, with the scripts in turn.
 
-    `hold` returns when all have begun, and leaves them waiting.
+    With `hold`, the run returns when all have started and leaves them waiting.
     """
 
     scripts: tuple[Script, ...]
@@ -27,9 +27,9 @@ class Load(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """What became of a load's calls; silences: number and ms from the last prompt to the hangup.
+    """Result of a load; `silences`: number and ms from the last prompt to the hangup.
 
-    Webhooks: ms from the last digit to the question about it.
+    `webhooks_ms`: from the last digit to the webhook about it.
     """
 
     calls: int
@@ -40,20 +40,20 @@ class Result(Struct, frozen=True):
 
 
 class SimulatedCalls:
-    """Calls come in on the apps' sockets in turn, as the dialplan spreads them."""
+    """Calls enter the connected apps in turn, as the dialplan spreads them."""
 
     def __init__(self) -> None:
         self.live: dict[str, SimulatedCall] = {}
         self._numbers = itertools.count()
 
-    async def run(self, load: Load, heard: Callable[[], Sequence[tuple[str, Send]]]) -> Result:
-        """Make a load's calls, at apps that are heard, and wait for their ends."""
+    async def run(self, load: Load, apps: Callable[[], Sequence[tuple[str, Send]]]) -> Result:
+        """Make the calls of a load at the connected apps and wait for their ends."""
         loop = asyncio.get_running_loop()
         began_s, ended = loop.time(), list[tuple[str, CallEnd]]()
         started = 0
         while (passed_s := loop.time() - began_s) < load.seconds:
             for _ in range(int(load.rate * passed_s) - started):
-                self._start(load.scripts[started % len(load.scripts)], heard(), ended)
+                self._start(load.scripts[started % len(load.scripts)], apps(), ended)
                 started += 1
             await asyncio.sleep(TICK_S)
         if not load.hold:
@@ -65,26 +65,26 @@ class SimulatedCalls:
         return Result(started, whole, silences, webhooks, answered)
 
     def hang_up_all(self) -> None:
-        """Let every caller hang up."""
+        """Hang up all calls as their callers."""
         for call in list(self.live.values()):
             call.hang_up()
 
     def _start(
         self,
         script: Script,
-        heard: Sequence[tuple[str, Send]],
+        apps: Sequence[tuple[str, Send]],
         ended: list[tuple[str, CallEnd]],
     ) -> None:
-        if not heard:
+        if not apps:
             ended.append((script.number, NOT_TAKEN))
             return
         number = next(self._numbers)
-        app, tell = heard[number % len(heard)]
+        app, send = apps[number % len(apps)]
         channel = f"pbx1-1795237552.{number}"
 
-        def end(how: CallEnd) -> None:
+        def end(result: CallEnd) -> None:
             del self.live[channel]
-            ended.append((script.number, how))
+            ended.append((script.number, result))
 
-        self.live[channel] = SimulatedCall(app, channel, script, tell, end)
+        self.live[channel] = SimulatedCall(app, channel, script, send, end)
         self.live[channel].enter()

@@ -1,6 +1,6 @@
-"""A simulated PBX, a process of its own: ARI over real websockets and HTTP, no SIP and no media.
+"""A simulated PBX in its own process: ARI over real websockets and HTTP, without SIP and media.
 
-`python -m tests.bench.engine.simulated_pbx PORT`; `POST /simulated/run` makes the calls of a Load.
+`python -m tests.bench.engine.simulated_pbx PORT`; `POST /simulated/run` runs a Load.
 """
 
 import re
@@ -34,14 +34,14 @@ _read_gathered = msgspec.json.Decoder(GatherResult).decode
 
 
 class SimulatedPbx:
-    """Answers what engines ask of a PBX, and hands the calls' requests to them."""
+    """Answers ARI requests of engines, and passes requests for calls to them."""
 
     def __init__(self) -> None:
         self._calls = SimulatedCalls()
         self._sockets: dict[str, Socket] = {}
 
     def app(self) -> web.Application:
-        """Give the server's routes."""
+        """Return the web application."""
         app = web.Application()
         app.router.add_get("/ari/events", self._events)
         app.router.add_route("*", "/ari/{path:.*}", self._http)
@@ -91,7 +91,7 @@ class SimulatedPbx:
         return 200, [] if kind in {"bridges", "endpoints", "recordings"} else {"endpoint_ids": []}
 
     def _user_event(self, rest: str) -> tuple[int, Any]:
-        """Send an app an event of its own asking, by which it knows that it is heard."""
+        """Send an app the user event that it requested, which proves its subscription."""
         name, _, query = rest.partition("?application=")
         event = {"type": "ChannelUserevent", "eventname": name, "userevent": {}}
         event |= {"application": query, "timestamp": "2026-01-01T00:00:00.000+0000"}
@@ -106,8 +106,8 @@ class SimulatedPbx:
             call.hang_up()
         elif path[1:] == ["answer"]:
             call.answer()
-        elif played := PLAY.match(uri):
-            playback = {"id": played[2], "media_uri": played[3], "language": "en"}
+        elif match := PLAY.match(uri):
+            playback = {"id": match[2], "media_uri": match[3], "language": "en"}
             playback |= {"target_uri": f"channel:{path[0]}", "state": "queued"}
             call.play(playback)
             return 201, playback
@@ -119,20 +119,20 @@ class SimulatedPbx:
         return web.Response(body=msgspec.json.encode(result), content_type="application/json")
 
     def _connected_apps(self) -> list[tuple[str, Send]]:
-        """List the apps of calls that somebody listens to, with the way to whoever does then."""
+        """Return the connected apps that take calls, each with its send function."""
         apps = [app for app in self._sockets if app[-1:].isdigit() and "-rest-" not in app]
         return [(app, partial(self._send, app)) for app in apps]
 
     def _send(self, app: str, frame: bytes) -> None:
-        """Tell an app; what nobody hears is lost, as on a PBX."""
+        """Send an event to an app; it is lost if the app is not connected, as on a PBX."""
         if socket := self._sockets.get(app):
             socket.send(frame)
 
     async def _webhook(self, request: web.Request) -> web.Response:
-        """Be a customer's server, too: one clock sees the digit and the question about it."""
+        """Serve as the customer's webhook, so that one clock times the digit and the webhook."""
         at_s = time.monotonic()
-        gathered = _read_gathered(await request.read())
-        if call := self._calls.live.get(gathered.to.channel_id):
+        result = _read_gathered(await request.read())
+        if call := self._calls.live.get(result.to.channel_id):
             call.on_webhook(at_s)
         return web.json_response({"type": "hangup", "data": {}})
 

@@ -1,4 +1,4 @@
-"""One websocket of the simulated PBX: what is sent in one turn of the loop leaves together."""
+"""One websocket of the simulated PBX; frames of one loop iteration are sent together."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from aiohttp import WSMsgType, web
 
 
 class Socket:
-    """Sends without waiting; `serve` reads until the other side leaves."""
+    """Sends without waiting; `serve` reads until the peer closes."""
 
     def __init__(self, websocket: web.WebSocketResponse) -> None:
         self._websocket = websocket
@@ -20,7 +20,7 @@ class Socket:
         self._wake.set()
 
     async def serve(self, take: Callable[[str], None]) -> None:
-        """Give every text that comes to `take`, until the websocket is closed."""
+        """Pass every received text to `take` until the websocket is closed."""
         writing = asyncio.create_task(self._write())
         try:
             async for message in self._websocket:

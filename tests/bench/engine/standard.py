@@ -1,4 +1,4 @@
-"""The standard call as values: its beginning, and the events of its whole life."""
+"""The standard call as values: its initial state and all its events."""
 
 import msgspec
 
@@ -24,11 +24,11 @@ from wire.tree import Limits, parse_action
 
 CHANNEL = "pbx1-1795237552.7"
 CLIP = Clip("d377c73f18eb09057d2484177f9af937", 1_000)
-BEGAN_MS = 1_795_237_552_000
+STARTED_MS = 1_795_237_552_000
 
 
 def standard_call() -> Call:
-    """Make the call as it is when it comes in."""
+    """Return the call as it comes in."""
     tree = msgspec.json.encode(standard_tree("http://127.0.0.1:1"))
     action = parse_action(tree, Limits(allow_insecure=True))
     return Call(
@@ -38,24 +38,24 @@ def standard_call() -> Call:
         from_="+15550001",
         to="+15550701",
         main=CHANNEL,
-        legs=(Leg(CHANNEL, "+15550001", "created", BEGAN_MS),),
-        state=Starting(action, BEGAN_MS + 10_000),
-        created_ms=BEGAN_MS,
-        must_end_ms=BEGAN_MS + 14_400_000,
+        legs=(Leg(CHANNEL, "+15550001", "created", STARTED_MS),),
+        state=Starting(action, STARTED_MS + 10_000),
+        created_ms=STARTED_MS,
+        must_end_ms=STARTED_MS + 14_400_000,
     )
 
 
 def standard_events() -> list[Event]:
-    """List what happens to it, as a PBX that does what it is asked would tell."""
-    call, commands = step(standard_call(), CallOpened(), BEGAN_MS)
+    """Return its events, as a PBX that executes all commands would send them."""
+    call, commands = step(standard_call(), CallOpened(), STARTED_MS)
     events: list[Event] = [CallOpened()]
-    coming = _results(commands)
-    while coming:
-        events.append(coming.pop(0))
-        call, commands = step(call, events[-1], BEGAN_MS)
-        coming += _results(commands)
-        if not coming and isinstance(call.state, Gathering):
-            coming = [DigitPressed(CHANNEL, digit, BEGAN_MS) for digit in DIGITS]
+    pending = _results(commands)
+    while pending:
+        events.append(pending.pop(0))
+        call, commands = step(call, events[-1], STARTED_MS)
+        pending += _results(commands)
+        if not pending and isinstance(call.state, Gathering):
+            pending = [DigitPressed(CHANNEL, digit, STARTED_MS) for digit in DIGITS]
     if not call.is_ended:
         raise RuntimeError(f"the standard call stops at {call.state}")
     return events

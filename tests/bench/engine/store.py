@@ -1,4 +1,4 @@
-"""The store: what a commit costs the engine and Valkey, alone and grouped."""
+"""The store: CPU and time of a commit for engine and Valkey, single and grouped."""
 
 import time
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from engine.calls.model.codec import LogEntry, StoredCall, encode
 from engine.store.change import Change
 from engine.store.redis.store import RedisStore
 from tests.bench.cpu import cpu_s
-from tests.bench.engine.standard import BEGAN_MS, standard_call, standard_events
+from tests.bench.engine.standard import STARTED_MS, standard_call, standard_events
 from tests.bench.figure import Figure, figure
 from tests.bench.setting import Setting
 from tests.harness.servers.valkey import Valkey
@@ -22,14 +22,14 @@ async def store(setting: Setting) -> list[Figure]:
     figures: list[Figure] = []
     changes = CHANGES // 10 if setting.quick else CHANGES
     async with Valkey(setting.folder / "valkey") as valkey:
-        kept = RedisStore(valkey.url)
-        token = await kept.claim(SLOT, "bench", 60_000)
+        store_client = RedisStore(valkey.url)
+        token = await store_client.claim(SLOT, "bench", 60_000)
         assert token is not None
         for size in GROUPS:
-            made = _changes(f"g{size}", changes)
+            prepared = _changes(f"g{size}", changes)
             valkey_s, began_s, cpu = cpu_s(valkey.pid), time.monotonic(), time.process_time()
-            for group in _grouped(made, size):
-                await kept.commit(SLOT, token, group)
+            for group in _grouped(prepared, size):
+                await store_client.commit(SLOT, token, group)
             name = f"in_groups_of_{size}"
             spent = {
                 "engine_cpu": time.process_time() - cpu,
@@ -40,13 +40,13 @@ async def store(setting: Setting) -> list[Figure]:
                 figure("store", f"{what}_{name}", seconds * 1e6 / changes, "µs/commit")
                 for what, seconds in spent.items()
             ]
-        await kept.close()
+        await store_client.close()
     return figures
 
 
 def _changes(prefix: str, count: int) -> list[Change]:
     state = encode(StoredCall(standard_call()))
-    entry = encode(LogEntry(BEGAN_MS, standard_events()[1]))
+    entry = encode(LogEntry(STARTED_MS, standard_events()[1]))
     return [Change(f"{prefix}.{number}", "pbx1", state, 0, (entry,)) for number in range(count)]
 
 

@@ -1,4 +1,4 @@
-"""How late timers are: 5,000 gathers pending, at about 30 % load, with deadlines of their own."""
+"""Timer lateness with 5,000 pending gathers at about 30 % load."""
 
 import asyncio
 import random
@@ -23,7 +23,7 @@ from tests.bench.ivr.stack import BY_ENGINE
 from tests.bench.setting import Setting
 
 PENDING = 5_000
-RATE = 500  # at which they begin: all are pending when the first is due
+RATE = 500  # starts per second: all are pending when the first is due
 TIMEOUTS_MS = range(12_000, 22_000, 250)
 LOAD_SHARE = 0.3
 LOAD_S = 33.0
@@ -33,8 +33,8 @@ SEED = 7
 async def timers(setting: Setting) -> list[Figure]:
     """Let gathers time out beside standard calls.
 
-    `lateness` is by the calls' own logs: the step's moment less the deadline. `hangup_lateness` is
-    what the PBX saw: from the prompt's end to the hangup, less the timeout; commits are in it.
+    `lateness` is from the logs: the time of the step less the deadline. `hangup_lateness` is what
+    the PBX sees: from the end of the prompt to the hangup, less the timeout; it includes commits.
     """
     async with simulated(setting.folder) as running:
         numbers = await _route_all(running)
@@ -76,7 +76,7 @@ async def _cpu_s(running: Simulated) -> float:
 
 
 async def _lateness_ms(redis_url: str) -> AsyncIterator[int]:
-    """Run every call's log through the core again: how late each gather's deadline was taken."""
+    """Replay the log of each call; yields the lateness of each gather's deadline."""
     store = RedisStore(redis_url)
     async with Redis.from_url(redis_url) as client:
         keys = [key.decode() async for key in client.scan_iter(match="*:log:*", count=1_000)]

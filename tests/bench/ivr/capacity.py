@@ -1,4 +1,4 @@
-"""How many standard calls a second are held on this machine, and what is beyond."""
+"""Standard calls per second on this machine, and the behaviour under overload."""
 
 from tests.bench.figure import Figure, figure, percentile
 from tests.bench.ivr.load import load
@@ -9,13 +9,13 @@ from tests.bench.setting import Setting
 from tests.harness.until import until
 
 RATES = (100, 120, 140)
-MAX_CALLS_PER_S = 100  # calls/s let through beyond capacity
+MAX_CALLS_PER_S = 100  # calls/s that the engine admits in the overload round
 OVERLOAD_RATE = 250
 PROBES_PER_S = 4
 
 
 async def capacity(setting: Setting) -> list[Figure]:
-    """Raise the rate, dialplan and engine in turn; then ask for more than is let through."""
+    """Raise the rate on dialplan and engine, then offer more than the engine admits."""
     figures: list[Figure] = []
     seconds = 8 if setting.quick else 20
     async with stack(setting.folder / "within") as running:
@@ -54,7 +54,7 @@ def _figures_at(rate: int, ours: Round, plan: Round) -> list[Figure]:
 
 
 async def _overload(running: Stack, setting: Setting) -> list[Figure]:
-    """Offer too much: what is over is refused with 503, what is taken is served, nothing stays."""
+    """Overload: excess calls get 503, admitted calls are served, and nothing is left."""
     await standard_call(running.pbx.sip_port, BY_ENGINE)
     seconds = 5 if setting.quick else 10
     outcome = await load(running.pbx.sip_port, BY_ENGINE, OVERLOAD_RATE, seconds, setting.folder)

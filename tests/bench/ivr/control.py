@@ -1,7 +1,7 @@
-"""How soon a control command is heard, and how long a transfer is silent, beside 50 calls/s.
+"""Latency of control requests and the silence of a transfer, beside 50 calls/s.
 
-Measured on the RTP that phones receive: from the request's leaving to the arrival of the last
-packet with the tone that ends, or of the first with the tone that begins.
+Measured on the RTP that phones receive: from sending the request to the last packet with the old
+tone, or the first packet with the new tone.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from tests.harness.until import until
 
 RATE = 50
 TURNS = (("mute", "unmute"), ("hold", "unhold"))
-TALKING = {"customer": "source", "source": "customer"}
+CONNECTED = {"customer": "source", "source": "customer"}
 Waits = dict[str, list[float]]
 
 
 async def control(setting: Setting) -> list[Figure]:
-    """Steer one conversation again and again, then transfer others, while the engine is loaded."""
+    """Control one conversation repeatedly, then transfer others, under load."""
     rounds = 5 if setting.quick else 50
     async with stack(setting.folder) as running:
         lab = Lab(running.valkey, running.pbx, running.engine, free_port())
@@ -58,25 +58,25 @@ async def _control_waits(lab: Lab, rounds: int) -> Waits:
     return waits
 
 
-async def _until_silent_ms(parties: Parties, deed: str, leg: str) -> float:
-    """Tell when the source heard the customer last, after the request."""
-    await parties.expect_audio(**TALKING)
-    asked_ms = now_ms()
-    await parties.control(deed, channelId=leg)
+async def _until_silent_ms(parties: Parties, operation: str, leg: str) -> float:
+    """Return the time from the request until the source last heard the customer."""
+    await parties.expect_audio(**CONNECTED)
+    requested_ms = now_ms()
+    await parties.control(operation, channelId=leg)
     await parties.expect_audio(source="")
-    return max(0.0, parties.listener("source").last_ms("customer") - asked_ms)
+    return max(0.0, parties.listener("source").last_ms("customer") - requested_ms)
 
 
-async def _until_heard_ms(parties: Parties, deed: str, leg: str) -> float:
-    """Tell when the source heard the customer again, after the request."""
-    asked_ms = now_ms()
-    await parties.control(deed, channelId=leg)
-    await parties.expect_audio(**TALKING)
-    return parties.listener("source").first_ms("customer", asked_ms) - asked_ms
+async def _until_heard_ms(parties: Parties, operation: str, leg: str) -> float:
+    """Return the time from the request until the source heard the customer again."""
+    requested_ms = now_ms()
+    await parties.control(operation, channelId=leg)
+    await parties.expect_audio(**CONNECTED)
+    return parties.listener("source").first_ms("customer", requested_ms) - requested_ms
 
 
 async def _gap_ms(lab: Lab) -> float:
-    """Tell how long the customer and the target do not hear each other once it is completed."""
+    """Return the time from completion until customer and target hear each other."""
     async with Parties(lab) as parties:
         await parties.connect_from_source()
         target = await parties.add_phone("target")
@@ -88,7 +88,7 @@ async def _gap_ms(lab: Lab) -> float:
             target={"kind": "number", "number": target.address},
         )
         await parties.expect_audio(source="target", target="source")
-        asked_ms = now_ms()
+        requested_ms = now_ms()
         await parties.control(
             f"transfers/{session['transferSessionId']}/complete",
             completedByAgentId="ada",
@@ -102,4 +102,4 @@ async def _gap_ms(lab: Lab) -> float:
             parties.listener("target").first_ms("customer"),
         )
         await parties.hang_up()
-    return max(both) - asked_ms
+    return max(both) - requested_ms

@@ -1,4 +1,4 @@
-"""How soon a gather's webhook leaves: from its last digit's event to the customer's server."""
+"""Latency of a gather's webhook: from the event of the last digit to the customer's server."""
 
 from tests.bench.engine.simulated import simulated
 from tests.bench.engine.simulated_call import Script
@@ -12,10 +12,10 @@ GATHERING = Script(NUMBER, prompts=1)
 
 
 async def digit_webhook(setting: Setting) -> list[Figure]:
-    """Make calls that collect four digits and then ask; the commit lies between the two.
+    """Make calls that collect four digits and then send a webhook; the commit is in between.
 
-    The simulated PBX is the customer's server, too: the time is from before the event is on its
-    websocket until the question has come, plain HTTP on a connection that is kept.
+    The simulated PBX is also the customer's server: the time is from sending the event until the
+    webhook arrives, by plain HTTP on a persistent connection.
     """
     seconds = 10 if setting.quick else 40
     async with simulated(setting.folder) as running:

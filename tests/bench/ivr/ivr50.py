@@ -1,4 +1,4 @@
-"""The standard IVR call at 50 calls/s: by dialplan, then by the engine, on the same Asterisk."""
+"""The standard IVR call at 50 calls/s: in the dialplan, then in the engine, on one Asterisk."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ RATE = 50
 
 
 async def ivr50(setting: Setting) -> list[Figure]:
-    """Measure CPU per call, failures, and callers' waits."""
+    """Measure CPU per call, failures and waiting times."""
     seconds = 10 if setting.quick else 40
     async with stack(setting.folder) as running:
         idle = await idle_load(running)

@@ -1,4 +1,4 @@
-"""Load by SIPp: so many standard IVR calls a second to a number, and how they went."""
+"""SIPp load: standard IVR calls to a number at a rate."""
 
 import asyncio
 import csv
@@ -16,18 +16,18 @@ SCENARIO = Path(__file__).with_name("ivr.xml")
 DIGITS = "1234"
 MAX_CALL_MS = 3_500  # 2.4 s after the answer; two more when a digit was lost
 DIGITS_AT_MS = 1_250  # the first prompt lasts a second
-DRAIN_S = 30  # for the last calls to end
+DRAIN_S = 30  # for the last calls
 
 
 class Outcome(Struct, frozen=True):
-    """How many calls there were, how many of them went wrong, how many were refused with 503."""
+    """Numbers of calls: all, failed, and refused with 503."""
 
     calls: int
     failed: int
     refused: int
 
 
-async def load(  # noqa: PLR0913, PLR0917 - what a load is
+async def load(  # noqa: PLR0913, PLR0917 - the parameters of a load
     sip_port: int,
     number: str,
     rate: int,
@@ -35,7 +35,7 @@ async def load(  # noqa: PLR0913, PLR0917 - what a load is
     folder: Path,
     ends_within_ms: int = MAX_CALL_MS,
 ) -> Outcome:
-    """Call a number on 127.0.0.1 at an even rate and wait for the last call's end."""
+    """Call a number on 127.0.0.1 at an even rate and wait until all calls have ended."""
     scratch = Path(tempfile.mkdtemp(prefix="load-", dir=folder))
     scenario = SCENARIO.read_text().replace("@ENDS_WITHIN_MS@", str(ends_within_ms))
     (scratch / SCENARIO.name).write_text(scenario)

@@ -1,4 +1,4 @@
-"""One round of load on a number, measured: CPU of each process, and what callers waited for."""
+"""Measures one round of load on a number: CPU of each process, and waiting times."""
 
 import asyncio
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ SETTLED_SHARE = 0.01
 
 
 class Round(Struct, frozen=True):
-    """What a round gave; CPU in milliseconds per call, the probes' calls counted in."""
+    """Result of a round; CPU in milliseconds per call, including the probes' calls."""
 
     outcome: Outcome
     cpu_ms: Mapping[str, float]
@@ -26,7 +26,7 @@ class Round(Struct, frozen=True):
 
     @property
     def failed(self) -> int:
-        """How many calls went wrong, the probes' among them."""
+        """The number of failed calls, including the probes."""
         return self.outcome.failed + len(self.faults)
 
     @property
@@ -40,7 +40,7 @@ class Round(Struct, frozen=True):
         return [each.answer_to_prompt_ms for each in self.heard]
 
 
-async def measure_round(  # noqa: PLR0913 - what a round is
+async def measure_round(  # noqa: PLR0913 - the parameters of a round
     stack: Stack,
     number: str,
     rate: int,
@@ -50,8 +50,8 @@ async def measure_round(  # noqa: PLR0913 - what a round is
     idle: Mapping[str, float],
     probes_per_s: float = 2,
 ) -> Round:
-    """Call a number at a rate, with probes beside; `idle` is what the processes take anyway."""
-    await standard_call(stack.pbx.sip_port, number)  # caches are warm from here on
+    """Call a number at a rate, beside probes; `idle` is the idle CPU of the processes."""
+    await standard_call(stack.pbx.sip_port, number)  # warms the caches
     meter = Meter(stack.pids, idle)
     probing = asyncio.create_task(_probes(stack.pbx.sip_port, number, seconds, probes_per_s))
     outcome = await load(stack.pbx.sip_port, number, rate, seconds, folder)
@@ -62,7 +62,7 @@ async def measure_round(  # noqa: PLR0913 - what a round is
 
 
 async def idle_load(stack: Stack) -> Mapping[str, float]:
-    """Learn what the processes take with no calls, once they have settled: shares of a core."""
+    """Return the idle CPU of the processes as shares of a core, once it is stable."""
     for number in (BY_DIALPLAN, BY_ENGINE):
         await standard_call(stack.pbx.sip_port, number)
     before = await idle_shares(stack.pids, WINDOW_S)

@@ -1,6 +1,6 @@
-"""A phone that makes the standard IVR call and takes the time on the wire.
+"""A phone that makes the standard IVR call and measures times on the wire.
 
-Moments are those of the kernel (SO_TIMESTAMPNS), so that a late Python does not make Asterisk late.
+Arrival times are from the kernel (SO_TIMESTAMPNS), so delays of this process do not count.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from tests.bench.ivr.rtp import SDP, Packet, standard_caller
 
 SO_TIMESTAMPNS = 35  # asm-generic/socket.h; Python does not name it
 TIMEOUT_S = 10.0
-MAX_WAIT_S = 1.5  # both sides wait two seconds or more for a missing digit
-QUIET_S = 0.05  # a prompt that plays sends every 20 ms
+MAX_WAIT_S = 1.5  # both sides wait at least two seconds for a missing digit
+QUIET_S = 0.05  # a playing prompt sends every 20 ms
 INVITE = (
     "INVITE sip:{number}@127.0.0.1:{pbx} SIP/2.0\r\n"
     "Via: SIP/2.0/UDP 127.0.0.1:{port};branch=z9hG4bK{call}\r\n"
@@ -37,14 +37,14 @@ ACK = (
 
 
 class Waits(Struct, frozen=True):
-    """What a caller waited for, in milliseconds: both prompts' first packets."""
+    """Waits in milliseconds until the first packets of both prompts."""
 
     answer_to_prompt_ms: float
     digit_to_prompt_ms: float
 
 
 class CallFailed(Exception):
-    """The call did not go as the standard one does."""
+    """The call differs from the standard call."""
 
 
 async def standard_call(sip_port: int, number: str) -> Waits:
@@ -98,7 +98,7 @@ class _Phone:
         return at_s, int(text.partition("m=audio ")[2].split(" ", 1)[0])
 
     async def _speak(self) -> float:
-        """Send the caller's packets; gives the moment when the last digit's first end left."""
+        """Send the caller's packets; returns when the last digit ended."""
         loop = asyncio.get_running_loop()
         began_s, pressed_s, before = loop.time(), 0.0, Packet(0, b"")
         for packet in standard_caller(DIGITS, DIGITS_AT_MS):
@@ -118,8 +118,8 @@ class _Phone:
             _, text = await self._receive()
             if text.startswith("BYE "):
                 lines = text.split("\r\n")
-                kept = ("Via:", "From:", "To:", "Call-ID:", "CSeq:")
-                echoed = [line for line in lines if line.startswith(kept)]
+                echoed_headers = ("Via:", "From:", "To:", "Call-ID:", "CSeq:")
+                echoed = [line for line in lines if line.startswith(echoed_headers)]
                 done = ["SIP/2.0 200 OK", *echoed, "Content-Length: 0", "", ""]
                 self._send("\r\n".join(done))
                 return
@@ -140,24 +140,24 @@ def _waits(heard: list[float], answered_s: float, pressed_s: float) -> Waits:
     if pressed_s - first[-1] < QUIET_S:
         raise CallFailed("the first prompt had not ended when the last digit was pressed")
     if second[0] - pressed_s > MAX_WAIT_S:
-        raise CallFailed("a digit was lost: the prompt came when more were waited for in vain")
+        raise CallFailed("a digit was lost: the prompt came only after the digit timeout")
     return Waits((first[0] - answered_s) * 1000, (second[0] - pressed_s) * 1000)
 
 
 async def _receive(port: socket.socket) -> tuple[float, bytes]:
-    """Receive one datagram with the kernel's moment of its arrival (CLOCK_REALTIME)."""
+    """Receive one datagram with its kernel arrival time (CLOCK_REALTIME)."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(port, ready.set)
     try:
         while True:
             try:
-                data, told, _flags, _address = port.recvmsg(4096, 64)
+                data, ancillary, _flags, _address = port.recvmsg(4096, 64)
             except BlockingIOError:
                 ready.clear()
                 await ready.wait()
                 continue
-            seconds, nanoseconds = struct.unpack("qq", told[0][2])
+            seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])
             return seconds + nanoseconds / 1e9, data
     finally:
         loop.remove_reader(port)

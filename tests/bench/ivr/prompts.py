@@ -1,4 +1,4 @@
-"""The two prompts of the standard call: as files for the dialplan, over HTTP for the engine."""
+"""The two prompts of the standard call: files for the dialplan, HTTP for the engine."""
 
 import math
 import struct
@@ -16,7 +16,7 @@ LENGTHS_MS = {"first": 1_000, "second": 500}
 
 
 def write_prompts(folder: Path) -> None:
-    """Write first.wav and second.wav: tones, in the very format of the engine's clips."""
+    """Write first.wav and second.wav: tones in the format of the engine's clips."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, length_ms in LENGTHS_MS.items():
         samples = [
@@ -29,7 +29,7 @@ def write_prompts(folder: Path) -> None:
 
 @asynccontextmanager
 async def serve_folder(folder: Path) -> AsyncIterator[str]:
-    """Serve a folder on this machine; gives the address of what is in it."""
+    """Serve a folder on 127.0.0.1; yields its address."""
     app = web.Application()
     app.router.add_static("/", folder)
     runner = web.AppRunner(app, access_log=None)

@@ -1,4 +1,4 @@
-"""RTP as phones send it: voice, RFC 4733 digits, and a pcap file of both for SIPp to play."""
+"""RTP of phones: voice and RFC 4733 digits, as packets or as a pcap file for SIPp."""
 
 import struct
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from pathlib import Path
 from msgspec import Struct
 
 VOICE = 0  # PCMU
-DIGIT = 101  # telephone-event, as the offers here say
+DIGIT = 101  # telephone-event in our SDP
 PACKET_MS = 20
 TICKS_PER_MS = 8
-DIGIT_MS = 100  # Asterisk stretches what is shorter than 80 ms, or follows within 45 ms
+DIGIT_MS = 100  # Asterisk stretches digits under 80 ms or with gaps under 45 ms
 GAP_MS = 80
 SILENCE = b"\xff" * PACKET_MS * TICKS_PER_MS
 SDP = (
@@ -21,7 +21,7 @@ SDP = (
 
 
 class Packet(Struct, frozen=True):
-    """One packet and when it leaves, in milliseconds from the answer."""
+    """One packet and its sending time, in milliseconds after the answer."""
 
     at_ms: int
     data: bytes
@@ -29,7 +29,7 @@ class Packet(Struct, frozen=True):
 
 
 def standard_caller(digits: str, digits_at_ms: int) -> Iterator[Packet]:
-    """Give the packets of a caller: two of voice on the answer, then the digits.
+    """Yield the packets of a caller: two of voice after the answer, then the digits.
 
     The dialplan's Answer waits up to 500 ms for a caller's first packet; ARI's does not.
     """
@@ -42,13 +42,13 @@ def standard_caller(digits: str, digits_at_ms: int) -> Iterator[Packet]:
             event = _event(digit, age_ms + PACKET_MS, is_end=False)
             header = _header(DIGIT, next(sequence), pressed_ms, is_first=age_ms == 0)
             yield Packet(pressed_ms + age_ms, header + event)
-        for _ in range(3):  # the end is said three times (RFC 4733, 2.5.1.4)
+        for _ in range(3):  # the end packet is sent three times (RFC 4733, 2.5.1.4)
             header = _header(DIGIT, next(sequence), pressed_ms)
             yield Packet(pressed_ms + DIGIT_MS, header + _event(digit, DIGIT_MS, is_end=True), True)
 
 
 def write_pcap(packets: Iterator[Packet], path: Path) -> None:
-    """Write packets for SIPp's play_pcap_audio, which puts its own addresses in their place."""
+    """Write packets for SIPp's play_pcap_audio, which replaces the addresses."""
     with path.open("wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1))
         for packet in packets:

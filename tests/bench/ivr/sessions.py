@@ -1,6 +1,6 @@
-"""Two hundred transfers and conferences on real Asterisk, four at a time; none may end badly.
+"""200 transfers and conferences on real Asterisk, four at a time; none may fail.
 
-Every phone has its own tone, and who hears whom is measured after each step.
+Each phone has its own tone, and who hears whom is checked after each step.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ Session = Callable[[Parties], Awaitable[None]]
 
 
 async def sessions(setting: Setting) -> list[Figure]:
-    """Run sessions of each kind, and look at what is left."""
+    """Run sessions of each kind, and check that nothing is left."""
     count = 20 if setting.quick else 200
     async with stack(setting.folder) as running:
         lab = Lab(running.valkey, running.pbx, running.engine, free_port())
@@ -44,7 +44,7 @@ async def sessions(setting: Setting) -> list[Figure]:
 
 
 async def _run_sessions(lab: Lab, turns: Iterator[Session]) -> int:
-    """Run one session after another; returns how many did not go as they should."""
+    """Run one session after another; returns the number of failures."""
     failed = 0
     for kind in turns:
         try:

@@ -1,4 +1,4 @@
-"""What the benches run on: one Asterisk that knows the standard call by dialplan, too."""
+"""The servers of the benches; Asterisk has the standard call also as dialplan."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,7 +13,7 @@ from tests.harness.servers.valkey import Valkey
 
 BY_DIALPLAN = "+15550700"
 BY_ENGINE = "+15550701"
-# Read has no prompt of its own: like the engine's gather, it listens after the prompt.
+# Read has no own prompt here: like the engine's gather, it listens after the prompt.
 DIALPLAN = """
 [from-trunk](+)
 exten => {number},1,Goto(bench,{number},1)
@@ -29,10 +29,10 @@ MODULES = "load = app_playback.so\nload = app_read.so\n"
 
 
 class BenchPbx(Pbx):
-    """A node as operators have it, and one number more that the dialplan serves by itself."""
+    """A standard node with one more number, which the dialplan serves alone."""
 
     def prepare(self) -> None:
-        """Write the node's files, the prompts, and the dialplan's twin of the engine's tree."""
+        """Write the node's files, the prompts, and the standard call as dialplan."""
         super().prepare()
         write_prompts(self.prompts)
         with (self.folder / "etc/modules.conf").open("a") as out:
@@ -42,12 +42,12 @@ class BenchPbx(Pbx):
 
     @property
     def prompts(self) -> Path:
-        """Return where the prompts lie."""
+        """Return the folder of the prompts."""
         return self.folder / "prompts"
 
 
 class Stack(Struct, frozen=True):
-    """Asterisk, Valkey and engine, running; both numbers can be called."""
+    """Running Asterisk, Valkey and engine; both numbers can be called."""
 
     pbx: BenchPbx
     valkey: Valkey
@@ -55,13 +55,13 @@ class Stack(Struct, frozen=True):
 
     @property
     def pids(self) -> Mapping[str, int]:
-        """Name the processes whose CPU counts."""
+        """Return the processes whose CPU is measured."""
         return {"engine": self.engine.pid, "asterisk": self.pbx.pid, "valkey": self.valkey.pid}
 
 
 @asynccontextmanager
 async def stack(folder: Path, settings: Mapping[str, str] | None = None) -> AsyncIterator[Stack]:
-    """Run a whole stack in a folder, the engine with settings of its own."""
+    """Run the stack in a folder, with additional engine settings."""
     pbx = BenchPbx(folder / "pbx1")
     async with pbx, Valkey(folder / "valkey") as valkey, serve_folder(pbx.prompts) as audio:
         engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx], settings=settings)
@@ -72,7 +72,7 @@ async def stack(folder: Path, settings: Mapping[str, str] | None = None) -> Asyn
 
 
 def standard_tree(audio: str) -> dict[str, object]:
-    """Give the standard call as action verbs; `audio` is where the prompts are served."""
+    """Return the standard call as action verbs; `audio` is the address of the prompts."""
     second = _play(f"{audio}/second.wav", {"type": "hangup", "data": {}})
     gather: dict[str, object] = {"type": "gather", "data": {"maxDigits": 4}, "action": second}
     return _play(f"{audio}/first.wav", gather)

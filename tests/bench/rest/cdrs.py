@@ -83,7 +83,7 @@ async def _measure(setting: Setting, name: str, url: str, rows: int) -> list[Fig
         found.append(
             figure(name, "cpu", (cpu_s(api.pid) - started_s) * 1_000 / requests, "ms/request")
         )
-        again, _asked = await _lists(client)
+        again, _requests = await _lists(client)
         for kind, spent_ms in again.items():
             found.append(figure(name, f"{kind}_first_p95", percentile(first[kind], 95), "ms"))
             found.append(figure(name, f"{kind}_p95", percentile(spent_ms, 95), "ms"))

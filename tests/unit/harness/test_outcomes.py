@@ -11,11 +11,11 @@ GOOD = Outcome(
     lost=0,
     unowned_ms=12.0,
     control_ms=120.0,
-    felt_ms=140.0,
+    executed_ms=140.0,
     new=0,
     failed=0,
-    short=3,
-    doubled=0,
+    missing_digits=3,
+    duplicated=0,
     missing=0,
     orphans=0,
 )
@@ -27,7 +27,7 @@ def test_nothing_missed() -> None:
 
 
 def test_what_was_lost_is_named() -> None:
-    """Whatever is lost, doubled or left behind is named, and so is what took too long."""
+    """Whatever is lost, duplicated or left behind is named, and so is what took too long."""
     bad = replace(GOOD, lost=1, orphans=2, control_ms=3_001.0, notes=("waited for it",))
     assert bad.misses(LIMITS) == ("lost", "orphans", "control > 3000 ms", "waited for it")
     late = replace(GOOD, unowned_ms=251.0)
