@@ -7,6 +7,7 @@ import msgspec
 
 from engine.ari.generated.events import Event as AriEvent
 from engine.runtime.admission.placement import NoCapacity
+from engine.runtime.nodes.dtmf_log import DtmfLog
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 from tests.harness.sim.asterisk import SimAsterisk
@@ -23,6 +24,7 @@ from tests.sim.controllers import CallControllers, Granted
 from tests.sim.engine_run import APP, MAX_CALL_MS, EngineRun, Environment, PartOverrides
 from tests.sim.fault_injector import FaultInjector
 from tests.sim.faults import SLOW_MS, Faults
+from tests.sim.recorders import Recorders
 from tests.sim.requests import RequestChooser
 from tests.sim.scenario import FLOWS, Scenarios
 from wire.rpc import Originate
@@ -44,22 +46,21 @@ class World:
         self.is_at_rest = False  # whether all is over and well in the end
         self.clock = SimClock()
         self._rng = rng = random.Random(seed)
-        kinds = faults.choose(rng)
-        self.faults = Faults(self.clock, rng, kinds)
-        self.phones = SimPhones(self.clock, rng)
+        self.faults = self._choose_faults()
+        self.phones = self._choose_phones()
         self.pbx = SimAsterisk(self.clock, self.phones, self._deliver, length_ms)
         self.phones.pbx = self.pbx
         self.memory = MemoryStore(self.clock.now_ms, retention_s=1e9)
-        # Chance of its own, here too: the worlds in which nothing is recorded stay as they were.
-        self._records = recorders.choose(seed)
-        messages = self._records.messages
-        self.scenarios = Scenarios(rng, media_faults="media" in kinds, messages=messages)
-        self.servers = SimServers(rng, self.scenarios.offer)
+        self._records = self._choose_recorders()
+        self.scenarios = Scenarios(
+            rng, media_faults="media" in self.faults.kinds, messages=self._records.messages
+        )
+        self.servers = self._choose_servers()
         self.archive: Archive = {}
-        self.graphs = graphs.choose(seed)
+        self.graphs = self._choose_graphs()
         self.pbx.own_rng = self._records.own_rng
         self._trace = trace
-        self._dtmf_log = shared_dtmf_log(seed, self.pbx.manager, overrides, self.clock)
+        self._dtmf_log = self._choose_dtmf_log(overrides)
         env = Environment(
             self.clock,
             rng,
@@ -115,6 +116,26 @@ class World:
             self._injector.engine.loop.die()
             self.clock.run(self.clock.at_ms)
             leave_loop()
+
+    # What the seed decides; a scripted world (tests/sim/planted/script.py) decides it otherwise.
+
+    def _choose_faults(self) -> Faults:
+        return Faults(self.clock, self._rng, faults.choose(self._rng))
+
+    def _choose_phones(self) -> SimPhones:
+        return SimPhones(self.clock, self._rng)
+
+    def _choose_recorders(self) -> Recorders:
+        return recorders.choose(self.seed)
+
+    def _choose_servers(self) -> SimServers:
+        return SimServers(self._rng, self.scenarios.offer)
+
+    def _choose_graphs(self) -> dict[str, bytes]:
+        return graphs.choose(self.seed)
+
+    def _choose_dtmf_log(self, overrides: PartOverrides) -> DtmfLog | None:
+        return shared_dtmf_log(self.seed, self.pbx.manager, overrides, self.clock)
 
     def _call_controllers(self) -> CallControllers:
         # Chance of its own: the worlds that nobody steers stay as they were.

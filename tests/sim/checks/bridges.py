@@ -27,7 +27,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     for thing in things:
         for interval in subtract([lifetime(world, thing)], needed.get(thing.id, ())):
             if is_long(world, interval):
-                yield thing.id, f"stood for {interval[1] - interval[0]:.0f} ms, needed by nobody"
+                yield thing.id, f"stood for {interval[1] - interval[0]:.0f} ms, not needed"
 
 
 def _snoops(call: Call) -> Iterator[str]:

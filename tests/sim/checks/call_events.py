@@ -14,7 +14,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     if not world.faults.kinds:
         for request, times in world.servers.at_ms.items():
             if len(times) > 1:
-                yield request, f"was asked {len(times)} times"
+                yield request, f"was requested {len(times)} times"
 
 
 def _events(history: CallHistory) -> Iterator[str]:
@@ -22,8 +22,8 @@ def _events(history: CallHistory) -> Iterator[str]:
     if numbers != list(range(len(numbers))):
         yield f"its status events are numbered {numbers}"
     if [event.event for event in history.events].count("completed") != 1:
-        yield "its end was not told once"
+        yield "its end was not published once"
     elif history.events[-1].event != "completed":
-        yield f"told {history.events[-1].event} after its end"
+        yield f"published {history.events[-1].event} after its end"
     if history.logged_events() != list(history.events):
-        yield "told something else than its log says"
+        yield "published other events than its log has"

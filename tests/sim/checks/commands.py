@@ -23,7 +23,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
                         continue
                 until_ms = world.clock.at_ms if ended_ms is None else ended_ms
                 if world.faults.healthy_ms(step.at_ms, max(until_ms, step.at_ms)) > AT_ONCE_MS:
-                    yield what, f"was to end at {step.at_ms}, and went on"
+                    yield what, f"should end at {step.at_ms}, but went on"
 
 
 def _heard(world: WorldView, playback: str, before_ms: int) -> SimPlayback | None:

@@ -19,7 +19,10 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
         for (name, bridge), due in _due(history).items():
             for interval in merge(_parted(world, name, bridge, due)):
                 if is_long(world, interval):
-                    yield name, f"was parted from the others for {interval[1] - interval[0]:.0f} ms"
+                    yield (
+                        name,
+                        f"was separated from the others for {interval[1] - interval[0]:.0f} ms",
+                    )
 
 
 def _due(history: CallHistory) -> dict[tuple[str, str], list[Interval]]:

@@ -18,7 +18,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
         for leg, intervals in _overdue(world, history).items():
             for begin_ms, end_ms in merge(intervals):
                 if is_long(world, (begin_ms, end_ms)):
-                    yield leg, f"was called for {end_ms - begin_ms:.0f} ms longer than it may be"
+                    yield leg, f"rang for {end_ms - begin_ms:.0f} ms too long"
 
 
 def _overdue(world: WorldView, history: CallHistory) -> dict[str, list[Interval]]:

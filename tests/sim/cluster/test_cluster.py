@@ -102,7 +102,7 @@ PLANTED = {
     ),
     "told twice": (
         ClusterOverrides(engine=PartOverrides(writer=DuplicatingWriter)),
-        "told something else than its log says",
+        "published other events than its log has",
     ),
 }
 

@@ -31,6 +31,7 @@ from tests.sim.cluster.outages import Outages
 from tests.sim.controllers import CallControllers, Granted
 from tests.sim.engine_run import MAX_CALL_MS
 from tests.sim.faults import SLOW_MS
+from tests.sim.recorders import Recorders
 from tests.sim.requests import RequestChooser
 from tests.sim.scenario import FLOWS, Scenarios
 
@@ -50,17 +51,17 @@ class ClusterWorld:
         self.is_at_rest = False
         self.clock = SharedClock()
         self.archive: Archive = {}
-        self.graphs = graphs.choose(seed)
+        self.graphs = self._choose_graphs()
         self._rng = rng = Random(seed)
-        self.faults = ClusterFaults(self.clock, rng, faults.choose(rng))
-        self._records = recorders.choose(seed)
+        self.faults = ClusterFaults(self.clock, rng, self._choose_kinds())
+        self._records = self._choose_recorders()
         self.memory = SimMemory(self.clock.now_ms, retention_s=1e9)
         has_media_faults = "media" in self.faults.kinds
         self.scenarios = Scenarios(
             rng, media_faults=has_media_faults, messages=self._records.messages
         )
         self.servers = SimServers(rng, self.scenarios.offer)
-        pbxs = {name: self._pbx(name) for name in ("pbx1", "pbx2")[: rng.choice((1, 2))]}
+        pbxs = {name: self._pbx(name) for name in ("pbx1", "pbx2")[: self._choose_pbxs()]}
         self.lease_checker = LeaseChecker(self.clock, pbxs)
         self.memory.granted = self._granted
         say = (lambda message: trace(self.clock.at_ms - START_MS, message)) if trace else None
@@ -74,7 +75,7 @@ class ClusterWorld:
             lease_checker=self.lease_checker,
             archive=self.archive,
             archive_url=self._records.archive_url,
-            slots=rng.choice((2, 4, 8)),
+            slots=self._choose_slots(),
             timings=LeaseTimings(),
             overrides=overrides,
             cached_media={},
@@ -122,12 +123,9 @@ class ClusterWorld:
         try:
             self._put_flows()
             self.faults.disturb(1)  # until the slots are shared
-            for _ in range(self._rng.choice((1, 2, 2, 3))):
+            for _ in range(self._choose_engines()):
                 self.engines.start()
-            self.clients.plan(CALLS, begin_ms)
-            self._outages.plan(begin_ms)
-            self._impatient_clients.plan(begin_ms)
-            self._controllers.plan(begin_ms)
+            self._plan(begin_ms)
             self.clock.run(START_MS + begin_ms)
             self.faults.is_over = True
             self._rest(START_MS + begin_ms)
@@ -136,6 +134,35 @@ class ClusterWorld:
                 engine.die()
             self.clock.run(self.clock.at_ms)
             leave_loop()
+
+    def _plan(self, within_ms: float) -> None:
+        self.clients.plan(CALLS, within_ms)
+        self._outages.plan(within_ms)
+        self._impatient_clients.plan(within_ms)
+        self._controllers.plan(within_ms)
+
+    # What the seed decides; a scripted world (tests/sim/cluster/script.py) decides it otherwise.
+
+    def _choose_kinds(self) -> frozenset[str]:
+        return faults.choose(self._rng)
+
+    def _choose_recorders(self) -> Recorders:
+        return recorders.choose(self.seed)
+
+    def _choose_graphs(self) -> dict[str, bytes]:
+        return graphs.choose(self.seed)
+
+    def _choose_phones(self) -> SimPhones:
+        return SimPhones(self.clock, self._rng)
+
+    def _choose_pbxs(self) -> int:
+        return self._rng.choice((1, 2))
+
+    def _choose_slots(self) -> int:
+        return self._rng.choice((2, 4, 8))
+
+    def _choose_engines(self) -> int:
+        return self._rng.choice((1, 2, 2, 3))
 
     def _rest(self, begin_ms: float) -> None:
         """Wait until all is over."""
@@ -148,7 +175,7 @@ class ClusterWorld:
         self.clock.run(self.clock.at_ms + SLOW_MS + 1_000)
 
     def _pbx(self, name: str) -> SimPbx:
-        phones = SimPhones(self.clock, self._rng)
+        phones = self._choose_phones()
         phones.patience = PATIENCE
         pbx = SimPbx(name, self.clock, phones, length_ms, self._rng)
         phones.pbx = pbx

@@ -73,8 +73,9 @@ class SlowClock:
 
 
 class _WriterProxy:
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, every: int = 1) -> None:
         self._writer = writer
+        self._every = every
         self._count = itertools.count(1)
 
     @property
@@ -106,7 +107,7 @@ class LosingWriter(_WriterProxy):
 
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
         """Write a change, or not."""
-        if next(self._count) % 50:
+        if next(self._count) % self._every:
             self._writer.write(change, done, urgent=urgent)
         else:
             done()
@@ -126,7 +127,7 @@ class DuplicatingWriter(_WriterProxy):
 
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
         """Write a change."""
-        if change.events and not next(self._count) % 20:
+        if change.events and not next(self._count) % self._every:
             change = replace(change, events=(*change.events, change.events[-1]))
         self._writer.write(change, done, urgent=urgent)
 

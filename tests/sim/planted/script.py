@@ -1,0 +1,141 @@
+"""Scripted worlds: one call whose steps are fixed, so that a planted fault shows for sure."""
+
+import random
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from engine.calls.model.call import Call
+from engine.calls.model.requests import ControlRequest
+from engine.runtime.nodes.dtmf_log import DtmfLog
+from engine.runtime.shard.commit_ack import RequestRejected
+from tests.harness.sim.answering_phones import AnsweringPhones
+from tests.harness.sim.clock import EngineClock, SimClock
+from tests.harness.sim.phone import is_dialled
+from tests.harness.sim.store import done
+from tests.harness.sim.webhooks import SimServers
+from tests.sim.engine_run import APP, PartOverrides
+from tests.sim.faults import Faults
+from tests.sim.recorders import Recorders
+from tests.sim.world import EACH_MS, Trace, World
+from wire.rpc import NumberRoute
+from wire.verbs import Action
+
+NUMBER = "1000"
+CALLER = "1700.0"
+LENGTH_MS = 32_000  # of the time in which steps happen
+HELD_MS = 80.0  # how long a key is down
+GAP_MS = 250  # between two keys
+NOTICED_MS = 40  # until the engine notices the loss of its websocket
+
+
+class Script(Struct, frozen=True):
+    """An inbound call: what it runs, and what happens to it when."""
+
+    action: Action
+    steps: tuple[tuple[int, "Step"], ...]  # ms after the start of the world, in order
+    kinds: frozenset[str] = frozenset()  # the faults that its steps cause
+    is_recorded: bool = False
+
+
+class ScriptedWorld(World):
+    """Runs a script; nothing in it is left to the random generators of scenarios."""
+
+    def __init__(
+        self, script: Script, overrides: PartOverrides, trace: Trace | None = None
+    ) -> None:
+        self._script = script
+        super().__init__(0, LENGTH_MS // EACH_MS, overrides, trace)
+
+    def press(self, digits: str) -> None:
+        """Let the caller press keys one after another."""
+        channel = self.pbx.channels.get(CALLER)
+        if channel is not None:
+            for place, digit in enumerate(digits):
+                self.clock.after(place * GAP_MS, self.pbx.pressed, None, channel, digit, HELD_MS)
+
+    def hang_up(self, party: int) -> None:
+        """Let a party hang up: 0 is the caller, the others count in the order of dials."""
+        dialled = [each for each in self.pbx.channels.values() if is_dialled(each)]
+        channel = dialled[party - 1] if 0 < party <= len(dialled) else self.pbx.channels.get(CALLER)
+        if channel is not None:
+            self.pbx.hangs_up(channel)
+
+    def request(self, make: Callable[[Call], ControlRequest]) -> None:
+        """Send a request about the call; a fault may have ended it, or left it without the leg."""
+        engine = self._injector.engine
+        with suppress(IndexError):
+            call = engine.calls[0]
+            engine.loop.create_task(_ignore_rejection(engine.service.request(call.id, make(call))))
+
+    def lose_websocket(self, for_ms: int) -> None:
+        """Cut the engine's websocket for a while."""
+        engine = self._injector.engine
+        self.faults.disturb(1)
+        self.pbx.is_listened_to = False
+        self.clock.after(NOTICED_MS, engine.disconnect, engine.loop, engine.websockets)
+        self.clock.after(for_ms, engine.connect, engine.loop)
+
+    def crash_at_commit(self) -> None:
+        """Let the engine die just before its next commit."""
+        if isinstance(self.faults, _ScriptedFaults):
+            self.faults.is_armed = True
+
+    def _plan(self, within_ms: float) -> None:
+        del within_ms
+        script = self._script
+        route = NumberRoute("acc", script.action, record_call=script.is_recorded)
+        done(self.memory.put_route(NUMBER, msgspec.json.encode(route)))
+        self.clock.after(100, self.pbx.arrives, None, CALLER, "+4799", NUMBER, APP)
+        for at_ms, step in script.steps:
+            self.clock.after(at_ms, step, None, self)
+
+    def _put_flows(self) -> None:
+        pass
+
+    def _choose_faults(self) -> Faults:
+        return _ScriptedFaults(self.clock, self._rng, self._script.kinds)
+
+    def _choose_phones(self) -> AnsweringPhones:
+        return AnsweringPhones(self.clock, self._rng)
+
+    def _choose_recorders(self) -> Recorders:
+        return Recorders(random.Random(0), is_wanted=self._script.is_recorded)
+
+    def _choose_servers(self) -> SimServers:
+        return SimServers(self._rng, lambda: None)
+
+    def _choose_graphs(self) -> dict[str, bytes]:
+        return {}
+
+    def _choose_dtmf_log(self, overrides: PartOverrides) -> DtmfLog:
+        dtmf_log = DtmfLog(EngineClock(self.clock, None))
+        self.pbx.manager.log_in(overrides.dtmf(dtmf_log))
+        return dtmf_log
+
+
+async def _ignore_rejection(request: Coroutine[Any, Any, Call]) -> None:
+    with suppress(RequestRejected):
+        await request
+
+
+Step = Callable[[ScriptedWorld], object]
+
+
+class _ScriptedFaults(Faults):
+    """Causes no faults but the crash that a step asks for."""
+
+    def __init__(self, clock: SimClock, rng: random.Random, kinds: frozenset[str]) -> None:
+        super().__init__(clock, rng, kinds)
+        self.is_armed = False
+
+    def passes(self, boundary: str) -> bool:
+        """Pass a boundary; return False when the engine dies there."""
+        if not self.is_armed or boundary != "commit":
+            return True
+        self.is_armed = False
+        self.crash(boundary)
+        return False

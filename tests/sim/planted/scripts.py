@@ -1,0 +1,140 @@
+"""The scripts of the planted faults: each situation in which a fault must show."""
+
+from collections.abc import Callable
+
+from engine.calls.model.call import Call
+from engine.calls.model.requests import (
+    AddMemberRequested,
+    CoachRequested,
+    ControlRequest,
+    HoldRequested,
+    MuteRequested,
+    RecordingAction,
+    RecordingRequested,
+)
+from tests.sim.planted.script import Script, ScriptedWorld, Step
+from wire import verbs
+
+MAIN, CALLEE, MEMBER = 0, 1, 2  # legs, in the order of their creation
+
+
+def press(digits: str) -> Step:
+    return lambda world: world.press(digits)
+
+
+def hang_up(leg: int) -> Step:
+    return lambda world: world.hang_up(leg)
+
+
+def request(make: Callable[[Call], ControlRequest]) -> Step:
+    return lambda world: world.request(make)
+
+
+def hold(leg: int, *, held: bool) -> Step:
+    return request(lambda call: HoldRequested(call.legs[leg].id, held))
+
+
+def mute(leg: int, *, is_muted: bool) -> Step:
+    return request(lambda call: MuteRequested(call.legs[leg].id, "both" if is_muted else ""))
+
+
+def record(wanted: RecordingAction) -> Step:
+    return request(lambda _call: RecordingRequested(wanted))
+
+
+def coach(*, is_coaching: bool) -> Step:
+    """Let the added member coach the caller, or speak to all again."""
+    return request(
+        lambda call: CoachRequested(
+            call.conferences[0].id, call.legs[MEMBER].id, call.main if is_coaching else ""
+        )
+    )
+
+
+def lose_websocket(for_ms: int) -> Step:
+    return lambda world: world.lose_websocket(for_ms)
+
+
+def _audio(length_ms: int) -> str:
+    return f"https://audio/{length_ms}/5/ok"
+
+
+def _dial(after: verbs.Action | None = None) -> verbs.Dial:
+    data = verbs.DialData(number="+47123456", moh=verbs.MusicOnHold(enable=True))
+    return verbs.Dial(data, after, timeout=20)
+
+
+def _menu(after: verbs.Action) -> verbs.Play:
+    gather = verbs.GatherData(audio_url=_audio(500), max_digits=2, timeout=4_000)
+    return verbs.Play(verbs.PlayData(_audio(1_000)), verbs.Gather(gather, after))
+
+
+add_member = request(lambda _call: AddMemberRequested("+47123457", by="1001", ring_s=20.0))
+
+# A prompt, two digits, a dial with music on hold, a hold and a mute.
+DIAL = Script(
+    _menu(_dial()),
+    (
+        (3_000, press("12")),
+        (10_000, hold(CALLEE, held=True)),
+        (13_000, hold(CALLEE, held=False)),
+        (16_000, mute(CALLEE, is_muted=True)),
+        (18_000, mute(CALLEE, is_muted=False)),
+        (22_000, hang_up(CALLEE)),
+        (28_000, hang_up(MAIN)),  # only if the engine did not
+    ),
+)
+
+# Nobody presses a key, so the gather ends by its timeout.
+TIMEOUT = Script(_menu(verbs.Hangup()), ((28_000, hang_up(MAIN)),))
+
+# The engine dies before it commits a request for one more leg.
+CRASH = Script(
+    _dial(),
+    (
+        (7_000, ScriptedWorld.crash_at_commit),
+        (7_001, add_member),
+        (15_000, hang_up(MAIN)),
+    ),
+    kinds=frozenset({"crash"}),
+)
+
+# A member joins the conversation, coaches the caller, and speaks to all again.
+CONFERENCE = Script(
+    _dial(),
+    (
+        (7_000, add_member),
+        (14_000, coach(is_coaching=True)),
+        (18_000, coach(is_coaching=False)),
+        (24_000, hang_up(MEMBER)),
+        (26_000, hang_up(CALLEE)),
+    ),
+)
+
+# A recorded conversation with a pause, and a second part after a stop.
+RECORDING = Script(
+    _dial(),
+    (
+        (8_000, record("pause")),
+        (11_000, record("resume")),
+        (14_000, record("stop")),
+        (17_000, record("start")),
+        (21_000, hang_up(CALLEE)),
+    ),
+    is_recorded=True,
+)
+
+# An action that a customer's server answers.
+WEBHOOK = Script("https://hooks/1", ())
+
+# Digits before, during and after the loss of the websocket.
+OUTAGE = Script(
+    verbs.Gather(verbs.GatherData(max_digits=8, timeout=5_000, digit_timeout=5_000)),
+    (
+        (2_000, press("1")),
+        (3_000, lose_websocket(2_000)),
+        (3_500, press("23")),
+        (6_000, press("4#")),
+    ),
+    kinds=frozenset({"socket"}),
+)
