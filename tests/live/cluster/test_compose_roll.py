@@ -13,7 +13,7 @@ LISTENS = {"type": "gather", "data": {"timeout": 60_000}}
 TALKS_S = 25
 
 
-async def test_a_call_outlasts_a_restart_of_each_engine(tmp_path: Path) -> None:
+async def test_a_call_survives_a_restart_of_each_engine(tmp_path: Path) -> None:
     """Stopped and started one after the other, the engines keep the call; its caller ends it."""
     async with Cluster(tmp_path) as cluster:
         engines = {f"engine{at}": lab.engine for at, lab in enumerate(cluster.labs, 1)}

@@ -51,7 +51,7 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
 async def typing_call(lab: Lab, hooks: WebhookServer, keys: int) -> AsyncIterator[TypingCall]:
     """Let somebody type the first of so many keys."""
     data = {"maxDigits": keys, **TIMEOUTS}
-    action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
+    action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(free_port()) as phone:
         call = await lab.call(to=phone.address, action=action)
         await lab.wait_for_state(call, "gathering")
@@ -81,7 +81,7 @@ async def freeze_engine(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("leave", [kill, freeze_engine])
-async def test_while_nobody_holds_the_slot(
+async def test_digits_without_an_owner_are_collected(
     cluster: Cluster, hooks: WebhookServer, leave: Callable[[Lab], Awaitable[None]]
 ) -> None:
     """The one who takes the call up has heard them; those before and after are there, too."""
@@ -92,26 +92,30 @@ async def test_while_nobody_holds_the_slot(
         assert (await cluster.owners()).get(typist.slot) != staying.engine.pid
         await wait_for_digits(staying, typist.call, "11223")
         await typist.phone.press("334")
-        result = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/result")
         await typist.phone.wait_ended()
     assert (result.body["dtmf"], result.body["reason"]) == ("11223334", "max-digits")
-    assert len(hooks.requests_to("/told")) == 1
+    assert len(hooks.requests_to("/result")) == 1
 
 
-async def test_the_last_one_ends_it(cluster: Cluster, hooks: WebhookServer) -> None:
+async def test_the_last_digit_without_an_owner_ends_the_gather(
+    cluster: Cluster, hooks: WebhookServer
+) -> None:
     """Nothing more need be pressed when the call is taken up."""
     leaving, staying = cluster.labs
     async with typing_call(leaving, hooks, 4) as typist:
         await leaving.engine.kill()
         await typist.phone.press("234")
-        result = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/result")
         await typist.phone.wait_ended()
     assert result.body["dtmf"] == "1234"
-    assert len(hooks.requests_to("/told")) == 1
+    assert len(hooks.requests_to("/result")) == 1
     assert (await staying.wait_ended(typist.call))["status"] == "completed"
 
 
-async def test_while_a_slot_is_handed_over(cluster: Cluster, hooks: WebhookServer) -> None:
+async def test_digits_during_a_handover_are_collected_once(
+    cluster: Cluster, hooks: WebhookServer
+) -> None:
     """SIGTERM amid keys that are pressed one after another: each is told once, in order."""
     leaving, _stays = cluster.labs
     keys = "1234567890" * 3
@@ -120,17 +124,17 @@ async def test_while_a_slot_is_handed_over(cluster: Cluster, hooks: WebhookServe
         await until(lambda: len(typist.phone.presses) > 5, what="some keys")
         await leaving.engine.stop()
         await pressing
-        result = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/result")
         await typist.phone.wait_ended()
     assert result.body["dtmf"] == f"1{keys}"
 
 
-async def test_after_a_prompt_that_ended_meanwhile(
+async def test_digits_after_a_missed_prompt_end_are_collected(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The prompt's end is missed, too: the key counts for the gather that would have begun."""
     leaving, _stays = cluster.labs
-    gather = {"type": "gather", "data": {"maxDigits": 2}, "action": hooks.answers("/told", None)}
+    gather = {"type": "gather", "data": {"maxDigits": 2}, "action": hooks.answers("/result", None)}
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 700)}, "action": gather}
     async with Phone.answering(free_port()) as phone:
         await leaving.call(to=phone.address, action=play)
@@ -138,12 +142,14 @@ async def test_after_a_prompt_that_ended_meanwhile(
         await leaving.engine.kill()
         await until(lambda: not phone.hears(600), what="the prompt's end")
         await phone.press("12")
-        result = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/result")
         await phone.wait_ended()
     assert result.body["dtmf"] == "12"
 
 
-async def test_while_its_websocket_is_cut(tmp_path: Path, hooks: WebhookServer) -> None:
+async def test_digits_during_an_ari_outage_are_read_over_ami(
+    tmp_path: Path, hooks: WebhookServer
+) -> None:
     """An engine alone that hears nothing over ARI for a while hears them over AMI."""
     cluster = Cluster(tmp_path, engines=0)
     async with TcpProxy(cluster.nodes[0].ports.ari) as proxy:
@@ -159,13 +165,13 @@ async def test_while_its_websocket_is_cut(tmp_path: Path, hooks: WebhookServer) 
             await typist.phone.press("4")
             proxy.restore()
             await wait_for_digits(lab, typist.call, "122334")
-            result = await hooks.wait_for_request("/told")
+            result = await hooks.wait_for_request("/result")
             await typist.phone.wait_ended()
             await cluster.wait_empty()
     assert result.body["dtmf"] == "122334"
 
 
-async def test_before_a_hold_that_was_asked_for_meanwhile(
+async def test_digits_before_a_hold_in_an_outage_are_collected_once(
     tmp_path: Path, hooks: WebhookServer
 ) -> None:
     """Nobody knows yet that the websocket is cut: what was pressed before the hold counts, once."""
@@ -184,7 +190,7 @@ async def test_before_a_hold_that_was_asked_for_meanwhile(
             proxy.restore()
             await lab.engine.rpc("POST", f"/calls/{typist.call}/unhold", on_leg)
             await typist.phone.press("3")
-            result = await hooks.wait_for_request("/told")
+            result = await hooks.wait_for_request("/result")
             await typist.phone.wait_ended()
             await cluster.wait_empty()
     assert result.body["dtmf"] == "1223"

@@ -10,7 +10,7 @@ from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.until import until
 
 
-async def test_an_engine_without_its_store(
+async def test_calls_survive_an_engine_without_its_store(
     tmp_path: Path, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Another goes on with its calls; what it sent meanwhile comes late, and changes nothing."""
@@ -27,7 +27,7 @@ async def test_an_engine_without_its_store(
             await cluster.wait_empty()
 
 
-async def test_an_engine_without_a_pbx(
+async def test_calls_survive_an_engine_without_its_pbx(
     tmp_path: Path, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Another, which reaches it, goes on with its calls; it takes part again when it can."""

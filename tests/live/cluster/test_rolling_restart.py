@@ -19,7 +19,7 @@ INTERVAL_MS = 350
 UNAVAILABLE = 503
 
 
-async def test_a_rolling_restart(tmp_path: Path, sounds: MediaServer) -> None:
+async def test_a_rolling_restart_loses_no_call(tmp_path: Path, sounds: MediaServer) -> None:
     """Under a few calls a second none fails, and of no call an event is missing or told twice."""
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 1500)}}
     async with Cluster(tmp_path) as cluster:

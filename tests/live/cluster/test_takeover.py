@@ -20,7 +20,7 @@ ROUNDS = 400
 MAX_OFFSET_S = 0.003  # a handshake takes about as long
 
 
-async def test_an_app_that_changes_hands_is_heard(tmp_path: Path) -> None:
+async def test_an_app_receives_events_after_each_takeover(tmp_path: Path) -> None:
     """The new one is there at any moment around the old one's end, and hears what is said."""
     chance = random.Random(7)
     async with Pbx(tmp_path / "pbx1", slots=1) as node, client(address(node)) as ari:

@@ -33,7 +33,9 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
         await made.wait_empty()
 
 
-async def test_a_killed_engine(cluster: Cluster, hooks: WebhookServer, sounds: MediaServer) -> None:
+async def test_calls_survive_a_killed_engine(
+    cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
+) -> None:
     """SIGKILL: each of its calls goes on under the other, in the lease's time and a second."""
     leaving, staying = cluster.labs
     async with SixCalls(leaving, hooks, sounds) as calls:
@@ -44,7 +46,7 @@ async def test_a_killed_engine(cluster: Cluster, hooks: WebhookServer, sounds: M
     assert took_ms < BACK_WITHIN_MS + SLACK_MS
 
 
-async def test_a_stopped_engine(
+async def test_calls_survive_a_stopped_engine(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """SIGTERM: its slots are handed over; control is hardly away, and no call is lost."""
@@ -58,7 +60,9 @@ async def test_a_stopped_engine(
     assert longest_ms < HANDED_OVER_WITHIN_MS + SLACK_MS
 
 
-async def test_a_frozen_engine(cluster: Cluster, hooks: WebhookServer, sounds: MediaServer) -> None:
+async def test_calls_survive_a_frozen_engine(
+    cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
+) -> None:
     """SIGSTOP, longer than the lease, then SIGCONT: it acts on nothing, and takes nothing back."""
     frozen, other = cluster.labs
     async with SixCalls(frozen, hooks, sounds) as calls:
@@ -73,7 +77,7 @@ async def test_a_frozen_engine(cluster: Cluster, hooks: WebhookServer, sounds: M
     await cluster.wait_balanced()
 
 
-async def test_an_app_that_is_taken(
+async def test_an_engine_takes_its_app_back(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Somebody takes an app's events for a moment: its owner looks, and takes them back."""
@@ -92,7 +96,9 @@ async def test_an_app_that_is_taken(
         await calls.assert_continue(other)
 
 
-async def test_an_engine_joins(cluster: Cluster, hooks: WebhookServer, sounds: MediaServer) -> None:
+async def test_a_new_engine_gets_its_share_of_slots(
+    cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
+) -> None:
     """A third engine gets its share of the slots while calls run, which go on."""
     first, second = cluster.labs
     async with SixCalls(first, hooks, sounds) as calls:
@@ -104,7 +110,7 @@ async def test_an_engine_joins(cluster: Cluster, hooks: WebhookServer, sounds: M
         await calls.assert_continue(third)
 
 
-async def test_any_engine_answers(
+async def test_any_engine_shows_all_calls(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Lists show the calls of all engines, and a call is shown by each."""
@@ -126,7 +132,7 @@ async def test_any_engine_answers(
         await calls.assert_continue(second)
 
 
-async def test_the_store_is_killed(
+async def test_calls_survive_a_killed_store(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The store is away for longer than the leases: the calls of both engines wait, and go on."""
@@ -140,7 +146,7 @@ async def test_the_store_is_killed(
         await calls.assert_continue(first)
 
 
-async def test_the_store_loses_everything(
+async def test_calls_survive_a_flushed_store(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """FLUSHALL: each engine stores its calls again, and they go on; none is doubled or left."""
@@ -155,7 +161,7 @@ async def test_the_store_loses_everything(
         await calls.assert_continue(first)
 
 
-async def test_who_registers_is_known_to_all(cluster: Cluster) -> None:
+async def test_a_registration_is_known_to_all_engines(cluster: Cluster) -> None:
     """A phone that registers is online for each engine, and still when one of them is gone."""
     first, second = cluster.labs
     await register(cluster.nodes[1], "1001", free_port())

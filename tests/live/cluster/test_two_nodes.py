@@ -49,7 +49,7 @@ async def test_a_drained_node_gets_no_call(two: TwoNodes, tmp_path: Path) -> Non
     assert node_of(await two.call()) == "pbx1"
 
 
-async def test_a_node_that_is_away_can_be_drained(two: TwoNodes) -> None:
+async def test_a_disconnected_node_can_be_drained(two: TwoNodes) -> None:
     """It stays drained when it comes back, and when the engine does."""
     await two.nodes[1].kill()
     await until(lambda: _is_away(two, "pbx2"), what="pbx2 to be missed")
@@ -60,7 +60,7 @@ async def test_a_node_that_is_away_can_be_drained(two: TwoNodes) -> None:
     await until(lambda: _refuses(two, "pbx2", "node_drained"), what="pbx2 to be drained")
 
 
-async def test_a_node_that_dies_ends_its_calls_alone(two: TwoNodes) -> None:
+async def test_a_dead_node_ends_only_its_own_calls(two: TwoNodes) -> None:
     """Its calls end as lost within the grace, with their records; new ones go elsewhere at once.
 
     The other node's calls go on. When it is back it gets calls again.
@@ -83,7 +83,7 @@ async def test_a_node_that_dies_ends_its_calls_alone(two: TwoNodes) -> None:
     assert node_of(await two.call()) == "pbx1"
 
 
-async def test_what_is_left_on_a_node_is_reaped(two: TwoNodes) -> None:
+async def test_orphans_on_a_node_are_removed(two: TwoNodes) -> None:
     """A node that stood still for longer than the grace: its calls were given up, and are ended."""
     call = await two.call(node="pbx1")
     await two.wait_answered(call)
@@ -96,7 +96,7 @@ async def test_what_is_left_on_a_node_is_reaped(two: TwoNodes) -> None:
     await two.lab(0).wait_empty(15)
 
 
-async def test_calls_of_a_node_that_is_configured_no_more(two: TwoNodes, tmp_path: Path) -> None:
+async def test_calls_of_a_removed_node_end(two: TwoNodes, tmp_path: Path) -> None:
     """An engine that starts without their node ends them as lost after the grace."""
     call = await two.call(node="pbx2")
     await until(lambda: _is_answered(two, call), what="the answer to be stored")
@@ -113,7 +113,7 @@ async def test_calls_of_a_node_that_is_configured_no_more(two: TwoNodes, tmp_pat
         await until(is_forgotten, what="the node to be forgotten")
 
 
-async def test_a_node_found_by_the_dns(two: TwoNodes, tmp_path: Path) -> None:
+async def test_a_node_is_discovered_by_dns(two: TwoNodes, tmp_path: Path) -> None:
     """Every address of a name is a node, named after it; calls begin there."""
     await two.engine.kill()
     pbx = two.nodes[0]
@@ -132,7 +132,7 @@ async def test_a_node_found_by_the_dns(two: TwoNodes, tmp_path: Path) -> None:
         await lab.wait_ended(call)
 
 
-async def test_what_a_node_tells_of_itself(two: TwoNodes) -> None:
+async def test_nodes_are_monitored_over_ami(two: TwoNodes) -> None:
     """Its manager interface is listened to: how many calls it counts."""
     await until(lambda: _is_watched(two), what="both nodes to be watched")
 

@@ -19,7 +19,7 @@ async def other(two: TwoNodes, tmp_path: Path) -> AsyncIterator[Engine]:
         yield engine
 
 
-async def test_engines_count_each_others_calls(two: TwoNodes, other: Engine) -> None:
+async def test_limits_count_the_calls_of_all_engines(two: TwoNodes, other: Engine) -> None:
     """Weights and limits hold over all engines; each shows the calls of both."""
     engines = [two.engine, other] * 4
     placed: Counter[str] = Counter()
@@ -35,7 +35,7 @@ async def test_engines_count_each_others_calls(two: TwoNodes, other: Engine) -> 
         assert await _refused(engine) == (503, "trunk_full")
 
 
-async def test_a_drain_holds_for_all_engines(two: TwoNodes, other: Engine) -> None:
+async def test_a_drain_applies_to_all_engines(two: TwoNodes, other: Engine) -> None:
     """Each knows soon, whichever was told, and knows when it is over."""
     await other.rpc("POST", "/nodes/pbx1/drain")
     await until(lambda: _is_drained(two.engine), what="the first engine to know")

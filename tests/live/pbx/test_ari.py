@@ -108,7 +108,7 @@ def call(channel_id: str) -> Request:
     )
 
 
-def test_what_is_committed_is_what_this_asterisk_describes() -> None:
+def test_the_generated_client_matches_this_asterisk() -> None:
     """Generating from the installed description gives the committed files, byte for byte."""
     fresh = render(read(find_asterisk().data_dir / "rest-api"), generated.ASTERISK_VERSION)
     folder = Path(generated.__file__).parent
@@ -145,7 +145,7 @@ async def test_a_call_from_end_to_end(pbx: Pbx) -> None:
         assert not [event for event in ear.events if isinstance(event, UnknownEvent)]
 
 
-async def test_a_dead_pbx_is_lost_once_and_found_again(pbx: Pbx) -> None:
+async def test_the_client_reconnects_after_a_pbx_crash(pbx: Pbx) -> None:
     """After a crash and a restart, events and all lanes are back without anyone's doing."""
     ear = EventRecorder()
     async with client(address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
@@ -159,7 +159,7 @@ async def test_a_dead_pbx_is_lost_once_and_found_again(pbx: Pbx) -> None:
         assert (await send(ari, channels.list_())).body == b"[]"
 
 
-async def test_a_wrong_password_is_said(pbx: Pbx) -> None:
+async def test_a_wrong_password_is_reported(pbx: Pbx) -> None:
     """A user or password that Asterisk refuses is named as the reason."""
     ear = EventRecorder()
     wrong = replace(address(pbx), password="wrong")  # noqa: S106 - it opens nothing
@@ -167,7 +167,7 @@ async def test_a_wrong_password_is_said(pbx: Pbx) -> None:
         await until(lambda: ear.states == ["user or password refused (401)"])
 
 
-async def test_the_newer_session_has_the_app(pbx: Pbx) -> None:
+async def test_the_newer_session_owns_the_app(pbx: Pbx) -> None:
     """The older one hears it was replaced and ends; closing it takes nothing from the newer."""
     first, second = EventRecorder(), EventRecorder()
     async with AsyncExitStack() as stack:

@@ -30,7 +30,7 @@ async def test_every_listed_module_runs(pbx: Pbx) -> None:
     assert files == dict.fromkeys(listed_modules(pbx), "Running")
 
 
-async def test_boots_without_complaint(pbx: Pbx) -> None:
+async def test_boots_without_warnings(pbx: Pbx) -> None:
     """Asterisk logs no warning and no error from its start until it is ready."""
     log = pbx.messages.read_text()
     assert "WARNING" not in log
@@ -43,7 +43,7 @@ async def test_ids_name_their_node(pbx: Pbx) -> None:
     assert info["config"]["name"] == "pbx1"
 
 
-async def test_music_on_hold_has_music(pbx: Pbx) -> None:
+async def test_music_on_hold_has_a_file(pbx: Pbx) -> None:
     """The default class plays a file that is there."""
     assert "music/loop" in await pbx.cli("moh show files")
 
@@ -64,7 +64,7 @@ async def test_an_agent_registers(pbx: Pbx, tmp_path: Path) -> None:
     assert (await ari(pbx, "endpoints/PJSIP/1001"))["state"] == "online"
 
 
-async def test_nobody_registers_with_another_password(pbx: Pbx, tmp_path: Path) -> None:
+async def test_a_wrong_password_cannot_register(pbx: Pbx, tmp_path: Path) -> None:
     """A phone with a wrong password stays out."""
     login = ("-s", "1001", "-au", "1001", "-ap", "wrong")
     assert await sipp(pbx, tmp_path, REGISTER, *login) != 0
@@ -78,7 +78,7 @@ async def test_two_nodes_run_side_by_side(pbx: Pbx, tmp_path: Path) -> None:
         assert await sipp(other, tmp_path, REFUSED, "-s", "100") == 0
 
 
-async def test_comes_back_after_a_crash(pbx: Pbx) -> None:
+async def test_a_node_restarts_after_a_crash(pbx: Pbx) -> None:
     """A node that was killed starts again on the same ports."""
     await pbx.kill()
     assert not await pbx.is_ready()

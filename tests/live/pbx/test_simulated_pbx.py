@@ -7,7 +7,7 @@ from tests.bench.engine.simulated_call import Script
 from tests.bench.engine.simulated_calls import Load
 
 
-async def test_standard_calls_are_whole(tmp_path: Path) -> None:
+async def test_standard_calls_complete(tmp_path: Path) -> None:
     """The real engine with a real Valkey runs them on it, from answer to hangup."""
     async with simulated(tmp_path) as running:
         result = await running.pbx.run(Load((Script(),), seconds=1, rate=20))

@@ -17,7 +17,7 @@ SETTINGS = {
 }
 
 
-async def test_the_owner_is_killed(tmp_path: Path) -> None:
+async def test_callbacks_survive_the_death_of_their_engine(tmp_path: Path) -> None:
     """Nothing is lost or out of order, and what comes twice has the same id and body."""
     cluster = Cluster(tmp_path, engines=0)
     labs = [cluster.add_engine(SETTINGS) for _ in range(2)]

@@ -9,7 +9,7 @@ THREE = ("customer", "source", "target")
 COACHED = {"customer": "source", "source": "customer target", "target": "customer source"}
 
 
-async def test_a_conference_with_one_that_rings(parties: Parties) -> None:
+async def test_a_conference_with_a_ringing_member_survives(parties: Parties) -> None:
     """The two talk on; the third comes in when it answers."""
     await parties.connect()
     target = await parties.add_phone("target", picks_up=False)
@@ -22,7 +22,7 @@ async def test_a_conference_with_one_that_rings(parties: Parties) -> None:
     await conference.wait_for_state("in-progress")
 
 
-async def test_a_conference_with_a_coach(parties: Parties) -> None:
+async def test_a_conference_with_a_coach_survives(parties: Parties) -> None:
     """The coach is heard by the one only, before, meanwhile and afterwards; then by all again."""
     await parties.connect()
     await parties.add_phone("target")
@@ -35,7 +35,7 @@ async def test_a_conference_with_a_coach(parties: Parties) -> None:
     await parties.expect_audio(**all_hear_all(*THREE))
 
 
-async def test_a_conference_of_which_two_leave(parties: Parties) -> None:
+async def test_hangups_without_an_engine_end_the_conference(parties: Parties) -> None:
     """The main party and another hang up without an engine: the next one ends it."""
     await parties.connect()
     await parties.add_phone("target")
@@ -50,7 +50,7 @@ async def test_a_conference_of_which_two_leave(parties: Parties) -> None:
     await conference.wait_for_state("completed")
 
 
-async def test_a_held_and_a_muted_leg(parties: Parties) -> None:
+async def test_hold_and_mute_survive(parties: Parties) -> None:
     """Both stay as they are, and can be undone."""
     await parties.connect()
     source, customer = await parties.leg("source"), await parties.leg("customer")
@@ -63,7 +63,7 @@ async def test_a_held_and_a_muted_leg(parties: Parties) -> None:
     await parties.expect_audio(customer="source", source="customer")
 
 
-async def test_a_prompt_on_hold(parties: Parties, sounds: MediaServer) -> None:
+async def test_a_prompt_on_hold_survives(parties: Parties, sounds: MediaServer) -> None:
     """It waits for its leg, and goes on where it stopped."""
     prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 4000)}}
     caller = await parties.call_in(await parties.lab.add_number(prompt))

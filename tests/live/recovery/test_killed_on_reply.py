@@ -84,7 +84,7 @@ OPERATIONS = [hold, unhold, mute, start_transfer, start_blind, cancel, add, coac
 
 
 @pytest.mark.parametrize("ask", OPERATIONS, ids=lambda ask: ask.__name__)
-async def test_the_moment_it_has_replied(
+async def test_an_accepted_request_survives_a_crash(
     parties: Parties, ask: Callable[[Parties], Awaitable[dict[str, str]]]
 ) -> None:
     """What was granted is stored: the next engine does it, if this one did not."""

@@ -11,7 +11,7 @@ from tests.harness.servers.engine import RequestError
 from tests.harness.until import until
 
 
-async def test_a_pbx_that_dies_takes_its_calls_along(lab: Lab, sounds: MediaServer) -> None:
+async def test_the_calls_of_a_killed_pbx_are_lost(lab: Lab, sounds: MediaServer) -> None:
     """A killed PBX: originate answers 503 no_node, its calls are told as lost when it is back.
 
     The engine reconnects by itself and a new call works.
@@ -34,7 +34,7 @@ async def test_a_pbx_that_dies_takes_its_calls_along(lab: Lab, sounds: MediaServ
         await phone.hang_up()
 
 
-async def test_without_the_store_media_goes_on(
+async def test_a_prompt_continues_without_the_store(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The store is away for seconds: a prompt is heard on, new calls get 503; then all goes on."""

@@ -12,7 +12,7 @@ from tests.harness.phones.recording_file import LEFT
 from tests.harness.until import until
 
 
-async def test_an_engine_that_dies_loses_nothing_of_a_recording(lab: Lab) -> None:
+async def test_a_recording_survives_the_death_of_its_engine(lab: Lab) -> None:
     """SIGKILL in the midst of a call: the PBX records on, and the next engine files all of it."""
     async with recorded_call(lab) as (call, caller, far):
         before_ms = heard_ms(far, CALLER_HZ)
@@ -34,7 +34,7 @@ async def _is_live(lab: Lab, call: str) -> bool:
     return call in {each["callId"] for each in calls}
 
 
-async def test_a_call_that_ends_without_an_engine_is_filed(lab: Lab) -> None:
+async def test_a_recording_that_ends_without_an_engine_is_archived(lab: Lab) -> None:
     """Everybody hangs up while no engine runs: the next one finds the recording on the PBX."""
     async with recorded_call(lab) as (call, caller, far):
         await lab.engine.kill()
@@ -45,7 +45,7 @@ async def test_a_call_that_ends_without_an_engine_is_filed(lab: Lab) -> None:
     assert found.heard_ms(LEFT, CALLER_HZ) >= 700
 
 
-async def test_an_archive_that_is_away_is_waited_for(lab: Lab) -> None:
+async def test_a_recording_waits_for_an_unavailable_archive(lab: Lab) -> None:
     """The call ends, telling the address; when the archive is back the recording is put there."""
     archive = lab.engine.recordings
     async with recorded_call(lab) as (call, caller, _far):
@@ -63,7 +63,7 @@ async def test_an_archive_that_is_away_is_waited_for(lab: Lab) -> None:
     assert found.heard_ms(LEFT, CALLER_HZ) >= 700
 
 
-async def test_killed_while_it_is_filed(lab: Lab) -> None:
+async def test_a_crash_during_archiving_is_recovered(lab: Lab) -> None:
     """SIGKILL at the very end of a call, several times: whatever was done, the file is whole."""
     for _ in range(3):
         async with recorded_call(lab) as (call, caller, _far):

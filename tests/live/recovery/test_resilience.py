@@ -36,9 +36,7 @@ crash_and_deploy = pytest.mark.parametrize("leave", [crash, deploy])
 
 
 @crash_and_deploy
-async def test_a_prompt_is_heard_once_to_its_end(
-    lab: Lab, sounds: MediaServer, leave: Leave
-) -> None:
+async def test_a_prompt_plays_once_in_full(lab: Lab, sounds: MediaServer, leave: Leave) -> None:
     """The engine goes in the middle of a prompt: it is heard whole, once; the next verb runs."""
     after = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
     action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 4000)}, "action": after}
@@ -53,7 +51,9 @@ async def test_a_prompt_is_heard_once_to_its_end(
     assert (await lab.wait_ended(call))["status"] == "completed"
 
 
-async def test_a_prompt_that_ends_meanwhile(lab: Lab, sounds: MediaServer) -> None:
+async def test_a_prompt_that_ends_without_an_engine_continues_the_tree(
+    lab: Lab, sounds: MediaServer
+) -> None:
     """The prompt's end is missed while the engine is away: it goes on with the next verb."""
     after = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
     action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 500)}, "action": after}
@@ -71,7 +71,7 @@ async def test_a_prompt_that_ends_meanwhile(lab: Lab, sounds: MediaServer) -> No
 async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
     """The engine goes between two digits: the first is kept, the next has its time anew."""
     data = {"digitTimeout": 1000}
-    action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
+    action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
         await lab.wait_for_state(call, "gathering")
@@ -80,14 +80,14 @@ async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> 
         await leave(lab)
         back_ms = now_ms()
         await phone.press("2")
-        result = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/result")
         await phone.wait_ended()
     assert (result.body["dtmf"], result.body["reason"]) == ("12", "digit-timeout")
     assert result.at_ms - back_ms > 1000
 
 
 @crash_and_deploy
-async def test_a_dial_goes_on(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
+async def test_a_dial_continues(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
     """The engine goes while a phone rings: when it is answered, they are bridged."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=6000) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
@@ -103,7 +103,7 @@ async def test_a_dial_goes_on(lab: Lab, hooks: WebhookServer, leave: Leave) -> N
             await caller.wait_ended()
 
 
-async def test_an_answer_while_no_engine_is_there(lab: Lab, hooks: WebhookServer) -> None:
+async def test_an_answer_without_an_engine_is_bridged_later(lab: Lab, hooks: WebhookServer) -> None:
     """A phone that answers while the engine is away waits in Stasis: the next one bridges it."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=500) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
@@ -159,7 +159,7 @@ async def test_a_conversation_is_not_interrupted(
 
 
 @crash_and_deploy
-async def test_a_webhook_is_asked_again(
+async def test_a_pending_webhook_is_requested_again(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer, leave: Leave
 ) -> None:
     """The engine goes while a webhook thinks: it is asked again with the same id."""

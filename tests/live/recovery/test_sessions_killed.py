@@ -41,7 +41,7 @@ async def start_answered(parties: Parties) -> Transfer:
     return transfer
 
 
-async def test_a_transfer_that_rings(parties: Parties) -> None:
+async def test_a_ringing_transfer_survives(parties: Parties) -> None:
     """Ringing and music go on; the target answers, and it is completed."""
     transfer = await start_transfer(parties)
     await assert_survives(parties, RINGING)
@@ -51,7 +51,7 @@ async def test_a_transfer_that_rings(parties: Parties) -> None:
     await assert_handed_over(parties)
 
 
-async def test_the_target_answers_meanwhile(parties: Parties) -> None:
+async def test_an_answer_of_the_target_without_an_engine_counts(parties: Parties) -> None:
     """Without an engine nothing changes; the next one joins source and target."""
     transfer = await start_transfer(parties)
     await parties.lab.engine.kill()
@@ -64,7 +64,7 @@ async def test_the_target_answers_meanwhile(parties: Parties) -> None:
 
 
 @pytest.mark.parametrize("song", [False, True])
-async def test_a_blind_transfer(parties: Parties, sounds: MediaServer, song: bool) -> None:
+async def test_a_blind_transfer_survives(parties: Parties, sounds: MediaServer, song: bool) -> None:
     """The customer's music goes on, the usual or another; the target answers."""
     music = {"mohAudioUrl": sounds.tone(1550, 500)} if song else {}
     transfer = await start_transfer(parties, "blind", **music)
@@ -74,7 +74,7 @@ async def test_a_blind_transfer(parties: Parties, sounds: MediaServer, song: boo
     await assert_handed_over(parties)
 
 
-async def test_a_transfer_that_is_answered(parties: Parties) -> None:
+async def test_an_answered_transfer_survives(parties: Parties) -> None:
     """Source and target talk on, the customer hears music; it is completed."""
     transfer = await start_answered(parties)
     await assert_survives(parties, ANSWERED)
@@ -82,7 +82,7 @@ async def test_a_transfer_that_is_answered(parties: Parties) -> None:
     await assert_handed_over(parties)
 
 
-async def test_a_transfer_is_canceled_afterwards(parties: Parties) -> None:
+async def test_a_transfer_can_be_canceled_after_a_crash(parties: Parties) -> None:
     """The source has the customer back."""
     transfer = await start_answered(parties)
     await crash(parties.lab)
@@ -92,7 +92,7 @@ async def test_a_transfer_is_canceled_afterwards(parties: Parties) -> None:
 
 
 @pytest.mark.parametrize("moment", ["together", "replied", "source gone"])
-async def test_while_it_is_completed(parties: Parties, moment: str) -> None:
+async def test_a_crash_during_completion_is_recovered(parties: Parties, moment: str) -> None:
     """Completed, or to be asked for again: nobody is left between the two."""
     transfer = await start_answered(parties)
     await parties.expect_audio(**ANSWERED)
@@ -115,7 +115,7 @@ async def test_while_it_is_completed(parties: Parties, moment: str) -> None:
         ("target", {"customer": "source", "source": "customer"}),
     ],
 )
-async def test_one_hangs_up_meanwhile(
+async def test_a_hangup_without_an_engine_ends_the_transfer(
     parties: Parties, leaving: str, expected: dict[str, str]
 ) -> None:
     """Without the source it is completed, without the target it has failed."""
@@ -131,7 +131,7 @@ async def test_one_hangs_up_meanwhile(
         await transfer.wait_for_state("failed", "target_hangup")
 
 
-async def test_the_customer_hangs_up_meanwhile(parties: Parties) -> None:
+async def test_a_customer_hangup_without_an_engine_ends_the_call(parties: Parties) -> None:
     """The next engine lets the others go."""
     transfer = await start_answered(parties)
     await parties.expect_audio(**ANSWERED)

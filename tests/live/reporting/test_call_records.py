@@ -37,7 +37,7 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[RecordsApi]:
         yield found
 
 
-async def test_a_call_that_ended_has_a_record(lab: Lab, api: RecordsApi) -> None:
+async def test_an_ended_call_has_a_record(lab: Lab, api: RecordsApi) -> None:
     """Who talked, for how long, what was held meanwhile; found by its filters."""
     began_ms = time.time() * 1_000
     async with Phone.answering(lab.trunk_port) as phone, Phone.ringing(free_port()) as far:
@@ -80,7 +80,7 @@ async def test_a_call_that_ended_has_a_record(lab: Lab, api: RecordsApi) -> None
         assert [each["reqId"] for each in page["data"]] == [call], query
 
 
-async def test_a_call_that_nobody_answered(lab: Lab, api: RecordsApi) -> None:
+async def test_an_unanswered_call_is_missed(lab: Lab, api: RecordsApi) -> None:
     """It is missed, and only rang."""
     async with Phone.refusing(lab.trunk_port, 486) as phone:
         call = await lab.call(account=ACCOUNT, to="+15550101")

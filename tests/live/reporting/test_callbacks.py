@@ -28,7 +28,7 @@ async def _events_to_end(customer: CallbackServer, call: str) -> list[dict[str, 
     return [each.event for each in customer.requests if each.id.startswith(call)]
 
 
-async def test_each_step_of_a_call(lab: Lab) -> None:
+async def test_each_call_event_is_reported(lab: Lab) -> None:
     """A call that is made, with a dialled leg: told in order, signed, with its references."""
     account, port = "told1", free_port()
     async with (
@@ -64,7 +64,7 @@ async def test_each_step_of_a_call(lab: Lab) -> None:
         assert Webhook(secret).verify(got.body, dict(got.headers)) == got.event
 
 
-async def test_how_unanswered_calls_end(lab: Lab) -> None:
+async def test_unanswered_calls_report_their_status(lab: Lab) -> None:
     """Busy, no-answer, failed and canceled are told as the status of the end."""
     account = "told2"
     async with CallbackServer() as customer:
@@ -81,7 +81,7 @@ async def test_how_unanswered_calls_end(lab: Lab) -> None:
             assert (await _events_to_end(customer, call))[-1]["callStatus"] == "canceled"
 
 
-async def test_a_call_that_comes_in(lab: Lab) -> None:
+async def test_an_inbound_call_is_reported_to_its_target(lab: Lab) -> None:
     """Its number's route may name a target; the account's is the default."""
     account = "told3"
     async with CallbackServer() as customer, GrpcCallbackServer() as other:
@@ -118,7 +118,7 @@ async def test_a_call_that_comes_in(lab: Lab) -> None:
         ("auto-set", "nobody"),
     ],
 )
-async def test_what_is_no_target(lab: Lab, target: str, account: str) -> None:
+async def test_an_invalid_target_is_rejected(lab: Lab, target: str, account: str) -> None:
     """It is refused before anybody is called, by the field's name and what is allowed."""
     with pytest.raises(RequestError) as refused:
         await lab.call(to="+15550100", account=account, statusCallbackUrl=target)

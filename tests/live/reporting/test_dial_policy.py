@@ -92,7 +92,7 @@ def dial(number: str, then: object = None, **data: Any) -> dict[str, object]:
     return {"type": "dial", "data": {"number": number, **data}, "action": then}
 
 
-async def test_a_webhooks_dial_to_who_may_not_be_called(
+async def test_a_webhook_cannot_dial_a_forbidden_number(
     customer: RestrictedAccount, hooks: WebhookServer
 ) -> None:
     """The PBX is not asked for it; the webhook is told why, and the call goes on to another."""
@@ -119,7 +119,7 @@ async def test_a_webhooks_dial_to_who_may_not_be_called(
     assert await customer.refusal_reasons(call) == ["not_allowed"]
 
 
-async def test_who_is_on_the_list_is_not_called(
+async def test_a_number_on_the_dnc_list_is_not_called(
     customer: RestrictedAccount, hooks: WebhookServer
 ) -> None:
     """Neither by a request, which is told which field it is, nor by what a webhook dials later."""
@@ -145,7 +145,7 @@ async def test_who_is_on_the_list_is_not_called(
     await customer.lab.wait_ended(call)
 
 
-async def test_what_the_store_lost_is_put_again(customer: RestrictedAccount) -> None:
+async def test_the_policy_is_published_again_after_data_loss(customer: RestrictedAccount) -> None:
     """Terms and lists come from the database; nobody has to do anything."""
     await customer.change_dnc_list("subscribe", LISTED)
     async with Redis(port=customer.lab.valkey.port) as client:

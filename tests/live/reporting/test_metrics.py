@@ -10,7 +10,7 @@ from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 
 
-async def test_a_calls_figures_are_plausible(
+async def test_metrics_of_a_call_are_plausible(
     lab: Lab, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
     """A call that plays, listens and asks is counted throughout, by its slot, in sensible times."""
@@ -37,7 +37,7 @@ async def test_a_calls_figures_are_plausible(
         assert more.of(f"switchroom_{fault}_total") == 0
 
 
-async def test_a_quiet_engine_holds_all_and_lacks_nothing(lab: Lab) -> None:
+async def test_an_idle_engine_holds_all_slots(lab: Lab) -> None:
     """With one engine all slots are held, nodes and store are up, and nothing waits."""
     now = await _figures(lab)
     held = [value for (name, _), value in now.items() if name == "switchroom_slot_held"]

@@ -30,7 +30,7 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
         await made.wait_empty()
 
 
-async def test_records_survive_an_engine(
+async def test_records_survive_the_death_of_an_engine(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Killed under six calls: each has one record that adds up, and replays the same."""

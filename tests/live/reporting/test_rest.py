@@ -22,7 +22,7 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
         yield running
 
 
-async def test_a_call_is_driven_over_rest(api: Api, parties: Parties) -> None:
+async def test_a_call_is_controlled_over_rest(api: Api, parties: Parties) -> None:
     """Made, muted, transferred, made a conference, ended; the phones tell who hears whom."""
     token = await api.token()
 
@@ -85,7 +85,7 @@ async def test_the_source_is_called_first(api: Api, parties: Parties) -> None:
     await parties.hang_up()
 
 
-async def test_an_engine_that_is_away_is_told_as_such(api: Api, lab: Lab) -> None:
+async def test_an_unavailable_engine_is_reported_as_503(api: Api, lab: Lab) -> None:
     """503 while it is gone, and again work when it is back; the layer itself lives on."""
     token = await api.token()
     await lab.engine.kill()

@@ -50,7 +50,7 @@ async def test_a_conference_with_an_agent(talk: Parties) -> None:
     assert refused.value.problem["code"] == "no_such_session"
 
 
-async def test_an_agents_own_leg_is_hung_up(talk: Parties) -> None:
+async def test_hangup_by_agent_id_ends_the_leg_of_the_agent(talk: Parties) -> None:
     """By the agent's name, wherever in the call it is."""
     await talk.control("dial", target=f"agent:{BOB}")
     await talk.expect_audio(**all_hear_all("customer", "source", "target"))

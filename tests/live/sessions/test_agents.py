@@ -41,7 +41,7 @@ async def wait_for_presence(lab: Lab, presence: str, timeout_s: float = 1.0) -> 
     await until(is_so, timeout_s=timeout_s, what=f"sales7 to be {presence}")
 
 
-async def test_a_phone_comes_and_goes(sales7: Lab) -> None:
+async def test_presence_follows_registration(sales7: Lab) -> None:
     """Within a second of its registration an agent is online, and offline when it is taken back."""
     port = free_port()
     await register(sales7.pbx, "1002", port)
@@ -51,7 +51,7 @@ async def test_a_phone_comes_and_goes(sales7: Lab) -> None:
     await wait_for_presence(sales7, "offline")
 
 
-async def test_presence_is_known_after_an_outage(sales7: Lab) -> None:
+async def test_presence_is_restored_after_an_outage(sales7: Lab) -> None:
     """A new engine knows who registered before it; without the PBX nobody knows."""
     await register(sales7.pbx, "1002", free_port())
     await sales7.engine.kill()
@@ -63,7 +63,7 @@ async def test_presence_is_known_after_an_outage(sales7: Lab) -> None:
     await wait_for_presence(sales7, "online", 10.0)  # Asterisk keeps registrations
 
 
-async def test_an_agent_is_called_where_the_directory_says(sales7: Lab) -> None:
+async def test_an_agent_is_called_at_the_directory_endpoint(sales7: Lab) -> None:
     """Agent sales7 is 1002's phone, and busy for as long as the call has it."""
     async with Phone.agent(sales7.pbx, "1002", after_ms=300) as phone:
         await wait_for_presence(sales7, "online")
@@ -77,7 +77,7 @@ async def test_an_agent_is_called_where_the_directory_says(sales7: Lab) -> None:
         assert not (await show_agent(sales7))["busy"]
 
 
-async def test_an_agents_own_call_is_the_agents(sales7: Lab) -> None:
+async def test_a_call_from_an_agent_makes_the_agent_busy(sales7: Lab) -> None:
     """A call from 1002's phone is a leg of sales7, who is busy; 1001's is 1001's."""
     for phone, agent in (("1002", "sales7"), ("1001", "1001")):
         number = await sales7.add_number(_gather())
@@ -90,7 +90,7 @@ async def test_an_agents_own_call_is_the_agents(sales7: Lab) -> None:
         await sales7.wait_ended(call["callId"])
 
 
-async def test_the_trunk_is_no_agent(lab: Lab) -> None:
+async def test_the_trunk_is_not_an_agent(lab: Lab) -> None:
     """Neither by its name nor by the directory: nothing is dialled."""
     async with Phone.answering(lab.trunk_port) as phone:
         view = await lab.wait_ended(await lab.call(to="agent:trunk"))
@@ -112,7 +112,7 @@ class ShortRegistrationPbx(Pbx):
         file.write_text(file.read_text().replace(aor, f"{aor}minimum_expiration = 1\n"))
 
 
-async def test_a_registration_runs_out(tmp_path: Path) -> None:
+async def test_an_expired_registration_is_offline(tmp_path: Path) -> None:
     """An agent whose phone is silent is offline a few seconds after the registration's end."""
     async with (
         Valkey(tmp_path / "valkey") as valkey,

@@ -23,7 +23,7 @@ async def conference(parties: Parties, hooks: WebhookServer) -> Conference:
     return conference
 
 
-async def test_four_hear_all_others(parties: Parties, conference: Conference) -> None:
+async def test_four_members_hear_one_another(parties: Parties, conference: Conference) -> None:
     """And nobody itself; then the members are shown."""
     await conference.wait_for_state("in-progress")
     members = (await conference.view())["members"]
@@ -31,7 +31,7 @@ async def test_four_hear_all_others(parties: Parties, conference: Conference) ->
     assert [each.get("agent_id") for each in members] == [None, "ada", None, None]
 
 
-async def test_who_comes_is_heard_when_it_answers(parties: Parties) -> None:
+async def test_a_new_member_is_heard_after_the_answer(parties: Parties) -> None:
     """While the third rings, the two talk on; asked again, it is not called twice."""
     await parties.connect()
     target = await parties.add_phone("target", picks_up=False)
@@ -47,7 +47,9 @@ async def test_who_comes_is_heard_when_it_answers(parties: Parties) -> None:
 
 
 @pytest.mark.parametrize("name", ["target", "source"])
-async def test_kick(parties: Parties, conference: Conference, name: str) -> None:
+async def test_a_kicked_member_is_hung_up(
+    parties: Parties, conference: Conference, name: str
+) -> None:
     """Who is put out is hung up, the others go on."""
     view = await conference.kick(name)
     assert next(m for m in view["members"] if m["state"] == "complete")["reason"] == "kicked"
@@ -55,7 +57,7 @@ async def test_kick(parties: Parties, conference: Conference, name: str) -> None
     await parties.expect_audio(**all_hear_all(*(each for each in FOUR if each != name)))
 
 
-async def test_leave(parties: Parties, conference: Conference) -> None:
+async def test_a_leaving_member_is_hung_up(parties: Parties, conference: Conference) -> None:
     """Who leaves is hung up, the others go on; when one is left, the tree goes on."""
     await conference.leave("fourth")
     await parties["fourth"].wait_ended()
@@ -64,7 +66,9 @@ async def test_leave(parties: Parties, conference: Conference) -> None:
     await parties.expect_audio(customer="source", source="customer")
 
 
-async def test_one_is_left(parties: Parties, conference: Conference, hooks: WebhookServer) -> None:
+async def test_the_last_member_continues_with_the_tree(
+    parties: Parties, conference: Conference, hooks: WebhookServer
+) -> None:
     """It is completed, and the dial's action runs on the customer."""
     for name in FOUR[1:]:
         await parties[name].hang_up()
@@ -73,7 +77,9 @@ async def test_one_is_left(parties: Parties, conference: Conference, hooks: Webh
     await parties["customer"].wait_ended()
 
 
-async def test_the_main_party_leaves(parties: Parties, conference: Conference) -> None:
+async def test_the_conference_continues_without_the_main_leg(
+    parties: Parties, conference: Conference
+) -> None:
     """The others go on without the customer; when one is left, it is hung up."""
     await parties["customer"].hang_up()
     await parties.expect_audio(**all_hear_all(*FOUR[1:]))
@@ -84,7 +90,7 @@ async def test_the_main_party_leaves(parties: Parties, conference: Conference) -
     await conference.wait_for_state("completed")
 
 
-async def test_mute(parties: Parties, conference: Conference) -> None:
+async def test_a_muted_member_is_not_heard(parties: Parties, conference: Conference) -> None:
     """Who is muted is heard by nobody and hears all; who is deaf is heard by all."""
     leg = await parties.leg("target")
     await parties.control("mute", channelId=leg)
@@ -95,7 +101,7 @@ async def test_mute(parties: Parties, conference: Conference) -> None:
     await parties.expect_audio(**all_hear_all(*FOUR))
 
 
-async def test_hold(parties: Parties, conference: Conference) -> None:
+async def test_a_held_member_hears_music(parties: Parties, conference: Conference) -> None:
     """Who is held hears music, and the others one another."""
     leg = await parties.leg("target")
     await parties.control("hold", channelId=leg)
@@ -104,7 +110,9 @@ async def test_hold(parties: Parties, conference: Conference) -> None:
     await parties.expect_audio(**all_hear_all(*FOUR))
 
 
-async def test_coach(parties: Parties, conference: Conference) -> None:
+async def test_only_the_coached_member_hears_the_coach(
+    parties: Parties, conference: Conference
+) -> None:
     """Only who is coached hears the coach, who hears all; then all hear it again."""
     for _ in range(2):
         await conference.coach("fourth", "source")
@@ -120,7 +128,9 @@ async def test_coach(parties: Parties, conference: Conference) -> None:
         await parties.expect_audio(**all_hear_all(*FOUR))
 
 
-async def test_who_is_coached_leaves(parties: Parties, conference: Conference) -> None:
+async def test_a_coach_stays_muted_when_the_coached_member_leaves(
+    parties: Parties, conference: Conference
+) -> None:
     """The coach hears the others, and is heard by nobody until it is unmuted."""
     await conference.coach("fourth", "source")
     await parties.expect_audio(customer="source target", source="customer target fourth")
@@ -130,7 +140,9 @@ async def test_who_is_coached_leaves(parties: Parties, conference: Conference) -
     await parties.expect_audio(**all_hear_all("customer", "target", "fourth"))
 
 
-async def test_the_coach_leaves(parties: Parties, conference: Conference) -> None:
+async def test_the_others_continue_when_the_coach_leaves(
+    parties: Parties, conference: Conference
+) -> None:
     """The others notice nothing."""
     await conference.coach("fourth", "source")
     await parties.expect_audio(customer="source target", source="customer target fourth")
@@ -138,7 +150,7 @@ async def test_the_coach_leaves(parties: Parties, conference: Conference) -> Non
     await parties.expect_audio(**all_hear_all(*FOUR[:3]))
 
 
-async def test_a_coach_is_not_coached(parties: Parties, conference: Conference) -> None:
+async def test_a_coach_cannot_be_coached(parties: Parties, conference: Conference) -> None:
     """That is refused, and nothing changes."""
     await conference.coach("fourth", "source")
     with pytest.raises(RequestError) as refused:
@@ -150,7 +162,9 @@ async def test_a_coach_is_not_coached(parties: Parties, conference: Conference) 
 
 
 @pytest.mark.parametrize("song", [False, True])
-async def test_one_waits_for_another(parties: Parties, sounds: MediaServer, song: bool) -> None:
+async def test_the_customer_hears_music_until_the_next_member_answers(
+    parties: Parties, sounds: MediaServer, song: bool
+) -> None:
     """The source leaves while the target rings: the customer hears music until it answers."""
     await parties.connect()
     target = await parties.add_phone("target", picks_up=False)
@@ -163,7 +177,7 @@ async def test_one_waits_for_another(parties: Parties, sounds: MediaServer, song
     await parties.expect_audio(customer="target", target="customer")
 
 
-async def test_nobody_comes(parties: Parties) -> None:
+async def test_a_conference_without_a_new_member_is_completed(parties: Parties) -> None:
     """The two go on talking, and the conference is completed."""
     await parties.connect()
     await parties.add_refusing("target", 486)

@@ -20,7 +20,7 @@ def prompt(sounds: MediaServer) -> dict[str, object]:
     return {"type": "play", "data": {"audioUrl": sounds.tone(1300, PROMPT_MS)}}
 
 
-async def test_into_a_conversation(parties: Parties) -> None:
+async def test_a_party_is_dialled_into_a_conversation(parties: Parties) -> None:
     """The two talk on while it rings; when it has answered, all hear one another."""
     await parties.connect()
     leg = await dial(parties, "target", picks_up=False)
@@ -35,7 +35,9 @@ async def test_into_a_conversation(parties: Parties) -> None:
     await parties.expect_audio(customer="source", source="customer")
 
 
-async def test_into_a_prompt(parties: Parties, sounds: MediaServer) -> None:
+async def test_a_prompt_restarts_after_a_dialled_party(
+    parties: Parties, sounds: MediaServer
+) -> None:
     """It is heard until the party answers, and once more from its beginning after the talk."""
     caller = await parties.call_in(await parties.lab.add_number(prompt(sounds)))
     await parties.expect_audio(customer="prompt")
@@ -49,7 +51,9 @@ async def test_into_a_prompt(parties: Parties, sounds: MediaServer) -> None:
     assert after.length_ms == approx(PROMPT_MS, abs=60)
 
 
-async def test_into_a_prompt_that_ends(parties: Parties, sounds: MediaServer) -> None:
+async def test_the_call_ends_with_its_prompt_while_a_party_rings(
+    parties: Parties, sounds: MediaServer
+) -> None:
     """While the party rings the tree goes on; it is over, and so is the call."""
     caller = await parties.call_in(await parties.lab.add_number(prompt(sounds)))
     await dial(parties, "target", picks_up=False)
@@ -58,10 +62,12 @@ async def test_into_a_prompt_that_ends(parties: Parties, sounds: MediaServer) ->
     assert [each.length_ms for each in caller.tones_heard(1300)] == [approx(PROMPT_MS, abs=60)]
 
 
-async def test_into_a_gather(parties: Parties, hooks: WebhookServer) -> None:
+async def test_a_gather_restarts_after_a_dialled_party(
+    parties: Parties, hooks: WebhookServer
+) -> None:
     """It begins anew after the talk: what was pressed before and during it does not count."""
     data = {"maxDigits": 2, "timeout": 5000, "digitTimeout": 5000}
-    gather = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
+    gather = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     caller = await parties.call_in(await parties.lab.add_number(gather))
     await parties.lab.wait_for_state(parties.call, "gathering")
     await caller.press("1")
@@ -71,10 +77,12 @@ async def test_into_a_gather(parties: Parties, hooks: WebhookServer) -> None:
     await parties["target"].hang_up()
     await parties.lab.wait_for_state(parties.call, "gathering")
     await caller.press("34")
-    assert (await hooks.wait_for_request("/told")).body["dtmf"] == "34"
+    assert (await hooks.wait_for_request("/result")).body["dtmf"] == "34"
 
 
-async def test_into_a_question(parties: Parties, hooks: WebhookServer, sounds: MediaServer) -> None:
+async def test_a_webhook_answer_runs_after_a_dialled_party(
+    parties: Parties, hooks: WebhookServer, sounds: MediaServer
+) -> None:
     """The webhook answers during the talk: what it said runs afterwards."""
     url = hooks.answers("/next", prompt(sounds), after_ms=1500)
     caller = await parties.call_in(await parties.lab.add_number(url))
@@ -87,7 +95,7 @@ async def test_into_a_question(parties: Parties, hooks: WebhookServer, sounds: M
     assert len(hooks.requests_to("/next")) == 1
 
 
-async def test_into_a_dial(parties: Parties) -> None:
+async def test_the_first_of_two_dialled_parties_wins(parties: Parties) -> None:
     """The first to answer wins, and the other rings no more."""
     source = await parties.add_phone("source", picks_up=False)
     number = await parties.lab.add_number({"type": "dial", "data": {"number": source.address}})
@@ -99,7 +107,7 @@ async def test_into_a_dial(parties: Parties) -> None:
     assert source.status == 487
 
 
-async def test_hang_up_one_channel(parties: Parties) -> None:
+async def test_one_channel_is_hung_up(parties: Parties) -> None:
     """One of three goes, the others talk on; then one of two, and what follows the dial runs."""
     await parties.connect()
     leg = await dial(parties, "target")
@@ -114,7 +122,7 @@ async def test_hang_up_one_channel(parties: Parties) -> None:
         await parties[name].wait_ended()
 
 
-async def test_hang_up_one_that_rings(parties: Parties) -> None:
+async def test_a_ringing_channel_is_hung_up(parties: Parties) -> None:
     """It rings no more, and the others notice nothing."""
     await parties.connect()
     leg = await dial(parties, "target", picks_up=False)
@@ -124,7 +132,7 @@ async def test_hang_up_one_that_rings(parties: Parties) -> None:
     await parties.expect_audio(customer="source", source="customer")
 
 
-async def test_hang_up_an_agents_own_leg(
+async def test_the_leg_of_an_agent_is_hung_up(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The agent is let go, the customer hears what follows."""
@@ -135,7 +143,7 @@ async def test_hang_up_an_agents_own_leg(
     assert hooks.requests_to("/after")[0].body["dial"]["status"] == "completed"
 
 
-async def test_hang_up_the_call(parties: Parties) -> None:
+async def test_the_whole_call_is_hung_up(parties: Parties) -> None:
     """All are let go; it can be asked for once."""
     await parties.connect()
     await dial(parties, "target")

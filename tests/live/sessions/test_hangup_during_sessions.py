@@ -10,7 +10,7 @@ from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.until import until
 
 
-async def test_a_hangup_that_was_granted_goes_with_the_slot(tmp_path: Path) -> None:
+async def test_an_accepted_hangup_survives_a_takeover(tmp_path: Path) -> None:
     """It is in the store when it is granted: the phone is told by whoever can."""
     cluster = Cluster(tmp_path, engines=0)
     ari = cluster.nodes[0].ports.ari

@@ -35,7 +35,7 @@ async def test_mute_in_a_conversation(
         await parties.expect_audio(customer="source", source="customer")
 
 
-async def test_a_mute_acts_at_once(parties: Parties) -> None:
+async def test_a_mute_takes_effect_at_once(parties: Parties) -> None:
     """The last that is heard of who is muted came before the request, or hardly after it."""
     await parties.connect()
     requested_ms = now_ms()
@@ -44,7 +44,7 @@ async def test_a_mute_acts_at_once(parties: Parties) -> None:
     assert parties.listener("source").last_ms("customer") - requested_ms < SOON_MS
 
 
-async def test_another_direction(parties: Parties) -> None:
+async def test_a_mute_replaces_the_previous_direction(parties: Parties) -> None:
     """A mute in another direction takes the place of the one before."""
     await parties.connect()
     await mute(parties, "customer", "both")
@@ -71,13 +71,13 @@ async def test_mute_during_a_gather(
 ) -> None:
     """Who is muted in a gather's prompt is not heard by anybody anyhow: prompt and keys count."""
     data = {"audioUrl": sounds.tone(1300, 6000), "maxDigits": 1}
-    gather = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
+    gather = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     await parties.call_in(await parties.lab.add_number(gather))
     await parties.expect_audio(customer="prompt")
     await mute(parties, "customer", "in")
     await parties.expect_audio(customer="prompt")
     await parties["customer"].press("4")
-    assert (await hooks.wait_for_request("/told")).body["dtmf"] == "4"
+    assert (await hooks.wait_for_request("/result")).body["dtmf"] == "4"
 
 
 async def test_hold_in_a_conversation(parties: Parties) -> None:
@@ -125,7 +125,7 @@ async def test_hold_during_a_prompt(parties: Parties, sounds: MediaServer) -> No
 async def test_hold_during_a_gather(parties: Parties, hooks: WebhookServer) -> None:
     """Its clocks stand still and keys count for nothing; after unhold they count."""
     data = {"maxDigits": 1, "timeout": 2500}
-    gather = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
+    gather = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     caller = await parties.call_in(await parties.lab.add_number(gather))
     await parties.lab.wait_for_state(parties.call, "gathering")
     leg = await parties.leg("customer")
@@ -134,11 +134,11 @@ async def test_hold_during_a_gather(parties: Parties, hooks: WebhookServer) -> N
     await parties.expect_audio(customer="music")
     await caller.press("1")
     await parties.expect_audio_for(3000, {"customer": "music"})
-    assert not hooks.requests_to("/told")
+    assert not hooks.requests_to("/result")
     await parties.control("unhold", channelId=leg)
     await parties.expect_audio(customer="")
     await caller.press("2")
-    result = await hooks.wait_for_request("/told")
+    result = await hooks.wait_for_request("/result")
     assert result.at_ms - requested_ms > 3000
     assert (result.body["dtmf"], result.body["reason"]) == ("2", "max-digits")
 

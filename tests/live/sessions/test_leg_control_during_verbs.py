@@ -77,7 +77,7 @@ async def test_mute_in_a_consultation(parties: Parties) -> None:
     await assert_handed_over(parties)
 
 
-async def test_music_of_ones_own(parties: Parties, sounds: MediaServer) -> None:
+async def test_hold_and_mute_with_custom_hold_music(parties: Parties, sounds: MediaServer) -> None:
     """On hold it is heard on; who waits with it is muted at once, and hears it again afterwards."""
     await start_ringing(parties, "blind", mohAudioUrl=sounds.tone(1550, 500))
     await control_leg(parties, "hold", "customer")

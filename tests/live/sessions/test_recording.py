@@ -21,7 +21,7 @@ from tests.harness.phones.sessions import Transfer
 from tests.harness.servers.engine import RequestError
 
 
-async def test_both_sides_are_recorded_apart(lab: Lab) -> None:
+async def test_both_sides_are_recorded_separately(lab: Lab) -> None:
     """The caller is on the left, what it hears on the right; its length is told."""
     async with recorded_call(lab) as (call, caller, _far):
         await caller.hang_up()
@@ -36,7 +36,7 @@ async def test_both_sides_are_recorded_apart(lab: Lab) -> None:
     assert found.length_ms == approx(result["recordingDuration"] * 1000, abs=500)
 
 
-async def test_a_call_that_is_made_is_recorded(lab: Lab) -> None:
+async def test_an_outbound_call_is_recorded(lab: Lab) -> None:
     """The guide's form of recordCall; a party that is called stands on the left."""
     async with Phone.answering(lab.trunk_port, tone_hz=CALLEE_HZ) as far:
         action = {"type": "say", "data": {"text": "Press any key."}}
@@ -101,7 +101,7 @@ async def test_a_transfer_is_recorded_to_its_end(parties: Parties, lab: Lab) -> 
 
 
 @pytest.mark.parametrize("value", ["yes", 1, {"enabled": True}, {"enable": "true"}, [True]])
-async def test_a_wish_that_is_neither_form_is_refused(lab: Lab, value: object) -> None:
+async def test_an_invalid_record_call_value_is_refused(lab: Lab, value: object) -> None:
     """The wish is a boolean, or an object with enable."""
     with pytest.raises(RequestError) as refused:
         await lab.call(to="+4722222222", recordCall=value)
@@ -113,7 +113,9 @@ async def test_a_wish_that_is_neither_form_is_refused(lab: Lab, value: object) -
     ("path", "status", "code"),
     [("pause", 409, "not_recorded"), ("stop", 409, "not_recorded"), ("erase", 404, "http_404")],
 )
-async def test_what_can_not_be_done_is_refused(lab: Lab, path: str, status: int, code: str) -> None:
+async def test_an_impossible_recording_action_is_refused(
+    lab: Lab, path: str, status: int, code: str
+) -> None:
     """A call that is not recorded can't be paused."""
     async with recorded_call(lab, recordCall=False) as (call, caller, _far):
         with pytest.raises(RequestError) as refused:

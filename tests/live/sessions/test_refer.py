@@ -36,7 +36,7 @@ def _is_status(line: str) -> bool:
     return line.startswith("SIP/2.0 ") and not line.startswith("SIP/2.0 100")
 
 
-async def test_a_refer_to_a_number(talk: Parties) -> None:
+async def test_a_refer_to_a_number_is_a_blind_transfer(talk: Parties) -> None:
     """The phone is told 200 and let go; the customer hears music, then the number."""
     target = await talk.add_phone("target", picks_up=False, port=talk.lab.trunk_port)
     talk["source"].refer(NUMBER)
@@ -51,7 +51,7 @@ async def test_a_refer_to_a_number(talk: Parties) -> None:
     assert (transfer["target"], transfer["sourceAgentId"]) == ("+15550100", "ada")
 
 
-async def test_a_refer_by_who_was_called_first(parties: Parties) -> None:
+async def test_the_first_called_party_can_refer(parties: Parties) -> None:
     """The phone's leg was the one that the tree ran on: the call goes on without it."""
     await parties.connect_from_source()
     await parties.add_phone("target", port=parties.lab.trunk_port)
@@ -61,7 +61,7 @@ async def test_a_refer_by_who_was_called_first(parties: Parties) -> None:
     await parties.expect_audio(customer="target", target="customer")
 
 
-async def test_a_refer_during_a_prompt(parties: Parties, sounds: MediaServer) -> None:
+async def test_a_refer_during_a_prompt_is_declined(parties: Parties, sounds: MediaServer) -> None:
     """Nobody talks to the phone who could be handed over: it is declined, the prompt goes on."""
     prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 4000)}}
     source = await parties.add_phone("source")
@@ -74,7 +74,9 @@ async def test_a_refer_during_a_prompt(parties: Parties, sounds: MediaServer) ->
     assert_uninterrupted(source.tones_heard(1300))
 
 
-async def test_a_number_that_is_busy(talk: Parties, hooks: WebhookServer) -> None:
+async def test_a_refer_to_a_busy_number_continues_the_tree(
+    talk: Parties, hooks: WebhookServer
+) -> None:
     """The phone is gone by then: the tree goes on after the dial."""
     await talk.add_refusing("target", 486, port=talk.lab.trunk_port)
     talk["source"].refer(NUMBER)
@@ -83,7 +85,7 @@ async def test_a_number_that_is_busy(talk: Parties, hooks: WebhookServer) -> Non
     await talk["customer"].wait_ended()
 
 
-async def test_a_refer_with_replaces(talk: Parties) -> None:
+async def test_a_refer_with_replaces_is_declined(talk: Parties) -> None:
     """It is declined with 603, and the two talk on."""
     replaced = "?Replaces=abc%40127.0.0.1%3Bto-tag%3D1%3Bfrom-tag%3D2"
     talk["source"].refer(NUMBER.replace(">", f"{replaced}>"))
@@ -92,7 +94,7 @@ async def test_a_refer_with_replaces(talk: Parties) -> None:
     await talk.expect_audio(customer="source", source="customer")
 
 
-async def test_the_trunk_may_not(two: TwoNodes) -> None:
+async def test_a_refer_from_the_trunk_is_declined(two: TwoNodes) -> None:
     """As a node is installed, whoever is behind the trunk is declined by Asterisk itself."""
     async with Phone.answering(free_port(), tone_hz=400) as phone:
         call = await two.call(to=phone.address)
@@ -103,7 +105,7 @@ async def test_the_trunk_may_not(two: TwoNodes) -> None:
         assert (view["state"], view.get("transfers")) == ("gathering", None)
 
 
-async def test_a_refer_in_a_conference(talk: Parties) -> None:
+async def test_a_refer_in_a_conference_is_declined(talk: Parties) -> None:
     """There is no customer to be handed over: it is declined, and all talk on."""
     target = await talk.add_phone("target")
     await talk.control("dial", target=target.address)

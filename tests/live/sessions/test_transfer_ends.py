@@ -43,7 +43,7 @@ async def assert_tree_continues(parties: Parties, hooks: WebhookServer, status: 
     await parties["customer"].wait_ended()
 
 
-async def test_canceled_while_it_rings(talk: Parties) -> None:
+async def test_canceling_while_ringing_reconnects(talk: Parties) -> None:
     """The target stops ringing, the two are together again."""
     transfer = await start_ringing(talk)
     view = await transfer.cancel()
@@ -53,7 +53,7 @@ async def test_canceled_while_it_rings(talk: Parties) -> None:
     await assert_reconnected(talk)
 
 
-async def test_canceled_after_the_answer(talk: Parties) -> None:
+async def test_canceling_after_the_answer_reconnects(talk: Parties) -> None:
     """The target is hung up."""
     transfer = await start_answered(talk)
     await transfer.cancel()
@@ -61,7 +61,9 @@ async def test_canceled_after_the_answer(talk: Parties) -> None:
     await assert_reconnected(talk)
 
 
-async def test_a_blind_one_canceled(talk: Parties, hooks: WebhookServer) -> None:
+async def test_canceling_a_blind_transfer_continues_the_tree(
+    talk: Parties, hooks: WebhookServer
+) -> None:
     """The source hung up: the tree goes on."""
     transfer = await start_ringing(talk, "blind")
     await transfer.cancel()
@@ -78,7 +80,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("status", "reason"), [each[:2] for each in REFUSALS])
-async def test_the_target_refuses(talk: Parties, status: int, reason: str) -> None:
+async def test_a_refusal_by_the_target_reconnects(talk: Parties, status: int, reason: str) -> None:
     """Source and customer are together again."""
     await talk.add_refusing("target", status)
     transfer = Transfer(talk)
@@ -88,7 +90,7 @@ async def test_the_target_refuses(talk: Parties, status: int, reason: str) -> No
 
 
 @pytest.mark.parametrize(("status", "reason", "result"), REFUSALS)
-async def test_the_target_of_a_blind_one_refuses(
+async def test_a_refused_blind_transfer_continues_the_tree(
     talk: Parties, hooks: WebhookServer, status: int, reason: str, result: str
 ) -> None:
     """The customer goes on with what follows the dial."""
@@ -99,7 +101,7 @@ async def test_the_target_of_a_blind_one_refuses(
     await assert_tree_continues(talk, hooks, result)
 
 
-async def test_the_target_does_not_answer(talk: Parties) -> None:
+async def test_an_unanswered_transfer_reconnects(talk: Parties) -> None:
     """After the timeout it rings no more."""
     transfer = await start_ringing(talk, timeout=1)
     await transfer.wait_for_state("failed", "target_no_answer")
@@ -107,7 +109,7 @@ async def test_the_target_does_not_answer(talk: Parties) -> None:
     await assert_reconnected(talk)
 
 
-async def test_the_target_of_a_blind_one_does_not_answer(
+async def test_an_unanswered_blind_transfer_continues_the_tree(
     talk: Parties, hooks: WebhookServer
 ) -> None:
     """The tree goes on."""
@@ -116,7 +118,7 @@ async def test_the_target_of_a_blind_one_does_not_answer(
     await assert_tree_continues(talk, hooks, "no-answer")
 
 
-async def test_the_target_leaves_after_the_answer(talk: Parties) -> None:
+async def test_a_target_hangup_after_the_answer_reconnects(talk: Parties) -> None:
     """The source has the customer back."""
     transfer = await start_answered(talk)
     await talk["target"].hang_up()
@@ -125,7 +127,7 @@ async def test_the_target_leaves_after_the_answer(talk: Parties) -> None:
 
 
 @pytest.mark.parametrize("state", ["ringing", "answered"])
-async def test_the_customer_hangs_up(talk: Parties, state: str) -> None:
+async def test_a_customer_hangup_ends_the_call(talk: Parties, state: str) -> None:
     """The call was the customer's: all is over."""
     transfer = await (start_answered(talk) if state == "answered" else start_ringing(talk))
     await talk["customer"].hang_up()
@@ -134,7 +136,7 @@ async def test_the_customer_hangs_up(talk: Parties, state: str) -> None:
         await talk[name].wait_ended()
 
 
-async def test_the_customer_of_an_agents_call_hangs_up(parties: Parties) -> None:
+async def test_a_customer_hangup_ends_the_call_of_an_agent(parties: Parties) -> None:
     """The call was the agent's, who is let go with the target."""
     await parties.connect_from_source()
     transfer = await start_answered(parties)
@@ -144,7 +146,7 @@ async def test_the_customer_of_an_agents_call_hangs_up(parties: Parties) -> None
         await parties[name].wait_ended()
 
 
-async def test_who_was_held_stays_held(talk: Parties) -> None:
+async def test_a_held_customer_stays_held_after_a_failed_transfer(talk: Parties) -> None:
     """A customer who was on hold before is so after a transfer that fails."""
     leg = await talk.leg("customer")
     await talk.control("hold", channelId=leg)
@@ -157,7 +159,7 @@ async def test_who_was_held_stays_held(talk: Parties) -> None:
     await assert_reconnected(talk)
 
 
-async def test_who_was_held_is_handed_over(talk: Parties) -> None:
+async def test_a_completed_transfer_takes_the_customer_off_hold(talk: Parties) -> None:
     """A transfer that is completed takes the customer off hold."""
     await talk.control("hold", channelId=await talk.leg("customer"))
     transfer = await start_answered(talk)

@@ -51,7 +51,7 @@ async def assert_handed_over(parties: Parties) -> None:
     await parties["customer"].wait_ended()
 
 
-async def test_attended(talk: Parties, attended: Transfer) -> None:
+async def test_an_attended_transfer_is_completed(talk: Parties, attended: Transfer) -> None:
     """Ringing for the source, music for the customer; source and target; customer and target."""
     await talk.expect_audio(source="ringing", customer="music", target="")
     await talk["target"].pick_up()
@@ -65,7 +65,7 @@ async def test_attended(talk: Parties, attended: Transfer) -> None:
         )
 
 
-async def test_asked_again(talk: Parties, answered: Transfer) -> None:
+async def test_repeated_requests_change_nothing(talk: Parties, answered: Transfer) -> None:
     """Begun again it is the same session, and completed again it stays as it is."""
     session = answered.id
     assert (await answered.start())["transferSessionId"] == session
@@ -75,14 +75,16 @@ async def test_asked_again(talk: Parties, answered: Transfer) -> None:
     await assert_handed_over(talk)
 
 
-async def test_the_source_hangs_up_after_the_answer(talk: Parties, answered: Transfer) -> None:
+async def test_a_source_hangup_after_the_answer_completes(
+    talk: Parties, answered: Transfer
+) -> None:
     """That completes it."""
     await talk["source"].hang_up()
     await answered.wait_for_state("completed", "source_hangup_intentional")
     await assert_handed_over(talk)
 
 
-async def test_completed_while_it_rings(talk: Parties, attended: Transfer) -> None:
+async def test_completing_while_ringing_makes_it_blind(talk: Parties, attended: Transfer) -> None:
     """The source is let go and the customer waits with music: a blind transfer."""
     await attended.complete()
     await talk["source"].wait_ended()
@@ -92,7 +94,9 @@ async def test_completed_while_it_rings(talk: Parties, attended: Transfer) -> No
     await assert_handed_over(talk)
 
 
-async def test_the_source_hangs_up_while_it_rings(talk: Parties, attended: Transfer) -> None:
+async def test_a_source_hangup_while_ringing_makes_it_blind(
+    talk: Parties, attended: Transfer
+) -> None:
     """The same, without being asked."""
     await talk["source"].hang_up()
     await talk.expect_audio(customer="music")
@@ -101,7 +105,7 @@ async def test_the_source_hangs_up_while_it_rings(talk: Parties, attended: Trans
     await assert_handed_over(talk)
 
 
-async def test_blind(talk: Parties) -> None:
+async def test_a_blind_transfer_connects_the_target(talk: Parties) -> None:
     """The source is hung up at once, the customer hears music, then the target."""
     transfer = Transfer(talk)
     await transfer.start("blind")
@@ -114,7 +118,9 @@ async def test_blind(talk: Parties) -> None:
 
 
 @pytest.mark.parametrize("mode", ["attended", "blind"])
-async def test_music_of_ones_own(talk: Parties, sounds: MediaServer, mode: str) -> None:
+async def test_custom_hold_music_plays_until_the_target_answers(
+    talk: Parties, sounds: MediaServer, mode: str
+) -> None:
     """The customer hears it round and round instead of the usual, until the target is there."""
     transfer = Transfer(talk)
     await transfer.start(mode, mohAudioUrl=sounds.tone(1550, 500))
@@ -128,9 +134,11 @@ async def test_music_of_ones_own(talk: Parties, sounds: MediaServer, mode: str) 
 
 
 @pytest.mark.parametrize("mode", ["attended", "blind"])
-async def test_by_an_agent_who_called(parties: Parties, hooks: WebhookServer, mode: str) -> None:
+async def test_an_agent_who_called_transfers_the_customer(
+    parties: Parties, hooks: WebhookServer, mode: str
+) -> None:
     """The source is the leg that the tree ran on: afterwards it runs on the customer."""
-    then = {"type": "gather", "data": {"maxDigits": 1}, "action": hooks.answers("/told", None)}
+    then = {"type": "gather", "data": {"maxDigits": 1}, "action": hooks.answers("/result", None)}
     await parties.connect_from_source(then)
     await parties.add_phone("target", picks_up=False)
     customer, transfer = await parties.leg("customer"), Transfer(parties)
@@ -145,12 +153,12 @@ async def test_by_an_agent_who_called(parties: Parties, hooks: WebhookServer, mo
     await parties["target"].hang_up()
     await parties.lab.wait_for_state(parties.call, "gathering")
     await parties["customer"].press("5")
-    result = (await hooks.wait_for_request("/told")).body
+    result = (await hooks.wait_for_request("/result")).body
     assert (result["to"], result["dtmf"]) == ({"channelId": customer}, "5")
     await parties["customer"].wait_ended()
 
 
-async def test_what_follows_the_dial(
+async def test_the_dial_action_runs_after_the_target_hangs_up(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """When the target hangs up, the dial's action runs on the customer."""

@@ -20,7 +20,7 @@ def _play(url: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("voice_ms", "who"), SPOKEN, ids=["a word", "a long greeting", "nothing"])
-async def test_a_call_is_told_who_answered(
+async def test_a_call_reports_who_answered(
     lab: Lab, hooks: WebhookServer, voice_ms: int, who: str
 ) -> None:
     """The first verb waits until it is known; its webhook, the call and its events have it."""
@@ -34,7 +34,7 @@ async def test_a_call_is_told_who_answered(
     assert (await lab.wait_ended(call))["answeredBy"] == who
 
 
-async def test_a_machine_hears_a_message_of_its_own(lab: Lab, sounds: MediaServer) -> None:
+async def test_a_machine_hears_its_own_message(lab: Lab, sounds: MediaServer) -> None:
     """OnMachine as an action: it runs instead of the other."""
     detection = {"onMachine": _play(sounds.tone(MESSAGE_HZ, 600))}
     async with Phone.answering(free_port(), tone_hz=700) as far:
@@ -65,7 +65,7 @@ async def test_a_machine_is_hung_up(lab: Lab, sounds: MediaServer) -> None:
     assert view["answeredBy"] == "machine"
 
 
-async def test_a_dial_goes_on_after_a_machine(lab: Lab, hooks: WebhookServer) -> None:
+async def test_a_dial_continues_after_a_machine(lab: Lab, hooks: WebhookServer) -> None:
     """Two are called: the machine is refused, the person who answers later is connected."""
     async with (
         Phone.answering(free_port(), tone_hz=700) as machine,
@@ -91,7 +91,7 @@ async def test_a_dial_goes_on_after_a_machine(lab: Lab, hooks: WebhookServer) ->
     )
 
 
-async def test_a_dial_to_a_machine_alone(lab: Lab, hooks: WebhookServer) -> None:
+async def test_a_dial_to_only_a_machine_fails(lab: Lab, hooks: WebhookServer) -> None:
     """It is hung up, and the nested action is told why."""
     async with Phone.answering(free_port(), tone_hz=700) as machine:
         machine.speak_only(LONG_SPEECH_MS)
@@ -103,7 +103,7 @@ async def test_a_dial_to_a_machine_alone(lab: Lab, hooks: WebhookServer) -> None
     assert (result["status"], result["cause"], result["answeredBy"]) == ("failed", 21, "machine")
 
 
-async def test_a_crash_while_listening(lab: Lab, hooks: WebhookServer) -> None:
+async def test_a_crash_during_detection_yields_unknown(lab: Lab, hooks: WebhookServer) -> None:
     """What was said while no engine listened is not known: unknown, and the tree runs."""
     async with Phone.answering(free_port(), tone_hz=700) as far:
         action = hooks.answers("/start", None)

@@ -47,14 +47,14 @@ async def test_a_malformed_call_is_refused(lab: Lab, body: dict[str, Any], path:
     assert refused.value.problem["errors"][0]["path"] == path
 
 
-async def test_too_large_a_call_is_refused(lab: Lab) -> None:
+async def test_a_too_large_request_is_refused(lab: Lab) -> None:
     """A body of half a megabyte is refused."""
     with pytest.raises(RequestError) as refused:
         await lab.call(to="+15550100", customData={"x": "y" * 500_000})
     assert refused.value.status in {400, 413}
 
 
-async def test_the_same_request_is_the_same_call(lab: Lab) -> None:
+async def test_a_repeated_request_id_returns_the_same_call(lab: Lab) -> None:
     """A requestId that comes again gives the call it made, which is not made again."""
     request = {"to": "+15550100", "requestId": "order12345"}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -67,7 +67,7 @@ async def test_the_same_request_is_the_same_call(lab: Lab) -> None:
     assert await lab.call(**request) == first
 
 
-async def test_another_accounts_call_is_not_there(lab: Lab) -> None:
+async def test_a_call_of_another_account_is_not_found(lab: Lab) -> None:
     """Who asks for another account's call gets 404, as for one that never was."""
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action={"type": "gather"})
@@ -93,7 +93,7 @@ async def test_another_accounts_call_is_not_there(lab: Lab) -> None:
     ],
     ids=["html", "10 MB", "500", "redirect", "no verb"],
 )
-async def test_a_bad_answer_ends_the_call(
+async def test_an_invalid_webhook_answer_ends_the_call(
     lab: Lab, hooks: WebhookServer, answer: object, reason: str
 ) -> None:
     """A webhook that gives no action ends the call; its reason and timeline say why."""
@@ -106,7 +106,7 @@ async def test_a_bad_answer_ends_the_call(
     assert failed["reason"].startswith(reason)
 
 
-async def test_a_fallback_runs_after_a_bad_answer(
+async def test_a_fallback_runs_after_an_invalid_answer(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """A gather whose webhook answers nonsense runs its fallback verb; a busy one is asked twice."""
@@ -114,7 +114,7 @@ async def test_a_fallback_runs_after_a_bad_answer(
     action = {
         "type": "gather",
         "data": {"maxDigits": 1, "fallback": fallback},
-        "action": hooks.answers("/told", status(503), page()),
+        "action": hooks.answers("/result", status(503), page()),
     }
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
@@ -122,7 +122,7 @@ async def test_a_fallback_runs_after_a_bad_answer(
         await phone.press("1")
         await phone.wait_ended()
         assert len(phone.tones_heard(700)) == 1
-    first, again = hooks.requests_to("/told")
+    first, again = hooks.requests_to("/result")
     assert first.id == again.id
 
 
@@ -136,7 +136,7 @@ async def test_a_fallback_runs_after_a_bad_answer(
         ("https://169.254.169.254/a.wav", "refused_address"),
     ],
 )
-async def test_audio_that_cannot_be_had_is_skipped(
+async def test_unavailable_audio_is_skipped(
     lab: Lab, sounds: MediaServer, path: str, fault: str
 ) -> None:
     """An address that gives no sound is passed over; the timeline names the fault."""

@@ -84,7 +84,9 @@ async def test_the_first_to_answer_wins(lab: Lab, hooks: WebhookServer) -> None:
     ("status", "result"),
     [(486, "busy"), (600, "busy"), (480, "no-answer"), (603, "failed"), (503, "failed")],
 )
-async def test_a_refusal_is_told(lab: Lab, hooks: WebhookServer, status: int, result: str) -> None:
+async def test_a_refusal_is_reported_to_the_action(
+    lab: Lab, hooks: WebhookServer, status: int, result: str
+) -> None:
     """Who is busy, away, unwilling or broken is told as such to the nested action."""
     async with (
         Phone.refusing(free_port(), status) as far,
@@ -95,7 +97,9 @@ async def test_a_refusal_is_told(lab: Lab, hooks: WebhookServer, status: int, re
     assert request.body["dial"]["status"] == result
 
 
-async def test_nobody_answers_in_time(lab: Lab, hooks: WebhookServer) -> None:
+async def test_an_unanswered_dial_is_canceled_at_the_timeout(
+    lab: Lab, hooks: WebhookServer
+) -> None:
     """The verb's timeout, in seconds, cancels the ringing phone: no-answer."""
     async with Phone.ringing(free_port()) as far:
         number = await _route_dial(lab, hooks, far.address, timeout=1)
@@ -128,7 +132,7 @@ async def test_music_instead_of_ringing(lab: Lab, hooks: WebhookServer) -> None:
             await far.wait_ended()
 
 
-async def test_time_limit_ends_the_talk(lab: Lab, hooks: WebhookServer) -> None:
+async def test_the_time_limit_ends_the_conversation(lab: Lab, hooks: WebhookServer) -> None:
     """After data.timeLimit seconds of talk the called party is hung up and the action runs."""
     async with Phone.answering(free_port(), tone_hz=600) as far:
         number = await _route_dial(lab, hooks, data={"number": far.address, "timeLimit": 1})

@@ -82,7 +82,7 @@ def check_lookup(request: WebhookRequest, call: str) -> None:
     assert request.headers["idempotency-key"].startswith(call)
 
 
-async def test_a_lookup_a_menu_and_an_agent(
+async def test_a_flow_looks_up_the_caller_and_dials_an_agent(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The whole way: answers become variables in a prompt and a number; a key leads to an agent."""
@@ -107,7 +107,7 @@ async def test_a_lookup_a_menu_and_an_agent(
     assert (await lab.wait_ended(call))["status"] == "completed"
 
 
-async def test_the_other_way_of_a_condition(
+async def test_a_condition_takes_its_other_branch(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Who is no gold customer is not greeted; silence and wrong keys have their rounds."""
@@ -136,7 +136,7 @@ async def test_the_other_way_of_a_condition(
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
-async def test_a_lookup_that_fails(
+async def test_a_failed_lookup_takes_the_failure_branch(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer, answer: object, reason: str
 ) -> None:
     """The caller goes the way for failures, which is told why; so is the timeline."""
@@ -155,7 +155,7 @@ async def test_a_lookup_that_fails(
     assert failed["reason"] == reason
 
 
-async def test_no_secret_is_ever_told(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
+async def test_no_secret_is_exposed(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
     """A secret is sent, and stands in no log, timeline, event or view of the engine."""
     hooks.answers("/people", status(500))
     await store_flow(lab, hooks, sounds)
@@ -175,7 +175,7 @@ async def test_no_secret_is_ever_told(lab: Lab, hooks: WebhookServer, sounds: Me
     assert TOKEN not in json.dumps(result) + logs
 
 
-async def test_the_engine_dies_while_a_request_is_open(
+async def test_a_pending_request_survives_the_death_of_the_engine(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """SIGKILL in the middle of the lookup: asked again with the same key, on at the same node."""
@@ -195,7 +195,7 @@ async def test_the_engine_dies_while_a_request_is_open(
     assert await visited_nodes(lab, call) == ["lookup", "found", "tier", "greeting", "menu"]
 
 
-async def test_a_call_stays_on_its_version(
+async def test_a_call_keeps_its_flow_version(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """A flow that is replaced, then deleted, while a call runs it: the call goes on as it began."""

@@ -13,15 +13,15 @@ EDGE_MS = 40  # frames that hold two sounds
 EARLY_MS = 30  # by which our clocks of the wire differ
 
 
-async def test_tells_the_webhook_at_the_last_digit(lab: Lab, hooks: WebhookServer) -> None:
+async def test_the_webhook_gets_the_digits_at_max_digits(lab: Lab, hooks: WebhookServer) -> None:
     """At maxDigits the digits, the leg, the reason and customData are told, with an id."""
-    action = {"type": "gather", "data": {"maxDigits": 4}, "action": hooks.answers("/told", None)}
+    action = {"type": "gather", "data": {"maxDigits": 4}, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action, customData={"order": 7})
         await phone.wait_answered()
         await lab.wait_for_state(call, "gathering")
         presses = await phone.press("1*29")
-        result = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/result")
         await phone.wait_ended()
     assert result.body == {
         "callId": call,
@@ -35,29 +35,29 @@ async def test_tells_the_webhook_at_the_last_digit(lab: Lab, hooks: WebhookServe
     assert result.id
 
 
-async def test_digit_timeout_runs_from_the_last_key(lab: Lab, hooks: WebhookServer) -> None:
+async def test_digit_timeout_starts_at_the_last_key(lab: Lab, hooks: WebhookServer) -> None:
     """The digitTimeout is in milliseconds, renewed by each key, and ends it, never early."""
     data = {"digitTimeout": 700}
-    action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
+    action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
         await lab.wait_for_state(call, "gathering")
         presses = await phone.press("123", gap_ms=500)
-        result = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/result")
         await phone.wait_ended()
     assert (result.body["dtmf"], result.body["reason"]) == ("123", "digit-timeout")
     assert -EARLY_MS < result.at_ms - presses[-1].up_ms - (700 + GRACE_MS) < SOON_MS
 
 
-async def test_first_digit_timeout_begins_after_the_prompt(
+async def test_first_digit_timeout_starts_after_the_prompt(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The whole prompt is heard, then `timeout` runs; without a fallback silence is told."""
     data = {"audioUrl": sounds.tone(600, 1000), "timeout": 600}
-    action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
+    action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action=action)
-        result = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/result")
         await phone.wait_ended()
         prompt = phone.tones_heard(600)[0]
     assert (result.body["dtmf"], result.body["reason"]) == ("", "timeout")
@@ -65,29 +65,31 @@ async def test_first_digit_timeout_begins_after_the_prompt(
     assert -EARLY_MS < result.at_ms - prompt.end_ms - (600 + GRACE_MS) < SOON_MS
 
 
-async def test_terminator_ends_it_and_is_left_out(lab: Lab, hooks: WebhookServer) -> None:
+async def test_the_terminator_ends_the_gather_and_is_not_collected(
+    lab: Lab, hooks: WebhookServer
+) -> None:
     """The terminator, here *, ends it at once; # is then a digit like any other."""
     data = {"terminator": "*"}
-    action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
+    action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
         await lab.wait_for_state(call, "gathering")
         presses = await phone.press("1#2*")
-        result = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/result")
         await phone.wait_ended()
     assert (result.body["dtmf"], result.body["reason"]) == ("1#2", "terminator")
     assert result.at_ms - presses[-1].up_ms < SOON_MS
 
 
-async def test_no_terminator(lab: Lab, hooks: WebhookServer) -> None:
+async def test_an_empty_terminator_disables_it(lab: Lab, hooks: WebhookServer) -> None:
     """With an empty terminator no key ends it."""
     data = {"terminator": "", "digitTimeout": 300}
-    action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
+    action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
         await lab.wait_for_state(call, "gathering")
         await phone.press("1#2#")
-        result = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/result")
         await phone.wait_ended()
     assert (result.body["dtmf"], result.body["reason"]) == ("1#2#", "digit-timeout")
 
@@ -95,25 +97,25 @@ async def test_no_terminator(lab: Lab, hooks: WebhookServer) -> None:
 async def test_a_key_stops_the_prompt(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
     """Barge-in: the prompt is silent on the wire soon after the key's rise."""
     data = {"audioUrl": sounds.tone(600, 8000), "digitTimeout": 300}
-    action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
+    action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action=action)
         await phone.until_hears(600)
         presses = await phone.press("5")
-        result = await hooks.wait_for_request("/told")
+        result = await hooks.wait_for_request("/result")
         await phone.wait_ended()
         [prompt] = phone.tones_heard(600)
     assert result.body["dtmf"] == "5"
     assert prompt.end_ms - presses[0].up_ms < SOON_MS
 
 
-async def test_fallback_runs_on_no_input(
+async def test_the_fallback_runs_without_input(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Nobody presses a key: the fallback verb is heard, and the webhook is not asked."""
     fallback = {"type": "play", "data": {"audioUrl": sounds.tone(700, 400)}}
     data = {"timeout": 200, "fallback": fallback}
-    action = {"type": "gather", "data": data, "action": hooks.answers("/told", None)}
+    action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action=action)
         await phone.wait_ended()
@@ -121,7 +123,7 @@ async def test_fallback_runs_on_no_input(
     assert hooks.requests == []
 
 
-async def test_the_webhook_answers_the_next_tree(
+async def test_the_webhook_answer_runs_next(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """What the webhook answers runs: a second gather on the channelId told, then a prompt."""

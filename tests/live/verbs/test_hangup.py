@@ -61,7 +61,7 @@ async def test_the_caller_hangs_up(
     await lab.wait_empty()
 
 
-async def test_the_caller_hangs_up_while_talking(lab: Lab) -> None:
+async def test_the_caller_hangs_up_while_bridged(lab: Lab) -> None:
     """The caller's BYE ends the bridged party too."""
     async with Phone.answering(free_port(), tone_hz=600) as far:
         number = await lab.add_number({"type": "dial", "data": {"number": far.address}})

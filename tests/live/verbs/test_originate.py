@@ -50,7 +50,7 @@ async def test_click_to_call_from_first(lab: Lab) -> None:
     assert (view["status"], view["endedBy"]) == ("completed", "action")
 
 
-async def test_unanswered_calls_end_as_the_phone_says(lab: Lab) -> None:
+async def test_unanswered_calls_end_with_the_status_of_the_phone(lab: Lab) -> None:
     """The first leg's fate is the call's: busy, no-answer, failed, with the reason of a refusal."""
     fates = {486: ("busy", ""), 480: ("no-answer", ""), 603: ("failed", "rejected")}
     for status, (ends, reason) in fates.items():
@@ -59,7 +59,7 @@ async def test_unanswered_calls_end_as_the_phone_says(lab: Lab) -> None:
             assert (view["status"], view.get("reason", "")) == (ends, reason)
 
 
-async def test_nobody_answers_in_time(lab: Lab) -> None:
+async def test_an_unanswered_call_is_canceled_at_the_timeout(lab: Lab) -> None:
     """A call that is not answered within its timeout is canceled at the phone: no-answer."""
     async with Phone.ringing(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", timeout=1)
@@ -84,7 +84,7 @@ async def test_an_unknown_number_gets_404(lab: Lab) -> None:
         assert caller.status == 404
 
 
-async def test_no_room_gets_503(tmp_path: Path, sounds: MediaServer) -> None:
+async def test_a_call_over_the_limit_gets_503(tmp_path: Path, sounds: MediaServer) -> None:
     """Over the limit a call is refused early: 503 on SIP and on RPC, and the live one goes on."""
     trunk_port = free_port()
     async with (
@@ -113,7 +113,7 @@ async def test_no_room_gets_503(tmp_path: Path, sounds: MediaServer) -> None:
         await lab.wait_empty()
 
 
-async def test_a_flow_knows_its_contact(lab: Lab) -> None:
+async def test_a_flow_uses_contact_variables(lab: Lab) -> None:
     """A stored flow's `{{contact.fName}}` becomes the contact's name, and is spoken."""
     flow = {"type": "say", "data": {"text": "Hello {{contact.fName}}"}}
     await lab.engine.rpc("PUT", "/flows/acme/greet", flow)

@@ -11,7 +11,7 @@ from tests.harness.phones.phone import Phone
 EDGE_MS = 40  # frames that hold two sounds
 
 
-async def test_plays_an_address_whole(lab: Lab, sounds: MediaServer) -> None:
+async def test_an_audio_address_is_played_in_full(lab: Lab, sounds: MediaServer) -> None:
     """The called phone hears the sound at an address, all of it, and is hung up after it."""
     async with Phone.answering(lab.trunk_port) as phone:
         action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 1000)}}
@@ -21,7 +21,7 @@ async def test_plays_an_address_whole(lab: Lab, sounds: MediaServer) -> None:
         assert (await lab.wait_ended(call))["status"] == "completed"
 
 
-async def test_plays_a_list_in_order(lab: Lab, sounds: MediaServer) -> None:
+async def test_a_list_is_played_in_order(lab: Lab, sounds: MediaServer) -> None:
     """Several addresses are heard one after another, each whole."""
     urls = [sounds.tone(600, 500), sounds.tone(700, 300), sounds.tone(600, 200)]
     async with Phone.answering(lab.trunk_port) as phone:
@@ -33,7 +33,7 @@ async def test_plays_a_list_in_order(lab: Lab, sounds: MediaServer) -> None:
 
 
 @pytest.mark.parametrize(("language", "text"), [("en", "Hello there."), ("de", "Guten Tag.")])
-async def test_says_a_text(lab: Lab, language: str, text: str) -> None:
+async def test_a_text_is_spoken(lab: Lab, language: str, text: str) -> None:
     """A text is spoken, in English and in another language: half a second of speech at least."""
     action = {"type": "say", "data": {"text": text, "language": language}}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -43,7 +43,7 @@ async def test_says_a_text(lab: Lab, language: str, text: str) -> None:
     assert (await lab.wait_ended(call))["status"] == "completed"
 
 
-async def test_slow_audio_is_waited_for(lab: Lab, sounds: MediaServer) -> None:
+async def test_play_waits_for_slow_audio(lab: Lab, sounds: MediaServer) -> None:
     """A sound that comes late is heard late, and whole; nothing is heard before it."""
     action = {"type": "play", "data": {"audioUrl": sounds.slow_tone(600, 300, after_ms=500)}}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -52,7 +52,7 @@ async def test_slow_audio_is_waited_for(lab: Lab, sounds: MediaServer) -> None:
     assert [heard.length_ms for heard in phone.sound_spans()] == approx([300], abs=EDGE_MS)
 
 
-async def test_each_verb_goes_on_to_its_action(
+async def test_each_verb_continues_with_its_action(
     lab: Lab, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
     """After play, say and gather an address is asked: what ended, the call, and its customData."""

@@ -90,9 +90,7 @@ async def line(tmp_path: Path) -> AsyncIterator[BridgedCalls]:
         yield line
 
 
-async def test_a_prompt_after_a_bridge_is_never_lost(
-    line: BridgedCalls, sounds: MediaServer
-) -> None:
+async def test_a_prompt_after_a_bridge_is_not_lost(line: BridgedCalls, sounds: MediaServer) -> None:
     """100 times out of a bridge that is then destroyed: each prompt asked for at once ends."""
     tone = f"sound:{sounds.tone(600, 20)}"
     leg, _ = line.legs

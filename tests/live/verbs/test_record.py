@@ -127,7 +127,7 @@ async def test_a_phone_that_sends_nothing_ends_a_message(
 
 
 @pytest.mark.parametrize("is_silent", [False, True])
-async def test_the_longest_time_ends_a_message(
+async def test_the_maximum_length_ends_a_message(
     lab: Lab, hooks_after: WebhookServer, is_silent: bool
 ) -> None:
     """By our own clock: Asterisk's comes late, and later still when the phone sends nothing."""
@@ -141,7 +141,7 @@ async def test_the_longest_time_ends_a_message(
     assert is_silent or found.length_ms == approx(2_000, abs=300)
 
 
-async def test_who_hangs_up_has_left_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
+async def test_a_hangup_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
     """It is kept, told, and filed; so says the call's end."""
     async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
         await box.wait_recording()
@@ -154,9 +154,7 @@ async def test_who_hangs_up_has_left_a_message(lab: Lab, hooks_after: WebhookSer
     assert 900 <= found.length_ms <= 2_500
 
 
-async def test_a_party_that_was_called_leaves_a_message(
-    lab: Lab, hooks_after: WebhookServer
-) -> None:
+async def test_a_called_party_leaves_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
     """A called leg can be recorded, too; and both its message and the call."""
     action = {"type": "record", "data": {"maxLength": 1}, "action": hooks_after.url("/after")}
     async with Phone.answering(lab.trunk_port, tone_hz=VOICE_HZ) as far:
@@ -171,7 +169,7 @@ async def test_a_party_that_was_called_leaves_a_message(
     assert (whole.channels, whole.length_ms > message.length_ms) == (2, True)
 
 
-async def test_an_engine_that_dies_loses_nothing_of_a_message(
+async def test_a_message_survives_the_death_of_its_engine(
     lab: Lab, hooks_after: WebhookServer
 ) -> None:
     """SIGKILL while it is left: the PBX records on; the next engine ends and files it."""
@@ -186,7 +184,7 @@ async def test_an_engine_that_dies_loses_nothing_of_a_message(
         assert (await box.message()).length_ms >= 1_000
 
 
-async def test_a_message_that_ends_without_an_engine_is_filed(
+async def test_a_message_that_ends_without_an_engine_is_archived(
     lab: Lab, hooks_after: WebhookServer
 ) -> None:
     """The caller hangs up while no engine runs: the next one finds the message on the PBX."""

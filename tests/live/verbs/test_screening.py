@@ -30,7 +30,7 @@ def _rings_and_whispers(parties: Parties) -> bool:
     return "ringing" in heard["customer"] and heard["source"] == {"prompt"}
 
 
-async def test_a_whisper_is_for_the_called_party(
+async def test_only_the_called_party_hears_a_whisper(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """It alone hears it, whole; the caller hears ringing till then; then they hear each other."""
@@ -59,7 +59,7 @@ async def test_the_right_key_connects(
     assert result["status"] == "completed"
 
 
-async def test_a_wrong_key_is_a_refusal(parties: Parties, hooks: WebhookServer) -> None:
+async def test_a_wrong_key_declines_the_call(parties: Parties, hooks: WebhookServer) -> None:
     """The called party is hung up, and the call goes on."""
     await _start_dial(parties, hooks, "source", confirm={"timeout": 5_000})
     await parties["source"].wait_answered()
@@ -71,7 +71,7 @@ async def test_a_wrong_key_is_a_refusal(parties: Parties, hooks: WebhookServer) 
     assert parties["customer"].tones_heard(TONES_HZ["source"]) == []
 
 
-async def test_no_key_is_a_refusal(parties: Parties, hooks: WebhookServer) -> None:
+async def test_no_key_declines_the_call(parties: Parties, hooks: WebhookServer) -> None:
     """Whoever presses nothing for confirm.timeout ms is hung up."""
     await _start_dial(parties, hooks, "source", confirm={"timeout": 1_000})
     await parties["source"].wait_answered()
@@ -94,7 +94,7 @@ async def test_the_first_to_confirm_wins(
     assert parties["source"].tones_heard(TONES_HZ["customer"]) == []
 
 
-async def test_a_crash_during_a_whisper(
+async def test_a_whisper_survives_a_crash(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer, lab: Lab
 ) -> None:
     """The next engine connects them when it has been heard; the whisper does not even pause."""
