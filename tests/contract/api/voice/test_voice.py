@@ -141,9 +141,9 @@ async def test_another_accounts_call_is_not_found(rest: Rest) -> None:
 
 
 @pytest.mark.parametrize("length", [257, 9_000, 60_000])
-async def test_an_id_that_is_too_long_is_not_found(rest: Rest, messages: int) -> None:
+async def test_an_id_that_is_too_long_is_not_found(rest: Rest, length: int) -> None:
     """Also one that an engine's HTTP server would reject."""
-    call_id = "3-pbx1-" + "0" * messages
+    call_id = "3-pbx1-" + "0" * length
     base, leg = "/srmain/voice", {"channelId": "3-pbx1-00000000.l0"}
     for method, path, body in (
         ("GET", f"{base}/call-details/{call_id}", None),
