@@ -17,6 +17,7 @@ from wire.verbs import (
     GatherData,
     HangupData,
     MusicOnHold,
+    PauseData,
     PlayData,
     RecordData,
     SayData,
@@ -64,6 +65,13 @@ class RecordNode(Shape, frozen=True, tag="record"):
     data: RecordData = RecordData()
     next: Name | None = None
     timeout: Seconds | None = None
+
+
+class PauseNode(Shape, frozen=True, tag="pause"):
+    """Wait in silence."""
+
+    data: PauseData
+    next: Name | None = None
 
 
 class DialNode(Shape, frozen=True, tag="dial"):
@@ -161,6 +169,7 @@ Node = (
     | SayNode
     | GatherNode
     | RecordNode
+    | PauseNode
     | DialNode
     | FlowNode
     | HangupNode

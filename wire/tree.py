@@ -18,6 +18,7 @@ from wire.verbs import (
     Flow,
     Gather,
     Hangup,
+    Pause,
     Play,
     PlayData,
     Record,
@@ -97,7 +98,7 @@ def _check_verb(verb: Verb, path: str, limits: Limits) -> None:
             _check_prompt(data, _join(path, "data"), limits)
         case Dial(data=data):
             _check_dial(data, _join(path, "data"), limits)
-        case Say() | Flow() | Hangup():
+        case Say() | Pause() | Flow() | Hangup():
             pass
 
 

@@ -14,9 +14,10 @@ from wire.base import CallerId, Language, Milliseconds, Name, Number, Seconds, S
 
 
 class PlayData(Shape, frozen=True):
-    """Audio to play: one address, or several in sequence."""
+    """Audio to play: one address, or several in sequence, all of it `loop` times."""
 
     audio_url: Url | Annotated[tuple[Url, ...], Meta(min_length=1, max_length=20)]
+    loop: Annotated[int, Meta(ge=1, le=100)] = 1
 
 
 class SayData(Shape, frozen=True):
@@ -49,6 +50,12 @@ class RecordData(Prompt, frozen=True):
     max_length: Annotated[int, Meta(ge=1, le=3_600)] = 120
     silence: Annotated[int, Meta(ge=0, le=60)] = 5
     terminator: Annotated[str, Meta(pattern=patterns.TERMINATOR)] = "#"
+
+
+class PauseData(Shape, frozen=True):
+    """The length of a silence, in seconds."""
+
+    length: Seconds
 
 
 class MusicOnHold(Shape, frozen=True):
@@ -120,6 +127,14 @@ class Record(Shape, frozen=True, tag="record"):
     timeout: Seconds | None = None
 
 
+class Pause(Shape, frozen=True, tag="pause"):
+    """Wait in silence, then continue."""
+
+    data: PauseData
+    action: "Action | None" = None
+    timeout: Seconds | None = None
+
+
 class Dial(Shape, frozen=True, tag="dial"):
     """Dial a party, bridge on answer, continue when that leg has ended; timeout in seconds."""
 
@@ -145,7 +160,7 @@ class Hangup(Shape, frozen=True, tag="hangup"):
     timeout: Seconds | None = None
 
 
-Verb = Play | Say | Gather | Record | Dial | Flow | Hangup
+Verb = Play | Say | Gather | Record | Pause | Dial | Flow | Hangup
 Action = Verb | Url
 SingleLegVerb = Play | Say | Gather  # these may run on a leg that is not connected yet
 SINGLE_LEG_VERBS = (Play, Say, Gather)

@@ -76,12 +76,16 @@ class Calls(Shape, frozen=True):
 
 
 class TimelineEntry(Shape, frozen=True):
-    """One entry of a call's timeline: an event, the commands it caused and the new state."""
+    """One entry of a call's timeline: an event, the commands it caused and the new state.
+
+    `started` is the verb that started, with its type and data.
+    """
 
     at_ms: int
     event: dict[str, Any]
     commands: tuple[dict[str, Any], ...]
     state: str
+    started: dict[str, Any] | None = None
 
 
 class Timeline(Shape, frozen=True):

@@ -54,7 +54,6 @@ class AmiClient:
 
 
 def parse_response(text: str) -> AmiResponse:
-    """Parse a response."""
     pairs = (line.partition(":") for line in text.splitlines() if ":" in line)
     fields = {name.strip(): value.strip() for name, _, value in pairs}
     return AmiResponse(fields.get("Response") == "Success", fields.get("Message", ""), fields)

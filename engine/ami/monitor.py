@@ -12,7 +12,13 @@ import structlog
 from panoramisk.ami_protocol import AMIProtocol
 from panoramisk.message import Message
 
+log = structlog.get_logger()
 RTP_CLOCK_HZ = 8_000  # unit of the reported jitter
+CONNECT_TIMEOUT_S = 5.0
+RETRY_DELAY_S = 2.0
+REFUSED_RETRY_DELAY_S = 30.0
+POLL_INTERVAL_S = 10.0  # between status requests: a dead peer is noticed within two of these
+EVENTS = "system,reporting,dtmf"
 
 
 class HealthListener(Protocol):
@@ -90,14 +96,6 @@ def dispatch_dtmf(event: Message, listener: DtmfListener) -> None:
     except ValueError:
         return
     listener.on_digit(event.Uniqueid, event.Digit, held_ms, pbx_ms)
-
-
-log = structlog.get_logger()
-CONNECT_TIMEOUT_S = 5.0
-RETRY_DELAY_S = 2.0
-REFUSED_RETRY_DELAY_S = 30.0
-POLL_INTERVAL_S = 10.0  # between status requests: a dead peer is noticed within two of these
-EVENTS = "system,reporting,dtmf"
 
 
 class AmiConnection:

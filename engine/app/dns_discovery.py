@@ -33,7 +33,6 @@ class Discovery:
         self._url = URL(f"http://{settings.node_dns}")
 
     async def run(self) -> None:
-        """Poll until cancelled."""
         while True:
             await asyncio.sleep(self._interval_s)
             await self.poll()

@@ -78,7 +78,6 @@ def store(settings: Settings) -> RedisStore:
 def assembly(
     settings: Settings, stack: AsyncExitStack, store: Store, clock: Clock, telemetry: Telemetry
 ) -> Assembly:
-    """Build what all parts share."""
     context = EngineContext(store, clock, telemetry.metrics)
     if telemetry.traces is not None:
         context = replace(context, link_call=telemetry.traces.link_call)
@@ -120,7 +119,7 @@ async def io_runner(parts: Assembly, clips: ClipCache, limits: Limits) -> IoRunn
     runner = IoRunner(
         clips,
         _action_client(parts, session, limits),
-        FlowCache(store, limits),
+        FlowCache(store.flow, limits),
         MeteredApiRequests(api_requests, parts.context.metrics),
     )
     parts.stack.push_async_callback(runner.close)
@@ -128,7 +127,6 @@ async def io_runner(parts: Assembly, clips: ClipCache, limits: Limits) -> IoRunn
 
 
 def callback_targets(settings: Settings, store: Store) -> CallbackTargets:
-    """Build the lookup of accounts' callback targets."""
     return CallbackTargets(store.outbox, _now_ms, os.urandom, _signer(settings))
 
 
@@ -156,7 +154,7 @@ async def callback_dispatcher(parts: Assembly, targets: CallbackTargets) -> Call
         clock=time.time,
         now_ms=context.clock.now_ms,
         random=random.random,
-        metrics=metrics,
+        metrics=metrics.callbacks,
     )
     worker = DeliveryWorker(store.outbox, delivery, outboxes)
     circuit_breaker = partial(CircuitBreaker, open_s=settings.callback_circuit_s)
@@ -167,7 +165,6 @@ async def callback_dispatcher(parts: Assembly, targets: CallbackTargets) -> Call
 
 
 def directory(parts: Assembly) -> Directory:
-    """Build the directory of agents."""
     settings, context = parts.settings, parts.context
     built = Directory(
         context.store, context.clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint
@@ -203,7 +200,6 @@ def agent_status(directory: Directory, service: CallService) -> AgentStatus:
 
 
 def dial_policy(parts: Assembly) -> DialPolicy:
-    """Build what decides which parties accounts may dial."""
     context = parts.context
     policy = DialPolicy(context.store.dial_policies, context.clock.now_ms, parts.settings.caller_id)
     parts.stack.push_async_callback(policy.close)

@@ -60,7 +60,6 @@ class NodeManager:
         self._lock = asyncio.Lock()  # a node discovered again while it closes is opened after that
 
     async def open_named(self) -> None:
-        """Open the nodes that the settings name."""
         for settings in self._settings.nodes:
             self._configured.add(settings.name)
             await self._open(settings)
@@ -108,7 +107,7 @@ class NodeManager:
         self._start(name, reaper.run())
         if recorder is not None:
             period_s = self._settings.recordings_s
-            sweeper = RecordingSweeper(name, ari, node.shards, recorder, period_s=period_s)
+            sweeper = RecordingSweeper(name, ari, node.shards, recorder.archive, period_s=period_s)
             self._start(name, sweeper.run())
         parts.slots.add_node(node)
 

@@ -68,12 +68,10 @@ class NodeShardFactory:
         return self._node(settings.name, ari, lambda: latency.average_ms)
 
     def placeholder(self, name: str) -> Node:
-        """Build a node that is never connected, for calls whose node is not configured."""
         self._connections[name] = NodeConnection(LatencyAverage(time.monotonic))
         return self._node(name, UnreachablePbx())
 
     def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
-        """Build a slot's shard at a node."""
         connection, telemetry = self._connections[node.name], self._parts.telemetry
         metrics, traces = telemetry.metrics, telemetry.traces
         pbx: Pbx = TimedPbx(node.pbx, connection.latency, metrics, node.name, slot)
@@ -86,7 +84,6 @@ class NodeShardFactory:
     def listen(
         self, node: Node, slot: int, replaced: Callable[[int], None]
     ) -> Coroutine[Any, Any, None]:
-        """Listen to a slot's app until cancelled, or until another engine does."""
         grace_ms = self._settings.node_grace_s * 1000
         context, ari = node.shards[slot].context, self._connections[node.name].ari
         if ari is None:
@@ -97,7 +94,6 @@ class NodeShardFactory:
         ).run()
 
     async def watch_presence(self, node: Node, slot: int) -> None:
-        """Track which agents are registered at a node, until cancelled."""
         ari, presences = self._connections[node.name].ari, self._parts.agents.presences
         if ari is None:
             return

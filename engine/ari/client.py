@@ -17,6 +17,9 @@ from engine.ari.request import OnReply, Reply, Request, ask
 from engine.ari.subscription_probe import HealthProbe
 from engine.ari.websocket_transport import WebsocketTransport
 
+# Shorter than the 15 s after which Asterisk closes idle connections (session_keep_alive).
+_KEEP_ALIVE_S = 10.0
+
 
 class Router:
     """One or more websockets, each for a share of the calls, and HTTP beside them."""
@@ -49,10 +52,6 @@ class Router:
                 group.create_task(websocket.run())
 
 
-# Shorter than the 15 s after which Asterisk closes idle connections (session_keep_alive).
-_KEEP_ALIVE_S = 10.0
-
-
 class AriClient:
     """A node's requests and events; `run` keeps its request websockets connected."""
 
@@ -64,7 +63,6 @@ class AriClient:
         self.router = Router([WebsocketTransport(pbx, app) for app in apps], self._http)
 
     def send(self, request: Request, key: str, may_block: bool, on_reply: OnReply) -> None:
-        """Send one call's request; see `Router.send`."""
         self.router.send(request, key, may_block, on_reply)
 
     async def ask(self, request: Request) -> Reply:
@@ -92,7 +90,6 @@ class AriClient:
         return HealthProbe(self._pbx, on_result)
 
     async def run(self) -> None:
-        """Keep the request websockets connected until cancelled."""
         await self.router.run()
 
     async def close(self) -> None:

@@ -11,6 +11,10 @@ from yarl import URL
 
 from engine.ari.config import PbxConnection
 
+Websocket = ClientWebSocketResponse[bool]
+Serve = Callable[[Websocket], Awaitable[str]]
+_REFUSED_STATUS = (401, 403)
+
 
 class Backoff:
     """Exponential delays with full jitter; `random` returns a number from 0 up to 1.
@@ -34,13 +38,7 @@ class Backoff:
         return delay_s
 
     def reset(self) -> None:
-        """Start again with the first delay."""
         self._ceiling_s = self._first_s
-
-
-Websocket = ClientWebSocketResponse[bool]
-Serve = Callable[[Websocket], Awaitable[str]]
-_REFUSED_STATUS = (401, 403)
 
 
 def always_allowed() -> bool:
@@ -134,6 +132,5 @@ class ReconnectingWebsocket:
 
 
 def close_reason(websocket: Websocket) -> str:
-    """Return why a websocket ended."""
     error = websocket.exception()
     return f"websocket closed ({websocket.close_code})" + (f": {error!r}" if error else "")

@@ -36,7 +36,6 @@ class Reply(Struct, frozen=True, gc=False):
 
     @property
     def ok(self) -> bool:
-        """Whether the request succeeded."""
         return 200 <= self.status < 300  # noqa: PLR2004 - the HTTP success range
 
 

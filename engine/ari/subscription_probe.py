@@ -13,6 +13,7 @@ from http import HTTPStatus
 import aiohttp
 import msgspec
 from aiohttp import ClientSession, ClientTimeout, WSMsgType
+from msgspec import Struct
 
 from engine.ari.config import PbxConnection, Timeouts
 from engine.ari.decode import decode_event
@@ -71,25 +72,24 @@ def _decoded(data: bytes) -> object:
         return None  # logged when it is dispatched
 
 
-class HealthProbe:
+class HealthProbe(Struct, frozen=True):
     """Calls `on_result` after each probe with whether the PBX responded in time."""
 
-    def __init__(self, pbx: PbxConnection, on_result: Callable[[bool], None]) -> None:
-        self._pbx = pbx
-        self._on_result = on_result
+    pbx: PbxConnection
+    on_result: Callable[[bool], None]
 
     async def run(self) -> None:
-        timeouts, headers = self._pbx.timeouts, self._pbx.address.headers
+        timeouts, headers = self.pbx.timeouts, self.pbx.address.headers
         timeout = ClientTimeout(total=timeouts.health_timeout_s)
         async with ClientSession(headers=headers, timeout=timeout) as http:
             while True:
-                next_s = self._pbx.clock() + timeouts.health_interval_s
-                self._on_result(await self._is_responding(http))
-                await asyncio.sleep(next_s - self._pbx.clock())
+                next_s = self.pbx.clock() + timeouts.health_interval_s
+                self.on_result(await self._is_responding(http))
+                await asyncio.sleep(next_s - self.pbx.clock())
 
     async def _is_responding(self, http: ClientSession) -> bool:
         try:
-            async with http.get(self._pbx.url_for(asterisk.ping().uri)) as response:
+            async with http.get(self.pbx.url_for(asterisk.ping().uri)) as response:
                 return response.status == HTTPStatus.OK
         except (aiohttp.ClientError, OSError, TimeoutError):
             return False

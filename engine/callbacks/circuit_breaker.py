@@ -28,7 +28,6 @@ class CircuitBreaker:
         return max(0.0, (self._retry_s or now_s) - now_s)
 
     def record_start(self) -> None:
-        """Record that a delivery starts."""
         self._is_probing = not self.is_closed
 
     def record_cancel(self) -> None:
@@ -36,7 +35,6 @@ class CircuitBreaker:
         self._is_probing = False
 
     def record_success(self) -> None:
-        """Record that the target answered."""
         self._failures, self._retry_s, self._is_probing = 0, None, False
 
     def record_failure(self, now_s: float) -> bool:

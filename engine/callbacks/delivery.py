@@ -13,7 +13,7 @@ from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, SignedEv
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.target_queue import RateLimit
 from engine.callbacks.targets import CallbackSettings, CallbackTargets
-from engine.observe.metrics import Metrics
+from engine.observe.metrics import CallbackMetrics
 from engine.store.errors import StoreDown
 from wire.callback_targets import (
     AUTO_SET,
@@ -49,33 +49,22 @@ class _Timestamp(Struct, frozen=True):
 _decode_timestamp = msgspec.json.Decoder(_Timestamp).decode
 
 
-class Delivery:
+class Delivery(Struct, frozen=True):
     """Makes attempts; `clock` gives wall-clock seconds, `now_ms` the clock that dates events."""
 
-    def __init__(  # noqa: PLR0913 - collaborators are passed in
-        self,
-        targets: CallbackTargets,
-        transports: Mapping[type, Transport],
-        schedule: RetrySchedule,
-        *,
-        clock: Callable[[], float],
-        now_ms: Callable[[], int],
-        random: Callable[[], float],
-        metrics: Metrics,
-    ) -> None:
-        self._targets = targets
-        self._transports = transports
-        self._schedule = schedule
-        self._clock = clock
-        self._now_ms = now_ms
-        self._random = random
-        self._metrics = metrics.callbacks
+    targets: CallbackTargets
+    transports: Mapping[type, Transport]
+    schedule: RetrySchedule
+    clock: Callable[[], float]
+    now_ms: Callable[[], int]
+    random: Callable[[], float]
+    metrics: CallbackMetrics
 
     async def deliver(self, call: CallQueue, event: tuple[int, bytes]) -> DeliveryDecision:
         """Try to deliver a call's first event; raises StoreDown before the attempt only."""
         account, _, name = call.delivery_key.partition(" ")
-        settings = await self._targets.settings(account)
-        target = await self._targets.resolve(account, name)
+        settings = await self.targets.settings(account)
+        target = await self.targets.resolve(account, name)
         if target is None:
             is_stopped = settings is not None and settings.is_stopped
             return self._give_up_all(call, "stopped" if is_stopped else "no_target")
@@ -84,17 +73,17 @@ class Delivery:
         decision = self._decide(call, outcome, signed.id)
         if isinstance(outcome, Gone) and name == AUTO_SET:
             with suppress(StoreDown):  # the target answers 410 again next time
-                await self._targets.stop(account, target)
+                await self.targets.stop(account, target)
         return msgspec.structs.replace(decision, rate_limit=_rate_limit(settings))
 
     async def rate_limit(self, call: CallQueue) -> RateLimit:
         """Return the limits of a call's target; raises StoreDown."""
-        return _rate_limit(await self._targets.settings(call.delivery_key.partition(" ")[0]))
+        return _rate_limit(await self.targets.settings(call.delivery_key.partition(" ")[0]))
 
     def _sign(
         self, account: str, settings: CallbackSettings | None, event_id: str, body: bytes
     ) -> SignedEvent:
-        headers = self._targets.signer_of(settings).headers(event_id, self._clock(), body)
+        headers = self.targets.signer_of(settings).headers(event_id, self.clock(), body)
         return SignedEvent(account, event_id, body, headers)
 
     async def _attempt(
@@ -102,17 +91,17 @@ class Delivery:
     ) -> Outcome:
         kind = TARGET_KINDS[type(target)]
         if call.tries:
-            self._metrics.retried.table()[kind] += 1
+            self.metrics.retried.table()[kind] += 1
         elif not call.is_due:
-            late_ms = self._now_ms() - _decode_timestamp(event.body).timestamp
-            self._metrics.queue_time.series(kind).observe(max(0, late_ms) / 1000)
+            late_ms = self.now_ms() - _decode_timestamp(event.body).timestamp
+            self.metrics.queue_time.series(kind).observe(max(0, late_ms) / 1000)
         started_s = perf_counter()
-        outcome = await self._transports[type(target)].deliver(target, event)
+        outcome = await self.transports[type(target)].deliver(target, event)
         if isinstance(outcome, Failed):
-            self._metrics.failed.table(kind)[outcome.reason] += 1
+            self.metrics.failed.table(kind)[outcome.reason] += 1
         else:
-            self._metrics.delivered.table()[kind] += 1
-        self._metrics.attempt_duration.series(kind).observe(perf_counter() - started_s)
+            self.metrics.delivered.table()[kind] += 1
+        self.metrics.attempt_duration.series(kind).observe(perf_counter() - started_s)
         return outcome
 
     def _decide(self, call: CallQueue, outcome: Outcome, event_id: str) -> DeliveryDecision:
@@ -123,19 +112,19 @@ class Delivery:
                 return msgspec.structs.replace(self._give_up_all(call, "gone"), is_target_up=True)
             case Failed(reason, retry_after_s):
                 tries, age_s = call.tries + 1, call.age_ms / 1000
-                delay_s = self._schedule.next_delay_s(tries, age_s, retry_after_s, self._random())
+                delay_s = self.schedule.next_delay_s(tries, age_s, retry_after_s, self.random())
                 event_log = log.bind(
                     call_id=call.call_id, event=event_id, reason=reason, tries=tries
                 )
                 if delay_s is None:
-                    self._metrics.dead_lettered.table()[reason] += 1
+                    self.metrics.dead_lettered.table()[reason] += 1
                     event_log.warning("callback given up")
                 else:
                     event_log.info("callback failed", retry_in_s=round(delay_s, 1))
                 return DeliveryDecision(is_target_up=False, reason=reason, retry_after_s=delay_s)
 
     def _give_up_all(self, call: CallQueue, reason: str) -> DeliveryDecision:
-        self._metrics.dead_lettered.table()[reason] += 1
+        self.metrics.dead_lettered.table()[reason] += 1
         log.warning("callbacks given up", call_id=call.call_id, reason=reason)
         return DeliveryDecision(is_target_up=None, give_up_reason=reason)
 

@@ -40,4 +40,3 @@ class Transport(Protocol):
 
     async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
         """Try once; raises only when cancelled."""
-        ...

@@ -86,7 +86,6 @@ class SlotOutbox:
 
     @property
     def is_open(self) -> bool:
-        """Whether events may be delivered."""
         return self.lease.holds and not self.is_closing
 
     def create_queue(self, call_id: str, delivery_key: str, first_seq: int) -> CallQueue:
@@ -125,14 +124,11 @@ class SlotOutbox:
             self.discard(call.call_id)
 
     def settle(self, settlement: Settlement, on_settled: OnSettled = _nothing) -> None:
-        """Store a settlement soon, then call `on_settled`."""
         self._settlements.add(settlement, on_settled)
 
     async def flush(self) -> None:
-        """Wait until every settlement is stored."""
         await self._settlements.flush()
 
     async def close(self) -> None:
-        """Stop delivering and settling."""
         self.is_closing = True
         await self._settlements.close()

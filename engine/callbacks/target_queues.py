@@ -29,7 +29,6 @@ class TargetQueues:
         self._running: set[asyncio.Task[None]] = set()
 
     def get(self, delivery_key: str) -> TargetQueue:
-        """Return a target's queue."""
         target = self._queues.get(delivery_key)
         if target is None:
             target = TargetQueue(delivery_key, self._create_circuit(), self._monotonic)
@@ -49,7 +48,6 @@ class TargetQueues:
 
     @property
     def open_circuits(self) -> int:
-        """Number of targets whose circuit is open."""
         return sum(not target.circuit.is_closed for target in self._queues.values())
 
     def remove_unused(self) -> None:

@@ -2,12 +2,13 @@
 
 import base64
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.store.outbox import Outbox
 from engine.webhooks.signatures import Signer
 from wire.callback_targets import AUTO_SET, DeliveryTarget, parse_delivery_target
 from wire.callbacks import PutCallback
@@ -39,22 +40,12 @@ class CallbackSettings(Struct, frozen=True, omit_defaults=True):
 UpdatedSettings = TypeVar("UpdatedSettings", bound=CallbackSettings | None)
 
 
-class CallbackSettingsStore(Protocol):
-    """The part of the store that keeps callback settings."""
-
-    async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        """Replace settings if they are unchanged since they were read; False otherwise."""
-
-    async def account(self, account: str) -> bytes | None:
-        """Read an account's settings."""
-
-
 class CallbackTargets:
     """Reads and changes settings; caches them, so a busy account costs one read a second."""
 
     def __init__(
         self,
-        store: CallbackSettingsStore,
+        store: Outbox,
         now_ms: Callable[[], int],
         random_bytes: Callable[[int], bytes],
         fallback: Signer,
@@ -87,7 +78,6 @@ class CallbackTargets:
         return parse_delivery_target(settings.target, "target")
 
     def signer_of(self, settings: CallbackSettings | None) -> Signer:
-        """Return the signer for an account's settings."""
         return Signer(*settings.secrets(self._now_ms())) if settings else self._fallback
 
     async def put(self, account: str, request: PutCallback) -> tuple[CallbackSettings, bool]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import structlog
+from msgspec import Struct
 
 from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS, CallQueue
 from engine.callbacks.delivery import Delivery, DeliveryDecision
@@ -16,23 +17,20 @@ log = structlog.get_logger()
 LAST_EVENT_MARK = b'"event":"completed"'
 
 
-class DeliveryWorker:
+class DeliveryWorker(Struct, frozen=True):
     """Delivers for the slots that are open."""
 
-    def __init__(
-        self, outbox: Outbox, delivery: Delivery, outboxes: Mapping[int, SlotOutbox]
-    ) -> None:
-        self._outbox = outbox
-        self._delivery = delivery
-        self._outboxes = outboxes
+    outbox: Outbox
+    delivery: Delivery
+    outboxes: Mapping[int, SlotOutbox]
 
     async def deliver_next(self, target: TargetQueue, call: CallQueue) -> bool:
         """Try to deliver a call's first event; returns whether the next one may follow."""
-        outbox = self._outboxes.get(call.slot)
+        outbox = self.outboxes.get(call.slot)
         decision = None
         try:
             if outbox is not None and await self._has_event(outbox, call):
-                decision = await self._delivery.deliver(call, call.events[0])
+                decision = await self.delivery.deliver(call, call.events[0])
         except StoreDown:
             self._discard(call)  # due again in the store when its claim expires
         except Exception:
@@ -46,20 +44,20 @@ class DeliveryWorker:
     async def rate_limit(self, call: CallQueue) -> RateLimit:
         """Return the limits of a call's target; the defaults while the store is down."""
         try:
-            return await self._delivery.rate_limit(call)
+            return await self.delivery.rate_limit(call)
         except StoreDown:
             return RateLimit()
 
     def postpone(self, call: CallQueue, wait_s: float, tries: int = -1) -> None:
         """Leave a call's events in the store for a while."""
-        outbox = self._outboxes.get(call.slot)
+        outbox = self.outboxes.get(call.slot)
         if outbox is not None and outbox.contains(call):
             call.is_due_again = False
             settlement = Settlement(call.call_id, tries=tries, retry_after_ms=int(wait_s * 1000))
             outbox.settle(settlement, lambda: _release_postponed(outbox, call))
 
     def _discard(self, call: CallQueue) -> None:
-        outbox = self._outboxes.get(call.slot)
+        outbox = self.outboxes.get(call.slot)
         if outbox is not None:
             outbox.discard_queue(call)
 
@@ -78,7 +76,7 @@ class DeliveryWorker:
         """Read a call's events; False when the first one failed and is not due yet."""
         await outbox.flush()  # otherwise delivered events would be read again
         call.has_gap = False
-        pending = await self._outbox.pending_events(outbox.slot, call.call_id, MAX_BUFFERED_EVENTS)
+        pending = await self.outbox.pending_events(outbox.slot, call.call_id, MAX_BUFFERED_EVENTS)
         call.tries = pending.tries
         call.load(pending.events)
         return call.is_due or not pending.tries

@@ -45,7 +45,6 @@ class ClipMaker:
         self._limits = limits
 
     async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
-        """Make a clip, unless its URL is unchanged since `etag`; raises MediaError."""
         try:
             match source:
                 case Audio(url):
@@ -62,7 +61,6 @@ class ClipMaker:
         return next((each.name for each in rank_providers(self._providers, speech)), "")
 
     async def close(self) -> None:
-        """Stop the worker processes."""
         await self.transcoder.close()
         await self._large_files.close()
         for provider in self._providers:
@@ -127,7 +125,6 @@ class MeteredClipMaker:
         self._metrics = meter.external
 
     async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
-        """Make a clip and measure it; raises MediaError."""
         kind = "audio" if isinstance(source, Audio) else "speech"
         started_s = perf_counter()
         try:

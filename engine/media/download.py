@@ -57,9 +57,9 @@ async def download(
             _check_status(response)
             is_new = response.status != NOT_MODIFIED
             kind = await _save(response, target, limits) if is_new else None
-            return DownloadResult(
-                kind, response.headers.get("ETag", ""), _freshness(response, limits)
-            )
+            rule = response.headers.get("Cache-Control", "")
+            freshness_ms = fresh_ms(rule, limits.fresh_ms, limits.retry_ms)
+            return DownloadResult(kind, response.headers.get("ETag", ""), freshness_ms)
     except TimeoutError:
         raise MediaError("timeout", f"no audio within {limits.download_s:g} s") from None
     except (InvalidURL, UnicodeError) as error:  # UnicodeError: IDNA can't encode the host
@@ -111,10 +111,6 @@ async def _copy(response: ClientResponse, file: BinaryIO, limits: MediaLimits) -
     if kind is None:
         raise MediaError("not_audio", "not audio of a known format")
     return kind
-
-
-def _freshness(response: ClientResponse, limits: MediaLimits) -> int:
-    return fresh_ms(response.headers.get("Cache-Control", ""), limits.fresh_ms, limits.retry_ms)
 
 
 def _too_large(limits: MediaLimits) -> MediaError:

@@ -60,7 +60,6 @@ class ClipFiles:
             clip.used_ms = now_ms
 
     def path(self, key: str) -> Path | None:
-        """Return a clip's file, or None."""
         return self._path(key) if key in self._clips else None
 
     def forget(self, key: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import structlog
 from aiohttp import ClientSession
+from msgspec import Struct
 
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
@@ -67,16 +68,13 @@ def _with_freshness(entry: IndexEntry, maker: ClipMaker) -> IndexEntry:
     return entry
 
 
-class _Maintenance:
+class _Maintenance(Struct, frozen=True):
     """Saves the index after changes, and keeps the directory within its size limit."""
 
-    def __init__(
-        self, directory: Path, files: ClipFiles, index: ClipIndex, now_ms: Callable[[], int]
-    ) -> None:
-        self._directory = directory
-        self._files = files
-        self._index = index
-        self._now_ms = now_ms
+    directory: Path
+    files: ClipFiles
+    index: ClipIndex
+    now_ms: Callable[[], int]
 
     async def run(self, changed: asyncio.Event) -> None:
         """Run forever: after a change, at most once a second, and every minute."""
@@ -91,15 +89,15 @@ class _Maintenance:
 
     async def _evict(self) -> None:
         try:
-            self._index.drop_clips(await self._files.evict(self._now_ms()))
+            self.index.drop_clips(await self.files.evict(self.now_ms()))
         except OSError as error:
             _log.warning("media eviction failed", error=str(error))
 
     async def save(self) -> None:
         """Write the index; if that fails, only the next start loses it."""
-        saved = SavedIndex(self._index.entries(), self._files.used_ms())
+        saved = SavedIndex(self.index.entries(), self.files.used_ms())
         try:
-            await asyncio.to_thread(save_index, _index_file(self._directory), saved)
+            await asyncio.to_thread(save_index, _index_file(self.directory), saved)
         except OSError as error:
             _log.warning("media index not saved", error=str(error))
 

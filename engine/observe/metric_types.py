@@ -41,7 +41,6 @@ class Counter:
 
     @property
     def total(self) -> int:
-        """Sum of all numbers."""
         return sum(number for _, number in self)
 
 
@@ -66,7 +65,6 @@ class HistogramSeries:
 
     @property
     def count(self) -> int:
-        """Number of values."""
         return sum(self.counts)
 
 
@@ -91,7 +89,6 @@ class Histogram:
 
     @property
     def count(self) -> int:
-        """Number of values in all series."""
         return sum(each.count for each in self._series.values())
 
 

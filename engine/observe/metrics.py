@@ -1,4 +1,4 @@
-"""All metrics of an engine; docs/operations/metrics.md explains them."""
+"""All metrics of an engine, by subject; docs/operations/metrics.md explains them."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,121 +12,6 @@ from engine.observe.metric_types import (
     Gauge,
     Histogram,
 )
-
-
-class ExternalMetrics:
-    """Webhook, media and RPC requests."""
-
-    def __init__(self) -> None:
-        self.webhook_duration = Histogram(
-            "switchroom_webhook_seconds",
-            "Duration of a request to a customer's server, retry included",
-            *NODE_AND_SLOT, "outcome", bounds=SLOW_BUCKETS,
-        )  # fmt: skip
-        self.webhook_failures = Counter(
-            "switchroom_webhook_failures_total", "Requests without a usable response, by reason",
-            *NODE_AND_SLOT, "reason",
-        )  # fmt: skip
-        self.webhook_retries = Counter(
-            "switchroom_webhook_retries_total", "Requests sent a second time", *NODE_AND_SLOT
-        )
-        self.media_duration = Histogram(
-            "switchroom_media_seconds",
-            "Time to fetch or synthesize a clip that was not cached",
-            "kind", "outcome", bounds=SLOW_BUCKETS,
-        )  # fmt: skip
-        self.media_failures = Counter(
-            "switchroom_media_failures_total", "Clips that could not be produced, by reason",
-            "kind", "reason",
-        )  # fmt: skip
-        self.rpc_duration = Histogram(
-            "switchroom_rpc_request_seconds",
-            "Duration of an RPC request, except the event stream",
-            "operation", "status", bounds=FAST_BUCKETS,
-        )  # fmt: skip
-
-
-class CallbackMetrics:
-    """Status callbacks."""
-
-    def __init__(self) -> None:
-        self.queue_time = Histogram(
-            "switchroom_callback_queue_seconds",
-            "From an event to its first delivery attempt, if no earlier event was due",
-            "kind", bounds=FAST_BUCKETS,
-        )  # fmt: skip
-        self.attempt_duration = Histogram(
-            "switchroom_callback_seconds",
-            "Duration of one delivery attempt",
-            "kind",
-            bounds=SLOW_BUCKETS,
-        )
-        self.delivered = Counter("switchroom_callbacks_delivered_total", "Events delivered", "kind")
-        self.failed = Counter(
-            "switchroom_callbacks_failed_total",
-            "Failed delivery attempts, by reason",
-            "kind",
-            "reason",
-        )
-        self.retried = Counter(
-            "switchroom_callbacks_retried_total", "Delivery attempts after the first", "kind"
-        )
-        self.dead_lettered = Counter(
-            "switchroom_callbacks_dead_lettered_total",
-            "Events that became dead letters, by reason",
-            "reason",
-        )
-        self.pending_events = Gauge(
-            "switchroom_callbacks_pending_events", "Events not delivered yet", "slot"
-        )
-        self.oldest_age = Gauge(
-            "switchroom_callbacks_oldest_seconds",
-            "Age of the oldest due event",
-            "slot",
-        )
-        self.open_circuits = Gauge(
-            "switchroom_callback_open_circuits", "Targets paused because they fail"
-        )
-        for reason in ("overflow", "circuit_open", "timeout", "gone"):
-            self.dead_lettered.initialize(reason)  # an alert needs the series from the start
-
-    def set_pending(self, slot: int, waiting: int, oldest_ms: int) -> None:
-        """Set the backlog of a slot's outbox."""
-        self.pending_events.table()[str(slot)] = waiting
-        self.oldest_age.table()[str(slot)] = oldest_ms // 1000
-
-    def clear_slot(self, slot: int) -> None:
-        """Remove a slot that another engine owns."""
-        self.pending_events.table().pop(str(slot), None)
-        self.oldest_age.table().pop(str(slot), None)
-
-
-class ConsumerGroupMetrics:
-    """Consumer groups of the event stream."""
-
-    def __init__(self) -> None:
-        self.lag = Gauge(
-            "switchroom_event_group_lag_events", "Events that a group has not read yet", "group"
-        )
-        self.pending = Gauge(
-            "switchroom_event_group_pending_events",
-            "Events read, but not acknowledged yet",
-            "group",
-        )
-        self.lost = Gauge(
-            "switchroom_event_group_lost_events",
-            "Maximum of events a group has lost and not acknowledged",
-            "group",
-        )
-
-    def update(self, groups: Iterable[tuple[str, int, int, int]]) -> None:
-        """Set the positions of groups: lag, pending and lost, for each slot."""
-        tables = [level.table() for level in (self.lag, self.pending, self.lost)]
-        for table in tables:
-            table.clear()
-        for group, *numbers in groups:
-            for table, number in zip(tables, numbers, strict=True):
-                table[group] += number
 
 
 class CallMetrics:
@@ -222,6 +107,118 @@ class StoreMetrics:
         )  # fmt: skip
 
 
+class ExternalMetrics:
+    """Webhook, media and RPC requests."""
+
+    def __init__(self) -> None:
+        self.webhook_duration = Histogram(
+            "switchroom_webhook_seconds",
+            "Duration of a request to a customer's server, retry included",
+            *NODE_AND_SLOT, "outcome", bounds=SLOW_BUCKETS,
+        )  # fmt: skip
+        self.webhook_failures = Counter(
+            "switchroom_webhook_failures_total", "Requests without a usable response, by reason",
+            *NODE_AND_SLOT, "reason",
+        )  # fmt: skip
+        self.webhook_retries = Counter(
+            "switchroom_webhook_retries_total", "Requests sent a second time", *NODE_AND_SLOT
+        )
+        self.media_duration = Histogram(
+            "switchroom_media_seconds",
+            "Time to fetch or synthesize a clip that was not cached",
+            "kind", "outcome", bounds=SLOW_BUCKETS,
+        )  # fmt: skip
+        self.media_failures = Counter(
+            "switchroom_media_failures_total", "Clips that could not be produced, by reason",
+            "kind", "reason",
+        )  # fmt: skip
+        self.rpc_duration = Histogram(
+            "switchroom_rpc_request_seconds",
+            "Duration of an RPC request, except the event stream",
+            "operation", "status", bounds=FAST_BUCKETS,
+        )  # fmt: skip
+
+
+class CallbackMetrics:
+    def __init__(self) -> None:
+        self.queue_time = Histogram(
+            "switchroom_callback_queue_seconds",
+            "From an event to its first delivery attempt, if no earlier event was due",
+            "kind", bounds=FAST_BUCKETS,
+        )  # fmt: skip
+        self.attempt_duration = Histogram(
+            "switchroom_callback_seconds",
+            "Duration of one delivery attempt",
+            "kind",
+            bounds=SLOW_BUCKETS,
+        )
+        self.delivered = Counter("switchroom_callbacks_delivered_total", "Events delivered", "kind")
+        self.failed = Counter(
+            "switchroom_callbacks_failed_total",
+            "Failed delivery attempts, by reason",
+            "kind",
+            "reason",
+        )
+        self.retried = Counter(
+            "switchroom_callbacks_retried_total", "Delivery attempts after the first", "kind"
+        )
+        self.dead_lettered = Counter(
+            "switchroom_callbacks_dead_lettered_total",
+            "Events that became dead letters, by reason",
+            "reason",
+        )
+        self.pending_events = Gauge(
+            "switchroom_callbacks_pending_events", "Events not delivered yet", "slot"
+        )
+        self.oldest_age = Gauge(
+            "switchroom_callbacks_oldest_seconds",
+            "Age of the oldest due event",
+            "slot",
+        )
+        self.open_circuits = Gauge(
+            "switchroom_callback_open_circuits", "Targets paused because they fail"
+        )
+        for reason in ("overflow", "circuit_open", "timeout", "gone"):
+            self.dead_lettered.initialize(reason)  # an alert needs the series from the start
+
+    def set_pending(self, slot: int, waiting: int, oldest_ms: int) -> None:
+        self.pending_events.table()[str(slot)] = waiting
+        self.oldest_age.table()[str(slot)] = oldest_ms // 1000
+
+    def clear_slot(self, slot: int) -> None:
+        """Remove a slot that another engine owns."""
+        self.pending_events.table().pop(str(slot), None)
+        self.oldest_age.table().pop(str(slot), None)
+
+
+class ConsumerGroupMetrics:
+    """Consumer groups of the event stream."""
+
+    def __init__(self) -> None:
+        self.lag = Gauge(
+            "switchroom_event_group_lag_events", "Events that a group has not read yet", "group"
+        )
+        self.pending = Gauge(
+            "switchroom_event_group_pending_events",
+            "Events read, but not acknowledged yet",
+            "group",
+        )
+        self.lost = Gauge(
+            "switchroom_event_group_lost_events",
+            "Maximum of events a group has lost and not acknowledged",
+            "group",
+        )
+
+    def update(self, groups: Iterable[tuple[str, int, int, int]]) -> None:
+        """Set the positions of groups: lag, pending and lost, for each slot."""
+        tables = [level.table() for level in (self.lag, self.pending, self.lost)]
+        for table in tables:
+            table.clear()
+        for group, *numbers in groups:
+            for table, number in zip(tables, numbers, strict=True):
+                table[group] += number
+
+
 class Metrics:
     """The families, by subject; one instance for each engine."""
 
@@ -235,7 +232,6 @@ class Metrics:
 
     @property
     def families(self) -> Iterator[Counter | Histogram]:
-        """All families, in order."""
         parts = (
             self.calls,
             self.nodes,

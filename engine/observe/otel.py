@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 
+from msgspec import Struct
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
@@ -33,19 +34,18 @@ def create_provider(name: str) -> TracerProvider:
     return provider
 
 
-class OtelSpan:
+class OtelSpan(Struct, frozen=True):
     """See `traces.Span`."""
 
-    def __init__(self, span: trace.Span) -> None:
-        self._span = span
+    span: trace.Span
 
     def set_attribute(self, name: str, value: str | int) -> None:
-        self._span.set_attribute(name, value)
+        self.span.set_attribute(name, value)
 
     def end(self, error: str = "") -> None:
         if error:
-            self._span.set_status(Status(StatusCode.ERROR, error))
-        self._span.end()
+            self.span.set_status(Status(StatusCode.ERROR, error))
+        self.span.end()
 
 
 class OtelTraces:
@@ -93,13 +93,11 @@ class OtelTraces:
         self._provider.shutdown()
 
     def _start_span(self, name: str, call_id: str) -> trace.Span:
-        parent = trace.set_span_in_context(trace.NonRecordingSpan(self._parent(call_id)))
+        context = self._linked.get(call_id) or self._derived_context(call_id)
+        parent = trace.set_span_in_context(trace.NonRecordingSpan(context))
         return self._tracer.start_span(
             name, parent, SpanKind.CLIENT, attributes=_call_attributes(call_id)
         )
-
-    def _parent(self, call_id: str) -> SpanContext:
-        return self._linked.get(call_id) or self._derived_context(call_id)
 
     def _derived_context(self, call_id: str) -> SpanContext:
         digest = blake2b(call_id.encode(), digest_size=24).digest()

@@ -15,8 +15,6 @@ log = structlog.get_logger()
 
 
 class Telemetry(Struct, frozen=True):
-    """Metrics and optional traces."""
-
     metrics: Metrics = field(default_factory=Metrics)
     traces: Traces | None = None
 

@@ -27,5 +27,4 @@ def header(channels: int, data_bytes: int) -> bytes:
 
 
 def duration_ms(channels: int, file_bytes: int) -> int:
-    """Return a file's duration."""
     return max(0, file_bytes - HEADER_BYTES) // bytes_per_ms(channels)

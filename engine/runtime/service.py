@@ -40,7 +40,6 @@ class CallService:
         cluster: ClusterLoad | None = None,
         default_target: DefaultTargetLookup = no_default_target,
     ) -> None:
-        self.releasing: set[int] = set()  # slots that are being handed over: not owned any more
         self.drained_nodes = DrainedNodes(context.store)
         self.placement = Placement(
             context.clock,
@@ -49,29 +48,26 @@ class CallService:
             context.metrics,
             drained=lambda: self.drained_nodes.nodes,
         )
+        self.releasing = self.placement.releasing
         self._store = context.store
         self._link_call = context.link_call
         self._slots = settings.slots
         self._outbound = OutboundCalls(context, self, settings, default_target)
         routes = RouteCache(context.store, context.clock.now_ms, default_target=default_target)
-        self._inbound = InboundCalls(context, self, settings, routes, directory)
+        self._inbound = InboundCalls(context, self.placement, settings, routes, directory)
 
     @property
     def nodes(self) -> dict[str, Node]:
-        """The nodes, by name."""
         return self.placement.nodes
 
     @property
     def live_calls(self) -> int:
-        """How many calls live in this engine."""
         return self.placement.live_calls
 
     def calls(self) -> Iterator[Call]:
-        """Iterate over this engine's live calls."""
         return self.placement.calls()
 
     def owned_slots(self) -> set[int]:
-        """Return this engine's slots."""
         return {slot for node in self.nodes.values() for slot in node.shards}
 
     def owns(self, slot: int) -> bool:
@@ -85,7 +81,6 @@ class CallService:
             raise NotOwner(slot)
 
     def find(self, call: str) -> tuple[CallShard, Actor] | None:
-        """Find a live call of this engine."""
         location = slot_and_node(call)
         node = self.nodes.get(location[1]) if location else None
         shard = node.shards.get(location[0]) if node and location else None
@@ -93,7 +88,6 @@ class CallService:
         return (shard, actor) if shard and actor else None
 
     async def read(self, call: str) -> Call | None:
-        """Read a call, live or ended; raises StoreDown."""
         if found := self.find(call):
             return found[1].call
         location = slot_and_node(call)
@@ -101,10 +95,6 @@ class CallService:
         return decode_stored_call(body).call if body else None
 
     async def originate(self, request: Originate) -> Call:
-        """Start a call and return it once it is stored.
-
-        Raises NoCapacity, NotOwner, StoreDown.
-        """
         return await self._outbound.originate(request)
 
     def handle_incoming(self, shard: CallShard, channel: IncomingChannel) -> None:

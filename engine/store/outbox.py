@@ -90,33 +90,26 @@ class Outbox(Protocol):
 
     async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
         """Claim calls that are due now or within `ahead_ms`; raises Fenced."""
-        ...
 
     async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
         """Read a call's first undelivered events."""
-        ...
 
     async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
         """Store the outcome of events; raises Fenced."""
-        ...
 
     async def dead_letters(
         self, slot: int, account: str, after: str, limit: int
     ) -> list[DeadLetter]:
         """Read an account's dead letters in a slot after an entry (empty: from the oldest)."""
-        ...
 
     async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
         """Make dead letters due again, without entries the oldest; returns how many."""
-        ...
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
         """Replace an account's callback settings (JSON; None: none) if they are unchanged.
 
         False when others have been stored since they were read.
         """
-        ...
 
     async def account(self, account: str) -> bytes | None:
         """Read an account's callback settings."""
-        ...

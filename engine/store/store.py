@@ -8,37 +8,32 @@ from engine.store.outbox import Outbox
 from engine.store.stream import Stream
 from wire.dial_policy import DncListChange
 
+MAX_FLOW_VERSIONS = 100  # of a flow
+
 
 class DialPolicyStore(Protocol):
     """Dial policies and do-not-call lists of accounts; every method may raise StoreDown."""
 
     async def put(self, account: str, body: bytes) -> None:
         """Store an account's policy (JSON), replacing the previous one."""
-        ...
 
     async def get(self, account: str) -> bytes | None:
         """Read an account's policy."""
-        ...
 
     async def all(self) -> dict[str, bytes]:
         """Read all policies, by account."""
-        ...
 
     async def change_list(self, account: str, change: DncListChange) -> int:
         """Apply changes to a list whose version is their `after`; returns the list's version."""
-        ...
 
     async def list_versions(self, accounts: Sequence[str]) -> list[int]:
         """Read the versions of lists; 0: there is no list."""
-        ...
 
     async def delete_list(self, account: str) -> None:
         """Delete a list."""
-        ...
 
     async def is_listed(self, account: str, numbers: Sequence[str]) -> bool | None:
         """Return whether any of the numbers is on a list; None: the list is incomplete."""
-        ...
 
 
 class LeaseView(Protocol):
@@ -49,10 +44,6 @@ class LeaseView(Protocol):
     @property
     def holds(self) -> bool:
         """Whether no other engine can own the slot yet."""
-        ...
-
-
-MAX_FLOW_VERSIONS = 100  # of a flow
 
 
 class Store(Protocol):
@@ -64,22 +55,18 @@ class Store(Protocol):
     @property
     def connections(self) -> int:
         """Number of connections opened so far: after a reconnect, the server may lag behind."""
-        ...
 
     @property
     def stream(self) -> Stream:
         """The event streams."""
-        ...
 
     @property
     def outbox(self) -> Outbox:
         """The callbacks to deliver."""
-        ...
 
     @property
     def dial_policies(self) -> DialPolicyStore:
         """The accounts' dial policies."""
-        ...
 
     async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         """Make `owner` a slot's only writer for a while; None while another owner's lease runs.
@@ -88,32 +75,27 @@ class Store(Protocol):
         hold the slot: its claim overrides lease expiry, so the slot is free only if it was released
         or another engine owned it since.
         """
-        ...
 
     async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
         """Extend a lease from now; 0 ms releases it. False when another engine owns the slot.
 
         `number` is that of the last acknowledged commit; raises CommitsLost when that is lost.
         """
-        ...
 
     async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         """Record that an engine is alive; returns all live engines, by name. 0 ms: it leaves.
 
         If the heartbeat is late itself, peers do not expire: the process slept, or a clock changed.
         """
-        ...
 
     async def owner(self, slot: int) -> str:
         """Return the current or last owner of a slot; empty without one."""
-        ...
 
     def membership_changes(self) -> AsyncIterator[None]:
         """Yield when an engine joins or leaves, or a slot is released.
 
         A hint only: some may be missed.
         """
-        ...
 
     async def create(self, slot: int, token: int, change: Change) -> bool:
         """Store a new call; False when its id exists, live or ended. Raises Fenced.
@@ -121,7 +103,6 @@ class Store(Protocol):
         The same change again, while it is still the call's state, returns True: an owner that got
         no reply may retry.
         """
-        ...
 
     async def commit(
         self, slot: int, token: int, changes: Sequence[Change], number: int = 0
@@ -131,91 +112,69 @@ class Store(Protocol):
         `number` is the batch's number, counted by the owner; a repetition has the same.
         Returns how many events became dead letters because the outbox was full.
         """
-        ...
 
     def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
         """Read call id, node and state of each live call of a slot, page by page."""
-        ...
 
     async def read(self, slot: int, call_id: str) -> bytes | None:
         """Read a call's last state, live or ended; None when unknown or expired."""
-        ...
 
     async def log(self, slot: int, call_id: str) -> list[bytes]:
         """Read a call's log in order; a lost entry reads as empty bytes."""
-        ...
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
         """Store an account's flow and return its version; versions are immutable."""
-        ...
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         """Read a version of an account's flow, with its number; 0: the newest."""
-        ...
 
     async def flows(self, account: str) -> dict[str, int]:
         """Read the newest version number of each flow of an account."""
-        ...
 
     async def flow_versions(self, account: str, flow_id: str) -> list[int]:
         """List the kept versions of a flow: the last MAX_FLOW_VERSIONS."""
-        ...
 
     async def delete_flow(self, account: str, flow_id: str) -> bool:
         """Delete a flow for new calls; its versions are kept for a day for running calls.
 
         False when there is none.
         """
-        ...
 
     async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
         """Store an account's API request (JSON), replacing the previous one; None deletes it."""
-        ...
 
     async def request(self, account: str, request_id: str) -> bytes | None:
         """Read an account's API request."""
-        ...
 
     async def requests(self, account: str) -> dict[str, bytes]:
         """Read all API requests of an account, by id."""
-        ...
 
     async def put_route(self, number: str, body: bytes | None) -> None:
         """Store what an inbound number runs (an action or an address, JSON); None deletes it."""
-        ...
 
     async def route(self, number: str) -> bytes | None:
         """Read what an inbound number runs."""
-        ...
 
     async def routes(self) -> dict[str, bytes]:
         """Read all routes, by number."""
-        ...
 
     async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
         """Store an account's agent (JSON), replacing the previous one; None deletes it."""
-        ...
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
         """Read an account's agent."""
-        ...
 
     async def agents(self, account: str) -> dict[str, bytes]:
         """Read all agents of an account, by id."""
-        ...
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         """Record whether a PBX node is drained: it gets no new calls."""
-        ...
 
     async def drained(self) -> frozenset[str]:
         """Read the drained PBX nodes."""
-        ...
 
     async def ping(self) -> None:
         """Return when the store responds."""
-        ...
 
     async def close(self) -> None:
         """Close all connections."""
-        ...

@@ -77,19 +77,15 @@ class Stream(Protocol):
         Waits up to `wait_ms` for the first; returns slot, entry id and event, in order within a
         slot. Continue from the last id of each slot.
         """
-        ...
 
     async def newest_ids(self, slots: Sequence[int]) -> dict[int, str]:
         """Read each slot's newest entry id, from which `read_after` reads only later events."""
-        ...
 
     async def oldest_ids(self, slots: Sequence[int]) -> dict[int, str]:
         """Read each slot's oldest entry id; a slot without entries is left out."""
-        ...
 
     async def read_before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
         """Read events before an entry of a slot, the latest first; `+`: from the end."""
-        ...
 
     async def read_group(
         self, consumer: Consumer, slots: Sequence[int], wait_ms: int, limit: int
@@ -98,19 +94,15 @@ class Stream(Protocol):
 
         Redeliveries and gaps come first; without them, waits up to `wait_ms` for the first event.
         """
-        ...
 
     async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[int, str]) -> int:
         """Acknowledge entries, and gaps by their `end`; returns how many."""
-        ...
 
     async def group_states(self, slots: Sequence[int]) -> list[GroupState]:
         """Read every group's position in each slot."""
-        ...
 
     async def drop_group(self, group: str, slots: Sequence[int]) -> bool:
         """Delete a group; False when it is unknown."""
-        ...
 
 
 def entry_order(entry: str) -> tuple[int, int]:

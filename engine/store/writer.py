@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Callable
 from itertools import islice
 from time import perf_counter
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -15,13 +14,10 @@ from engine.store.errors import Fenced, Overflow, StoreDown
 from engine.store.store import Store
 
 FLUSH_DELAY_S = 0.02
-
-
-class Flushable(Protocol):
-    """A writer that commits together with others."""
-
-    def flush(self) -> None:
-        """Commit pending changes now."""
+MAX_PENDING = 20_000
+_MAX_BATCH = 256  # changes; a script blocks the whole store while it runs
+_BACKOFF_S = 0.05
+_MAX_BACKOFF_S = 1.0
 
 
 class FlushScheduler:
@@ -31,13 +27,13 @@ class FlushScheduler:
     """
 
     def __init__(self) -> None:
-        self._writers: list[Flushable] = []
+        self._writers: list[Writer] = []
         self._timer: asyncio.TimerHandle | None = None
 
-    def add(self, writer: Flushable) -> None:
+    def add(self, writer: "Writer") -> None:
         self._writers.append(writer)
 
-    def remove(self, writer: Flushable) -> None:
+    def remove(self, writer: "Writer") -> None:
         self._writers.remove(writer)
 
     def flush_now(self) -> None:
@@ -50,12 +46,6 @@ class FlushScheduler:
     def flush_soon(self) -> None:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(FLUSH_DELAY_S, self.flush_now)
-
-
-MAX_PENDING = 20_000
-_MAX_BATCH = 256  # changes; a script blocks the whole store while it runs
-_BACKOFF_S = 0.05
-_MAX_BACKOFF_S = 1.0
 
 
 def _nothing() -> None:
@@ -126,12 +116,10 @@ class Writer:
 
     @property
     def pending_calls(self) -> frozenset[str]:
-        """The calls with pending changes."""
         return frozenset(change.call_id for change, _ in self._pending)
 
     @property
     def pending_count(self) -> int:
-        """Number of changes that wait for their commit."""
         return len(self._pending)
 
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:

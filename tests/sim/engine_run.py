@@ -155,7 +155,7 @@ class EngineRun:
         action_client = SimActionClient(self._env.clock, self.loop, self._env.servers)
         clip_cache = SimClipCache(self._env.clock, self.loop, self._env.cached_media)
         apis = SimApiSender(self._env.clock, self.loop, self._env.servers)
-        flows = FlowCache(store, DEFAULT_LIMITS)
+        flows = FlowCache(store.flow, DEFAULT_LIMITS)
         io_runner = self._overrides.io_runner(IoRunner(clip_cache, action_client, flows, apis))
         pbx = self._overrides.pbx(self.connection)
         plan = EndpointTemplates(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
@@ -176,7 +176,7 @@ class EngineRun:
         self.loop.create_task(self.writer.run())
         self.loop.create_task(Reaper(self.node, 15.0).run())
         self.loop.create_task(
-            RecordingSweeper(NODE, pbx, self.node.shards, recorder, period_s=10.0).run()
+            RecordingSweeper(NODE, pbx, self.node.shards, recorder.archive, period_s=10.0).run()
         )
         for call in owned.calls:
             self.service.adopt(call.node, 0, call.stored)

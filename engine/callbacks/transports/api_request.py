@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import Struct
 
 from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.webhooks.errors import WebhookFailed
@@ -21,25 +22,23 @@ class ApiRequestSender(Protocol):
         """Deliver an event by a request; raises WebhookFailed."""
 
 
-class ApiRequestTransport:
+class ApiRequestTransport(Struct, frozen=True):
     """Sends API requests; the event's id is the idempotency key.
 
     The request carries no signature of ours: the account authenticates it by its own headers and
     secrets.
     """
 
-    def __init__(self, sender: ApiRequestSender, clock: Callable[[], float] = time.time) -> None:
-        self._sender = sender
-        self._clock = clock
+    sender: ApiRequestSender
+    clock: Callable[[], float] = time.time
 
     async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
-        """See Transport."""
         assert isinstance(target, ApiRequestTarget)  # noqa: S101 - narrows for mypy
         fields = msgspec.json.decode(event.body, type=dict[str, Any])
         try:
-            await self._sender.deliver(event.account, target.id, fields, event.id)
+            await self.sender.deliver(event.account, target.id, fields, event.id)
         except WebhookFailed as error:
             if error.reason == GONE_REASON:
                 return Gone()
-            return Failed(error.reason, parse_retry_after(error.retry_after, self._clock()))
+            return Failed(error.reason, parse_retry_after(error.retry_after, self.clock()))
         return Delivered()

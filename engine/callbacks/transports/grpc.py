@@ -46,7 +46,6 @@ class GrpcTransport:
         self._closing: set[asyncio.Task[None]] = set()
 
     async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
-        """See Transport."""
         assert isinstance(target, GrpcTarget)  # noqa: S101 - narrows for mypy
         channel = None
         try:

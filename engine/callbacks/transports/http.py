@@ -34,7 +34,6 @@ class HttpTransport:
         self._timeout = ClientTimeout(total=response_timeout_s, sock_connect=CONNECT_TIMEOUT_S)
 
     async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
-        """See Transport."""
         assert isinstance(target, HttpsTarget)  # noqa: S101 - narrows for mypy
         try:
             async with self._session.post(
@@ -62,10 +61,8 @@ class HttpTransport:
             return Gone()
         if status in _REDIRECT:
             return Failed("redirect")
-        return Failed(f"status_{status}", self._retry_after_s(response))
-
-    def _retry_after_s(self, response: ClientResponse) -> float | None:
-        return parse_retry_after(response.headers.get("Retry-After"), self._clock())
+        retry_after_s = parse_retry_after(response.headers.get("Retry-After"), self._clock())
+        return Failed(f"status_{status}", retry_after_s)
 
 
 async def _drain_body(response: ClientResponse) -> None:

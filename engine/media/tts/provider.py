@@ -8,8 +8,6 @@ from wire.media import Speech
 
 
 class TtsProvider(Protocol):
-    """A text-to-speech provider."""
-
     @property
     def name(self) -> str:
         """The provider's name; a verb may name it as its voice."""

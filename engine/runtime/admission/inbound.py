@@ -1,8 +1,6 @@
 """Inbound calls: admitted by the route of their number, or rejected before they are answered."""
 
 import asyncio
-from collections.abc import Set as AbstractSet
-from typing import Protocol
 
 import msgspec
 import structlog
@@ -28,29 +26,19 @@ log = structlog.get_logger()
 BAD_ROUTE = "bad_route"  # the stored route can't be read
 
 
-class LocalSlots(Protocol):
-    """This engine's nodes and slots; see `service.CallService`."""
-
-    placement: Placement
-
-    @property
-    def releasing(self) -> AbstractSet[int]:
-        """The slots that are being handed over to another engine."""
-
-
 class InboundCalls:
     """Starts the calls of incoming channels."""
 
     def __init__(
         self,
         context: EngineContext,
-        local: LocalSlots,
+        placement: Placement,
         settings: CallSettings,
         routes: RouteCache,
         directory: Directory | None = None,
     ) -> None:
         self._clock = context.clock
-        self._local = local
+        self._placement = placement
         self._settings = settings
         self._routes = routes
         self._directory = directory
@@ -64,8 +52,8 @@ class InboundCalls:
         """Start a call, reject it, or leave it to the next owner of its slot."""
         if self._is_handing_over(shard):
             return
-        by_trunk = not self._may_be_agents(channel)
-        reason = self._local.placement.admit(shard, by_trunk=by_trunk)
+        may_be_agents = self._directory and not self._directory.is_trunk(channel.endpoint)
+        reason = self._placement.admit(shard, by_trunk=not may_be_agents)
         if reason is not None:
             log.debug("call rejected", node=shard.context.node, code=reason.code)
             self._reject(shard, channel, reason.code, NO_CIRCUIT)
@@ -82,10 +70,7 @@ class InboundCalls:
     def _is_handing_over(self, shard: CallShard) -> bool:
         """Return whether a call might be answered but not stored; the channel waits in Stasis."""
         context = shard.context
-        return context.slot in self._local.releasing or not context.lease.holds
-
-    def _may_be_agents(self, channel: IncomingChannel) -> bool:
-        return self._directory is not None and not self._directory.is_trunk(channel.endpoint)
+        return context.slot in self._placement.releasing or not context.lease.holds
 
     def _cached_caller(self, channel: IncomingChannel, route: NumberRoute | None) -> Caller | None:
         if self._directory is None or route is None:

@@ -74,7 +74,6 @@ class RateLimiter:
         return self._available
 
     def take(self) -> None:
-        """Count a new call."""
         self._available -= 1
 
 
@@ -106,7 +105,6 @@ class CapacityLimiter:
         return None
 
     def take(self) -> None:
-        """Count a new call."""
         self._rate_limiter.take()
 
 
@@ -128,7 +126,6 @@ class TrunkLegs:
         return self._count
 
     def take(self) -> None:
-        """Count a new one."""
         self._count += 1
 
 

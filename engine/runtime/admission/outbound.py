@@ -130,7 +130,8 @@ def outbound_call(
 ) -> Call:
     """Build a requested call; the default caller id is shown when `from` is not a number."""
     main, now = f"{new.id}.l0", new.created_ms
-    from_number = request.from_ if _is_number(request.from_) else default_caller_id
+    is_number = Party.parse(request.from_).kind == "number"
+    from_number = request.from_ if is_number else default_caller_id
     return Call(
         id=new.id,
         account=request.account,
@@ -154,7 +155,6 @@ def outbound_call(
 
 
 def first_party(request: Originate) -> str:
-    """Return the party that is called first."""
     return request.from_ if request.from_first else request.to
 
 
@@ -186,7 +186,3 @@ def _dial_detection(request: Originate) -> MachineDetection | bool:
 def _on_machine(request: Originate) -> Verb | str:
     detection = request.machine_detection
     return "continue" if isinstance(detection, bool) else detection.on_machine
-
-
-def _is_number(party: str) -> bool:
-    return Party.parse(party).kind == "number"

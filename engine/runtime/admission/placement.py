@@ -74,6 +74,7 @@ class Placement:
         self.nodes: dict[str, Node] = {}
         self.rate_limiter = RateLimiter(clock, settings.max_calls_per_s, settings.max_calls)
         self.retiring: set[str] = set()  # nodes to be closed once they have no calls
+        self.releasing: set[int] = set()  # slots that are being handed over to another engine
         self._clock = clock
         self._cluster = cluster or SingleEngine()
         self._drained = drained
@@ -86,16 +87,13 @@ class Placement:
 
     @property
     def live_calls(self) -> int:
-        """How many calls live in this engine."""
         return sum(node.live_calls for node in self.nodes.values())
 
     @property
     def trunk_legs(self) -> int:
-        """How many legs this engine has on the trunk."""
         return self._trunk_legs.count
 
     def calls(self) -> Iterator[Call]:
-        """Iterate over this engine's live calls."""
         for node in self.nodes.values():
             for shard in node.shards.values():
                 yield from (actor.call for actor in shard.actors.values())

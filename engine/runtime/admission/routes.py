@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -13,6 +12,7 @@ from engine.calls.model.state import Starting
 from engine.runtime.admission.settings import NewCall
 from engine.runtime.base.ttl_cache import DEFAULT_TTL_MS, Cached, TtlCache
 from engine.runtime.nodes.node import IncomingChannel
+from engine.store.store import Store
 from wire.callback_targets import parse_call_target
 from wire.patterns import CALLER_ID
 from wire.rpc import NumberRoute
@@ -30,19 +30,12 @@ async def no_default_target(_account: str) -> str | None:
     return None
 
 
-class RouteStore(Protocol):
-    """Where the routes of numbers are stored."""
-
-    async def route(self, number: str) -> bytes | None:
-        """Read the route of an inbound number."""
-
-
 class RouteCache:
     """Routes by number, cached for a moment."""
 
     def __init__(
         self,
-        store: RouteStore,
+        store: Store,
         now_ms: Callable[[], int],
         ttl_ms: int = DEFAULT_TTL_MS,
         default_target: DefaultTargetLookup = no_default_target,

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Callable
-from typing import Protocol
 
 import msgspec
 import structlog
@@ -11,21 +10,12 @@ from msgspec import Struct
 
 from engine.runtime.base.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.store.errors import StoreDown
+from engine.store.store import Store
 from wire.agents import Agent
 from wire.patterns import NAME
 
 log = structlog.get_logger()
 MAX_ACCOUNTS = 1_000
-
-
-class AgentStore(Protocol):
-    """Where the agents of accounts are stored."""
-
-    async def agent(self, account: str, agent_id: str) -> bytes | None:
-        """Read an account's agent."""
-
-    async def agents(self, account: str) -> dict[str, bytes]:
-        """Read all agents of an account, by id."""
 
 
 class Caller(Struct, frozen=True):
@@ -50,7 +40,7 @@ class Directory:
 
     def __init__(
         self,
-        store: AgentStore,
+        store: Store,
         now_ms: Callable[[], int],
         agent_endpoint: str,
         trunk_endpoint: str,
@@ -133,7 +123,12 @@ class Directory:
         return endpoint
 
     async def _read_callers(self, account: str) -> Callers:
-        return _callers(await self._store.agents(account))
+        bodies = await self._store.agents(account)
+        found = {name: msgspec.json.decode(body, type=Agent) for name, body in bodies.items()}
+        by_endpoint: dict[str, Caller] = {}
+        for agent_id, agent in sorted(found.items()):
+            by_endpoint.setdefault(agent.endpoint, Caller(agent_id, agent.caller_id or ""))
+        return Callers(by_endpoint, frozenset(found))
 
     def _caller(self, callers: Callers, endpoint: str) -> Caller:
         if caller := callers.by_endpoint.get(endpoint):
@@ -146,14 +141,6 @@ class Directory:
         agent_id = endpoint.removeprefix(before).removesuffix(after)
         is_name = re.search(NAME, agent_id) is not None
         return agent_id if is_name and self.default(agent_id) == endpoint else ""
-
-
-def _callers(bodies: dict[str, bytes]) -> Callers:
-    found = {name: msgspec.json.decode(body, type=Agent) for name, body in bodies.items()}
-    by_endpoint: dict[str, Caller] = {}
-    for agent_id, agent in sorted(found.items()):
-        by_endpoint.setdefault(agent.endpoint, Caller(agent_id, agent.caller_id or ""))
-    return Callers(by_endpoint, frozenset(found))
 
 
 def trunk_name(trunk_endpoint: str) -> str:

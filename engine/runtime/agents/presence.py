@@ -75,7 +75,6 @@ class NodePresence:
         self._task = asyncio.get_running_loop().create_task(self._poll())
 
     def on_event(self, event: Message | UnknownEvent) -> None:
-        """Apply a change of an endpoint's state."""
         if isinstance(event, PeerStatusChange):
             name, state = _state(event.endpoint)
             self._changes[name] = state

@@ -7,8 +7,6 @@ from typing import Protocol
 
 
 class Timer(Protocol):
-    """A pending timer."""
-
     def cancel(self) -> None:
         """Cancel the timer; harmless once it has fired."""
 

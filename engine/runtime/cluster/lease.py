@@ -1,7 +1,4 @@
-"""A slot's lease as its owner sees it, by the monotonic clock, which a frozen process can't stop.
-
-After a process has slept past the end, `holds` is false before any timer or event runs.
-"""
+"""A slot's lease as its owner sees it, and how long leases last."""
 
 from collections.abc import Callable
 from math import inf
@@ -10,7 +7,11 @@ from msgspec import Struct
 
 
 class Lease:
-    """A claim on a slot, valid until `ends_s` of the monotonic clock unless it is extended."""
+    """A claim on a slot, valid until `ends_s` of the monotonic clock unless it is extended.
+
+    A frozen process can't stop that clock: after it has slept past the end, `holds` is false before
+    any timer or event runs.
+    """
 
     def __init__(
         self,
@@ -26,7 +27,6 @@ class Lease:
 
     @property
     def holds(self) -> bool:
-        """Whether no other engine can have the slot yet."""
         return self._monotonic() < self._ends_s
 
     def extend(self, ends_s: float) -> None:

@@ -54,8 +54,8 @@ class LeaseManager:
         """Send a heartbeat, renew the leases, and move towards the fair share."""
         async with self._running:
             try:
-                if self.is_leaving:
-                    await self._refresh_peers()
+                if self.is_leaving:  # requests that still arrive here are forwarded
+                    self._members.update(await self._store.heartbeat(self._members.me, "", 0))
                     return
                 await self._heartbeat()
                 self._rebalancer.check_connection()
@@ -82,7 +82,6 @@ class LeaseManager:
 
     @property
     def held(self) -> dict[int, Lease]:
-        """The leases held, by slot."""
         return self._leases.held
 
     def wake(self) -> None:
@@ -132,10 +131,6 @@ class LeaseManager:
         alive = await self._store.heartbeat(self._members.me, body, self._timings.lease_ms)
         if self._members.update(alive):
             self._rebalancer.delay_claims()
-
-    async def _refresh_peers(self) -> None:
-        """Read who has the slots now: requests that still arrive here are forwarded."""
-        self._members.update(await self._store.heartbeat(self._members.me, "", 0))
 
     def _on_store_lost(self) -> None:
         self._rebalancer.delay_claims()

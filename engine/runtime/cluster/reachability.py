@@ -66,11 +66,9 @@ class Reachability:
         )
 
     def add_node(self, node: str) -> None:
-        """Register a node that will be probed."""
         self._probes[node] = NodeProbe(self._monotonic())
 
     def record(self, node: str, is_answered: bool) -> None:
-        """Record the result of one probe."""
         probe, now_s = self._probes[node], self._monotonic()
         was_silent, was_unreachable = probe.all_replied_since_s is None, probe.is_unreachable
         if is_answered:

@@ -1,35 +1,29 @@
 """Sends accounts' stored API requests; each is read from the store when it is sent."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.calls.flows.templates import Lookup
 from engine.store.errors import StoreDown
+from engine.store.store import Store
 from engine.webhooks.api_sender import ApiResponse, ApiSender
 from engine.webhooks.errors import WebhookFailed
 from wire.request import ApiRequest
 
 
-class ApiRequestStore(Protocol):
-    """Where API requests are stored."""
-
-    async def request(self, account: str, request_id: str) -> bytes | None:
-        """Read an account's API request."""
-
-
-class ApiRequestRunner:
+class ApiRequestRunner(Struct, frozen=True):
     """Sends API requests by id: during calls, and to deliver call events."""
 
-    def __init__(self, requests: ApiRequestStore, sender: ApiSender) -> None:
-        self._requests = requests
-        self._sender = sender
+    store: Store
+    sender: ApiSender
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
         """Send a request with its templates filled in; raises WebhookFailed."""
-        return await self._sender.send(await self._read(account, api), values, key)
+        return await self.sender.send(await self._read(account, api), values, key)
 
     async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
         """Deliver an event by a request with `{{event.name}}` templates; raises WebhookFailed.
@@ -37,11 +31,11 @@ class ApiRequestRunner:
         Repetitions with one key are one delivery. The response is ignored.
         """
         request = replace(await self._read(account, api), answers={})
-        await self._sender.send(request, event_values(event), key)
+        await self.sender.send(request, event_values(event), key)
 
     async def _read(self, account: str, api: str) -> ApiRequest:
         try:
-            body = await self._requests.request(account, api)
+            body = await self.store.request(account, api)
         except StoreDown as error:
             raise WebhookFailed("store_down", str(error), ()) from None
         if body is None:

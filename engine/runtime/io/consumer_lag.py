@@ -28,7 +28,6 @@ class ConsumerLag:
         self._lost: dict[tuple[str, int], int] = {}
 
     async def run(self) -> None:
-        """Poll until cancelled."""
         while True:
             try:
                 await self.poll()

@@ -1,6 +1,6 @@
 """A cache of the flows that calls run: each version is read once, as versions never change."""
 
-from typing import Protocol
+from collections.abc import Awaitable, Callable
 
 from engine.calls.flows.templates import Lookup, fill
 from engine.calls.flows.variables import value_of
@@ -17,29 +17,22 @@ from wire.tree import Limits, parse_action
 
 MAX_CACHED_VERSIONS = 1_000
 LATEST = 0
-
-
-class FlowStore(Protocol):
-    """Where flows are stored."""
-
-    async def flow(
-        self, account: str, flow_id: str, version: int = LATEST
-    ) -> tuple[int, bytes] | None:
-        """Read a version of a flow."""
+# Reads a version of an account's flow, with its number; see `Store.flow`.
+ReadFlow = Callable[[str, str, int], Awaitable[tuple[int, bytes] | None]]
 
 
 class FlowCache:
     """Loads flows and their nodes, with the call's variables filled in."""
 
-    def __init__(self, flows: FlowStore, limits: Limits) -> None:
-        self._flows = flows
+    def __init__(self, read_flow: ReadFlow, limits: Limits) -> None:
+        self._read_flow = read_flow
         self._limits = limits
         self._outlines: dict[tuple[str, str, int], FlowOutline] = {}
 
     async def load_flow(self, command: LoadFlow, call: Call) -> Event:
         """Read the newest version of a flow."""
         try:
-            found = await self._flows.flow(call.account, command.flow_id)
+            found = await self._read_flow(call.account, command.flow_id, LATEST)
             if found is None:
                 return ActionFailed(command.request, f"no flow {command.flow_id}")
             version, body = found
@@ -68,7 +61,7 @@ class FlowCache:
     async def load_node(self, command: LoadFlowNode, call: Call) -> Event:
         """Read a node of the version that the call runs."""
         try:
-            found = await self._flows.flow(call.account, command.flow_id, command.version)
+            found = await self._read_flow(call.account, command.flow_id, command.version)
             outline = read_outline(found[1]) if found is not None else None
         except (BadInput, StoreDown) as error:
             return ActionFailed(command.request, str(error))

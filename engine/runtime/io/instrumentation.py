@@ -4,6 +4,8 @@ from collections.abc import Awaitable
 from time import perf_counter
 from typing import Protocol, TypeVar
 
+from msgspec import Struct
+
 from engine.calls.flows.templates import Lookup
 from engine.calls.model.ids import call_of, slot_and_node
 from engine.observe.metrics import Metrics
@@ -57,7 +59,6 @@ class MeteredActionClient:
         self._timer = _WebhookTimer(metrics)
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
-        """Request the next action; raises WebhookFailed."""
         return await self._timer.measure(self._actions.ask(url, body, request_id), request_id)
 
 
@@ -69,23 +70,20 @@ class MeteredApiRequests:
         self._timer = _WebhookTimer(metrics)
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
-        """Send a request; raises WebhookFailed."""
         return await self._timer.measure(self._apis.ask(account, api, values, key), key)
 
 
-class TracedActionClient:
+class TracedActionClient(Struct, frozen=True):
     """Records each webhook request as a span of its call."""
 
-    def __init__(self, actions: ActionSource, traces: Traces) -> None:
-        self._actions = actions
-        self._traces = traces
+    actions: ActionSource
+    traces: Traces
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
-        """Request the next action; raises WebhookFailed."""
         fault = "given up"  # if the request is cancelled
-        with self._traces.client_span("webhook", call_of(request_id) or "") as span:
+        with self.traces.client_span("webhook", call_of(request_id) or "") as span:
             try:
-                response = await self._actions.ask(url, body, request_id)
+                response = await self.actions.ask(url, body, request_id)
                 fault = ""
             except WebhookFailed as error:
                 fault = error.reason

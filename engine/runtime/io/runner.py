@@ -41,8 +41,6 @@ log = structlog.get_logger()
 
 
 class ClipSource(Protocol):
-    """The clip cache."""
-
     def cached(self, source: Source) -> Clip | None:
         """Return a clip if it is cached."""
 
@@ -81,16 +79,13 @@ class IoRunner:
         self._done: dict[str, Callable[[Event], None]] = {}
 
     def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
-        """Return the clips of all sources; None when one must be fetched."""
         clips = tuple(map(self._clips.cached, sources))
         return None if None in clips else clips  # type: ignore[return-value]  # no None is left
 
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
-        """Return the event that loads a flow node, if the flow is cached."""
         return self._flows.cached_node(command, call)
 
     def prefetch(self, command: PrefetchMedia) -> None:
-        """Fetch audio in the background."""
         self._clips.prefetch(command.sources)
 
     def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:

@@ -50,7 +50,6 @@ class DisconnectGrace:
             probe.cancel()
 
     async def close(self) -> None:
-        """End all grace periods."""
         probes = list(self._probes.values())
         for slot in (*self._timers, *self._probes):
             self.end(slot)

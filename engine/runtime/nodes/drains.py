@@ -1,35 +1,24 @@
 """The set of drained nodes, kept in the store; every engine polls it within a second."""
 
 import asyncio
-from typing import Protocol
 
 import structlog
 
 from engine.store.errors import StoreDown
+from engine.store.store import Store
 
 log = structlog.get_logger()
 POLL_INTERVAL_S = 0.5
 
 
-class DrainStore(Protocol):
-    """Where drained nodes are stored."""
-
-    async def put_drained(self, node: str, is_drained: bool) -> None:
-        """Store whether a node is drained."""
-
-    async def drained(self) -> frozenset[str]:
-        """Return the names of the drained nodes."""
-
-
 class DrainedNodes:
     """The drained nodes as last read; unchanged while the store is down."""
 
-    def __init__(self, store: DrainStore) -> None:
+    def __init__(self, store: Store) -> None:
         self.nodes: frozenset[str] = frozenset()
         self._store = store
 
     async def run(self) -> None:
-        """Poll until cancelled."""
         while True:
             try:
                 await self.refresh()

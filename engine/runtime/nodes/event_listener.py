@@ -31,12 +31,10 @@ class SlotListener:
         self._log = log.bind(node=node.name, slot=slot)
 
     def on_connected(self) -> None:
-        """Recover the events that were missed."""
         self._log.info("node connected")
         self._node.on_connected(self._slot)
 
     def on_event(self, event: Message | UnknownEvent) -> None:
-        """Count an event and pass it to the node."""
         if isinstance(event, UnknownEvent):
             self._events[UNKNOWN_EVENT] += 1
         else:

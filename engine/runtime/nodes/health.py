@@ -15,7 +15,6 @@ class RtpQuality:
         self.jitter_ms = jitter_ms
 
     def add(self, loss: float, jitter_ms: float) -> None:
-        """Add one leg's report."""
         self.loss += WEIGHT * (loss - self.loss)
         self.jitter_ms += WEIGHT * (jitter_ms - self.jitter_ms)
 
@@ -36,7 +35,6 @@ class NodeHealth:
 
     @property
     def is_shutting_down(self) -> bool:
-        """Whether the node announced its shutdown."""
         return (
             self._shutdown_ms is not None
             and self._clock.now_ms() - self._shutdown_ms < SHUTDOWN_TTL_MS
@@ -60,12 +58,10 @@ class NodeHealth:
         return self._quality
 
     def on_booted(self) -> None:
-        """Record that the node is usable."""
         self._shutdown_ms = None
         self.is_watched = True
 
     def on_shutdown(self) -> None:
-        """Record that the node shuts down."""
         self._shutdown_ms = self._clock.now_ms()
 
     def on_unwatched(self) -> None:
@@ -76,11 +72,9 @@ class NodeHealth:
         self._unregistered = set()
 
     def on_call_count(self, calls: int) -> None:
-        """Record the number of calls that the node counts."""
         self.reported_calls = calls
 
     def on_contact(self, endpoint: str, uri: str, is_reachable: bool | None) -> None:
-        """Record the state of an endpoint's contact; None: it was removed."""
         if endpoint.casefold() != self._trunk.casefold():
             return
         if is_reachable is None:
@@ -89,14 +83,12 @@ class NodeHealth:
             self._contacts[uri] = is_reachable
 
     def on_registration(self, client: str, is_registered: bool) -> None:
-        """Record whether the node is registered somewhere, as at a carrier."""
         if is_registered:
             self._unregistered.discard(client)
         else:
             self._unregistered.add(client)
 
     def on_rtp_report(self, loss: float, jitter_ms: float) -> None:
-        """Record a leg's packet loss (0 to 1) and jitter."""
         if self.quality is self._quality:
             self._quality.add(loss, jitter_ms)
         else:

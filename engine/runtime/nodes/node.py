@@ -82,7 +82,6 @@ class Node:
 
     @property
     def is_paused(self) -> bool:
-        """Whether any shard is paused."""
         return any(shard.is_paused for shard in self.shards.values())
 
     @property
@@ -92,16 +91,13 @@ class Node:
 
     @property
     def latency_ms(self) -> float:
-        """The average response latency."""
         return self._latency_ms()
 
     @property
     def live_calls(self) -> int:
-        """Number of live calls."""
         return sum(len(shard.actors) for shard in self.shards.values())
 
     def logged_digits(self) -> DigitsByLeg:
-        """Return the recent digits of the node's channels, as AMI reported them."""
         return self.dtmf_log.digits
 
     def on_event(self, slot: int, event: AriEvent) -> None:
@@ -132,7 +128,6 @@ class Node:
         self._disconnect_grace.begin(slot, grace_ms)
 
     def on_reply_lost(self, slot: int) -> None:
-        """Recover a shard, since a request may or may not have been executed."""
         shard = self.shards[slot]
         if slot not in self._recoveries and not shard.is_paused:
             shard.pause()

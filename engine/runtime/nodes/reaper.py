@@ -29,7 +29,6 @@ class Reaper:
         self._suspects: frozenset[str] = frozenset()
 
     async def run(self) -> None:
-        """Sweep until cancelled."""
         while True:
             await asyncio.sleep(self._period_s)
             try:

@@ -48,7 +48,6 @@ class Recoveries:
             self._running[slot] = task
 
     def stop(self, slot: int) -> None:
-        """Cancel a slot's recovery."""
         if recovery := self._running.pop(slot, None):
             recovery.cancel()
 

@@ -65,7 +65,6 @@ class SlotOwner:
         self._leases: dict[int, Lease] = {}
 
     async def take(self, slot: int, lease: Lease) -> None:
-        """Load a slot's calls and continue them; raises StoreDown."""
         began_s = perf_counter()
         claimed = await take_over(self._store, slot, lease.token, self._writer_factory)
         self._metrics.store.takeover_duration.series(slot).observe(perf_counter() - began_s)
@@ -75,7 +74,6 @@ class SlotOwner:
         self._open(slot, lease, claimed.writer, claimed.calls)
 
     async def restore(self, slot: int, lease: Lease) -> None:
-        """Store a slot's calls again from memory after the store has lost the slot."""
         calls = [call for node in self._service.nodes.values() for call in _calls_of(node, slot)]
         buffered = {shard.context.node: shard.pause_buffer.events for shard in self._shards(slot)}
         writer = self._writer_factory.writer(self._store, slot, lease.token)
@@ -87,7 +85,6 @@ class SlotOwner:
             shard.store_again(writer.pending_calls)
 
     def last_commit(self, slot: int) -> int:
-        """Return the number of the last batch of changes that the store has acknowledged."""
         writer = self._writers.get(slot)
         return writer.last_number if writer else 0
 
@@ -122,7 +119,6 @@ class SlotOwner:
             self._listen(node, slot)
 
     def drop(self, slot: int) -> None:
-        """Leave a slot's calls to its next owner."""
         self._service.releasing.discard(slot)
         self._tasks.cancel(_writer_task(slot))
         self._callbacks.close_slot(slot)
@@ -146,14 +142,12 @@ class SlotOwner:
             self._listen(node, slot)
 
     def remove_node(self, node: Node) -> None:
-        """Close a node's shards."""
         for slot in self._leases:
             self._tasks.cancel(_listener_task(slot, node))
             node.remove_shard(slot)
         self._service.nodes.pop(node.name, None)
 
     def calls(self, slot: int) -> int:
-        """Count a slot's live calls."""
         return sum(len(shard.actors) for shard in self._shards(slot))
 
     def calls_by_node(self) -> dict[str, int]:

@@ -39,7 +39,6 @@ class WriterFactory(Struct, frozen=True):
     callbacks: CallbackDispatcher = NullDispatcher()
 
     def writer(self, store: Store, slot: int, token: int) -> Writer:
-        """Build the writer of a slot."""
         hooks = WriterHooks(
             on_down=lambda reason: log.error("store down", slot=slot, reason=reason),
             on_up=lambda: log.info("store up", slot=slot),

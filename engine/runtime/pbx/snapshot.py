@@ -35,9 +35,8 @@ async def take_snapshot(
     channel_list = await query(pbx, channels.list_(), _channels)
     bridge_list = await query(pbx, bridges.list_(), _bridges)
     alive = await asyncio.gather(*(_if_exists(pbx, playbacks.get(e), e) for e in playback_ids))
-    called = await asyncio.gather(
-        *(_if_exists(pbx, _dialled_variable(leg), leg) for leg in dialled_legs)
-    )
+    marks = {leg: channels.get_channel_var(leg, variable=DIALED_VARIABLE) for leg in dialled_legs}
+    called = await asyncio.gather(*(_if_exists(pbx, mark, leg) for leg, mark in marks.items()))
     live = await asyncio.gather(
         *(_if_exists(pbx, recordings.get_live(e), e) for e in recording_names)
     )
@@ -60,10 +59,6 @@ async def query(pbx: Pbx, request: Request, decoder: msgspec.json.Decoder[Decode
         return decoder.decode(reply.body)
     except msgspec.DecodeError as error:
         raise PbxUnavailable(f"{request.path}: {error}") from None
-
-
-def _dialled_variable(leg: str) -> Request:
-    return channels.get_channel_var(leg, variable=DIALED_VARIABLE)
 
 
 async def _if_exists(pbx: Pbx, request: Request, subject: str) -> str | None:

@@ -1,10 +1,8 @@
-"""Moving average of PBX response latency, used for admission control.
-
-New calls are rejected before live calls suffer. The average covers both sides: an Asterisk that is
-slow to answer, and an engine that is slow to read the answer.
-"""
+"""Wrappers of a PBX connection: timed, fenced by the slot's lease, traced."""
 
 from collections.abc import Callable
+
+from msgspec import Struct
 
 from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.calls.model.ids import slot_and_node
@@ -19,7 +17,11 @@ _SUCCESS = range(200, 400)
 
 
 class LatencyAverage:
-    """An exponentially weighted moving average; `monotonic` returns seconds."""
+    """Moving average of PBX response latency, for admission; `monotonic` returns seconds.
+
+    New calls are rejected before live calls suffer. It covers both sides: an Asterisk that is slow
+    to answer, and an engine that is slow to read the answer.
+    """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self.monotonic = monotonic
@@ -32,7 +34,6 @@ class LatencyAverage:
         return self._average_ms * float(0.5 ** (idle_s / HALF_LIFE_S))
 
     def add(self, took_s: float, now_s: float) -> None:
-        """Add one reply's latency."""
         self._average_ms += WEIGHT * (took_s * 1000 - self._average_ms)
         self._updated_s = now_s
 
@@ -50,7 +51,6 @@ class TimedPbx:
         self._failures = metrics.nodes.request_failures.table(node, slot)
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
-        """Forward a request and measure its reply."""
         latency = self._latency
         sent_s = latency.monotonic()
 
@@ -68,61 +68,51 @@ class TimedPbx:
         self._pbx.send(request, key, may_block, measured)
 
     async def ask(self, request: Request) -> Reply:
-        """Forward a query."""
         return await self._pbx.ask(request)
 
 
-class FencedPbx:
+class FencedPbx(Struct, frozen=True):
     """Drops requests once the lease is over; they get no reply.
 
     The next owner of the slot queries the PBX again.
     """
 
-    def __init__(self, pbx: Pbx, lease: LeaseView) -> None:
-        self._pbx = pbx
-        self._lease = lease
+    pbx: Pbx
+    lease: LeaseView
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
-        """Forward a request while the lease holds."""
-        if self._lease.holds:
-            self._pbx.send(request, key, may_block, done)
+        if self.lease.holds:
+            self.pbx.send(request, key, may_block, done)
 
     async def ask(self, request: Request) -> Reply:
-        """Forward a query while the lease holds; LOST otherwise."""
-        return await self._pbx.ask(request) if self._lease.holds else LOST
+        return await self.pbx.ask(request) if self.lease.holds else LOST
 
 
-_PARTS_WITH_ACTION = 3  # channels/{id}/play
-
-
-class TracedPbx:
+class TracedPbx(Struct, frozen=True):
     """Records each request as a span of its call."""
 
-    def __init__(self, pbx: Pbx, traces: Traces) -> None:
-        self._pbx = pbx
-        self._traces = traces
+    pbx: Pbx
+    traces: Traces
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Forward a request; requests that belong to no call have no span."""
         if slot_and_node(key) is None:
-            self._pbx.send(request, key, may_block, done)
+            self.pbx.send(request, key, may_block, done)
             return
-        span = self._traces.start_client_span(_name(request), key)
+        span = self.traces.start_client_span(_name(request), key)
 
         def ended(reply: Reply) -> None:
             span.set_attribute("http.response.status_code", reply.status)
             span.end("" if reply.ok else f"status {reply.status}")
             done(reply)
 
-        self._pbx.send(request, key, may_block, ended)
+        self.pbx.send(request, key, may_block, ended)
 
     async def ask(self, request: Request) -> Reply:
-        """Forward a query."""
-        return await self._pbx.ask(request)
+        return await self.pbx.ask(request)
 
 
 def _name(request: Request) -> str:
-    """Return a span name without ids."""
     parts = request.path.split("/")
-    action = f"/{parts[2]}" if len(parts) >= _PARTS_WITH_ACTION else ""
+    action = "".join(f"/{part}" for part in parts[2:3])  # of channels/{id}/play
     return f"ARI {request.method} {parts[0]}{action}"

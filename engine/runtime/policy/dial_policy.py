@@ -52,7 +52,6 @@ class DialPolicy:
     def authorize(
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
-        """Pass the decision on a party to `done`, now or later."""
         if not Party.parse(party).is_by_trunk:
             done(DialDecision("", caller_id))
             return

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
+from msgspec import Struct
 
 from engine.ami.client import AmiResponse, AmiUnavailable
 from engine.ari.generated.operations import channels
@@ -29,12 +30,11 @@ class LeaseLost(Exception):
     """Another engine may own the call by now."""
 
 
-class MixMonitor:
+class MixMonitor(Struct, frozen=True):
     """Executes one command at a time; every command may be repeated."""
 
-    def __init__(self, pbx: Pbx, ami: Ami) -> None:
-        self._pbx = pbx
-        self._ami = ami
+    pbx: Pbx
+    ami: Ami
 
     async def execute(self, command: MixMonitorCommand, is_allowed: IsAllowed) -> None:
         """Execute a command; raises AmiUnavailable, or LeaseLost if it is not allowed."""
@@ -59,16 +59,12 @@ class MixMonitor:
     ) -> AmiResponse:
         if not is_allowed():
             raise LeaseLost
-        return await self._ami.ask(action, fields)
+        return await self.ami.ask(action, fields)
 
     async def _current_file(self, leg: str) -> str:
         """Return the name of the file that a leg is or was last recorded to."""
-        reply = await self._pbx.ask(channels.get_channel_var(leg, variable=FILENAME_VARIABLE))
+        reply = await self.pbx.ask(channels.get_channel_var(leg, variable=FILENAME_VARIABLE))
         if reply.status == 0:
             raise AmiUnavailable("the PBX gave no answer")
-        path = _value(reply.body) if reply.ok else ""
-        return path.rpartition("/")[2].removesuffix(".raw")
-
-
-def _value(body: bytes) -> str:
-    return msgspec.json.decode(body, type=dict[str, str]).get("value", "")
+        found = msgspec.json.decode(reply.body, type=dict[str, str]) if reply.ok else {}
+        return found.get("value", "").rpartition("/")[2].removesuffix(".raw")

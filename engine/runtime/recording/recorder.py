@@ -180,7 +180,7 @@ class Recorder:
 
 
 class FencedRecorder:
-    """Runs a slot's recording commands as long as its lease holds."""
+    """Runs a slot's recording commands as long as its lease holds; implements `CallRecorder`."""
 
     def __init__(self, recorder: Recorder, lease: LeaseView) -> None:
         self.abandon = recorder.abandon
@@ -190,5 +190,4 @@ class FencedRecorder:
     def run(
         self, command: RecordingCommand, call: str, done: Callable[[Event | None], None]
     ) -> None:
-        """Run a command unless the lease is over."""
         self._recorder.run(command, call, done, lambda: self._lease.holds)

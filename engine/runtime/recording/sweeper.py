@@ -1,8 +1,7 @@
 """Archives the recordings that remain on a PBX after their calls have ended."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 import structlog
@@ -20,13 +19,6 @@ log = structlog.get_logger()
 _stored = msgspec.json.Decoder(list[StoredRecording])
 
 
-class StoredRecordingArchiver(Protocol):
-    """Archives recordings; `engine.runtime.recording.recorder` implements it."""
-
-    async def archive(self, names: Sequence[str]) -> int | None:
-        """Archive the files of one recording, then delete them; raises ArchiveError."""
-
-
 class RecordingSweeper:
     """Sweeps one node for recordings that a crash or an unreachable archive has left there."""
 
@@ -35,19 +27,18 @@ class RecordingSweeper:
         node: str,
         pbx: Pbx,
         shards: Mapping[int, CallShard],
-        archiver: StoredRecordingArchiver,
+        archive: Callable[[Sequence[str]], Awaitable[int | None]],
         *,
         period_s: float,
     ) -> None:
         self._node = node
         self._pbx = pbx
         self._shards = shards
-        self._archiver = archiver
+        self._archive_files = archive  # raises ArchiveError
         self._period_s = period_s
         self._seen: frozenset[str] = frozenset()
 
     async def run(self) -> None:
-        """Sweep until cancelled."""
         while True:
             await asyncio.sleep(self._period_s)
             await self.sweep()
@@ -62,7 +53,7 @@ class RecordingSweeper:
 
     async def _archive(self, names: list[str]) -> None:
         try:
-            await self._archiver.archive(names)
+            await self._archive_files(names)
         except ArchiveError as error:
             log.warning("orphaned recording not archived", name=names[0], error=str(error))
         else:

@@ -39,7 +39,6 @@ class Actor:
 
     @property
     def stored_call(self) -> StoredCall:
-        """The call as it is stored."""
         return StoredCall(self.call, tuple(self.outbox), self.log_lines)
 
     def prepare_commit(self, commands: list[Command], log: list[bytes], node: str) -> Change:

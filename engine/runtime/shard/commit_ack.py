@@ -19,7 +19,6 @@ class CommitAck:
         self._decided = asyncio.Event()
 
     def confirm(self) -> None:
-        """Confirm that the request is committed."""
         self._is_committed = True
         self._decided.set()
 

@@ -20,7 +20,6 @@ class ShardMetrics:
         nodes.orphans_removed.initialize(node)
 
     def call_started(self, call: Call) -> None:
-        """Count a new call."""
         self._started[call.direction] += 1
 
     def call_ended(self, call: Call) -> None:
@@ -31,5 +30,4 @@ class ShardMetrics:
             self._dropped[self._slot] += 1
 
     def timer_fired(self, late_ms: int) -> None:
-        """Record how late a timer fired."""
         self._late.observe(late_ms / 1000)

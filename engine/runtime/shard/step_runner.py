@@ -4,6 +4,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from msgspec import Struct
+
 from engine.calls.model.call import Call
 from engine.calls.model.codec import encode_log_entry
 from engine.calls.model.commands import Answer, Command, EmitEvent, Play
@@ -27,25 +29,15 @@ def no_op() -> None:
     """Do nothing: no request waits for the commit."""
 
 
-class StepRunner:
+class StepRunner(Struct, frozen=True):
     """Takes calls from event to commit to command, in that order (design section 3.5)."""
 
-    def __init__(  # noqa: PLR0913 - collaborators are passed in
-        self,
-        node: str,
-        clock: Clock,
-        writer: Writer,
-        io: IoRunner,
-        executor: CommandExecutor,
-        *,
-        is_paused: Callable[[], bool],
-    ) -> None:
-        self._node = node
-        self._clock = clock
-        self._writer = writer
-        self._io = io
-        self._executor = executor
-        self._is_paused = is_paused
+    node: str
+    clock: Clock
+    writer: Writer
+    io: IoRunner
+    executor: CommandExecutor
+    is_paused: Callable[[], bool]
 
     def step(
         self, actor: Actor, event: Event, first_lines: tuple[bytes, ...], on_stored: OnStored
@@ -54,37 +46,37 @@ class StepRunner:
 
         `first_lines` precede the step in the log; `on_stored` is called after the commit.
         """
-        now = self._clock.now_ms()
+        now = self.clock.now_ms()
         call, commands = step(actor.call, event, now)
         is_awaited = on_stored is not no_op  # a request is acknowledged after all commits before it
         if call is actor.call and not (commands or is_awaited or isinstance(event, Recovered)):
             return False  # an event without effect is not logged; a recovery always is
         log = [*first_lines, encode_log_entry(now, event, commands)]
-        actor.call, remaining = answer_from_cache(call, commands, self._io, log, now)
+        actor.call, remaining = answer_from_cache(call, commands, self.io, log, now)
         self._commit(actor, remaining, log, on_stored)
         return True
 
     def _commit(
         self, actor: Actor, commands: list[Command], log: list[bytes], on_stored: OnStored
     ) -> None:
-        change = actor.prepare_commit(commands, log, self._node)
+        change = actor.prepare_commit(commands, log, self.node)
         early = [each for each in commands if isinstance(each, BEFORE_COMMIT)]
         late = [each for each in commands if not isinstance(each, NOT_AFTER_COMMIT)]
         actor.uncommitted += late
         done = partial(self._on_committed, actor, late, on_stored)
-        self._writer.write(change, done, urgent=bool(late))
+        self.writer.write(change, done, urgent=bool(late))
         if early:
-            self._executor.execute(actor, early)
+            self.executor.execute(actor, early)
 
     def _on_committed(self, actor: Actor, commands: Sequence[Command], on_stored: OnStored) -> None:
         on_stored()
         due = actor.mark_committed(commands)
-        if self._is_paused():
+        if self.is_paused():
             # Recovery may already have requested a prompt again that its snapshot did not show.
             # Every other command may run twice; Asterisk plays an id as often as it is requested.
             due = [each for each in due if not isinstance(each, Play)]
         if due:
-            self._executor.execute(actor, due)
+            self.executor.execute(actor, due)
 
 
 def answer_from_cache(

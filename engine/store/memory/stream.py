@@ -50,7 +50,6 @@ class SlotStream:
         return max(0, count)
 
     def after(self, entry: Id, limit: int) -> Iterator[tuple[Id, bytes]]:
-        """Return entries after an entry."""
         first = bisect_right(self.ids, entry)
         part = slice(first, first + limit)
         return zip(self.ids[part], self.bodies[part], strict=True)

@@ -1,4 +1,7 @@
-"""Documents in Redis or Valkey: flows, API requests, number routes, agents; drained nodes."""
+"""Documents in Redis or Valkey: flows, API requests, number routes, agents, dial policies.
+
+Dial policies are one hash; each do-not-call list is a set of numbers.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -6,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
@@ -13,9 +17,13 @@ from engine.store.errors import StoreDown
 from engine.store.store import MAX_FLOW_VERSIONS
 from wire.dial_policy import DncListChange
 
+WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
 _PUT_FLOW = (Path(__file__).parent / "lua/put_flow.lua").read_text()
 _ROUTES = "route:numbers"
 _DRAINED = "nodes:drained"
+_UPDATE_LIST = (Path(__file__).parent / "lua/update_dnc_list.lua").read_text()
+_POLICIES = "terms"
+_COMPLETE = "*"  # in a set that has all numbers of its list
 
 
 class RedisDocuments:
@@ -34,8 +42,8 @@ class RedisDocuments:
         return int(await self._with_timeout(put))
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
-        number = version or await self._newest_version(account, flow_id)
-        body = await self._with_timeout(self._client.hget(_flow_key(account, flow_id), str(number)))
+        number = version or int(await self._get(_flows_key(account), flow_id) or 0)
+        body = await self._get(_flow_key(account, flow_id), str(number))
         return None if body is None else (number, body)
 
     async def flows(self, account: str) -> dict[str, int]:
@@ -60,10 +68,7 @@ class RedisDocuments:
         await self._put(f"requests:{account}", request_id, body)
 
     async def request(self, account: str, request_id: str) -> bytes | None:
-        body: bytes | None = await self._with_timeout(
-            self._client.hget(f"requests:{account}", request_id)
-        )
-        return body
+        return await self._get(f"requests:{account}", request_id)
 
     async def requests(self, account: str) -> dict[str, bytes]:
         return await self._all(f"requests:{account}")
@@ -72,8 +77,7 @@ class RedisDocuments:
         await self._put(_ROUTES, number, body)
 
     async def route(self, number: str) -> bytes | None:
-        body: bytes | None = await self._with_timeout(self._client.hget(_ROUTES, number))
-        return body
+        return await self._get(_ROUTES, number)
 
     async def routes(self) -> dict[str, bytes]:
         return await self._all(_ROUTES)
@@ -82,10 +86,7 @@ class RedisDocuments:
         await self._put(f"agents:{account}", agent_id, body)
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
-        body: bytes | None = await self._with_timeout(
-            self._client.hget(f"agents:{account}", agent_id)
-        )
-        return body
+        return await self._get(f"agents:{account}", agent_id)
 
     async def agents(self, account: str) -> dict[str, bytes]:
         return await self._all(f"agents:{account}")
@@ -98,8 +99,9 @@ class RedisDocuments:
         names = await self._with_timeout(self._client.smembers(_DRAINED))
         return frozenset(name.decode() for name in names)
 
-    async def _newest_version(self, account: str, flow_id: str) -> int:
-        return int(await self._with_timeout(self._client.hget(_flows_key(account), flow_id)) or 0)
+    async def _get(self, table: str, name: str) -> bytes | None:
+        body: bytes | None = await self._with_timeout(self._client.hget(table, name))
+        return body
 
     async def _put(self, table: str, name: str, body: bytes | None) -> None:
         if body is None:
@@ -129,50 +131,41 @@ def _flow_key(account: str, flow_id: str) -> str:
     return f"flow:{{{account}}}:{flow_id}"
 
 
-WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
-_UPDATE_LIST = (Path(__file__).parent / "lua/update_dnc_list.lua").read_text()
-_POLICIES = "terms"
-_COMPLETE = "*"  # in a set that has all numbers of its list
-
-
-class RedisDialPolicyStore:
+class RedisDialPolicyStore(Struct, frozen=True):
     """Implements `DialPolicyStore`."""
 
-    def __init__(self, client: Redis, with_timeout: WithTimeout) -> None:
-        self._client = client
-        self._with_timeout = with_timeout
+    client: Redis
+    with_timeout: WithTimeout
 
     async def put(self, account: str, body: bytes) -> None:
-        await self._with_timeout(self._client.hset(_POLICIES, account, body))
+        await self.with_timeout(self.client.hset(_POLICIES, account, body))
 
     async def get(self, account: str) -> bytes | None:
-        body: bytes | None = await self._with_timeout(self._client.hget(_POLICIES, account))
+        body: bytes | None = await self.with_timeout(self.client.hget(_POLICIES, account))
         return body
 
     async def all(self) -> dict[str, bytes]:
-        found = await self._with_timeout(self._client.hgetall(_POLICIES))
+        found = await self.with_timeout(self.client.hgetall(_POLICIES))
         return {name.decode(): body for name, body in found.items()}
 
     async def change_list(self, account: str, change: DncListChange) -> int:
         arguments = (change.after, change.version, change.add, change.remove, change.is_whole)
         keys = (_list_key(account), _version_key(account))
-        update = self._client.eval(
-            _UPDATE_LIST, len(keys), *keys, msgspec.msgpack.encode(arguments)
-        )
-        return int(await self._with_timeout(update))
+        update = self.client.eval(_UPDATE_LIST, len(keys), *keys, msgspec.msgpack.encode(arguments))
+        return int(await self.with_timeout(update))
 
     async def list_versions(self, accounts: Sequence[str]) -> list[int]:
-        reads = self._client.pipeline(transaction=False)
+        reads = self.client.pipeline(transaction=False)
         for account in accounts:
             reads.get(_version_key(account))
-        return [int(found or 0) for found in await self._with_timeout(reads.execute())]
+        return [int(found or 0) for found in await self.with_timeout(reads.execute())]
 
     async def delete_list(self, account: str) -> None:
-        await self._with_timeout(self._client.unlink(_list_key(account), _version_key(account)))
+        await self.with_timeout(self.client.unlink(_list_key(account), _version_key(account)))
 
     async def is_listed(self, account: str, numbers: Sequence[str]) -> bool | None:
-        request = self._client.smismember(_list_key(account), [_COMPLETE, *numbers])
-        is_complete, *found = await self._with_timeout(request)
+        request = self.client.smismember(_list_key(account), [_COMPLETE, *numbers])
+        is_complete, *found = await self.with_timeout(request)
         return any(found) if is_complete else None
 
 

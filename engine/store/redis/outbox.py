@@ -1,10 +1,11 @@
 """The outbox in Redis or Valkey: scripts change it, with a fencing token for the owner."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from redis.asyncio import Redis
 
 from engine.store.errors import Fenced
@@ -16,9 +17,9 @@ from engine.store.outbox import (
     PendingEvents,
     Settlement,
 )
+from engine.store.redis.documents import WithTimeout
 from engine.store.redis.script_connection import ScriptConnection, load_script
 
-WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
 _CLAIM_DUE, _SETTLE = load_script("outbox", "claim_due"), load_script("outbox", "settle")
 _RESEND = load_script("outbox", "resend")
 _SWAP_ACCOUNT = (Path(__file__).parent / "lua/swap_account.lua").read_text()
@@ -26,24 +27,17 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode_list = msgspec.msgpack.Decoder(list[Any]).decode
 
 
-class RedisOutbox:
+class RedisOutbox(Struct, frozen=True):
     """Implements `Outbox`."""
 
-    def __init__(
-        self,
-        client: Redis,
-        scripts: ScriptConnection,
-        with_timeout: WithTimeout,
-        limits: OutboxLimits,
-    ) -> None:
-        self._client = client
-        self._scripts = scripts
-        self._with_timeout = with_timeout
-        self._limits = limits
+    client: Redis
+    scripts: ScriptConnection
+    with_timeout: WithTimeout
+    limits: OutboxLimits
 
     async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
-        arguments = _encode((token, ahead_ms, self._limits.claim_ms, limit))
-        answer = await self._scripts.run(_CLAIM_DUE, _owner_key(slot), arguments)
+        arguments = _encode((token, ahead_ms, self.limits.claim_ms, limit))
+        answer = await self.scripts.run(_CLAIM_DUE, _owner_key(slot), arguments)
         if isinstance(answer, int):
             raise Fenced(slot, "another")
         pending, oldest_ms, *due = _decode_list(answer)
@@ -52,17 +46,17 @@ class RedisOutbox:
         return ClaimedBatch(found, int(pending), int(oldest_ms))
 
     async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
-        reads = self._client.pipeline(transaction=False)
+        reads = self.client.pipeline(transaction=False)
         reads.zrange(f"{{s{slot}}}:due:{call_id}", 0, limit - 1, withscores=True)
         reads.hget(f"{{s{slot}}}:ways", call_id)
         reads.hget(f"{{s{slot}}}:tries", call_id)
-        events, key, tries = await self._with_timeout(reads.execute())
+        events, key, tries = await self.with_timeout(reads.execute())
         found = tuple((int(seq), event) for event, seq in events)
         return PendingEvents((key or b"").decode(), int(tries or 0), found)
 
     async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
-        arguments = _encode((token, self._limits, settlements))
-        answer = await self._scripts.run(_SETTLE, _owner_key(slot), arguments)
+        arguments = _encode((token, self.limits, settlements))
+        answer = await self.scripts.run(_SETTLE, _owner_key(slot), arguments)
         if not isinstance(answer, int):
             raise Fenced(slot, answer.decode())
 
@@ -71,21 +65,21 @@ class RedisOutbox:
     ) -> list[DeadLetter]:
         begin = f"({after}" if after else "-"
         key = f"{{s{slot}}}:dead:{account}"
-        found = await self._with_timeout(self._client.xrange(key, min=begin, count=limit))
+        found = await self.with_timeout(self.client.xrange(key, min=begin, count=limit))
         return [_dead_letter(entry, fields) for entry, fields in found]
 
     async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
-        arguments = _encode((account, entries, limit, self._limits))
-        return int(await self._scripts.run(_RESEND, _owner_key(slot), arguments))
+        arguments = _encode((account, entries, limit, self.limits))
+        return int(await self.scripts.run(_RESEND, _owner_key(slot), arguments))
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        swap = self._client.eval(
+        swap = self.client.eval(
             _SWAP_ACCOUNT, 1, f"callbacks:{account}", before or b"", after or b""
         )
-        return bool(await self._with_timeout(swap))
+        return bool(await self.with_timeout(swap))
 
     async def account(self, account: str) -> bytes | None:
-        body: bytes | None = await self._with_timeout(self._client.get(f"callbacks:{account}"))
+        body: bytes | None = await self.with_timeout(self.client.get(f"callbacks:{account}"))
         return body
 
 

@@ -19,6 +19,10 @@ from redis.exceptions import RedisError
 
 from engine.store.errors import StoreDown
 
+MAX_TRIES = 2  # a closed idle connection is only noticed when it is used
+UNKNOWN_SCRIPT = "NOSCRIPT"  # error of a server that does not have a script
+ScriptResult = int | bytes
+
 
 class LuaScript:
     """A script with one key and one argument."""
@@ -41,11 +45,6 @@ def load_script(*names: str) -> LuaScript:
     return LuaScript(
         "".join((Path(__file__).parent / f"lua/{name}.lua").read_text() for name in names)
     )
-
-
-MAX_TRIES = 2  # a closed idle connection is only noticed when it is used
-UNKNOWN_SCRIPT = "NOSCRIPT"  # error of a server that does not have a script
-ScriptResult = int | bytes
 
 
 class ServerError(Exception):
@@ -146,7 +145,6 @@ class ScriptConnection:
         return await call.result
 
     async def close(self) -> None:
-        """Disconnect."""
         if self._connecting is not None:
             self._connecting.cancel()
             await asyncio.gather(self._connecting, return_exceptions=True)

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import Struct
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
@@ -21,19 +22,18 @@ class WithTimeout(Protocol):
         """Await a request that may itself block for `wait_s`."""
 
 
-class RedisStream:
+class RedisStream(Struct, frozen=True):
     """Implements `Stream`; `{sN}:events` is a slot's stream, `{sN}:gaps` has the groups' gaps."""
 
-    def __init__(self, client: Redis, with_timeout: WithTimeout) -> None:
-        self._client = client
-        self._with_timeout = with_timeout
+    client: Redis
+    with_timeout: WithTimeout
 
     async def read_after(
         self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
     ) -> list[tuple[int, str, bytes]]:
         streams: dict[Any, Any] = {_stream_key(slot): entry for slot, entry in after.items()}
-        read = self._client.xread(streams, count=limit, block=wait_ms or None)
-        return _read(after, await self._with_timeout(read, wait_ms / 1000))
+        read = self.client.xread(streams, count=limit, block=wait_ms or None)
+        return _read(after, await self.with_timeout(read, wait_ms / 1000))
 
     async def newest_ids(self, slots: Sequence[int]) -> dict[int, str]:
         return dict.fromkeys(slots, START) | await self._edges(slots, "xrevrange")
@@ -43,8 +43,8 @@ class RedisStream:
 
     async def read_before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
         until = before if before == "+" else f"({before}"
-        found = await self._with_timeout(
-            self._client.xrevrange(_stream_key(slot), until, count=limit)
+        found = await self.with_timeout(
+            self.client.xrevrange(_stream_key(slot), until, count=limit)
         )
         return [(entry.decode(), fields[_FIELD]) for entry, fields in found]
 
@@ -59,22 +59,22 @@ class RedisStream:
 
     async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[int, str]) -> int:
         stored = await self._read_gaps(group, tuple(gaps)) if gaps else ()
-        pipeline = self._client.pipeline(transaction=False)
+        pipeline = self.client.pipeline(transaction=False)
         for slot, ids in entries.items():
             pipeline.xack(_stream_key(slot), group, *ids)
         for gap in stored:
             if gap.end == gaps[gap.slot]:  # the gap has not grown meanwhile
                 pipeline.hdel(_gaps_key(gap.slot), group)
-        return sum(await self._with_timeout(pipeline.execute()))
+        return sum(await self.with_timeout(pipeline.execute()))
 
     async def group_states(self, slots: Sequence[int]) -> list[GroupState]:
-        pipeline = self._client.pipeline(transaction=False)
+        pipeline = self.client.pipeline(transaction=False)
         for slot in slots:
             pipeline.xinfo_groups(_stream_key(slot))
             pipeline.xlen(_stream_key(slot))
             pipeline.hgetall(_gaps_key(slot))
         # A slot without any event has no stream.
-        found = await self._with_timeout(pipeline.execute(raise_on_error=False))
+        found = await self.with_timeout(pipeline.execute(raise_on_error=False))
         return [
             _state(slot, group, length, lost)
             for slot, groups, length, lost in zip(
@@ -85,23 +85,23 @@ class RedisStream:
         ]
 
     async def drop_group(self, group: str, slots: Sequence[int]) -> bool:
-        pipeline = self._client.pipeline(transaction=False)
+        pipeline = self.client.pipeline(transaction=False)
         for slot in slots:
             pipeline.xgroup_destroy(_stream_key(slot), group)
             pipeline.hdel(_gaps_key(slot), group)
-        found = await self._with_timeout(pipeline.execute(raise_on_error=False))
+        found = await self.with_timeout(pipeline.execute(raise_on_error=False))
         return any(each == 1 for each in found[::2])
 
     async def _claim_idle(
         self, consumer: Consumer, slots: Sequence[int], share: int
     ) -> Batch | None:
         """Claim entries that were not acknowledged in time; None when the group is unknown."""
-        pipeline = self._client.pipeline(transaction=False)
+        pipeline = self.client.pipeline(transaction=False)
         for slot in slots:
             pipeline.xautoclaim(
                 _stream_key(slot), consumer.group, consumer.consumer, consumer.idle_ms, count=share
             )
-        results = await self._with_timeout(pipeline.execute(raise_on_error=False))
+        results = await self.with_timeout(pipeline.execute(raise_on_error=False))
         if _is_unknown_group(results):
             return None
         entries = tuple(
@@ -116,26 +116,26 @@ class RedisStream:
         self, consumer: Consumer, slots: Sequence[int], wait_ms: int, share: int
     ) -> list[StreamEntry]:
         streams: dict[Any, Any] = {_stream_key(slot): ">" for slot in slots}
-        read = self._client.xreadgroup(
+        read = self.client.xreadgroup(
             consumer.group, consumer.consumer, streams, count=share, block=wait_ms or None
         )
-        found = await self._with_timeout(read, wait_ms / 1000)
+        found = await self.with_timeout(read, wait_ms / 1000)
         return [StreamEntry(*each) for each in _read(slots, found)]
 
     async def _create_group(self, group: str, slots: Sequence[int]) -> None:
-        pipeline = self._client.pipeline(transaction=False)
+        pipeline = self.client.pipeline(transaction=False)
         for slot in slots:
             pipeline.xgroup_create(_stream_key(slot), group, START, mkstream=True)
-        found = await self._with_timeout(pipeline.execute(raise_on_error=False))
+        found = await self.with_timeout(pipeline.execute(raise_on_error=False))
         for each in found:
             if isinstance(each, ResponseError) and not str(each).startswith("BUSYGROUP"):
                 raise StoreDown(str(each))
 
     async def _read_gaps(self, group: str, slots: Sequence[int]) -> tuple[Gap, ...]:
-        pipeline = self._client.pipeline(transaction=False)
+        pipeline = self.client.pipeline(transaction=False)
         for slot in slots:
             pipeline.hget(_gaps_key(slot), group)
-        found = await self._with_timeout(pipeline.execute())
+        found = await self.with_timeout(pipeline.execute())
         return tuple(
             Gap(slot, *_decode_gap(body))
             for slot, body in zip(slots, found, strict=True)
@@ -143,10 +143,10 @@ class RedisStream:
         )
 
     async def _edges(self, slots: Sequence[int], command: str) -> dict[int, str]:
-        pipeline = self._client.pipeline(transaction=False)
+        pipeline = self.client.pipeline(transaction=False)
         for slot in slots:
             getattr(pipeline, command)(_stream_key(slot), count=1)
-        found = await self._with_timeout(pipeline.execute())
+        found = await self.with_timeout(pipeline.execute())
         return {
             slot: entries[0][0].decode()
             for slot, entries in zip(slots, found, strict=True)

@@ -95,7 +95,7 @@ class CallbackBench:
             clock=time.time,
             now_ms=_now_ms,
             random=random.random,
-            metrics=self.metrics,
+            metrics=self.metrics.callbacks,
         )
         worker = DeliveryWorker(self.store.outbox, delivery, outboxes)
         create_circuit = partial(CircuitBreaker, open_s=self._circuit_s)

@@ -122,7 +122,9 @@ class Engine:
                 f"node {name}", connection.pulse(partial(self.reachability.record, name))
             )
             self.tasks.start(f"node {name}", Reaper(node, REAP_S, self.shards.meter).run())
-            sweeper = RecordingSweeper(name, node.pbx, node.shards, recorder, period_s=ARCHIVE_S)
+            sweeper = RecordingSweeper(
+                name, node.pbx, node.shards, recorder.archive, period_s=ARCHIVE_S
+            )
             self.tasks.start(f"node {name}", sweeper.run())
             self.slots.add_node(node)
         self.tasks.start("lease manager", self.lease_manager.run())

@@ -99,5 +99,5 @@ class SimShardFactory:
         clip_cache = SimClipCache(env.clock, self._loop, env.cached_media)
         client = env.overrides.action_client(action_client, self._engine)
         apis = SimApiSender(env.clock, self._loop, env.servers)
-        flows = FlowCache(self._link, DEFAULT_LIMITS)
+        flows = FlowCache(self._link.flow, DEFAULT_LIMITS)
         return env.overrides.engine.io_runner(IoRunner(clip_cache, client, flows, apis))

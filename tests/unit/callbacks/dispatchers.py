@@ -97,7 +97,7 @@ async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
         clock=time.time,
         now_ms=lambda: 0,
         random=random.random,
-        metrics=metrics,
+        metrics=metrics.callbacks,
     )
     worker = DeliveryWorker(outbox, delivery, outboxes)
     create_circuit = partial(CircuitBreaker, max_failures=1_000)

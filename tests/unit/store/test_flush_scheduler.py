@@ -3,7 +3,7 @@
 import asyncio
 
 from engine.store.memory.store import MemoryStore
-from engine.store.writer import Flushable, FlushScheduler, Writer
+from engine.store.writer import FlushScheduler, Writer
 from tests.contract.store.stores import claim_slot
 
 
@@ -12,13 +12,13 @@ class RecordingScheduler(FlushScheduler):
 
     def __init__(self) -> None:
         super().__init__()
-        self.members: list[Flushable] = []
+        self.members: list[Writer] = []
 
-    def add(self, writer: Flushable) -> None:
+    def add(self, writer: Writer) -> None:
         super().add(writer)
         self.members.append(writer)
 
-    def remove(self, writer: Flushable) -> None:
+    def remove(self, writer: Writer) -> None:
         super().remove(writer)
         self.members.remove(writer)
 

@@ -91,7 +91,7 @@ class IoBench:
 
     def __init__(self) -> None:
         self.clips, self.actions, self.flows = FakeClips(), FakeActions(), FakeFlows()
-        flow_cache = FlowCache(self.flows, Limits())
+        flow_cache = FlowCache(self.flows.flow, Limits())
         self.runner = IoRunner(self.clips, self.actions, flow_cache, FakeApiRequests())
         self.events: list[Event] = []
 
