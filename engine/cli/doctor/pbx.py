@@ -1,22 +1,31 @@
-"""Checks of one PBX node over ARI."""
+"""Checks of one PBX node over ARI: version, modules, clock, websocket and HTTP sessions."""
 
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 import aiohttp
+import msgspec
 from msgspec import Struct
 from yarl import URL
 
 from engine.cli.doctor.result import Finding, failure, ok, warning
-from engine.cli.doctor.websocket import check_sessions, check_websocket
 from engine.cli.errors import error_text
 
 MIN_VERSION = 20
 MAX_CLOCK_SKEW_S = 2.0  # the Date header has whole seconds
 TIMEOUT_S = 5.0
 _OK = 200
+RESPONSE_TIMEOUT_S = 2.0
+_PING = {
+    "type": "RESTRequest",
+    "transaction_id": "ping",
+    "request_id": "ping",
+    "method": "GET",
+    "uri": "asterisk/ping",
+}
 MODULES = (
     *("app_stasis", "bridge_simple", "chan_pjsip", "codec_ulaw", "format_wav", "func_talkdetect"),
     *("res_ari_applications", "res_ari_asterisk", "res_ari_bridges", "res_ari_channels"),
@@ -41,9 +50,8 @@ async def check_node(node: AriNode, app: str, sessions: int) -> list[Finding]:
     timeout = aiohttp.ClientTimeout(total=TIMEOUT_S)
     connector = aiohttp.TCPConnector(limit=0)
     try:
-        async with aiohttp.ClientSession(
-            headers=headers, timeout=timeout, connector=connector
-        ) as http:
+        session = aiohttp.ClientSession(headers=headers, timeout=timeout, connector=connector)
+        async with session as http:
             return await _check(node, http, app, sessions)
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
         advice = "is Asterisk up, is http.conf `enabled=yes`, and is SWITCHROOM_NODES correct?"
@@ -63,9 +71,9 @@ async def _check(
         modules = await reply.json() if reply.status == _OK else []
     return [
         _version(node, info),
-        await check_websocket(node.name, http, ari, app),
+        await _check_websocket(node.name, http, ari, app),
         *_modules(node, modules),
-        await check_sessions(node.name, http, ari, sessions),
+        await _check_sessions(node.name, http, ari, sessions),
         _clock(node, date),
     ]
 
@@ -88,17 +96,11 @@ def _version(node: AriNode, info: dict[str, Any]) -> Finding:
     version = str((info.get("system") or {}).get("version", "?"))
     major = version.partition(".")[0]
     if not major.isdigit():
-        return warning(
-            node.name,
-            f"Asterisk {version} at {node.url}",
-            f"{MIN_VERSION} is the oldest supported version",
-        )
+        advice = f"{MIN_VERSION} is the oldest supported version"
+        return warning(node.name, f"Asterisk {version} at {node.url}", advice)
     if int(major) < MIN_VERSION:
-        return failure(
-            node.name,
-            f"Asterisk {version}",
-            f"upgrade it to {MIN_VERSION} or later; 22 is recommended",
-        )
+        advice = f"upgrade it to {MIN_VERSION} or later; 22 is recommended"
+        return failure(node.name, f"Asterisk {version}", advice)
     return ok(node.name, f"Asterisk {version} at {node.url}, user {node.user} accepted")
 
 
@@ -122,3 +124,38 @@ def _clock(node: AriNode, date: str) -> Finding:
             node.name, text, "synchronize both clocks with NTP, or log times will not match"
         )
     return ok(node.name, "its clock is in sync")
+
+
+async def _check_websocket(name: str, http: aiohttp.ClientSession, ari: URL, app: str) -> Finding:
+    """Send a request over the websocket of an own app."""
+    try:
+        async with http.ws_connect((ari / "events").with_query(app=app)) as websocket:
+            await websocket.send_str(msgspec.json.encode(_PING).decode())
+            answer = await websocket.receive(RESPONSE_TIMEOUT_S)
+    except aiohttp.WSServerHandshakeError as error:
+        advice = "load res_ari_events.so and res_http_websocket.so"
+        return failure(name, f"no event websocket (HTTP {error.status})", advice)
+    except TimeoutError:
+        text = "no ARI requests over the websocket: HTTP costs twice as much"
+        return warning(name, text, "upgrade to Asterisk 20.14, 21.9, 22.4 or later")
+    if answer.type is aiohttp.WSMsgType.TEXT:
+        return ok(name, "accepts ARI requests over the websocket")
+    return failure(name, "closes its event websocket", "see Asterisk's log")
+
+
+async def _check_sessions(
+    name: str, http: aiohttp.ClientSession, ari: URL, sessions: int
+) -> Finding:
+    """Open as many sessions at once as another engine needs.
+
+    Asterisk closes sessions beyond `sessionlimit` in http.conf (default 100) without an error.
+    """
+    opened = 0
+    async with AsyncExitStack() as stack:
+        try:
+            for opened in range(sessions):  # noqa: B007 - the last value is the result
+                await stack.enter_async_context(http.get(ari / "asterisk/ping"))
+        except (aiohttp.ClientError, OSError):
+            text = f"room for {opened} more HTTP sessions; an engine needs up to {sessions}"
+            return warning(name, text, "set `sessionlimit = 2000` in its http.conf and reload")
+    return ok(name, f"room for the {sessions} HTTP sessions of another engine")

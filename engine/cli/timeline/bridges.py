@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.cli.timeline import wording
-from engine.cli.timeline.row import ENGINE, Row, TimelineState
+from engine.cli.timeline.row import ENGINE, Row, TimelineState, mark
 
 
 def bridge_row(command: Mapping[str, Any], state: TimelineState) -> Row | None:
@@ -55,7 +55,7 @@ def _joined(bridge: str, legs: tuple[str, ...], state: TimelineState) -> Row:
     else:
         text = f"bridged: {state.names(members)}"
     if len(members) == 1:
-        return Row(text, members[0], shape="mark", kind="success")
+        return mark(text, members[0], "success")
     return Row(text, shape="join", kind="success", joined=members)
 
 

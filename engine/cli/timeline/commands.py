@@ -5,9 +5,7 @@ from typing import Any
 
 from engine.cli.timeline import wording
 from engine.cli.timeline.bridges import bridge_row
-from engine.cli.timeline.recordings import recording_row
-from engine.cli.timeline.row import ENGINE, WEB, Row, TimelineState
-from engine.cli.timeline.sessions import session_row
+from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState, mark
 
 SOUNDS = {
     "start-hold-music": "music on hold",
@@ -16,6 +14,8 @@ SOUNDS = {
     "stop-ringing": "ringback tone ends",
 }
 _FOR = {"gathering": "gather, prompt: ", "dialing": "screening: ", "bridged": "hold music: "}
+_SUCCESS_STATES = {"answered", "completed", "blind_transferred", "connected", "in-progress"}
+_FAILURE_STATES = {"failed", "abandoned"}
 
 
 def command_row(command: Mapping[str, Any], call_state: str, state: TimelineState) -> Row | None:
@@ -37,11 +37,11 @@ def command_row(command: Mapping[str, Any], call_state: str, state: TimelineStat
             result = "accepted" if accepted else "declined (603)"
             return Row(f"REFER {result}", ENGINE, leg, kind="success" if accepted else "failure")
         case {"type": "emit-event", "event": event}:
-            return session_row(event, state)
+            return _session(event, state)
         case _:
             return (
                 bridge_row(command, state)
-                or recording_row(command, state)
+                or _recording(command, state)
                 or _sound(command, call_state, state)
             )
 
@@ -54,8 +54,7 @@ def _originate(command: Mapping[str, Any]) -> str:
 def _sound(command: Mapping[str, Any], call_state: str, state: TimelineState) -> Row | None:
     match command:
         case {"type": "fetch-media", "sources": sources}:
-            text = f"{_FOR.get(call_state, '')}{wording.sources(sources)}"
-            return Row(text, shape="mark", kind="sound")
+            return mark(f"{_FOR.get(call_state, '')}{wording.sources(sources)}", kind="sound")
         case {"type": "play", "leg": leg, "playback": playback} if call_state == "bridged":
             state.music[playback] = leg
             return Row("♪ custom hold music", ENGINE, leg, kind="sound")
@@ -66,9 +65,23 @@ def _sound(command: Mapping[str, Any], call_state: str, state: TimelineState) ->
             start = f", from {wording.seconds(offset_ms)}" if offset_ms else ""
             return Row(f"♪ plays {length}{start}", ENGINE, leg, kind="sound")
         case {"type": "stop-playback"}:
-            return Row("prompt stopped", shape="mark", kind="faint")
+            return mark("prompt stopped", kind="faint")
         case {"type": name, "leg": leg} if name in SOUNDS:
             return Row(f"♪ {SOUNDS[name]}", ENGINE, leg, kind="sound")
+        case _:
+            return None
+
+
+def _recording(command: Mapping[str, Any], state: TimelineState) -> Row | None:
+    match command:
+        case {"type": "start-recording", "leg": leg}:
+            return mark(f"recording started on {state.name(leg)}", leg, "sound")
+        case {"type": "mute-recording", "leg": leg, "muted": muted}:
+            return mark(f"recording {'paused' if muted else 'resumed'}", leg, "sound")
+        case {"type": "stop-recording", "leg": leg}:
+            return mark("recording stopped", leg, "sound")
+        case {"type": "archive-recordings"}:
+            return mark("archiving the recording", kind="faint")
         case _:
             return None
 
@@ -82,7 +95,7 @@ def _request(command: Mapping[str, Any], state: TimelineState) -> Row | None:
             return Row(f"sends API request {api}", ENGINE, WEB, kind="web", opens=WEB, label="API")
         case {"type": "load-flow", "request": request, "flow_id": flow_id}:
             state.flow_requests.add(request)
-            return Row(f"flow {flow_id}", shape="mark", kind="web")
+            return mark(f"flow {flow_id}", kind="web")
         case _:
             url, body = command["url"], command["body"]
             text = f"webhook {wording.shorten(url)} after {_after(body)}"
@@ -99,3 +112,43 @@ def _after(body: Mapping[str, Any]) -> str:
             return str(event)
         case _:
             return "?"
+
+
+def _session(event: Mapping[str, Any], state: TimelineState) -> Row | None:
+    match event:
+        case {"event": "transfer", "sessionId": session}:
+            return _transfer(session, event, state)
+        case {"event": "conference", "sessionId": session}:
+            return _state_change("conference", session, event, state)
+        case {"event": "conference-member", "sessionId": session, "channelId": leg}:
+            key = f"{session} {leg}"
+            return _state_change(f"member {state.name(leg)}", key, event, state, lane=leg)
+        case _:
+            return None
+
+
+def _transfer(session: str, event: Mapping[str, Any], state: TimelineState) -> Row:
+    target = "" if session in state.session_states else f" to {event.get('party', '')}"
+    mode = event.get("mode", "")
+    is_new = state.transfer_modes.get(session) != mode
+    state.transfer_modes[session] = mode
+    note = f" ({mode})" if is_new else ""
+    return _state_change(f"transfer{target}", session, event, state, note)
+
+
+def _state_change(  # noqa: PLR0913, PLR0917 - what changed and where
+    what: str,
+    key: str,
+    event: Mapping[str, Any],
+    state: TimelineState,
+    note: str = "",
+    lane: str = ENGINE,
+) -> Row:
+    new = event["sessionState"]
+    before = f"{state.session_states[key]} → " if key in state.session_states else ""
+    state.session_states[key] = new
+    reason = f": {event['reason']}" if event.get("reason") else ""
+    kind: Kind = (
+        "success" if new in _SUCCESS_STATES else "failure" if new in _FAILURE_STATES else "plain"
+    )
+    return mark(f"{what}: {before}{new}{note}{reason}", lane, kind)

@@ -5,10 +5,8 @@ from typing import Any
 
 from engine.cli.timeline import wording
 from engine.cli.timeline.bridges import snoop_ended_row
-from engine.cli.timeline.flow_steps import flow_row
-from engine.cli.timeline.recordings import archived_row
 from engine.cli.timeline.requests import request_row
-from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState
+from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState, mark
 
 TIMEOUTS = {  # by call state
     "starting": "ring timeout",
@@ -16,6 +14,7 @@ TIMEOUTS = {  # by call state
     "detecting": "answering machine detection decided",
     "gathering": "digit timeout",
     "recording": "recording limit or archive timeout",
+    "pausing": "pause over",
     "dialing": "ring timeout",
     "bridged": "call duration limit reached",
     "awaiting-instructions": "response timeout",
@@ -41,10 +40,9 @@ def event_row(event: Mapping[str, Any], state: TimelineState) -> Row | None:
         case {"type": "talk-ended", "leg": leg, "duration_ms": length_ms}:
             return Row(f"sound for {wording.seconds(length_ms)}", leg, kind="sound")
         case {"type": "playback-ended", "failed": True}:
-            return Row("playback failed", shape="mark", kind="failure")
+            return mark("playback failed", kind="failure")
         case {"type": "media-fetched", "faults": [*faults]} if faults:
-            text = f"media not available: {'; '.join(faults)}"
-            return Row(text, shape="mark", kind="failure")
+            return mark(f"media not available: {'; '.join(faults)}", kind="failure")
         case {"type": "action-received" | "action-failed"}:
             return _response(event, state)
         case _:
@@ -53,20 +51,23 @@ def event_row(event: Mapping[str, Any], state: TimelineState) -> Row | None:
 
 def _rare(event: Mapping[str, Any], state: TimelineState) -> Row | None:
     match event:
-        case {
-            "type": "flow-started"
-            | "flow-node-loaded"
-            | "api-request-succeeded"
-            | "api-request-failed"
-        }:
-            return flow_row(event)
+        case {"type": "flow-started", "flow_id": flow, "version": version}:
+            return mark(f"flow {flow}, version {version}", kind="web")
+        case {"type": "flow-node-loaded", "name": name, "node": node}:
+            return mark(f"node {name}: {_node(node)}", kind="web")
+        case {"type": "api-request-succeeded", "values": values}:
+            text = f"response{wording.tries(event.get('tries', ()))}: {_values(values)}"
+            return Row(text, WEB, ENGINE, kind="web", closes=WEB)
+        case {"type": "api-request-failed", "reason": reason}:
+            text = f"no usable response{wording.tries(event.get('tries', ()))}: {reason}"
+            return Row(text, WEB, ENGINE, kind="failure", closes=WEB)
         case {"type": "bridge-failed", "reason": reason}:
             state.leave(*event.get("legs", ()))
-            return Row(f"bridging failed: {reason}", shape="mark", kind="failure")
+            return mark(f"bridging failed: {reason}", kind="failure")
         case {"type": "recordings-archived"}:
-            return archived_row(event)
+            return _archived(event)
         case {"type": "deadline-passed"}:
-            return Row(_timeout(state), shape="mark", kind="faint")
+            return mark(_timeout(state), kind="faint")
         case {"type": "recovered"}:
             state.bridges.clear()
             for leg, bridge in event.get("bridged", ()):
@@ -105,7 +106,39 @@ def _response(event: Mapping[str, Any], state: TimelineState) -> Row:
     )
     kind: Kind = "web" if is_usable else "failure"
     if event["request"] in state.flow_requests:
-        return Row(f"flow action: {text}", shape="mark", kind=kind)
+        return mark(f"flow action: {text}", kind=kind)
     if is_usable:
         text = f"response{wording.tries(event.get('tries', ()))}: {text}"
     return Row(text, WEB, ENGINE, kind=kind, closes=WEB)
+
+
+def _archived(event: Mapping[str, Any]) -> Row:
+    match event:
+        case {"fault": "lost"}:
+            return mark("recording lost", kind="failure")
+        case {"fault": str(fault)} if fault:
+            return mark(f"recording not archived yet: {fault}", kind="failure")
+        case _:
+            return mark(f"recording archived: {wording.seconds(event.get('duration_ms', 0))}")
+
+
+def _node(node: Mapping[str, Any]) -> str:
+    match node:
+        case {"type": "set", "variables": variables}:
+            return f"set {_values(variables)}"
+        case {"type": "goto", "node": name}:
+            return f"goto {name}"
+        case {"type": "menu", "branches": branches}:
+            return f"{wording.action(node)}; keys {', '.join(branches)}"
+        case {"type": "request"}:
+            return "API request"
+        case {"type": "condition", "cases": cases}:
+            return f"condition, {len(cases)} cases"
+        case _:
+            return wording.action(node)
+
+
+def _values(values: Mapping[str, Any]) -> str:
+    texts = {name: "null" if each is None else str(each) for name, each in values.items()}
+    parts = [f"{name} = {wording.shorten(each)}" for name, each in texts.items()]
+    return ", ".join(parts) or "no values"

@@ -4,25 +4,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.cli.timeline import wording
-from engine.cli.timeline.row import Row, TimelineState
+from engine.cli.timeline.row import ENGINE, Row, TimelineState, mark
 
 
 def request_row(event: Mapping[str, Any], state: TimelineState) -> Row | None:
     """Return the row of a control request; None for other events."""
     match event:
         case {"type": "hangup-requested", "by": by}:
-            return Row(f"request by {by}: hang up the call", shape="mark")
+            return mark(f"request by {by}: hang up the call")
         case {"type": "leg-hangup-requested", "leg": leg}:
-            return _on(leg, f"hang up {state.name(leg)}")
+            return mark(f"request: hang up {state.name(leg)}", leg)
         case {"type": "mute-requested", "leg": leg, "direction": direction}:
             mute = f"mute {state.name(leg)} ({wording.mute_direction(direction)})"
-            return _on(leg, mute if direction else f"unmute {state.name(leg)}")
+            return _request(None, mute if direction else f"unmute {state.name(leg)}", leg)
         case {"type": "hold-requested", "leg": leg, "held": held}:
-            return _on(leg, f"{'hold' if held else 'unhold'} {state.name(leg)}")
+            return mark(f"request: {'hold' if held else 'unhold'} {state.name(leg)}", leg)
         case {"type": "dial-requested", "party": party}:
-            return Row(f"request: dial {party}", shape="mark")
+            return mark(f"request: dial {party}")
         case {"type": "recording-requested", "wanted": wanted}:
-            return Row(f"request: {wanted} recording", shape="mark")
+            return mark(f"request: {wanted} recording")
         case {"type": "refer-received", "leg": leg}:
             return Row(f"REFER: {_referred(event)}", leg)
         case _:
@@ -33,30 +33,25 @@ def _with_parties(event: Mapping[str, Any], state: TimelineState) -> Row | None:
     match event:
         case {"type": "transfer-requested", "source": source, "customer": customer}:
             who = f"{state.name(customer)} from {state.name(source)} to {event['party']}"
-            return _mark(event.get("source_agent"), f"transfer {who}, {event['mode']}")
+            return _request(event.get("source_agent"), f"transfer {who}, {event['mode']}")
         case {"type": "transfer-completion-requested", "reason": reason}:
-            return _mark(event.get("by"), f"complete the transfer ({reason})")
+            return _request(event.get("by"), f"complete the transfer ({reason})")
         case {"type": "transfer-cancel-requested", "reason": reason}:
-            return _mark(event.get("by"), f"cancel the transfer ({reason})")
+            return _request(event.get("by"), f"cancel the transfer ({reason})")
         case {"type": "add-member-requested", "party": party}:
-            return _mark(event.get("by"), f"add {party} to the conference")
+            return _request(event.get("by"), f"add {party} to the conference")
         case {"type": "kick-requested", "leg": leg, "is_leave": is_leave}:
             who = state.name(leg)
-            return _mark(event.get("by"), f"{who} leaves" if is_leave else f"kick {who}", leg)
+            return _request(event.get("by"), f"{who} leaves" if is_leave else f"kick {who}", leg)
         case {"type": "coach-requested", "leg": leg, "coached": coached}:
             action = f"coaches {state.name(coached)}" if coached else "stops coaching"
-            return _on(leg, f"{state.name(leg)} {action}")
+            return mark(f"request: {state.name(leg)} {action}", leg)
         case _:
             return None
 
 
-def _on(leg: str, what: str) -> Row:
-    return Row(f"request: {what}", leg, shape="mark")
-
-
-def _mark(by: str | None, what: str, leg: str = "") -> Row:
-    text = f"request by {by}: {what}" if by else f"request: {what}"
-    return Row(text, leg, shape="mark") if leg else Row(text, shape="mark")
+def _request(by: str | None, what: str, leg: str = ENGINE) -> Row:
+    return mark(f"request by {by}: {what}" if by else f"request: {what}", leg)
 
 
 def _referred(event: Mapping[str, Any]) -> str:

@@ -27,6 +27,11 @@ class Row(Struct, frozen=True):
     at_ms: int = 0  # since the call's creation
 
 
+def mark(text: str, lane: str = ENGINE, kind: Kind = "plain") -> Row:
+    """Return a mark on one lane."""
+    return Row(text, lane, shape="mark", kind=kind)
+
+
 @dataclass(slots=True)
 class TimelineState:
     """What earlier entries showed: names of legs, members of bridges, states of sessions."""

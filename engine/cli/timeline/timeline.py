@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.cli.timeline import wording
 from engine.cli.timeline.commands import command_row
 from engine.cli.timeline.events import event_row
-from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState
+from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState, mark
 from wire.views import CallView, Timeline, TimelineEntry
 
 
@@ -59,7 +60,9 @@ def _entry_rows(entry: TimelineEntry, state: TimelineState) -> Iterator[Row]:
         if (row := command_row(command, entry.state, state)) is not None:
             yield row
     if _starts_to_gather(entry, state):
-        yield Row("gather: waiting for digits", shape="mark", kind="digit")
+        yield mark("gather: waiting for digits", kind="digit")
+    if (entry.started or {}).get("type") == "pause":
+        yield mark(wording.action(entry.started), kind="faint")
 
 
 def _starts_to_gather(entry: TimelineEntry, state: TimelineState) -> bool:

@@ -102,7 +102,11 @@ def _object(data: Mapping[str, Any]) -> str:
         case {"text": text}:
             return f"“{shorten(text)}”"
         case {"audioUrl": str(url)}:
-            return shorten(url)
+            return f"{shorten(url)}{_rounds(data)}"
+        case {"audioUrl": [*urls]}:
+            return f"{len(urls)} sounds{_rounds(data)}"
+        case {"length": length_s}:
+            return f"of {seconds(length_s * 1000)}"
         case {"number": str(number)}:
             return number
         case {"number": [*numbers]}:
@@ -115,6 +119,10 @@ def _object(data: Mapping[str, Any]) -> str:
             return f"up to {digits} digits"
         case _:
             return ""
+
+
+def _rounds(data: Mapping[str, Any]) -> str:
+    return f", {data['loop']} times" if data.get("loop", 1) > 1 else ""
 
 
 def _source(source: Mapping[str, Any]) -> str:
