@@ -1,6 +1,5 @@
 """What comes of a seed, with one engine or several; and what tests ask of that."""
 
-from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from tests.sim.call_histories import CallHistory
@@ -49,10 +48,3 @@ def trace_lines(seed: int, run: Run) -> list[str]:
         )
     assert len(lines) > 100
     return [*lines, *(repr(history) for history in outcome.histories)]
-
-
-def violations_in(seeds: Iterable[int], run: Callable[[int, list[str]], Outcome]) -> Iterator[str]:
-    """Give what was wrong, seed after seed."""
-    with silenced_log() as forbidden:
-        for seed in seeds:
-            yield from (message for _, message in run(seed, forbidden).violations)

@@ -76,7 +76,7 @@ def _hung_up(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iterator[
     for channel, at_ms in world.lease_checker.hung_up:
         is_early = channel in ends_ms and at_ms < ends_ms[channel] - WAY_MS
         if is_early and not _was_refused(world, channel, at_ms, begins_ms[channel]):
-            yield channel, f"was hung up at {at_ms:.0f}, and its call went on"
+            yield channel, f"was hung up at {at_ms:.0f}, but its call went on"
 
 
 def _was_refused(world: ClusterWorld, channel: str, at_ms: float, begin_ms: float) -> bool:
@@ -93,7 +93,7 @@ def _lost_hangups(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iter
         steps = by_id[call].steps
         requested_ms = (m.at_ms for m in steps if isinstance(m.event, HangupRequested))
         if min((*requested_ms, steps[-1].at_ms)) > at_ms:
-            yield call, f"was promised to end at {at_ms:.0f}, and was not asked to"
+            yield call, f"hangup was accepted at {at_ms:.0f}, but not stored by then"
 
 
 def _unexpected_webhooks(
@@ -103,4 +103,4 @@ def _unexpected_webhooks(
     commands = (command for history in histories for command in history.commands())
     wanted = {each.request for each in commands if isinstance(each, (SendApiRequest, SendWebhook))}
     unexpected = [each for each in world.servers.bodies if each not in wanted]
-    yield from ((each, "was asked, and no call wanted it") for each in unexpected)
+    yield from ((each, "was sent, but no call requested it") for each in unexpected)

@@ -53,7 +53,7 @@ class HealthMonitor:
             if pbx.is_up and not self._engines.controls(pbx.name, slot)
         }
         for node, slot in sorted(loose & self._loose):
-            what = f"nobody controls slot {slot} at {node}"
+            what = f"no engine controls slot {slot} at {node}"
             self._trace_fault("", f"{what}, {quiet_ms:.0f} ms after the last fault")
         self._loose = loose
 

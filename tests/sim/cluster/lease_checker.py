@@ -48,12 +48,14 @@ class LeaseChecker:
             return
         claim, now = self._claims.get(slot), self._clock.at_ms
         if claim is None or claim.engine != engine:
-            owner = claim.engine if claim else "nobody"
-            self.violations.append((about, f"{engine} ordered {message}: slot {slot} is {owner}'s"))
+            owner = claim.engine if claim else "no engine"
+            self.violations.append(
+                (about, f"{engine} sent {message}: slot {slot} belongs to {owner}")
+            )
         elif now > claim.until_ms:
             late_ms = now - claim.until_ms
             self.violations.append(
-                (about, f"{engine} ordered {message} {late_ms:.0f} ms after its lease")
+                (about, f"{engine} sent {message} {late_ms:.0f} ms after its lease")
             )
 
     def _record_hangup(self, node: str, channel: str) -> None:

@@ -64,7 +64,7 @@ class OneTimeListener:
     def on_connected(self) -> None:
         """Hear that the events flow, which it believes once."""
         if not next(self._backs):
-            self._listener.on_back()
+            self._listener.on_connected()
 
 
 class RenamingActionClient:
@@ -109,14 +109,15 @@ class BlindPbx:
 class HangingUpPbx:
     """A way to a PBX that ends a leg now and then which a prompt is played to."""
 
-    def __init__(self, pbx: Pbx) -> None:
+    def __init__(self, pbx: Pbx, every: int) -> None:
         self.ask = pbx.ask
         self._pbx = pbx
+        self._every = every
         self._plays = itertools.count(1)
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Send a request on."""
         self._pbx.send(request, key, may_block, done)
         _, target, *more = request.path.split("/")
-        if more[:1] == ["play"] and not next(self._plays) % 10:
+        if more[:1] == ["play"] and not next(self._plays) % self._every:
             self._pbx.send(channels.hangup(target), key, False, lambda _reply: None)

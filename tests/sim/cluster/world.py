@@ -60,7 +60,7 @@ class ClusterWorld:
         self.scenarios = Scenarios(
             rng, media_faults=has_media_faults, messages=self._records.messages
         )
-        self.servers = SimServers(rng, self.scenarios.offer)
+        self.servers = self._choose_servers()
         pbxs = {name: self._pbx(name) for name in ("pbx1", "pbx2")[: self._choose_pbxs()]}
         self.lease_checker = LeaseChecker(self.clock, pbxs)
         self.memory.granted = self._granted
@@ -148,6 +148,9 @@ class ClusterWorld:
 
     def _choose_recorders(self) -> Recorders:
         return recorders.choose(self.seed)
+
+    def _choose_servers(self) -> SimServers:
+        return SimServers(self._rng, self.scenarios.offer)
 
     def _choose_graphs(self) -> dict[str, bytes]:
         return graphs.choose(self.seed)

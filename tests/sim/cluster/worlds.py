@@ -9,7 +9,9 @@ from tests.sim.call_histories import CallHistory
 from tests.sim.cluster.checks import find_cluster_violations
 from tests.sim.cluster.environment import ClusterOverrides
 from tests.sim.cluster.histories import read_histories
+from tests.sim.cluster.script import ClusterScript, ScriptedCluster
 from tests.sim.cluster.world import CALLS, ClusterWorld, Trace
+from tests.sim.engine_log import silenced_log
 from tests.sim.tally import Tally, read_seeds, run_tally
 
 NO_OVERRIDES = ClusterOverrides()
@@ -67,3 +69,12 @@ def run_worlds(
 def regression_seeds() -> list[int]:
     """Read the seeds that failed once."""
     return read_seeds(SEEDS_FILE)
+
+
+def run_script(script: ClusterScript, overrides: ClusterOverrides) -> list[str]:
+    """Run a script and return what the checks find."""
+    with silenced_log():
+        world = ScriptedCluster(script, overrides)
+        world.run()
+        histories, incomplete = read_histories(world)
+    return [message for _, message in find_cluster_violations(world, histories, incomplete)]

@@ -1,0 +1,215 @@
+"""Scripted clusters: equal calls and fixed faults, so that a planted fault shows for sure."""
+
+import random
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+
+from tests.harness.sim.answering_phones import AnsweringPhones
+from tests.harness.sim.pbx import SimPbx
+from tests.harness.sim.redis import TIMEOUT_S
+from tests.harness.sim.store import done
+from tests.harness.sim.webhooks import SimServers
+from tests.sim.cluster.engine import Engine
+from tests.sim.cluster.environment import ClusterOverrides
+from tests.sim.cluster.fault_injector import RETRY_MS
+from tests.sim.cluster.world import ClusterWorld, Trace
+from tests.sim.recorders import Recorders
+from wire import verbs
+from wire.rpc import NumberRoute
+
+NUMBER = "1000"
+ENGINES, SLOTS, CALLS = 2, 4, 16
+FIRST_CALL_MS, EACH_CALL_MS = 5_000, 500
+HELD_MS = 80.0  # how long a key is down
+DIGITS = ((8_000, "1"), (8_300, "2"), (10_000, "3"), (10_300, "4"), (12_500, "#"))  # ms of a call
+HANGUP_MS = 30_000  # of a call
+RESTART_MS = 3_000  # after an engine's death
+
+
+def _audio(length_ms: int) -> str:
+    return f"https://audio/{length_ms}/5/ok"
+
+
+MENU = verbs.Play(
+    verbs.PlayData(_audio(6_000)),
+    verbs.Gather(
+        verbs.GatherData(audio_url=_audio(1_000), max_digits=8, timeout=8_000, digit_timeout=4_000),
+        verbs.Dial(verbs.DialData(number="+47123456"), timeout=20),
+    ),
+)
+
+
+class ClusterScript(Struct, frozen=True):
+    """Several inbound calls a moment apart, and the faults that strike them."""
+
+    steps: tuple[tuple[int, "Step"], ...] = ()  # ms after the start of the world
+    kinds: frozenset[str] = frozenset()  # the faults that its steps cause
+    action: verbs.Action = MENU
+
+
+class ScriptedCluster(ClusterWorld):
+    """Runs a script; nothing in it is left to the random generators of scenarios."""
+
+    def __init__(
+        self, script: ClusterScript, overrides: ClusterOverrides, trace: Trace | None = None
+    ) -> None:
+        self._script = script
+        super().__init__(0, overrides, trace)
+
+    def kill_engine(self) -> None:
+        """Kill the first engine; another one starts some seconds later."""
+        self.engines.ready[0].die()
+        self.faults.disturb(1)
+        self.clock.after(RESTART_MS, self.engines.add_engine)
+
+    def freeze_engine(self, for_ms: int) -> None:
+        """Freeze the first engine, as SIGSTOP does."""
+        engine = self.engines.ready[0]
+        engine.is_frozen = True
+        self.clock.freeze(engine.loop)
+        self.faults.disturb(for_ms)
+        self.clock.after(for_ms, self._thaw, None, engine)
+
+    def lose_websockets(self) -> None:
+        """Close all websockets of all engines."""
+        self.faults.disturb(1)
+        for engine in self.engines.alive:
+            for connection in engine.shards.connections.values():
+                connection.drop()
+
+    def crash_pbx(self, for_ms: int) -> None:
+        """Crash the PBX; it is back after a while."""
+        pbx = self.env.pbxs["pbx1"]
+        pbx.crash()
+        self._pbx_changed()
+        self.clock.after(for_ms, self._restore_pbx, None, pbx)
+
+    def cut_pbx(self, for_ms: int) -> None:
+        """Cut the connections of all engines to the PBX, which keeps its calls."""
+        self.faults.disturb(for_ms + RETRY_MS)
+        for engine in self.engines.alive:
+            for connection in engine.shards.connections.values():
+                connection.cut(is_dead=False)
+                connection.drop()
+                self.clock.after(for_ms, connection.mend, engine.loop)
+
+    def cut_store(self, for_ms: int) -> None:
+        """Cut the connections of all engines to the store."""
+        self.faults.disturb(for_ms + TIMEOUT_S * 1000)
+        for engine in self.engines.alive:
+            engine.link.is_cut = True
+        self.clock.after(for_ms, self._restore_store)
+
+    def hang_up_calls(self) -> None:
+        """Let a client hang up every live call."""
+        for call in [call for engine in self.engines.alive for call in engine.calls]:
+            self.clients.hang_up(call.id)
+
+    def _restore_store(self) -> None:
+        for engine in self.engines.alive:
+            engine.link.is_cut = False
+        self.faults.disturb(TIMEOUT_S * 1000)
+
+    def _thaw(self, engine: Engine) -> None:
+        self.faults.disturb(RETRY_MS)
+        engine.is_frozen = False
+        self.clock.thaw(engine.loop)
+
+    def _restore_pbx(self, pbx: SimPbx) -> None:
+        pbx.is_up = True
+        self.faults.disturb(RETRY_MS)
+        self._pbx_changed()
+
+    def _pbx_changed(self) -> None:
+        self.faults.disturb(1)
+        for engine in self.engines.alive:
+            for connection in engine.shards.connections.values():
+                connection.look()
+
+    def _plan(self, within_ms: float) -> None:
+        del within_ms
+        route = NumberRoute("acc", self._script.action)
+        done(self.memory.put_route(NUMBER, msgspec.json.encode(route)))
+        for number in range(CALLS):
+            begin_ms = FIRST_CALL_MS + number * EACH_CALL_MS
+            self.clock.after(begin_ms, self._call_in, None, f"1700.{number}", number % SLOTS)
+        for at_ms, step in self._script.steps:
+            self.clock.after(at_ms, step, None, self)
+
+    def _call_in(self, channel_id: str, slot: int) -> None:
+        pbx = self.env.pbxs["pbx1"]
+        channel = pbx.rings_in(channel_id, NUMBER, [self.env.apps[slot]])
+        if channel is not None:
+            for after_ms, digit in DIGITS:
+                self.clock.after(after_ms, pbx.pressed, None, channel, digit, HELD_MS)
+            self.clock.after(HANGUP_MS, pbx.hangs_up, None, channel)
+
+    def _put_flows(self) -> None:
+        pass
+
+    def _choose_kinds(self) -> frozenset[str]:
+        return self._script.kinds
+
+    def _choose_recorders(self) -> Recorders:
+        return Recorders(random.Random(0), is_wanted=False)
+
+    def _choose_servers(self) -> SimServers:
+        return SimServers(self._rng, lambda: None)
+
+    def _choose_graphs(self) -> dict[str, bytes]:
+        return {}
+
+    def _choose_phones(self) -> AnsweringPhones:
+        return AnsweringPhones(self.clock, self._rng)
+
+    def _choose_pbxs(self) -> int:
+        return 1
+
+    def _choose_slots(self) -> int:
+        return SLOTS
+
+    def _choose_engines(self) -> int:
+        return ENGINES
+
+
+Step = Callable[[ScriptedCluster], object]
+
+WHISPER = verbs.Dial(
+    verbs.DialData(number="+47123456", whisper=verbs.Play(verbs.PlayData(_audio(2_000)))),
+    verbs.Play(verbs.PlayData(_audio(3_000))),
+    timeout=20,
+)
+CALM = ClusterScript()
+WEBHOOK = ClusterScript(action="https://hooks/1")
+WHISPERS = ClusterScript(action=WHISPER)
+STORE_CUT = ClusterScript(
+    ((6_000, lambda world: world.cut_store(15_000)),), kinds=frozenset({"cut store"})
+)
+ENGINE_KILLED = ClusterScript(((16_000, ScriptedCluster.kill_engine),), kinds=frozenset({"kill"}))
+ENGINE_FROZEN = ClusterScript(
+    ((14_000, lambda world: world.freeze_engine(9_000)),), kinds=frozenset({"freeze"})
+)
+WEBSOCKETS_LOST = ClusterScript(
+    tuple((at_ms, ScriptedCluster.lose_websockets) for at_ms in (15_200, 17_200, 19_200, 21_200)),
+    kinds=frozenset({"socket"}),
+)
+HANGUP_WHILE_AWAY = ClusterScript(
+    (
+        (14_000, lambda world: world.cut_pbx(20_000)),
+        (17_000, ScriptedCluster.hang_up_calls),
+        (19_000, ScriptedCluster.kill_engine),
+    ),
+    kinds=frozenset({"cut pbx", "kill"}),
+)
+SCRIPTS = {
+    "calm": CALM,
+    "webhook": WEBHOOK,
+    "whispers": WHISPERS,
+    "store cut": STORE_CUT,
+    "engine killed": ENGINE_KILLED,
+    "engine frozen": ENGINE_FROZEN,
+    "websockets lost": WEBSOCKETS_LOST,
+    "hangup while away": HANGUP_WHILE_AWAY,
+}
