@@ -1,8 +1,9 @@
 """The engine's HTTP server: RPC behind a token, media for PBX nodes, health and metrics."""
 
 import hmac
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
+from inspect import signature
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -30,7 +31,7 @@ from engine.rpc.handlers.number_routes import NumberRouteHandlers
 from engine.rpc.handlers.recordings import RecordingHandlers
 from engine.rpc.handlers.transfers import TransferHandlers
 from engine.rpc.health import health_routes
-from engine.rpc.json_body import MAX_BODY_BYTES
+from engine.rpc.json_body import MAX_BODY_BYTES, json_response, read_body
 from engine.rpc.metrics.page import MetricsPage, metrics_routes
 from engine.rpc.middleware.concurrency_limit import concurrency_limit
 from engine.rpc.middleware.forwarding import forwarding
@@ -150,7 +151,21 @@ def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]
     for group, handlers in served:
         for each in group:
             add = getattr(web, each.method)
-            yield add(each.path, getattr(handlers, each.handler))
+            yield add(each.path, _json_handler(each, getattr(handlers, each.handler)))
+
+
+def _json_handler(operation: Operation, handle: Callable[..., Awaitable[object]]) -> Handler:
+    """Decode the body for a handler with a second parameter; encode what it returns."""
+    takes_body = len(signature(handle).parameters) > 1
+
+    async def respond(request: web.Request) -> web.StreamResponse:
+        body = [await read_body(request, operation.request)] if takes_body else []
+        result = await handle(request, *body)
+        if isinstance(result, web.StreamResponse):
+            return result
+        return json_response({} if result is None else result, operation.status)
+
+    return respond
 
 
 def _metrics_page(deps: ServerDependencies) -> MetricsPage:

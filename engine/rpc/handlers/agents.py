@@ -8,7 +8,6 @@ from aiohttp import web
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.rpc.json_body import json_response, read_body
 from engine.rpc.lookup import name_in
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import NotFound
@@ -25,18 +24,16 @@ class AgentHandlers(Struct, frozen=True):
     agent_status: AgentStatus
     fan_out: FanOut
 
-    async def list(self, request: web.Request) -> web.Response:
+    async def list(self, request: web.Request) -> Agents:
         account = request.query.get("account", "")
         if not account:
             raise BadInput("account", "required")
         found = await self.store.agents(account)
         agents = {name: msgspec.json.decode(body, type=Agent) for name, body in found.items()}
         remote = [agents.agents for agents in await self.fan_out.collect(request, Agents)]
-        return json_response(
-            Agents(tuple(merge_views([*self.agent_status.views(account, agents)], *remote)))
-        )
+        return Agents(tuple(merge_views([*self.agent_status.views(account, agents)], *remote)))
 
-    async def get(self, request: web.Request) -> web.Response:
+    async def get(self, request: web.Request) -> AgentView:
         """Show an agent; one that is not in the directory uses the endpoint template."""
         account, agent_id = request.match_info["account"], name_in(request, "agent")
         body = await self.store.agent(account, agent_id)
@@ -49,25 +46,22 @@ class AgentHandlers(Struct, frozen=True):
         views = merge_views(local, await self.fan_out.collect(request, AgentView))
         if not views:
             raise NotFound(f"no agent {agent_id}")
-        return json_response(views[0])
+        return views[0]
 
-    async def put(self, request: web.Request) -> web.Response:
+    async def put(self, request: web.Request, agent: Agent) -> AgentView:
         """Store the endpoint and the name of an agent."""
         account, agent_id = name_in(request, "account"), name_in(request, "agent")
-        agent = await read_body(request, Agent)
         if self.agent_status.directory.is_trunk(agent.endpoint):
             raise BadInput("endpoint", "is the trunk")
         await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
         local = [*self.agent_status.views(account, {agent_id: agent})]
-        remote = await self.fan_out.collect(request, AgentView)
-        return json_response(merge_views(local, remote)[0])
+        return merge_views(local, await self.fan_out.collect(request, AgentView))[0]
 
-    async def delete(self, request: web.Request) -> web.Response:
+    async def delete(self, request: web.Request) -> None:
         account, agent_id = request.match_info["account"], request.match_info["agent"]
         if await self.store.agent(account, agent_id) is None:
             raise NotFound(f"no agent {agent_id} in the directory of account {account}")
         await self.store.put_agent(account, agent_id, None)
-        return json_response({})
 
 
 def merge_views(*views: Sequence[AgentView]) -> list[AgentView]:

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from engine.flows.check import MAX_FLOW_BYTES, read_document
 from engine.flows.requests import check_request
-from engine.rpc.json_body import json_response
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
@@ -17,14 +16,12 @@ from wire.patterns import HEX_ID, PATTERNS
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
 from wire.tree import Limits
 
-_ONE = "/requests/{account}/{request}"
-
 
 class ApiRequestHandlers(Struct, frozen=True):
     store: Store
     limits: Limits
 
-    async def put(self, request: web.Request) -> web.Response:
+    async def put(self, request: web.Request) -> ApiRequestView:
         """Replace an API request; secrets that are left out are kept."""
         account, request_id = name_in(request, "account"), _request_id(request)
         before = await self.store.request(account, request_id)
@@ -32,27 +29,25 @@ class ApiRequestHandlers(Struct, frozen=True):
         document = read_document(await request.read(), MAX_FLOW_BYTES)
         api_request = check_request(document, self.limits, secrets)
         await self.store.put_request(account, request_id, msgspec.json.encode(api_request))
-        return json_response(_view(request_id, api_request))
+        return _view(request_id, api_request)
 
-    async def get(self, request: web.Request) -> web.Response:
+    async def get(self, request: web.Request) -> ApiRequestView:
         request_id = request.match_info["request"]
         body = await self.store.request(request.match_info["account"], request_id)
         if body is None:
             raise NotFound(f"no API request {request_id}")
-        return json_response(_view(request_id, _read(body)))
+        return _view(request_id, _read(body))
 
-    async def list(self, request: web.Request) -> web.Response:
+    async def list(self, request: web.Request) -> ApiRequests:
         found = await self.store.requests(request.match_info["account"])
-        views = (_view(each, _read(body)) for each, body in sorted(found.items()))
-        return json_response(ApiRequests(tuple(views)))
+        return ApiRequests(tuple(_view(each, _read(body)) for each, body in sorted(found.items())))
 
-    async def delete(self, request: web.Request) -> web.Response:
+    async def delete(self, request: web.Request) -> None:
         """Delete an API request; a flow that sends it takes its failure branch."""
         account, request_id = request.match_info["account"], request.match_info["request"]
         if await self.store.request(account, request_id) is None:
             raise NotFound(f"no API request {request_id}")
         await self.store.put_request(account, request_id, None)
-        return json_response({})
 
 
 def _read(body: bytes) -> ApiRequest:

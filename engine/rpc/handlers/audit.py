@@ -22,7 +22,6 @@ from engine.calls.replay import (
     find_gap,
     replay,
 )
-from engine.rpc.json_body import json_response
 from engine.rpc.problems import Conflict, NotFound
 from engine.rpc.views.calls import tagged_fields
 from engine.store.store import Store
@@ -49,16 +48,16 @@ class AuditHandlers(Struct, frozen=True):
     store: Store
     slots: int
 
-    async def ended(self, request: web.Request) -> web.Response:
+    async def ended(self, request: web.Request) -> EndedCalls:
         """List the latest ended calls that are still on the stream, or those of one account."""
         limit = _limit(request.query.get("limit", "100"))
         found: list[CallEvent] = []
         for slot in range(self.slots):
             found += await self._latest_ended(slot, limit, request.query.get("account"))
         found.sort(key=lambda event: -event.timestamp)
-        return json_response(EndedCalls(tuple(event.call_id for event in found[:limit])))
+        return EndedCalls(tuple(event.call_id for event in found[:limit]))
 
-    async def replay(self, request: web.Request) -> web.Response:
+    async def replay(self, request: web.Request) -> Replay:
         """Audit a live or ended call."""
         call_id, account = request.match_info["call"], request.query.get("account")
         slot, _node = slot_and_node(call_id) or (-1, "")
@@ -69,7 +68,7 @@ class AuditHandlers(Struct, frozen=True):
         # Entries logged after the record was read are ignored.
         log = (await self.store.log(slot, call_id))[: record.log_length]
         run = await _run(log)
-        return json_response(_compare(record, log, run, await self._published_events(slot, record)))
+        return _compare(record, log, run, await self._published_events(slot, record))
 
     async def _published_events(self, slot: int, record: StoredCall) -> list[CallEvent]:
         """Read the call's events from the stream, up to its last event or the end."""

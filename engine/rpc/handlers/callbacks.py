@@ -4,7 +4,6 @@ from aiohttp import web
 from msgspec import Struct
 
 from engine.callbacks.targets import CallbackSettings, CallbackTargets
-from engine.rpc.json_body import json_response, read_body
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
@@ -25,38 +24,33 @@ class CallbackHandlers(Struct, frozen=True):
     targets: CallbackTargets
     limits: Limits
 
-    async def put(self, request: web.Request) -> web.Response:
+    async def put(self, request: web.Request, body: PutCallback) -> CallbackView:
         """Set the callback target of an account; the first call creates and shows the secret."""
         account = name_in(request, "account")
-        body = await read_body(request, PutCallback)
         await self._check_target(account, body.target)
         after, is_new = await self.targets.put(account, body)
-        return json_response(_view(after, is_new=is_new))
+        return _view(after, is_new=is_new)
 
-    async def get(self, request: web.Request) -> web.Response:
-        return json_response(_view(await self._settings(request)))
+    async def get(self, request: web.Request) -> CallbackView:
+        account = name_in(request, "account")
+        found = await self.targets.settings(account)
+        if found is None:
+            raise _not_found(account)
+        return _view(found)
 
-    async def delete(self, request: web.Request) -> web.Response:
+    async def delete(self, request: web.Request) -> None:
         """Delete the target and the secrets of an account."""
         account = name_in(request, "account")
         if not await self.targets.remove(account):
             raise _not_found(account)
-        return json_response({})
 
-    async def rotate(self, request: web.Request) -> web.Response:
+    async def rotate(self, request: web.Request) -> CallbackView:
         """Create a new secret; the previous one also signs for a day."""
         account = name_in(request, "account")
         after = await self.targets.rotate_secret(account)
         if after is None:
             raise _not_found(account)
-        return json_response(_view(after, is_new=True))
-
-    async def _settings(self, request: web.Request) -> CallbackSettings:
-        account = name_in(request, "account")
-        found = await self.targets.settings(account)
-        if found is None:
-            raise _not_found(account)
-        return found
+        return _view(after, is_new=True)
 
     async def _check_target(self, account: str, target: str | None) -> None:
         destination = parse_delivery_target(target, "target") if target else None

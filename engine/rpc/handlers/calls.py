@@ -10,7 +10,6 @@ from engine.calls.model.ids import slot_and_node
 from engine.rpc.handlers.callbacks import check_callback_target
 from engine.rpc.handlers.dial_policy import check_dial_policy
 from engine.rpc.handlers.flows import check_flow
-from engine.rpc.json_body import json_response, read_body
 from engine.rpc.lookup import call_of, live_calls
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Conflict
@@ -22,7 +21,7 @@ from wire import rpc
 from wire.custom_data import check_custom_data
 from wire.errors import BadInput
 from wire.tree import Limits, check_action, check_party
-from wire.views import Calls
+from wire.views import Calls, CallView, Timeline
 
 
 class CallHandlers(Struct, frozen=True):
@@ -33,9 +32,8 @@ class CallHandlers(Struct, frozen=True):
     targets: CallbackTargets
     dial_policy: DialPolicy
 
-    async def originate(self, request: web.Request) -> web.Response:
+    async def originate(self, _request: web.Request, body: rpc.Originate) -> rpc.Started:
         """Start a call, or return the call that this requestId already started."""
-        body = await read_body(request, rpc.Originate)
         if body.action is not None:
             check_action(body.action, self.limits, "action")
         check_party(body.from_, self.limits, "from")
@@ -51,29 +49,28 @@ class CallHandlers(Struct, frozen=True):
         call = await self.service.originate(body)
         if call.account != body.account:
             raise Conflict("the requestId is in use")
-        return json_response(rpc.Started(call.id), 201)
+        return rpc.Started(call.id)
 
     async def _check_dial_policy(self, body: rpc.Originate) -> None:
         if body.from_first:
             await check_dial_policy(self.dial_policy, body.account, body.from_, "from")
         await check_dial_policy(self.dial_policy, body.account, body.to, "to")
 
-    async def list(self, request: web.Request) -> web.Response:
+    async def list(self, request: web.Request) -> Calls:
         """List the live calls of all engines, or of one account."""
         remote = [calls.calls for calls in await self.fan_out.collect(request, Calls)]
         local = map(call_view, live_calls(self.service, request.query.get("account")))
         # A call that moves between engines may be reported by both.
         views = {view.call_id: view for view in chain(*remote, local)}
-        return json_response(Calls(tuple(views.values())))
+        return Calls(tuple(views.values()))
 
-    async def get(self, request: web.Request) -> web.Response:
-        call = await call_of(self.service, request, request.query.get("account"))
-        return json_response(call_view(call))
+    async def get(self, request: web.Request) -> CallView:
+        return call_view(await call_of(self.service, request, request.query.get("account")))
 
-    async def timeline(self, request: web.Request) -> web.Response:
+    async def timeline(self, request: web.Request) -> Timeline:
         call = await call_of(self.service, request, request.query.get("account"))
         slot, _node = slot_and_node(call.id) or (0, "")
-        return json_response(timeline_view(call, await self.store.log(slot, call.id)))
+        return timeline_view(call, await self.store.log(slot, call.id))
 
 
 def _check_machine_action(body: rpc.Originate, limits: Limits) -> None:

@@ -7,7 +7,6 @@ from engine.calls.model.call import Call
 from engine.calls.model.requests import AddMemberRequested, CoachRequested, KickRequested
 from engine.calls.model.sessions import Conference
 from engine.rpc.handlers.dial_policy import authorize_dial
-from engine.rpc.json_body import json_response, read_body
 from engine.rpc.lookup import (
     call_of,
     check_legs,
@@ -34,9 +33,8 @@ class ConferenceHandlers(Struct, frozen=True):
     fan_out: FanOut
     dial_policy: DialPolicy
 
-    async def add(self, request: web.Request) -> web.Response:
+    async def add(self, request: web.Request, body: AddMember) -> ConferenceView:
         """Dial a member in; a member that is connected or ringing is not dialed again."""
-        body = await read_body(request, AddMember)
         event = member_request(body, self.limits)
         call = await authorize_dial(
             self.dial_policy,
@@ -48,52 +46,49 @@ class ConferenceHandlers(Struct, frozen=True):
         )
         check_legs(call, body.source_channel_id, body.customer_channel_id)
         if call.conference and _has_member(call.conference, event):
-            return json_response(conference_view(call, call.conference))
+            return conference_view(call, call.conference)
         call = await self.service.request(call.id, event)
-        return json_response(conference_view(call, call.conferences[-1]))
+        return conference_view(call, call.conferences[-1])
 
-    async def members(self, request: web.Request) -> web.Response:
+    async def members(self, request: web.Request) -> ConferenceView:
         """Show the active or latest conference of a live or ended call."""
         call = await call_of(self.service, request, request.query.get("account"))
-        return json_response(conference_view(call, last_conference(call)))
+        return conference_view(call, last_conference(call))
 
-    async def kick(self, request: web.Request) -> web.Response:
-        body = await read_body(request, KickMember)
+    async def kick(self, request: web.Request, body: KickMember) -> ConferenceView:
         if body.target_agent_id is None and body.target_channel_id is None:
             raise BadInput("targetChannelId", "one of targetAgentId or targetChannelId is required")
         call = await live_call_of(self.service, request, body.account)
         conference = conference_of(call, body.conference_session_id)
         member = member_of(conference, body.target_channel_id, body.target_agent_id)
         event = KickRequested(conference.id, member.leg, body.requester_agent_id)
-        return _response(await self.service.request(call.id, event), conference.id)
+        return _view(await self.service.request(call.id, event), conference.id)
 
-    async def leave(self, request: web.Request) -> web.Response:
-        body = await read_body(request, LeaveConference)
+    async def leave(self, request: web.Request, body: LeaveConference) -> ConferenceView:
         call = await live_call_of(self.service, request, body.account)
         session = body.conference_session_id
         event = KickRequested(session, body.channel_id, body.agent_id, is_leave=True)
-        return _response(await self.service.request(call.id, event), session)
+        return _view(await self.service.request(call.id, event), session)
 
-    async def coach(self, request: web.Request) -> web.Response:
+    async def coach(self, request: web.Request, body: Coach) -> ConferenceView:
         """Make a member audible to one other member only, or to all again."""
-        body = await read_body(request, Coach)
         call = await live_call_of(self.service, request, body.account)
         session = body.conference_session_id
         event = CoachRequested(session, body.channel_id, body.coached_channel_id or "")
-        return _response(await self.service.request(call.id, event), session)
+        return _view(await self.service.request(call.id, event), session)
 
-    async def of_agent(self, request: web.Request) -> web.Response:
+    async def of_agent(self, request: web.Request) -> ConferenceView:
         """Show the active conference of an agent, on any engine."""
         account, agent = request.match_info["account"], request.match_info["agent"]
         if found := conference_of_agent(self.service, account, agent):
-            return json_response(conference_view(*found))
+            return conference_view(*found)
         for view in await self.fan_out.collect(request, ConferenceView):
-            return json_response(view)
+            return view
         raise no_conference(agent)
 
 
-def _response(call: Call, session: str) -> web.Response:
-    return json_response(conference_view(call, conference_of(call, session)))
+def _view(call: Call, session: str) -> ConferenceView:
+    return conference_view(call, conference_of(call, session))
 
 
 def _has_member(conference: Conference, request: AddMemberRequested) -> bool:

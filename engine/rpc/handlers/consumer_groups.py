@@ -7,7 +7,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from engine.rpc.json_body import json_response, read_body, read_query
+from engine.rpc.json_body import read_query
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from engine.store.stream import Batch, Consumer, Gap, GroupState, StreamEntry
@@ -28,17 +28,18 @@ class ConsumerGroupHandlers(Struct, frozen=True):
     store: Store
     slots: int
 
-    async def read(self, request: web.Request) -> web.Response:
+    async def read(self, request: web.Request) -> dict[str, object]:
         """Deliver events to a consumer; the first read creates the group."""
         query = read_query(request, wire.ReadEvents)
         consumer = Consumer(query.group, query.consumer, int(query.idle * 1000))
         batch = await self.store.stream.read_group(
             consumer, range(self.slots), int(query.wait * 1000), query.limit
         )
-        return json_response(_batch_view(batch))
+        return _batch_view(batch)
 
-    async def acknowledge(self, request: web.Request) -> web.Response:
-        body = await read_body(request, wire.AcknowledgeEvents)
+    async def acknowledge(
+        self, _request: web.Request, body: wire.AcknowledgeEvents
+    ) -> wire.Acknowledged:
         entries: dict[int, list[str]] = {}
         gaps: dict[int, str] = {}
         for index, each in enumerate(body.ids):
@@ -47,20 +48,17 @@ class ConsumerGroupHandlers(Struct, frozen=True):
                 gaps[slot] = entry
             else:
                 entries.setdefault(slot, []).append(entry)
-        done = await self.store.stream.acknowledge(body.group, entries, gaps)
-        return json_response(wire.Acknowledged(done))
+        return wire.Acknowledged(await self.store.stream.acknowledge(body.group, entries, gaps))
 
-    async def list(self, _request: web.Request) -> web.Response:
-        return json_response(
-            wire.EventGroups(_sum_slots(await self.store.stream.group_states(range(self.slots))))
-        )
+    async def list(self, _request: web.Request) -> wire.EventGroups:
+        states = await self.store.stream.group_states(range(self.slots))
+        return wire.EventGroups(_sum_slots(states))
 
-    async def delete(self, request: web.Request) -> web.Response:
+    async def delete(self, request: web.Request) -> None:
         """Delete a group; events are no longer retained for it."""
         group = request.match_info["group"]
         if not await self.store.stream.drop_group(group, range(self.slots)):
             raise NotFound(f"no group {group}")
-        return json_response({})
 
     def _parse_id(self, event_id: str, index: int) -> tuple[int, str, bool]:
         found = re.match(EVENT_ID, event_id)

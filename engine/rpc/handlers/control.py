@@ -12,13 +12,13 @@ from engine.calls.model.requests import (
     MuteRequested,
 )
 from engine.rpc.handlers.dial_policy import authorize_dial
-from engine.rpc.json_body import json_response, read_body
 from engine.rpc.lookup import leg_of, live_call_of, ringing_leg
 from engine.rpc.views.calls import call_view
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.service import CallService
 from wire import control
 from wire.tree import Limits, check_party
+from wire.views import CallView
 
 
 class ControlHandlers(Struct, frozen=True):
@@ -26,51 +26,42 @@ class ControlHandlers(Struct, frozen=True):
     limits: Limits
     dial_policy: DialPolicy
 
-    async def mute(self, request: web.Request) -> web.Response:
-        body = await read_body(request, control.MuteLeg)
-        return await self._request(
-            request, body.account, MuteRequested(body.channel_id, body.direction)
-        )
+    async def mute(self, request: web.Request, body: control.MuteLeg) -> CallView:
+        event = MuteRequested(body.channel_id, body.direction)
+        return await self._request(request, body.account, event)
 
-    async def unmute(self, request: web.Request) -> web.Response:
-        body = await read_body(request, control.LegControl)
+    async def unmute(self, request: web.Request, body: control.LegControl) -> CallView:
         return await self._request(request, body.account, MuteRequested(body.channel_id, ""))
 
-    async def hold(self, request: web.Request) -> web.Response:
-        body = await read_body(request, control.LegControl)
+    async def hold(self, request: web.Request, body: control.LegControl) -> CallView:
         return await self._request(request, body.account, HoldRequested(body.channel_id, True))
 
-    async def unhold(self, request: web.Request) -> web.Response:
-        body = await read_body(request, control.LegControl)
+    async def unhold(self, request: web.Request, body: control.LegControl) -> CallView:
         return await self._request(request, body.account, HoldRequested(body.channel_id, False))
 
-    async def dial(self, request: web.Request) -> web.Response:
+    async def dial(self, request: web.Request, body: control.DialInto) -> control.DialedLeg:
         """Dial a party into the call; return its leg, which may be ringing already."""
-        body = await read_body(request, control.DialInto)
         check_party(body.target, self.limits, "target")
         call = await authorize_dial(
             self.dial_policy, self.service, request, body.account, body.target, "target"
         )
         if ringing := ringing_leg(call, body.target):
-            return json_response(control.DialedLeg(call.id, ringing))
+            return control.DialedLeg(call.id, ringing)
         event = DialRequested(body.target, body.timeout, body.caller_id or "")
         call = await self.service.request(call.id, event)
-        return json_response(control.DialedLeg(call.id, call.legs[-1].id))  # the newest leg is last
+        return control.DialedLeg(call.id, call.legs[-1].id)  # the newest leg is last
 
-    async def hangup(self, request: web.Request) -> web.Response:
+    async def hangup(self, request: web.Request, body: control.HangupCall) -> CallView:
         """Hang up the leg of a channel or agent, or the whole call if none is named."""
-        body = await read_body(request, control.HangupCall)
         call = await live_call_of(self.service, request, body.account)
         leg = body.channel_id or (leg_of(call, body.agent_id) if body.agent_id else None)
         if leg is not None:
-            return json_response(
-                call_view(await self.service.request(call.id, LegHangupRequested(leg)))
-            )
+            return call_view(await self.service.request(call.id, LegHangupRequested(leg)))
         await self.service.hang_up(call.id, "api")
-        return json_response(replace(call_view(call), state="ending"))
+        return replace(call_view(call), state="ending")
 
     async def _request(
         self, request: web.Request, account: str | None, event: ControlRequest
-    ) -> web.Response:
+    ) -> CallView:
         call = await live_call_of(self.service, request, account)
-        return json_response(call_view(await self.service.request(call.id, event)))
+        return call_view(await self.service.request(call.id, event))

@@ -8,7 +8,6 @@ from aiohttp import web
 from msgspec import Struct
 
 from engine.callbacks.targets import CallbackTargets
-from engine.rpc.json_body import json_response, read_body
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict
 from engine.store.outbox import DeadLetter, Outbox
@@ -26,7 +25,7 @@ class DeadLetterHandlers(Struct, frozen=True):
     targets: CallbackTargets
     slots: int
 
-    async def list(self, request: web.Request) -> web.Response:
+    async def list(self, request: web.Request) -> DeadLetters:
         account = name_in(request, "account")
         first, after = _parse_id(request.query.get("after", ""), self.slots)
         letters: list[DeadLetterView] = []
@@ -35,12 +34,11 @@ class DeadLetterHandlers(Struct, frozen=True):
             found = await self.outbox.dead_letters(slot, account, after, limit) if limit else []
             letters += [_view(slot, each) for each in found]
             after = ""
-        return json_response(DeadLetters(tuple(letters[:MAX_LISTED]), len(letters) > MAX_LISTED))
+        return DeadLetters(tuple(letters[:MAX_LISTED]), len(letters) > MAX_LISTED)
 
-    async def resend(self, request: web.Request) -> web.Response:
+    async def resend(self, request: web.Request, body: Resend) -> Resent:
         """Requeue the named dead letters, or all of them."""
         account = name_in(request, "account")
-        body = await read_body(request, Resend)
         if body.all == bool(body.ids):
             raise BadInput("ids", "either ids or all")
         await self._check_target(account, body.ids)
@@ -51,7 +49,7 @@ class DeadLetterHandlers(Struct, frozen=True):
             ]
             if entries or body.all:
                 resent += await self.outbox.resend(slot, account, entries, MAX_RESENT)
-        return json_response(Resent(resent))
+        return Resent(resent)
 
     async def _check_target(self, account: str, ids: Collection[str]) -> None:
         """Reject a resend to a missing or stopped target: it would fail again at once."""

@@ -5,7 +5,6 @@ from aiohttp import web
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.rpc.json_body import json_response, read_body
 from engine.rpc.lookup import live_call_of, name_in
 from engine.rpc.problems import NotFound
 from engine.runtime.admission.placement import NoCapacity
@@ -21,14 +20,12 @@ from wire.dial_policy import (
 )
 from wire.errors import BadInput
 
-_ONE = "/terms/{account}"
-
 
 class DialPolicyHandlers(Struct, frozen=True):
     policies: DialPolicyStore
     dial_policy: DialPolicy
 
-    async def list(self, _request: web.Request) -> web.Response:
+    async def list(self, _request: web.Request) -> DialPolicies:
         """List the dial policy version of each account."""
         found = await self.policies.all()
         versions = await self.policies.list_versions(list(found))
@@ -36,33 +33,32 @@ class DialPolicyHandlers(Struct, frozen=True):
             DialPolicyView(account, _read(body).version, version)
             for (account, body), version in zip(found.items(), versions, strict=True)
         )
-        return json_response(DialPolicies(tuple(views)))
+        return DialPolicies(tuple(views))
 
-    async def put(self, request: web.Request) -> web.Response:
+    async def put(self, request: web.Request, terms: AccountDialPolicy) -> DialPolicyView:
         """Store a dial policy; other engines apply it within a second."""
-        account, terms = name_in(request, "account"), await read_body(request, AccountDialPolicy)
+        account = name_in(request, "account")
         await self.policies.put(account, msgspec.json.encode(terms))
         self.dial_policy.update(account, terms)
         (version,) = await self.policies.list_versions([account])
-        return json_response(DialPolicyView(account, terms.version, version))
+        return DialPolicyView(account, terms.version, version)
 
-    async def get(self, request: web.Request) -> web.Response:
+    async def get(self, request: web.Request) -> AccountDialPolicy:
         account = name_in(request, "account")
         body = await self.policies.get(account)
         if body is None:
             raise NotFound(f"no terms of account {account}")
-        return json_response(_read(body))
+        return _read(body)
 
-    async def change_list(self, request: web.Request) -> web.Response:
+    async def change_list(self, request: web.Request, change: DncListChange) -> DncListState:
         """Apply a change to a do-not-call list at the expected version; return its version."""
-        account, change = name_in(request, "account"), await read_body(request, DncListChange)
+        account = name_in(request, "account")
         if change.version <= change.after:
             raise BadInput("version", "more than after")
-        return json_response(DncListState(await self.policies.change_list(account, change)))
+        return DncListState(await self.policies.change_list(account, change))
 
-    async def delete_list(self, request: web.Request) -> web.Response:
+    async def delete_list(self, request: web.Request) -> None:
         await self.policies.delete_list(name_in(request, "account"))
-        return json_response({})
 
 
 async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, path: str) -> None:

@@ -1,13 +1,14 @@
 """RPC stream of call events as server-sent events; Last-Event-ID resumes it."""
 
 import re
+from typing import Any
 
 import msgspec
 from aiohttp import web
 from msgspec import Struct
 
 from engine.rpc.handlers.consumer_groups import ConsumerGroupHandlers
-from engine.rpc.json_body import json_response, read_query
+from engine.rpc.json_body import read_query
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from engine.store.stream import START, entry_order
@@ -45,7 +46,7 @@ class EventHandlers(Struct, frozen=True):
     slots: int
     groups: ConsumerGroupHandlers
 
-    async def read(self, request: web.Request) -> web.StreamResponse:
+    async def read(self, request: web.Request) -> web.StreamResponse | dict[str, object]:
         """Read a batch for a consumer group if the query names one, else stream."""
         if "group" in request.query:
             return await self.groups.read(request)
@@ -71,8 +72,8 @@ class EventHandlers(Struct, frozen=True):
             # The comment of an idle stream detects a closed connection.
             await response.write(b"".join(lines) or b":\n\n")
 
-    async def schema(self, _request: web.Request) -> web.Response:
-        return json_response(event_schema())
+    async def schema(self, _request: web.Request) -> dict[str, Any]:
+        return event_schema()
 
     async def _start_positions(self, last: str | None) -> Positions:
         newest = await self.store.stream.newest_ids(range(self.slots))

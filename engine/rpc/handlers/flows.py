@@ -9,7 +9,6 @@ from msgspec import Struct
 from engine.calls.flows.templates import fill
 from engine.flows.check import MAX_FLOW_BYTES, check_graph, read_document, requested_ids
 from engine.flows.document import is_graph, read_outline
-from engine.rpc.json_body import json_response
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
@@ -18,24 +17,20 @@ from wire.errors import BadInput
 from wire.request import ApiRequest
 from wire.tree import Limits, parse_action
 
-_ONE = "/flows/{account}/{flow}"
-
 
 class FlowHandlers(Struct, frozen=True):
     store: Store
     limits: Limits
 
-    async def put(self, request: web.Request) -> web.Response:
+    async def put(self, request: web.Request) -> rpc.FlowVersion:
         account, flow_id = name_in(request, "account"), name_in(request, "flow")
         body = await self._validated_body(request, account)
-        version = await self.store.put_flow(account, flow_id, body)
-        return json_response(rpc.FlowVersion(flow_id, version))
+        return rpc.FlowVersion(flow_id, await self.store.put_flow(account, flow_id, body))
 
-    async def check(self, request: web.Request) -> web.Response:
+    async def check(self, request: web.Request) -> None:
         """Validate a flow without storing it."""
         name_in(request, "flow")
         await self._validated_body(request, name_in(request, "account"))
-        return json_response({})
 
     async def get(self, request: web.Request) -> web.Response:
         """Show the newest version of a flow, or the one in the query."""
@@ -47,25 +42,22 @@ class FlowHandlers(Struct, frozen=True):
         headers = {"Flow-Version": str(version)}
         return web.Response(body=body, content_type="application/json", headers=headers)
 
-    async def list(self, request: web.Request) -> web.Response:
+    async def list(self, request: web.Request) -> rpc.Flows:
         found = await self.store.flows(request.match_info["account"])
-        return json_response(
-            rpc.Flows(tuple(rpc.FlowVersion(*each) for each in sorted(found.items())))
-        )
+        return rpc.Flows(tuple(rpc.FlowVersion(*each) for each in sorted(found.items())))
 
-    async def versions(self, request: web.Request) -> web.Response:
+    async def versions(self, request: web.Request) -> rpc.FlowVersions:
         account, flow_id = request.match_info["account"], request.match_info["flow"]
         found = await self.store.flow_versions(account, flow_id)
         if not found:
             raise NotFound(f"no flow {flow_id}")
-        return json_response(rpc.FlowVersions(flow_id, tuple(found)))
+        return rpc.FlowVersions(flow_id, tuple(found))
 
-    async def delete(self, request: web.Request) -> web.Response:
+    async def delete(self, request: web.Request) -> None:
         """Delete a flow; calls that run it continue."""
         account, flow_id = request.match_info["account"], request.match_info["flow"]
         if not await self.store.delete_flow(account, flow_id):
             raise NotFound(f"no flow {flow_id}")
-        return json_response({})
 
     async def _validated_body(self, request: web.Request, account: str) -> bytes:
         """Return the body of a valid flow: a graph, or a tree with or without templates."""

@@ -3,7 +3,6 @@
 from aiohttp import web
 from msgspec import Struct
 
-from engine.rpc.json_body import json_response
 from engine.rpc.problems import NotFound
 from engine.runtime.nodes.node import Node
 from engine.runtime.service import CallService
@@ -13,23 +12,23 @@ from wire import rpc
 class NodeHandlers(Struct, frozen=True):
     service: CallService
 
-    async def list(self, _request: web.Request) -> web.Response:
-        return json_response(rpc.Nodes(tuple(map(self._view, self.service.nodes.values()))))
+    async def list(self, _request: web.Request) -> rpc.Nodes:
+        return rpc.Nodes(tuple(map(self._view, self.service.nodes.values())))
 
-    async def drain(self, request: web.Request) -> web.Response:
+    async def drain(self, request: web.Request) -> rpc.NodeView:
         """Stop new calls to a node; live calls continue."""
         return await self._set_drained(request, is_drained=True)
 
-    async def undrain(self, request: web.Request) -> web.Response:
+    async def undrain(self, request: web.Request) -> rpc.NodeView:
         return await self._set_drained(request, is_drained=False)
 
-    async def _set_drained(self, request: web.Request, is_drained: bool) -> web.Response:
+    async def _set_drained(self, request: web.Request, is_drained: bool) -> rpc.NodeView:
         name = request.match_info["node"]
         node = self.service.nodes.get(name)
         if node is None:
             raise NotFound(f"no node {name}")
         await self.service.drained_nodes.set_drained(name, is_drained)
-        return json_response(self._view(node))
+        return self._view(node)
 
     def _view(self, node: Node) -> rpc.NodeView:
         placement = self.service.placement

@@ -11,13 +11,12 @@ from engine.calls.model.requests import (
 )
 from engine.calls.model.sessions import Transfer
 from engine.rpc.handlers.dial_policy import authorize_dial
-from engine.rpc.json_body import json_response, read_body
 from engine.rpc.lookup import call_of, live_call_of, transfer_of
 from engine.rpc.request_mapping import transfer_request
 from engine.rpc.views.sessions import transfer_view
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.service import CallService
-from wire.control import CancelTransfer, CompleteTransfer, InitTransfer
+from wire.control import CancelTransfer, CompleteTransfer, InitTransfer, TransferView
 from wire.tree import Limits
 
 
@@ -26,42 +25,39 @@ class TransferHandlers(Struct, frozen=True):
     limits: Limits
     dial_policy: DialPolicy
 
-    async def start(self, request: web.Request) -> web.Response:
+    async def start(self, request: web.Request, body: InitTransfer) -> TransferView:
         """Start a transfer; return the active session if this request started it."""
-        body = await read_body(request, InitTransfer)
         event = transfer_request(body, self.limits)
         call = await authorize_dial(
             self.dial_policy, self.service, request, body.account, event.party, "target.number"
         )
         if call.transfer and _is_same(call.transfer, event):
-            return json_response(transfer_view(call, call.transfer))
+            return transfer_view(call, call.transfer)
         call = await self.service.request(call.id, event)
-        return json_response(transfer_view(call, call.transfers[-1]))
+        return transfer_view(call, call.transfers[-1])
 
-    async def get(self, request: web.Request) -> web.Response:
+    async def get(self, request: web.Request) -> TransferView:
         """Show an active or ended transfer of a live or ended call."""
         call = await call_of(self.service, request, request.query.get("account"))
-        return _response(call, request.match_info["session"])
+        return _view(call, request.match_info["session"])
 
-    async def complete(self, request: web.Request) -> web.Response:
+    async def complete(self, request: web.Request, body: CompleteTransfer) -> TransferView:
         """Release the source leg; an ended transfer stays unchanged."""
-        body = await read_body(request, CompleteTransfer)
         call = await live_call_of(self.service, request, body.account)
         session = request.match_info["session"]
         event = TransferCompletionRequested(session, body.completed_by_agent_id, body.reason)
-        return _response(await self.service.request(call.id, event), session)
+        return _view(await self.service.request(call.id, event), session)
 
-    async def cancel(self, request: web.Request) -> web.Response:
+    async def cancel(self, request: web.Request, body: CancelTransfer) -> TransferView:
         """Reconnect customer and source; an ended transfer stays unchanged."""
-        body = await read_body(request, CancelTransfer)
         call = await live_call_of(self.service, request, body.account)
         session = request.match_info["session"]
         event = TransferCancelRequested(session, body.cancelled_by_agent_id, body.reason)
-        return _response(await self.service.request(call.id, event), session)
+        return _view(await self.service.request(call.id, event), session)
 
 
-def _response(call: Call, session: str) -> web.Response:
-    return json_response(transfer_view(call, transfer_of(call, session)))
+def _view(call: Call, session: str) -> TransferView:
+    return transfer_view(call, transfer_of(call, session))
 
 
 def _is_same(active: Transfer, request: TransferRequested) -> bool:
