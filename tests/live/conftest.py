@@ -1,4 +1,4 @@
-"""What the live tests share: servers, started once; the parties of calls; two nodes, one engine."""
+"""Fixtures of the live tests: shared servers, customer servers, and the parties of calls."""
 
 import gc
 from collections.abc import AsyncIterator
@@ -21,20 +21,20 @@ from tests.harness.servers.valkey import Valkey
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """Leave what was imported and collected out of every look for garbage.
+    """Exclude imported and collected objects from garbage collection.
 
-    It is half a million objects, for which the loop of the phones stood still a second or more.
+    They are half a million, and scanning them would block the loop of the phones for over a second.
     """
     gc.freeze()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab]:
-    """Start the servers once; `lab` mends them between tests."""
+    """Start the servers once; `lab` restarts stopped ones between tests."""
     folder: Path = tmp_path_factory.mktemp("lab")
     trunk_port = free_port()
     valkey = Valkey(folder / "valkey")
-    # Phones of these tests are reached over the trunk, and some transfer.
+    # Phones of these tests are reached over the trunk, and some send REFER.
     pbx = Pbx(folder / "pbx1", trunk=f"sip:127.0.0.1:{trunk_port}", trunk_refers=True)
     engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx])
     lab = Lab(valkey, pbx, engine, trunk_port)
@@ -47,34 +47,32 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab
 
 @pytest.fixture
 async def lab(servers: Lab) -> AsyncIterator[Lab]:
-    """Give the servers, all running; afterwards no channel and no bridge may be left."""
+    """Return the running servers; no channel and no bridge may be left afterwards."""
     await servers.ensure_running()
     yield servers
     await servers.ensure_running()
     try:
         await servers.wait_empty()
     except TimeoutError:
-        await servers.pbx.kill()  # the next test begins with an empty one
+        await servers.pbx.kill()  # the next test starts with an empty one
         raise
 
 
 @pytest.fixture
 async def hooks() -> AsyncIterator[WebhookServer]:
-    """Serve a customer's webhooks."""
     async with WebhookServer() as server:
         yield server
 
 
 @pytest.fixture
 async def sounds() -> AsyncIterator[MediaServer]:
-    """Serve a customer's sounds."""
     async with MediaServer() as server:
         yield server
 
 
 @pytest.fixture
 async def parties(lab: Lab) -> AsyncIterator[Parties]:
-    """Give a call's parties, none of them there yet; the call is ended afterwards."""
+    """Return an empty `Parties`; its call is hung up afterwards."""
     async with Parties(lab) as parties:
         yield parties
         await lab.ensure_running()
@@ -83,7 +81,6 @@ async def parties(lab: Lab) -> AsyncIterator[Parties]:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def two_servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TwoNodes]:
-    """Start everything once."""
     two = TwoNodes(tmp_path_factory.mktemp("two"))
     try:
         await two.ensure_running()
@@ -94,7 +91,7 @@ async def two_servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator
 
 @pytest.fixture
 async def two(two_servers: TwoNodes, tmp_path: Path) -> AsyncIterator[TwoNodes]:
-    """Give both nodes, empty, and a trunk that answers all calls."""
+    """Return two empty nodes and a trunk that answers all calls."""
     await two_servers.ensure_running()
     async with answering_all(tmp_path, two_servers.trunk_port):
         yield two_servers

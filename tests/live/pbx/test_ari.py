@@ -1,4 +1,4 @@
-"""The ARI client against a real Asterisk: events, requests, outages, and its own source."""
+"""The ARI client against a real Asterisk: events, requests, outages and generated code."""
 
 import random
 import time
@@ -34,30 +34,30 @@ TIMEOUTS = Timeouts(refused_retry_s=0.2, max_retry_s=0.2)
 
 
 class EventRecorder:
-    """A listener that keeps what it hears."""
+    """A listener that records events and connection states."""
 
     def __init__(self) -> None:
         self.events: list[Message | UnknownEvent] = []
         self.states: list[str] = []
 
     def on_connected(self) -> None:
-        """Note it."""
+        """Record the state."""
         self.states.append("back")
 
     def on_event(self, event: Message | UnknownEvent) -> None:
-        """Keep it."""
+        """Record the event."""
         self.events.append(event)
 
     def on_disconnected(self, reason: str) -> None:
-        """Note the reason."""
+        """Record the reason."""
         self.states.append(reason)
 
     def on_replaced(self) -> None:
-        """Note it."""
+        """Record the state."""
         self.states.append("replaced")
 
     def of(self, channel_id: str) -> list[str]:
-        """Give the kinds of events of one channel, in order."""
+        """Return the event types of a channel, in order."""
         return [
             type(event).__name__
             for event in self.events
@@ -67,19 +67,19 @@ class EventRecorder:
 
 @pytest.fixture
 async def pbx(tmp_path: Path) -> AsyncIterator[Pbx]:
-    """Run a PBX of this test's own."""
+    """Run a PBX."""
     async with Pbx(tmp_path / "pbx1", slots=1) as node:
         yield node
 
 
 def address(pbx: Pbx) -> PbxAddress:
-    """Name a PBX as the client does."""
+    """Return the address and login of a PBX."""
     return PbxAddress(pbx.name, f"{pbx.url}/ari", pbx.ari_user, pbx.ari_password)
 
 
 @asynccontextmanager
 async def client(at: PbxAddress) -> AsyncIterator[AriClient]:
-    """Open the way to a PBX, lanes and all."""
+    """Open a client with all its connections."""
     async with (
         open_ari(at, "test", random.Random(7).random, time.monotonic, TIMEOUTS) as ari,
         running(ari.run()),
@@ -96,8 +96,8 @@ async def send(ari: AriClient, request: Request, *, may_block: bool = False) -> 
 
 
 def call(channel_id: str) -> Request:
-    """Ask for a call of two ends, both ours."""
-    # Both ends are ours: the Local channel's other end comes in as a call from the trunk.
+    """Return a request for a call with two ends in this app."""
+    # The other end of the Local channel comes in as a call from the trunk.
     return channels.originate_with_id(
         channel_id,
         endpoint="Local/15551234567@from-trunk",
@@ -109,7 +109,7 @@ def call(channel_id: str) -> Request:
 
 
 def test_the_generated_client_matches_this_asterisk() -> None:
-    """Generating from the installed description gives the committed files, byte for byte."""
+    """Generated code from the installed description equals the committed files."""
     fresh = render(read(find_asterisk().data_dir / "rest-api"), generated.ASTERISK_VERSION)
     folder = Path(generated.__file__).parent
     kept = {
@@ -120,7 +120,7 @@ def test_the_generated_client_matches_this_asterisk() -> None:
 
 
 async def test_a_call_from_end_to_end(pbx: Pbx) -> None:
-    """Requests over the websocket and over HTTP do their work; the events tell it in order."""
+    """Requests over websocket and HTTP work, and events arrive in order."""
     ear = EventRecorder()
     async with client(address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
         await until(lambda: ear.states == ["back"] and ari.router.is_ready)
@@ -146,7 +146,7 @@ async def test_a_call_from_end_to_end(pbx: Pbx) -> None:
 
 
 async def test_the_client_reconnects_after_a_pbx_crash(pbx: Pbx) -> None:
-    """After a crash and a restart, events and all lanes are back without anyone's doing."""
+    """After a crash and a restart all connections are restored automatically."""
     ear = EventRecorder()
     async with client(address(pbx)) as ari, running(ari.events("switchroom-0", ear).run()):
         await until(lambda: ear.states == ["back"] and ari.router.is_ready)
@@ -160,15 +160,15 @@ async def test_the_client_reconnects_after_a_pbx_crash(pbx: Pbx) -> None:
 
 
 async def test_a_wrong_password_is_reported(pbx: Pbx) -> None:
-    """A user or password that Asterisk refuses is named as the reason."""
+    """A refused login is reported as the reason."""
     ear = EventRecorder()
-    wrong = replace(address(pbx), password="wrong")  # noqa: S106 - it opens nothing
+    wrong = replace(address(pbx), password="wrong")  # noqa: S106 - not a real password
     async with client(wrong) as ari, running(ari.events("switchroom-0", ear).run()):
         await until(lambda: ear.states == ["user or password refused (401)"])
 
 
 async def test_the_newer_session_owns_the_app(pbx: Pbx) -> None:
-    """The older one hears it was replaced and ends; closing it takes nothing from the newer."""
+    """The older session is replaced and ends; its end does not affect the newer one."""
     first, second = EventRecorder(), EventRecorder()
     async with AsyncExitStack() as stack:
         ari = await stack.enter_async_context(client(address(pbx)))

@@ -1,4 +1,4 @@
-"""The PBX as it is installed: it boots whole, and refuses politely when no engine is there."""
+"""The PBX as installed: boots without faults, and refuses calls without an engine."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,13 +17,13 @@ REGISTER = Path(__file__).with_name("register.xml")
 
 @pytest.fixture
 async def pbx(tmp_path: Path) -> AsyncIterator[Pbx]:
-    """Give a node of its own to each test."""
+    """Run a node for each test."""
     async with Pbx(tmp_path / "pbx1") as node:
         yield node
 
 
 async def test_every_listed_module_runs(pbx: Pbx) -> None:
-    """Each module that modules.conf names is loaded and running, and no other."""
+    """Exactly the modules in modules.conf are loaded and running."""
     modules = await ari(pbx, "asterisk/modules")
     loaded = {module["name"]: module["status"] for module in modules}
     files = {name: status for name, status in loaded.items() if name.endswith(".so")}
@@ -31,20 +31,20 @@ async def test_every_listed_module_runs(pbx: Pbx) -> None:
 
 
 async def test_boots_without_warnings(pbx: Pbx) -> None:
-    """Asterisk logs no warning and no error from its start until it is ready."""
+    """Asterisk logs no warning and no error until it is ready."""
     log = pbx.messages.read_text()
     assert "WARNING" not in log
     assert "ERROR" not in log
 
 
 async def test_ids_name_their_node(pbx: Pbx) -> None:
-    """The node's name is Asterisk's system name, with which the ids it chooses begin."""
+    """The node name is Asterisk's system name, which prefixes the ids that it generates."""
     info = await ari(pbx, "asterisk/info")
     assert info["config"]["name"] == "pbx1"
 
 
 async def test_music_on_hold_has_a_file(pbx: Pbx) -> None:
-    """The default class plays a file that is there."""
+    """The default class plays an existing file."""
     assert "music/loop" in await pbx.cli("moh show files")
 
 
@@ -52,34 +52,34 @@ async def test_music_on_hold_has_a_file(pbx: Pbx) -> None:
 async def test_refuses_a_call_when_no_engine_is_connected(
     pbx: Pbx, tmp_path: Path, dialled: str
 ) -> None:
-    """An inbound call that no slot's app takes gets 503 within a second, and leaves nothing."""
+    """An inbound call without an app gets 503 within a second and leaves no channel."""
     assert await sipp(pbx, tmp_path, REFUSED, "-s", dialled) == 0
     assert await ari(pbx, "channels") == []
 
 
 async def test_an_agent_registers(pbx: Pbx, tmp_path: Path) -> None:
-    """A phone with the agents' password is let in, and can be called."""
+    """A phone with the agents' password registers and can be called."""
     login = ("-s", "1001", "-au", "1001", "-ap", pbx.passwords.agents)
     assert await sipp(pbx, tmp_path, REGISTER, *login) == 0
     assert (await ari(pbx, "endpoints/PJSIP/1001"))["state"] == "online"
 
 
 async def test_a_wrong_password_cannot_register(pbx: Pbx, tmp_path: Path) -> None:
-    """A phone with a wrong password stays out."""
+    """A phone with a wrong password is refused."""
     login = ("-s", "1001", "-au", "1001", "-ap", "wrong")
     assert await sipp(pbx, tmp_path, REGISTER, *login) != 0
     assert (await ari(pbx, "endpoints/PJSIP/1001"))["state"] == "offline"
 
 
 async def test_two_nodes_run_side_by_side(pbx: Pbx, tmp_path: Path) -> None:
-    """A second node on the same machine serves on its own ports, and both take calls."""
+    """A second node on the same machine uses its own ports, and both take calls."""
     async with Pbx(tmp_path / "pbx2", name="pbx2") as other:
         assert await sipp(pbx, tmp_path, REFUSED, "-s", "100") == 0
         assert await sipp(other, tmp_path, REFUSED, "-s", "100") == 0
 
 
 async def test_a_node_restarts_after_a_crash(pbx: Pbx) -> None:
-    """A node that was killed starts again on the same ports."""
+    """A killed node starts again on the same ports."""
     await pbx.kill()
     assert not await pbx.is_ready()
     await pbx.start()
@@ -87,7 +87,7 @@ async def test_a_node_restarts_after_a_crash(pbx: Pbx) -> None:
 
 
 def listed_modules(pbx: Pbx) -> set[str]:
-    """Return what the node's modules.conf asks for."""
+    """Return the modules in the node's modules.conf."""
     lines = (pbx.folder / "etc/modules.conf").read_text().splitlines()
     return {line.removeprefix("load = ") for line in lines if line.startswith("load = ")}
 
@@ -104,7 +104,7 @@ async def ari(pbx: Pbx, path: str) -> Any:
 
 
 async def sipp(pbx: Pbx, folder: Path, scenario: Path, *options: str) -> int:
-    """Run a scenario once; returns SIPp's exit code, 0 if it went as written."""
+    """Run a scenario once; returns SIPp's exit code, 0 on success."""
     process = await asyncio.create_subprocess_exec(
         *("sipp", f"127.0.0.1:{pbx.sip_port}", "-sf", str(scenario), "-m", "1", *options),
         *("-i", "127.0.0.1", "-p", str(free_port()), "-mp", str(media_port()), "-nostdin"),

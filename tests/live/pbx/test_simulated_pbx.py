@@ -1,4 +1,4 @@
-"""The simulated PBX of the benches says what a real one would: standard calls go through."""
+"""The simulated PBX of the benches behaves like a real one for standard calls."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.bench.engine.simulated_calls import Load
 
 
 async def test_standard_calls_complete(tmp_path: Path) -> None:
-    """The real engine with a real Valkey runs them on it, from answer to hangup."""
+    """The real engine with a real Valkey completes them, from answer to hangup."""
     async with simulated(tmp_path) as running:
         result = await running.pbx.run(Load((Script(),), seconds=1, rate=20))
     assert result.calls == result.whole > 0

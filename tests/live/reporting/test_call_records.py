@@ -1,4 +1,4 @@
-"""Call records of real calls: over REST soon after the end, with times that are right."""
+"""Call records of real calls: available over REST soon after the end, with correct times."""
 
 import time
 from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ FILTERS = {
 
 @pytest.fixture
 async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[RecordsApi]:
-    """Run a REST layer before the engine."""
+    """Run a REST layer in front of the engine."""
     async with RecordsApi(
         tmp_path / "api",
         database_url=sqlite_url(tmp_path),
@@ -38,7 +38,7 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[RecordsApi]:
 
 
 async def test_an_ended_call_has_a_record(lab: Lab, api: RecordsApi) -> None:
-    """Who talked, for how long, what was held meanwhile; found by its filters."""
+    """The record has legs, talk and hold times, and is found by its filters."""
     began_ms = time.time() * 1_000
     async with Phone.answering(lab.trunk_port) as phone, Phone.ringing(free_port()) as far:
         action = {"type": "dial", "data": {"number": far.address}}
@@ -73,15 +73,15 @@ async def test_an_ended_call_has_a_record(lab: Lab, api: RecordsApi) -> None:
     _main, other = record["legs"]
     assert (other["party"], other["status"]) == (far.address, "completed")
     assert other["answeredMs"] >= rang_ms - 50
-    result = [each["event"] for each in record["timeline"]]
-    assert (result[0], result[-1], "leg-held" in result) == ("initiated", "completed", True)
+    events = [each["event"] for each in record["timeline"]]
+    assert (events[0], events[-1], "leg-held" in events) == ("initiated", "completed", True)
     for query in ({"clientId": "c-7"}, {"dialedNumber": far.address}, {"answerStatus": "answered"}):
         _, page = await api.request("GET", "/srmain/cdr", **{**FILTERS, **query})
         assert [each["reqId"] for each in page["data"]] == [call], query
 
 
 async def test_an_unanswered_call_is_missed(lab: Lab, api: RecordsApi) -> None:
-    """It is missed, and only rang."""
+    """Its status is busy, and it has no talk time."""
     async with Phone.refusing(lab.trunk_port, 486) as phone:
         call = await lab.call(account=ACCOUNT, to="+15550101")
         await phone.wait_ended()

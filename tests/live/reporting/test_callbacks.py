@@ -1,4 +1,4 @@
-"""What a customer is told of real calls, as it happens."""
+"""Status callbacks of real calls."""
 
 from typing import Any
 
@@ -17,20 +17,20 @@ SAY = {"type": "say", "data": {"text": "Hello."}}
 
 
 async def _events_to_end(customer: CallbackServer, call: str) -> list[dict[str, Any]]:
-    """Wait for the end of a call as it is told, and give all of it."""
+    """Wait for the last event of a call and return all its events."""
 
     def is_over() -> bool:
         return any(
             each.event["event"] == "completed" for each in customer.requests if call in each.id
         )
 
-    await until(is_over, what=f"the end of {call} to be told")
+    await until(is_over, what=f"the last event of {call}")
     return [each.event for each in customer.requests if each.id.startswith(call)]
 
 
 async def test_each_call_event_is_reported(lab: Lab) -> None:
-    """A call that is made, with a dialled leg: told in order, signed, with its references."""
-    account, port = "told1", free_port()
+    """An outbound call with a dialled leg: events in order, signed, with reference ids."""
+    account, port = "callbacks1", free_port()
     async with (
         CallbackServer() as customer,
         Phone.answering(lab.trunk_port) as first,
@@ -59,19 +59,19 @@ async def test_each_call_event_is_reported(lab: Lab) -> None:
     assert leg["parentCallId"] == call
     assert events[-1]["callStatus"] == "completed"
     assert all(each["customData"] == {"order": 4711} for each in events)
-    assert "record" not in events[-1]  # that is the platform's own
+    assert "record" not in events[-1]  # the record is internal
     for got in customer.requests:
         assert Webhook(secret).verify(got.body, dict(got.headers)) == got.event
 
 
 async def test_unanswered_calls_report_their_status(lab: Lab) -> None:
-    """Busy, no-answer, failed and canceled are told as the status of the end."""
-    account = "told2"
+    """The last event has the status busy, no-answer, failed or canceled."""
+    account = "callbacks2"
     async with CallbackServer() as customer:
         await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
         for status, ends in {486: "busy", 480: "no-answer", 603: "failed"}.items():
             async with Phone.refusing(lab.trunk_port, status):
-                call = await lab.call(to="+15550100", account=account)  # told by default
+                call = await lab.call(to="+15550100", account=account)  # reported by default
                 events = await _events_to_end(customer, call)
             assert (events[-1]["callStatus"], events[-1]["hangupCause"] > 0) == (ends, True)
         async with Phone.ringing(lab.trunk_port) as phone:
@@ -82,8 +82,8 @@ async def test_unanswered_calls_report_their_status(lab: Lab) -> None:
 
 
 async def test_an_inbound_call_is_reported_to_its_target(lab: Lab) -> None:
-    """Its number's route may name a target; the account's is the default."""
-    account = "told3"
+    """The route of a number may name a target; the default is the target of the account."""
+    account = "callbacks3"
     async with CallbackServer() as customer, GrpcCallbackServer() as other:
         await lab.engine.rpc("PUT", f"/callbacks/{account}", {"target": customer.url("/")})
         for more in ({}, {"statusCallbackUrl": other.target}):
@@ -92,9 +92,9 @@ async def test_an_inbound_call_is_reported_to_its_target(lab: Lab) -> None:
                 await phone.wait_ended()
         await until(
             lambda: any(each.event.event == "completed" for each in other.callbacks),
-            what="the second call's end to be told",
+            what="the last event of the second call",
         )
-        await until(lambda: len(customer.requests) >= 3, what="the first call's end to be told")
+        await until(lambda: len(customer.requests) >= 3, what="the last event of the first call")
     assert [each.event["event"] for each in customer.requests] == [
         "initiated",
         "answered",
@@ -107,19 +107,19 @@ async def test_an_inbound_call_is_reported_to_its_target(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("target", "account"),
     [
-        ("https://example.com/status", "told4"),
-        ("http://127.0.0.1/", "told4"),
-        ("grpc://example.com", "told4"),
-        ("grpc://example.com:99999", "told4"),
-        ("grpc://user@example.com:1", "told4"),
-        ("auto", "told4"),
-        ("", "told4"),
-        ("0123456789abcdef0123456", "told4"),
+        ("https://example.com/status", "callbacks4"),
+        ("http://127.0.0.1/", "callbacks4"),
+        ("grpc://example.com", "callbacks4"),
+        ("grpc://example.com:99999", "callbacks4"),
+        ("grpc://user@example.com:1", "callbacks4"),
+        ("auto", "callbacks4"),
+        ("", "callbacks4"),
+        ("0123456789abcdef0123456", "callbacks4"),
         ("auto-set", "nobody"),
     ],
 )
 async def test_an_invalid_target_is_rejected(lab: Lab, target: str, account: str) -> None:
-    """It is refused before anybody is called, by the field's name and what is allowed."""
+    """The request is refused with the name of the field and the allowed values."""
     with pytest.raises(RequestError) as refused:
         await lab.call(to="+15550100", account=account, statusCallbackUrl=target)
     assert refused.value.status == 400

@@ -1,4 +1,4 @@
-"""What an account may dial, on real lines: who may not be called is not, and the tree goes on."""
+"""Dial policy of accounts on real calls: forbidden numbers are not dialled, the tree continues."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -26,7 +26,7 @@ ALLOWED = ("+1", "sip:")
 
 
 class RestrictedAccount:
-    """An account that may call few, over REST."""
+    """An account with restricted destinations, over REST."""
 
     def __init__(self, lab: Lab, api: Api, token: str, dnc_token: str) -> None:
         self.lab = lab
@@ -35,16 +35,15 @@ class RestrictedAccount:
         self.dnc_token = dnc_token
 
     async def call(self, action: object, to: str = CALLED) -> str:
-        """Call somebody."""
         request = {"from": NUMBER, "to": to, "action": action}
         made = await self.api.request("POST", "/srmain/voice/call", request, token=self.token)
         return str(made["callId"])
 
-    async def change_dnc_list(self, operation: str, number: str) -> None:
-        """Put a number on the do-not-call list or take it off, and wait until engines know."""
+    async def change_dnc_list(self, action: str, number: str) -> None:
+        """Change the do-not-call list and wait until the engine has the new version."""
         before = await self._list_version()
         entry = {"phoneNo": number, "provider": "example-telecom"}
-        await self.api.request("GET", f"/srmain/dnc/{operation}/{self.dnc_token}", entry, token="")
+        await self.api.request("GET", f"/srmain/dnc/{action}/{self.dnc_token}", entry, token="")
 
         async def is_there() -> bool:
             return await self._list_version() > before
@@ -52,7 +51,7 @@ class RestrictedAccount:
         await until(is_there, what="the list in the engine's store")
 
     async def wait_for_policy(self) -> None:
-        """Wait until the engine's store has what the account may call."""
+        """Wait until the engine has the allowed destinations of the account."""
 
         async def are_there() -> bool:
             try:
@@ -61,12 +60,12 @@ class RestrictedAccount:
                 return False
             return found.get("destinations") == list(ALLOWED)
 
-        await until(are_there, what="the account's terms")
+        await until(are_there, what="the dial policy of the account")
 
     async def refusal_reasons(self, call: str) -> list[str]:
-        """List why legs of a call were not called."""
-        story = await self.lab.timeline_events(call)
-        return [each["reason"] for each in story if each["type"] == "leg-ended" and each["reason"]]
+        """Return the reasons why legs of a call were not dialled."""
+        events = await self.lab.timeline_events(call)
+        return [each["reason"] for each in events if each["type"] == "leg-ended" and each["reason"]]
 
     async def _list_version(self) -> int:
         shown = (await self.lab.engine.rpc("GET", "/terms"))["accounts"]
@@ -75,7 +74,7 @@ class RestrictedAccount:
 
 @pytest.fixture
 async def customer(lab: Lab, tmp_path: Path) -> AsyncIterator[RestrictedAccount]:
-    """Run a REST layer before the engine, with an account that may call few."""
+    """Run a REST layer with a restricted account."""
     async with Api(tmp_path / "api", engines=[lab.engine]) as api:
         database = Database(sqlite_url(api.folder))
         accounts = AccountStore(database, now_ms)
@@ -88,20 +87,20 @@ async def customer(lab: Lab, tmp_path: Path) -> AsyncIterator[RestrictedAccount]
 
 
 def dial(number: str, then: object = None, **data: Any) -> dict[str, object]:
-    """Dial a number, then go on."""
+    """Return a dial of a number with a next action."""
     return {"type": "dial", "data": {"number": number, **data}, "action": then}
 
 
 async def test_a_webhook_cannot_dial_a_forbidden_number(
     customer: RestrictedAccount, hooks: WebhookServer
 ) -> None:
-    """The PBX is not asked for it; the webhook is told why, and the call goes on to another."""
+    """The dial fails without a PBX request; the webhook gets the reason and dials another."""
     async with (
         Phone.answering(customer.lab.trunk_port, tone_hz=400) as phone,
         Phone.answering(free_port(), tone_hz=600) as other,
     ):
-        stranger = dial(other.address, callerId="+4799999999")
-        after = hooks.answers("/after", stranger)
+        foreign_caller_id = dial(other.address, callerId="+4799999999")
+        after = hooks.answers("/after", foreign_caller_id)
         first = hooks.answers("/first", dial(ABROAD, after))
         call = await customer.call(first)
         result = (await hooks.wait_for_request("/after")).body["dial"]
@@ -112,7 +111,7 @@ async def test_a_webhook_cannot_dial_a_forbidden_number(
         )
         await phone.until_hears(600)
         await other.until_hears(400)
-        assert other.caller_id == NUMBER  # and not what the webhook wished
+        assert other.caller_id == NUMBER  # not the caller id of the webhook
         await phone.hang_up()
         await other.wait_ended()
     await customer.lab.wait_ended(call)
@@ -122,7 +121,7 @@ async def test_a_webhook_cannot_dial_a_forbidden_number(
 async def test_a_number_on_the_dnc_list_is_not_called(
     customer: RestrictedAccount, hooks: WebhookServer
 ) -> None:
-    """Neither by a request, which is told which field it is, nor by what a webhook dials later."""
+    """A request is refused with the field name; a later dial of a webhook fails."""
     await customer.change_dnc_list("subscribe", LISTED)
     with pytest.raises(RequestError) as refused:
         await customer.call(None, to=LISTED)
@@ -146,7 +145,7 @@ async def test_a_number_on_the_dnc_list_is_not_called(
 
 
 async def test_the_policy_is_published_again_after_data_loss(customer: RestrictedAccount) -> None:
-    """Terms and lists come from the database; nobody has to do anything."""
+    """Policies and lists are restored from the database automatically."""
     await customer.change_dnc_list("subscribe", LISTED)
     async with Redis(port=customer.lab.valkey.port) as client:
         await client.delete("terms", f"dnc:{{{ACCOUNT}}}", f"dnc:{{{ACCOUNT}}}:version")

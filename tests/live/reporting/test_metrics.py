@@ -1,4 +1,4 @@
-"""What an engine tells of itself after a real call."""
+"""Metrics of an engine after a real call."""
 
 import aiohttp
 from prometheus_client import Metric
@@ -13,7 +13,7 @@ from tests.harness.phones.phone import Phone
 async def test_metrics_of_a_call_are_plausible(
     lab: Lab, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
-    """A call that plays, listens and asks is counted throughout, by its slot, in sensible times."""
+    """A call with play, gather and webhook is counted by slot, with plausible durations."""
     before = await _figures(lab)
     gather = {"type": "gather", "data": {"timeout": 100}, "action": hooks.answers("/next", None)}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -38,7 +38,7 @@ async def test_metrics_of_a_call_are_plausible(
 
 
 async def test_an_idle_engine_holds_all_slots(lab: Lab) -> None:
-    """With one engine all slots are held, nodes and store are up, and nothing waits."""
+    """One engine holds all slots, nodes are up, and no change or event is pending."""
     now = await _figures(lab)
     held = [value for (name, _), value in now.items() if name == "switchroom_slot_held"]
     assert held
@@ -55,14 +55,14 @@ Figures = dict[tuple[str, Labels], float]
 
 
 class _Growth:
-    """How much figures of a slot have grown, those that have no slot included."""
+    """The growth of metrics of one slot, including metrics without a slot."""
 
     def __init__(self, before: Figures, after: Figures, slot: str) -> None:
         self._grown = {key: value - before.get(key, 0) for key, value in after.items()}
         self._slot = slot
 
     def of(self, name: str, **labels: str) -> float:
-        """Sum up the growth of a metric where it has these labels."""
+        """Return the growth of a metric, summed over series with these labels."""
         wanted = labels.items()
         return sum(
             grown

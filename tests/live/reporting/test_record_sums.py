@@ -1,4 +1,4 @@
-"""Call records, live views and replay on real calls, also when the engine that ran them dies."""
+"""Call records, live views and replay of real calls, also after the engine of a call dies."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,7 +24,6 @@ from wire.events import CallEvent
 
 @pytest.fixture
 async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
-    """Give two engines at one PBX node."""
     async with Cluster(tmp_path) as made:
         yield made
         await made.wait_empty()
@@ -33,12 +32,12 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
 async def test_records_survive_the_death_of_an_engine(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """Killed under six calls: each has one record that adds up, and replays the same."""
+    """After SIGKILL under six calls, each has one consistent record and an identical replay."""
     leaving, staying = cluster.labs
-    board, kept = CallTable(), ConsumedEvents()
+    board, consumed = CallTable(), ConsumedEvents()
     async with watch_board(board, leaving, staying), SixCalls(leaving, hooks, sounds) as calls:
         await until(lambda: len(board.calls) == 6, what="all calls on the board")
-        await kept.read(leaving, "first", acknowledges=False)
+        await consumed.read(leaving, "first", acknowledges=False)
         await leaving.engine.kill()
         await calls.wait_controllable(staying)
         await calls.assert_continue(staying)
@@ -47,18 +46,18 @@ async def test_records_survive_the_death_of_an_engine(
     assert summary(board) == "0 live; ended since start: 6 completed"
 
     async def all_ended() -> bool:
-        await kept.read(staying, "second")
-        return len(kept.ended) == 6
+        await consumed.read(staying, "second")
+        return len(consumed.ended) == 6
 
     await until(all_ended, what="six records")
-    assert kept.repeated, "what the first reader did not acknowledge"
+    assert consumed.repeated, "unacknowledged events are delivered again"
     for kind, call in ids.items():
-        result = sorted(kept.events[call].values(), key=lambda event: event.sequence_number)
-        assert not list(record_faults(result)), kind
+        ordered = sorted(consumed.events[call].values(), key=lambda event: event.sequence_number)
+        assert not list(record_faults(ordered)), kind
         audit = await staying.engine.rpc("GET", f"/calls/{call}/replay")
         assert audit["isSame"], audit
         assert audit["compared"] == audit["lines"] - 1
-    record = kept.ended[ids["hold"]].record
+    record = consumed.ended[ids["hold"]].record
     assert record is not None
     assert record.hold_ms > 0
     assert len(record.legs) == 2
@@ -67,7 +66,7 @@ async def test_records_survive_the_death_of_an_engine(
 
 
 class ConsumedEvents:
-    """What a group has made of the events: each once, however often it came."""
+    """The events that a consumer group has read, each once."""
 
     def __init__(self) -> None:
         self.events: dict[str, dict[int, CallEvent]] = {}
@@ -75,12 +74,12 @@ class ConsumedEvents:
 
     @property
     def ended(self) -> dict[str, CallEvent]:
-        """The ends that were told, by call."""
-        events = (event for result in self.events.values() for event in result.values())
+        """The last events by call."""
+        events = (event for known in self.events.values() for event in known.values())
         return {event.call_id: event for event in events if event.event == "completed"}
 
     async def read(self, lab: Lab, consumer: str, *, acknowledges: bool = True) -> None:
-        """Read once, as a consumer."""
+        """Read one batch as a consumer."""
         query = f"group=cdr&consumer={consumer}&wait=1&idle=1"
         batch = await lab.engine.rpc("GET", f"/events?{query}")
         for each in batch["events"]:
@@ -92,20 +91,20 @@ class ConsumedEvents:
 
     def _keep(self, delivered: dict[str, Any]) -> None:
         event = msgspec.convert(delivered["event"], CallEvent)
-        result = self.events.setdefault(event.call_id, {})
-        if event.sequence_number in result:
-            assert result[event.sequence_number] == event
+        known = self.events.setdefault(event.call_id, {})
+        if event.sequence_number in known:
+            assert known[event.sequence_number] == event
             assert delivered["again"]
             self.repeated += 1
-        result[event.sequence_number] = event
+        known[event.sequence_number] = event
 
 
 @asynccontextmanager
 async def watch_board(board: CallTable, *labs: Lab) -> AsyncIterator[None]:
-    """Keep a board by the engines' streams."""
+    """Update a board from the engines' streams."""
     async with AsyncExitStack() as stack:
-        ways = [open_client(lab.engine.url, lab.engine.token) for lab in labs]
-        clients = [await stack.enter_async_context(way) for way in ways]
+        opening = [open_client(lab.engine.url, lab.engine.token) for lab in labs]
+        clients = [await stack.enter_async_context(client) for client in opening]
         task = asyncio.create_task(CallFollower(clients, "", board).run())
         try:
             yield

@@ -1,4 +1,4 @@
-"""Over REST, on real lines: a call is made, muted, handed on and made a conference, by tone."""
+"""REST control of real calls: mute, transfer and conference, checked by tone."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,13 +17,13 @@ BASE = "/srmain/voice"
 
 @pytest.fixture
 async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
-    """Run a REST layer before the engine."""
+    """Run a REST layer in front of the engine."""
     async with Api(tmp_path / "api", engines=[lab.engine]) as running:
         yield running
 
 
 async def test_a_call_is_controlled_over_rest(api: Api, parties: Parties) -> None:
-    """Made, muted, transferred, made a conference, ended; the phones tell who hears whom."""
+    """Originate, mute, transfer, conference and hangup; the phones check who hears whom."""
     token = await api.token()
 
     async def ask(path: str, **body: Any) -> dict[str, Any]:
@@ -76,7 +76,7 @@ async def test_a_call_is_controlled_over_rest(api: Api, parties: Parties) -> Non
 
 
 async def test_the_source_is_called_first(api: Api, parties: Parties) -> None:
-    """The other click-to-call form: `from` is no number of the account, so it is called."""
+    """Click-to-call where `from` is not a number of the account, so it is called first."""
     source, customer = await parties.add_phone("source"), await parties.add_phone("customer")
     token = await api.token()
     request = {"from": source.address, "to": customer.address}
@@ -86,7 +86,7 @@ async def test_the_source_is_called_first(api: Api, parties: Parties) -> None:
 
 
 async def test_an_unavailable_engine_is_reported_as_503(api: Api, lab: Lab) -> None:
-    """503 while it is gone, and again work when it is back; the layer itself lives on."""
+    """Requests get 503 while the engine is down, and the layer recovers with the engine."""
     token = await api.token()
     await lab.engine.kill()
     with pytest.raises(RequestError) as refused:
@@ -94,4 +94,4 @@ async def test_an_unavailable_engine_is_reported_as_503(api: Api, lab: Lab) -> N
     assert (refused.value.status, refused.value.problem["code"]) == (503, "no_engine")
     assert not await api.is_ready()
     await lab.ensure_running()
-    await until(api.is_ready, what="the layer to be ready again")
+    await until(api.is_ready, what="the REST layer to be ready again")

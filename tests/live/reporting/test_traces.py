@@ -1,4 +1,4 @@
-"""A call as a tracing system sees it: from the request over the PBX to the customer."""
+"""Traces of a call: from the RPC request to ARI and webhook requests."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ FAST_EXPORT = {"OTEL_BSP_SCHEDULE_DELAY": "100"}  # milliseconds
 
 
 async def test_one_trace_from_request_to_webhook(tmp_path: Path, hooks: WebhookServer) -> None:
-    """What a call asks of PBX and customer stands under the request that began the call."""
+    """ARI and webhook spans are children of the span of the request that started the call."""
     trunk = free_port()
     pbx = Pbx(tmp_path / "pbx1", trunk=f"sip:127.0.0.1:{trunk}")
     async with Collector() as collector, pbx, Valkey(tmp_path / "valkey") as valkey:
@@ -32,15 +32,15 @@ async def test_one_trace_from_request_to_webhook(tmp_path: Path, hooks: WebhookS
             await lab.wait_ended(call)
             await phone.wait_ended()
             await until(lambda: bool(collector.named("webhook")), what="the spans")
-    (began,) = collector.named("RPC POST /calls")
-    (request,) = collector.named("webhook")
+    (rpc,) = collector.named("RPC POST /calls")
+    (webhook,) = collector.named("webhook")
     (created,) = collector.named("ARI POST channels")
-    assert began.trace == request.trace == created.trace == TRACE
-    assert began.parent == HEADERS["traceparent"].split("-")[2]
-    assert request.parent == created.parent == began.span
-    assert all(s.attributes["switchroom.call_id"] == call for s in (began, request, created))
+    assert rpc.trace == webhook.trace == created.trace == TRACE
+    assert rpc.parent == HEADERS["traceparent"].split("-")[2]
+    assert webhook.parent == created.parent == rpc.span
+    assert all(s.attributes["switchroom.call_id"] == call for s in (rpc, webhook, created))
     carried = hooks.requests[0].headers["traceparent"].split("-")
-    assert carried[1:3] == [TRACE, request.span]
+    assert carried[1:3] == [TRACE, webhook.span]
 
 
 async def _start_call(lab: Lab, action: object) -> str:

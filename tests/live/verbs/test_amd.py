@@ -1,4 +1,4 @@
-"""Who answers, a person or a machine, told apart by what it says; what is then done about it."""
+"""Answering machine detection on real audio, and the actions that follow."""
 
 from typing import Any
 
@@ -19,11 +19,11 @@ def _play(url: str) -> dict[str, Any]:
     return {"type": "play", "data": {"audioUrl": url}}
 
 
-@pytest.mark.parametrize(("voice_ms", "who"), SPOKEN, ids=["a word", "a long greeting", "nothing"])
+@pytest.mark.parametrize(("voice_ms", "who"), SPOKEN, ids=["a word", "long speech", "nothing"])
 async def test_a_call_reports_who_answered(
     lab: Lab, hooks: WebhookServer, voice_ms: int, who: str
 ) -> None:
-    """The first verb waits until it is known; its webhook, the call and its events have it."""
+    """The first verb waits for the result, which its webhook and the call view contain."""
     async with Phone.answering(free_port(), tone_hz=700) as far:
         far.speak_only(voice_ms)
         action = hooks.answers("/start", None)
@@ -35,7 +35,7 @@ async def test_a_call_reports_who_answered(
 
 
 async def test_a_machine_hears_its_own_message(lab: Lab, sounds: MediaServer) -> None:
-    """OnMachine as an action: it runs instead of the other."""
+    """An action in onMachine runs instead of the main one."""
     detection = {"onMachine": _play(sounds.tone(MESSAGE_HZ, 600))}
     async with Phone.answering(free_port(), tone_hz=700) as far:
         far.speak_only(LONG_SPEECH_MS)
@@ -50,7 +50,7 @@ async def test_a_machine_hears_its_own_message(lab: Lab, sounds: MediaServer) ->
 
 
 async def test_a_machine_is_hung_up(lab: Lab, sounds: MediaServer) -> None:
-    """OnMachine hangup: nothing is played, and the reason is told."""
+    """With onMachine=hangup nothing is played, and the reason is reported."""
     async with Phone.answering(free_port(), tone_hz=700) as far:
         far.speak_only(LONG_SPEECH_MS)
         call = await lab.call(
@@ -66,7 +66,7 @@ async def test_a_machine_is_hung_up(lab: Lab, sounds: MediaServer) -> None:
 
 
 async def test_a_dial_continues_after_a_machine(lab: Lab, hooks: WebhookServer) -> None:
-    """Two are called: the machine is refused, the person who answers later is connected."""
+    """The machine is hung up; the person, who answers later, is connected."""
     async with (
         Phone.answering(free_port(), tone_hz=700) as machine,
         Phone.answering(free_port(), tone_hz=850, after_ms=500) as person,
@@ -92,7 +92,7 @@ async def test_a_dial_continues_after_a_machine(lab: Lab, hooks: WebhookServer) 
 
 
 async def test_a_dial_to_only_a_machine_fails(lab: Lab, hooks: WebhookServer) -> None:
-    """It is hung up, and the nested action is told why."""
+    """The machine is hung up, and the nested action gets the reason."""
     async with Phone.answering(free_port(), tone_hz=700) as machine:
         machine.speak_only(LONG_SPEECH_MS)
         data = {"number": machine.address, "machineDetection": {"onMachine": "hangup"}}
@@ -104,7 +104,7 @@ async def test_a_dial_to_only_a_machine_fails(lab: Lab, hooks: WebhookServer) ->
 
 
 async def test_a_crash_during_detection_yields_unknown(lab: Lab, hooks: WebhookServer) -> None:
-    """What was said while no engine listened is not known: unknown, and the tree runs."""
+    """Audio is not analysed without an engine: the result is unknown, and the tree continues."""
     async with Phone.answering(free_port(), tone_hz=700) as far:
         action = hooks.answers("/start", None)
         call = await lab.call(

@@ -1,4 +1,4 @@
-"""What is wrong is said where it is wrong, and never ends a call that could go on."""
+"""Invalid input is reported with its path, and does not end a call that can continue."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ PLAY = {"type": "play", "data": {"audioUrl": "https://example.com/a.wav"}}
 
 
 def nested(depth: int) -> dict[str, Any]:
-    """Make a tree so deep."""
+    """Return an action tree of this depth."""
     tree: dict[str, Any] = {"type": "hangup", "data": {}}
     for _ in range(depth - 1):
         tree = {"type": "say", "data": {"text": "x"}, "action": tree}
@@ -40,7 +40,7 @@ def nested(depth: int) -> dict[str, Any]:
     ],
 )
 async def test_a_malformed_call_is_refused(lab: Lab, body: dict[str, Any], path: str) -> None:
-    """What can't be run gets 400 with the path of the fault, and nothing is called."""
+    """An invalid request gets 400 with the path of the error, and no call is made."""
     with pytest.raises(RequestError) as refused:
         await lab.call(**{"to": "+15550100", **body})
     assert refused.value.status == 400
@@ -48,14 +48,14 @@ async def test_a_malformed_call_is_refused(lab: Lab, body: dict[str, Any], path:
 
 
 async def test_a_too_large_request_is_refused(lab: Lab) -> None:
-    """A body of half a megabyte is refused."""
+    """A request body of half a megabyte is refused."""
     with pytest.raises(RequestError) as refused:
         await lab.call(to="+15550100", customData={"x": "y" * 500_000})
     assert refused.value.status in {400, 413}
 
 
 async def test_a_repeated_request_id_returns_the_same_call(lab: Lab) -> None:
-    """A requestId that comes again gives the call it made, which is not made again."""
+    """A repeated requestId returns the existing call."""
     request = {"to": "+15550100", "requestId": "order12345"}
     async with Phone.answering(lab.trunk_port) as phone:
         first = await lab.call(**request, action={"type": "gather"})
@@ -68,7 +68,7 @@ async def test_a_repeated_request_id_returns_the_same_call(lab: Lab) -> None:
 
 
 async def test_a_call_of_another_account_is_not_found(lab: Lab) -> None:
-    """Who asks for another account's call gets 404, as for one that never was."""
+    """A call of another account gets 404, like a call that does not exist."""
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action={"type": "gather"})
         await phone.wait_answered()
@@ -96,7 +96,7 @@ async def test_a_call_of_another_account_is_not_found(lab: Lab) -> None:
 async def test_an_invalid_webhook_answer_ends_the_call(
     lab: Lab, hooks: WebhookServer, answer: object, reason: str
 ) -> None:
-    """A webhook that gives no action ends the call; its reason and timeline say why."""
+    """A webhook answer without an action ends the call; reason and timeline explain it."""
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=hooks.answers("/next", answer))
         await phone.wait_ended()
@@ -109,7 +109,7 @@ async def test_an_invalid_webhook_answer_ends_the_call(
 async def test_a_fallback_runs_after_an_invalid_answer(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """A gather whose webhook answers nonsense runs its fallback verb; a busy one is asked twice."""
+    """A 503 is retried; after an invalid answer the fallback verb of the gather runs."""
     fallback = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
     action = {
         "type": "gather",
@@ -139,7 +139,7 @@ async def test_a_fallback_runs_after_an_invalid_answer(
 async def test_unavailable_audio_is_skipped(
     lab: Lab, sounds: MediaServer, path: str, fault: str
 ) -> None:
-    """An address that gives no sound is passed over; the timeline names the fault."""
+    """An address without audio is skipped; the timeline names the fault."""
     bad = path if path.startswith("https:") else sounds.url(path)
     data = {"audioUrl": [sounds.tone(600, 200), bad, sounds.tone(700, 200)]}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -149,5 +149,5 @@ async def test_unavailable_audio_is_skipped(
     [fetched] = [
         each for each in await lab.timeline_events(call) if each["type"] == "media-fetched"
     ]
-    assert [result.partition(":")[0] for result in fetched["faults"]] == [fault]
+    assert [each.partition(":")[0] for each in fetched["faults"]] == [fault]
     assert (await lab.wait_ended(call))["status"] == "completed"

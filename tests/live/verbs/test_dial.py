@@ -1,4 +1,4 @@
-"""dial on real lines: who is called, what is heard meanwhile, who hears whom, what is told."""
+"""dial on real calls: who is called, who hears what, and what is reported."""
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -15,11 +15,11 @@ from tests.harness.ports import free_port
 from tests.harness.until import SLACK_S, until
 
 RING_HZ = (440, 480)
-WINDOW = 5  # frames: 100 ms, in which whole periods of the ring tone fit
+WINDOW = 5  # frames: 100 ms, whole periods of the ring tone
 
 
 async def test_a_number_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
-    """The caller hears ringing, then both hear each other and no ringing; then the end is told.
+    """The caller hears ringing, then both hear each other; the end is reported to the action.
 
     The called phone shows data.callerId.
     """
@@ -41,7 +41,7 @@ async def test_a_number_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
 
 
 async def test_an_agent_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
-    """An agent's registered phone is called by agent_id, and reference_id comes back."""
+    """An agent's registered phone is called by agent_id; the action gets reference_id."""
     data = {"agent_id": "1001", "reference_id": "crm-5"}
     async with (
         Phone.agent(lab.pbx, "1001", tone_hz=600) as far,
@@ -55,7 +55,7 @@ async def test_an_agent_is_bridged(lab: Lab, hooks: WebhookServer) -> None:
 
 
 async def test_an_agent_without_a_phone_fails(lab: Lab, hooks: WebhookServer) -> None:
-    """An agent who is not registered: the nested action is told at once."""
+    """A dial to an unregistered agent fails at once."""
     number = await _route_dial(lab, hooks, data={"agent_id": "1009"})
     async with Phone.calling(lab.pbx, number):
         result = (await hooks.wait_for_request("/after")).body["dial"]
@@ -63,7 +63,7 @@ async def test_an_agent_without_a_phone_fails(lab: Lab, hooks: WebhookServer) ->
 
 
 async def test_the_first_to_answer_wins(lab: Lab, hooks: WebhookServer) -> None:
-    """Of several numbers that ring together the first to answer is bridged, the others canceled."""
+    """Of several ringing numbers the first to answer is bridged; the others are canceled."""
     async with AsyncExitStack() as phones:
         slow = await phones.enter_async_context(Phone.ringing(free_port()))
         quick = await phones.enter_async_context(
@@ -87,7 +87,7 @@ async def test_the_first_to_answer_wins(lab: Lab, hooks: WebhookServer) -> None:
 async def test_a_refusal_is_reported_to_the_action(
     lab: Lab, hooks: WebhookServer, status: int, result: str
 ) -> None:
-    """Who is busy, away, unwilling or broken is told as such to the nested action."""
+    """The nested action gets the status for each SIP refusal."""
     async with (
         Phone.refusing(free_port(), status) as far,
         Phone.calling(lab.pbx, await _route_dial(lab, hooks, far.address)) as caller,
@@ -114,7 +114,7 @@ async def test_an_unanswered_dial_is_canceled_at_the_timeout(
 
 
 async def test_music_instead_of_ringing(lab: Lab, hooks: WebhookServer) -> None:
-    """With moh.enable the caller hears music and no ringing; once bridged, the other alone."""
+    """With moh.enable the caller hears music instead of ringing; once bridged, only the other."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=800) as far:
         number = await _route_dial(lab, hooks, far.address, moh={"enable": True})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
@@ -133,7 +133,7 @@ async def test_music_instead_of_ringing(lab: Lab, hooks: WebhookServer) -> None:
 
 
 async def test_the_time_limit_ends_the_conversation(lab: Lab, hooks: WebhookServer) -> None:
-    """After data.timeLimit seconds of talk the called party is hung up and the action runs."""
+    """After data.timeLimit seconds the called party is hung up and the action runs."""
     async with Phone.answering(free_port(), tone_hz=600) as far:
         number = await _route_dial(lab, hooks, data={"number": far.address, "timeLimit": 1})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
@@ -153,7 +153,7 @@ async def _route_dial(
     data: Mapping[str, object] | None = None,
     **more: object,
 ) -> str:
-    """Route a number that dials, and then asks /after, which ends the call."""
+    """Route a number to a dial; its action is /after, which ends the call."""
     data = data or {"number": number, "callerId": "4721930000"}
     dial = {"type": "dial", "data": data, "action": hooks.answers("/after", None), **more}
     return await lab.add_number(dial, customData={"order": 7})
@@ -171,7 +171,7 @@ def _is_ringing(frames: list[Frame]) -> bool:
 
 
 def _hears_only(phone: Phone, hz: int) -> bool:
-    """Tell whether a tone is all there is: its power is the whole power."""
+    """Return whether only this tone is heard: its power is the total power."""
     recent = phone.frames[-WINDOW:]
     return all(
         level(frame.samples, hz) ** 2 / 2 > 0.98 * float((frame.samples.astype(float) ** 2).mean())

@@ -1,4 +1,4 @@
-"""The flow of docs/flows.md on real lines: it looks the caller up, branches, and dials."""
+"""The flow of docs/flows.md on real calls: looks up the caller, branches and dials."""
 
 import json
 from pathlib import Path
@@ -22,18 +22,17 @@ from tests.live.recovery.test_resilience import crash
 EXAMPLES = Path(__file__).parents[3] / "docs/examples"
 REQUEST = "65f0c0ffee0123456789abcd"
 WELCOME_HZ, MENU_HZ, AGENT_HZ, CALLER_HZ = 700, 800, 600, 400
-TOKEN = "s3cr3t-of-the-crm"  # noqa: S105 - of a server that lives for one test
+TOKEN = "s3cr3t-of-the-crm"  # noqa: S105 - of a test server
 
 
 def example(name: str) -> Any:
-    """Read a document of the guide."""
     return json.loads((EXAMPLES / name).read_text())
 
 
 async def store_flow(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
-    """Store the guide's request and flow, with the tests' servers in place of the guide's.
+    """Store the request and the flow of the guide, with the addresses of test servers.
 
-    The menu's prompt is a tone, which a phone can tell.
+    The prompt of the menu is a tone, which phones can detect.
     """
     request = {**example("support-request.json"), "url": hooks.url("/people")}
     request["secrets"] = {"token": TOKEN}
@@ -46,18 +45,18 @@ async def store_flow(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> Non
 
 
 def crm_answer(agent: str = "+4722222222", tier: str = "gold") -> dict[str, Any]:
-    """Make what the customer's server knows of the caller."""
+    """Return the answer of the customer's server about the caller."""
     return {"person": {"tier": tier, "greeting": f"{WELCOME_HZ}-300", "agent": agent}}
 
 
 async def start_call(lab: Lab, **more: Any) -> str:
-    """Call somebody who gets the flow."""
+    """Start a call that runs the flow."""
     request = {"to": "+15550100", "flowId": "support", "customData": {"order": 7}, **more}
     return await lab.call(**request, contact={"fName": "Ada"})
 
 
 async def visited_nodes(lab: Lab, call: str) -> list[str]:
-    """List the nodes that a call came to."""
+    """Return the flow nodes that a call visited."""
     return [
         each["name"]
         for each in await lab.timeline_events(call)
@@ -66,7 +65,7 @@ async def visited_nodes(lab: Lab, call: str) -> list[str]:
 
 
 async def said_texts(lab: Lab, call: str) -> list[str]:
-    """List what a call's flow said."""
+    """Return the texts that the flow of a call spoke."""
     story = [
         each["node"]
         for each in await lab.timeline_events(call)
@@ -76,7 +75,7 @@ async def said_texts(lab: Lab, call: str) -> list[str]:
 
 
 def check_lookup(request: WebhookRequest, call: str) -> None:
-    """Check what the customer's server was asked."""
+    """Check the lookup request to the customer's server."""
     assert request.body == {"phone": "+15550001", "order": 7}
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
     assert request.headers["idempotency-key"].startswith(call)
@@ -85,7 +84,7 @@ def check_lookup(request: WebhookRequest, call: str) -> None:
 async def test_a_flow_looks_up_the_caller_and_dials_an_agent(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """The whole way: answers become variables in a prompt and a number; a key leads to an agent."""
+    """Answers become variables in a prompt and a number; a key leads to an agent."""
     async with (
         Phone.answering(free_port(), tone_hz=AGENT_HZ) as agent,
         Phone.answering(lab.trunk_port, tone_hz=CALLER_HZ) as caller,
@@ -101,8 +100,8 @@ async def test_a_flow_looks_up_the_caller_and_dials_an_agent(
         await agent.hang_up()
         await caller.wait_ended(timeout_s=15)
     check_lookup(hooks.requests[0], call)
-    went = ["lookup", "found", "tier", "greeting", "menu", "talk", "talked", "bye"]
-    assert await visited_nodes(lab, call) == went
+    path = ["lookup", "found", "tier", "greeting", "menu", "talk", "talked", "bye"]
+    assert await visited_nodes(lab, call) == path
     assert await said_texts(lab, call) == ["Goodbye, Ada."]
     assert (await lab.wait_ended(call))["status"] == "completed"
 
@@ -110,7 +109,7 @@ async def test_a_flow_looks_up_the_caller_and_dials_an_agent(
 async def test_a_condition_takes_its_other_branch(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """Who is no gold customer is not greeted; silence and wrong keys have their rounds."""
+    """A customer without gold tier hears no welcome; silence and wrong keys repeat the menu."""
     hooks.answers("/people", crm_answer(tier="tin"))
     await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
@@ -139,7 +138,7 @@ async def test_a_condition_takes_its_other_branch(
 async def test_a_failed_lookup_takes_the_failure_branch(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer, answer: object, reason: str
 ) -> None:
-    """The caller goes the way for failures, which is told why; so is the timeline."""
+    """The call takes the failure branch; the timeline has the reason."""
     hooks.answers("/people", answer)
     await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
@@ -156,7 +155,7 @@ async def test_a_failed_lookup_takes_the_failure_branch(
 
 
 async def test_no_secret_is_exposed(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
-    """A secret is sent, and stands in no log, timeline, event or view of the engine."""
+    """A secret is sent, but appears in no log, timeline, event or view."""
     hooks.answers("/people", status(500))
     await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
@@ -178,7 +177,7 @@ async def test_no_secret_is_exposed(lab: Lab, hooks: WebhookServer, sounds: Medi
 async def test_a_pending_request_survives_the_death_of_the_engine(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """SIGKILL in the middle of the lookup: asked again with the same key, on at the same node."""
+    """SIGKILL during the lookup: it is repeated with the same key, and the flow continues."""
     hooks.answers("/people", silent(), crm_answer())
     await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
@@ -198,7 +197,7 @@ async def test_a_pending_request_survives_the_death_of_the_engine(
 async def test_a_call_keeps_its_flow_version(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """A flow that is replaced, then deleted, while a call runs it: the call goes on as it began."""
+    """A flow is replaced and deleted during a call, which continues with its version."""
     hooks.answers("/people", crm_answer(tier="tin"))
     await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:

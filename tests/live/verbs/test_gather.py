@@ -1,4 +1,4 @@
-"""gather on a real line: keys pressed to the millisecond, and what the webhook is told when."""
+"""gather on real calls: exact key times, and the time and content of the webhook."""
 
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
@@ -8,13 +8,13 @@ from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 
 GRACE_MS = 120  # for a key that went down in time
-SOON_MS = 2_000  # for a machine that does other things too: `make bench` measures
+SOON_MS = 2_000  # tolerates a busy machine; `make bench` measures
 EDGE_MS = 40  # frames that hold two sounds
-EARLY_MS = 30  # by which our clocks of the wire differ
+EARLY_MS = 30  # tolerance between the clocks of phone and engine
 
 
 async def test_the_webhook_gets_the_digits_at_max_digits(lab: Lab, hooks: WebhookServer) -> None:
-    """At maxDigits the digits, the leg, the reason and customData are told, with an id."""
+    """At maxDigits the webhook gets digits, leg, reason and customData, with an id."""
     action = {"type": "gather", "data": {"maxDigits": 4}, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action, customData={"order": 7})
@@ -36,7 +36,7 @@ async def test_the_webhook_gets_the_digits_at_max_digits(lab: Lab, hooks: Webhoo
 
 
 async def test_digit_timeout_starts_at_the_last_key(lab: Lab, hooks: WebhookServer) -> None:
-    """The digitTimeout is in milliseconds, renewed by each key, and ends it, never early."""
+    """The digitTimeout, in milliseconds, restarts with each key and is never early."""
     data = {"digitTimeout": 700}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -52,7 +52,7 @@ async def test_digit_timeout_starts_at_the_last_key(lab: Lab, hooks: WebhookServ
 async def test_first_digit_timeout_starts_after_the_prompt(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """The whole prompt is heard, then `timeout` runs; without a fallback silence is told."""
+    """The timeout starts after the full prompt; without a fallback, the webhook gets no digits."""
     data = {"audioUrl": sounds.tone(600, 1000), "timeout": 600}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -68,7 +68,7 @@ async def test_first_digit_timeout_starts_after_the_prompt(
 async def test_the_terminator_ends_the_gather_and_is_not_collected(
     lab: Lab, hooks: WebhookServer
 ) -> None:
-    """The terminator, here *, ends it at once; # is then a digit like any other."""
+    """The terminator, here *, ends the gather at once; # is then a digit."""
     data = {"terminator": "*"}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -82,7 +82,7 @@ async def test_the_terminator_ends_the_gather_and_is_not_collected(
 
 
 async def test_an_empty_terminator_disables_it(lab: Lab, hooks: WebhookServer) -> None:
-    """With an empty terminator no key ends it."""
+    """With an empty terminator no key ends the gather."""
     data = {"terminator": "", "digitTimeout": 300}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -95,7 +95,7 @@ async def test_an_empty_terminator_disables_it(lab: Lab, hooks: WebhookServer) -
 
 
 async def test_a_key_stops_the_prompt(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
-    """Barge-in: the prompt is silent on the wire soon after the key's rise."""
+    """Barge-in: the prompt stops soon after the key is released."""
     data = {"audioUrl": sounds.tone(600, 8000), "digitTimeout": 300}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -112,7 +112,7 @@ async def test_a_key_stops_the_prompt(lab: Lab, hooks: WebhookServer, sounds: Me
 async def test_the_fallback_runs_without_input(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """Nobody presses a key: the fallback verb is heard, and the webhook is not asked."""
+    """Without a key the fallback verb plays, and the webhook gets no request."""
     fallback = {"type": "play", "data": {"audioUrl": sounds.tone(700, 400)}}
     data = {"timeout": 200, "fallback": fallback}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
@@ -126,7 +126,7 @@ async def test_the_fallback_runs_without_input(
 async def test_the_webhook_answer_runs_next(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """What the webhook answers runs: a second gather on the channelId told, then a prompt."""
+    """A second gather on the reported channelId runs, then a prompt."""
     result: list[str] = []
     end = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
     second = hooks.answers("/second", end)

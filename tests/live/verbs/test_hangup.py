@@ -1,4 +1,4 @@
-"""Hangups at any moment, by the caller or over RPC: all legs end, nothing is left on the PBX."""
+"""Hangups in each state, by the caller or over RPC: all legs end, and the PBX is empty."""
 
 import pytest
 
@@ -15,7 +15,7 @@ LONG_MS = 20_000
 async def test_hangup_over_rpc_in_each_state(
     lab: Lab, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
-    """A call ends at once, whatever it is doing; unanswered it is canceled. Then 409."""
+    """A call ends in each state; an unanswered one is canceled; a second hangup gets 409."""
     async with Phone.ringing(free_port()) as far:
         trees = _long_trees(sounds, hooks, far)
         for state, action in {**trees, "bridged": trees["dialing"]}.items():
@@ -44,7 +44,7 @@ async def test_hangup_over_rpc_in_each_state(
 async def test_the_caller_hangs_up(
     lab: Lab, sounds: MediaServer, hooks: WebhookServer, state: str
 ) -> None:
-    """Whatever a call is doing, its caller's BYE ends it and all its other legs."""
+    """In each state the caller's BYE ends the call and all its legs."""
     async with Phone.ringing(free_port()) as far:
         number = await lab.add_number(_long_trees(sounds, hooks, far)[state])
         async with Phone.calling(lab.pbx, number) as caller:
@@ -62,7 +62,7 @@ async def test_the_caller_hangs_up(
 
 
 async def test_the_caller_hangs_up_while_bridged(lab: Lab) -> None:
-    """The caller's BYE ends the bridged party too."""
+    """The caller's BYE also ends the bridged leg."""
     async with Phone.answering(free_port(), tone_hz=600) as far:
         number = await lab.add_number({"type": "dial", "data": {"number": far.address}})
         async with Phone.calling(lab.pbx, number) as caller:
@@ -86,7 +86,7 @@ async def _hang_up_while_bridged(lab: Lab, phone: Phone) -> None:
 
 
 def _long_trees(sounds: MediaServer, hooks: WebhookServer, far: Phone) -> dict[str, object]:
-    """Give for each state a tree that stays in it."""
+    """Return, for each state, a tree that stays in it."""
     return {
         "playing": {"type": "play", "data": {"audioUrl": sounds.tone(600, LONG_MS)}},
         "gathering": {"type": "gather", "data": {"timeout": LONG_MS}},

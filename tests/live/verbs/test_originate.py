@@ -1,4 +1,4 @@
-"""How calls begin and end: click-to-call both ways, inbound numbers, hangups at any moment."""
+"""Starts of calls: click-to-call in both directions, inbound numbers and limits."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ LONG_MS = 20_000
 
 
 async def test_click_to_call_shows_from(lab: Lab) -> None:
-    """`to` is called showing `from`; the action, a dial, then bridges it: both hear each other."""
+    """`to` is called with `from` as caller id, then its dial action bridges both parties."""
     port = free_port()
     async with (
         Phone.answering(lab.trunk_port, tone_hz=400) as first,
@@ -33,7 +33,7 @@ async def test_click_to_call_shows_from(lab: Lab) -> None:
 
 
 async def test_click_to_call_from_first(lab: Lab) -> None:
-    """With fromFirst `from` is called, then `to`; the action runs when their talk has ended."""
+    """With fromFirst `from` is called before `to`; the action runs after the conversation."""
     port = free_port()
     async with (
         Phone.answering(port, tone_hz=400) as first,
@@ -51,16 +51,16 @@ async def test_click_to_call_from_first(lab: Lab) -> None:
 
 
 async def test_unanswered_calls_end_with_the_status_of_the_phone(lab: Lab) -> None:
-    """The first leg's fate is the call's: busy, no-answer, failed, with the reason of a refusal."""
-    fates = {486: ("busy", ""), 480: ("no-answer", ""), 603: ("failed", "rejected")}
-    for status, (ends, reason) in fates.items():
+    """The status of the first leg is that of the call: busy, no-answer or failed."""
+    outcomes = {486: ("busy", ""), 480: ("no-answer", ""), 603: ("failed", "rejected")}
+    for status, (ends, reason) in outcomes.items():
         async with Phone.refusing(lab.trunk_port, status):
             view = await lab.wait_ended(await lab.call(to="+15550100"))
             assert (view["status"], view.get("reason", "")) == (ends, reason)
 
 
 async def test_an_unanswered_call_is_canceled_at_the_timeout(lab: Lab) -> None:
-    """A call that is not answered within its timeout is canceled at the phone: no-answer."""
+    """A call that is not answered within its timeout is canceled with status no-answer."""
     async with Phone.ringing(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", timeout=1)
         await phone.wait_ended()
@@ -68,7 +68,7 @@ async def test_an_unanswered_call_is_canceled_at_the_timeout(lab: Lab) -> None:
 
 
 async def test_a_number_runs_its_route(lab: Lab, sounds: MediaServer) -> None:
-    """A call to a routed number is answered, hears the route's action and is hung up."""
+    """A call to a routed number runs the action of the route and is hung up."""
     action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 500)}}
     number = await lab.add_number(action)
     async with Phone.calling(lab.pbx, number) as caller:
@@ -85,7 +85,7 @@ async def test_an_unknown_number_gets_404(lab: Lab) -> None:
 
 
 async def test_a_call_over_the_limit_gets_503(tmp_path: Path, sounds: MediaServer) -> None:
-    """Over the limit a call is refused early: 503 on SIP and on RPC, and the live one goes on."""
+    """A call over the limit gets 503 on SIP and RPC; the live call continues."""
     trunk_port = free_port()
     async with (
         Valkey(tmp_path / "valkey") as valkey,
@@ -114,11 +114,11 @@ async def test_a_call_over_the_limit_gets_503(tmp_path: Path, sounds: MediaServe
 
 
 async def test_a_flow_uses_contact_variables(lab: Lab) -> None:
-    """A stored flow's `{{contact.fName}}` becomes the contact's name, and is spoken."""
+    """`{{contact.fName}}` in a stored flow is replaced by the name of the contact."""
     flow = {"type": "say", "data": {"text": "Hello {{contact.fName}}"}}
-    await lab.engine.rpc("PUT", "/flows/acme/greet", flow)
+    await lab.engine.rpc("PUT", "/flows/acme/hello", flow)
     async with Phone.answering(lab.trunk_port) as phone:
-        call = await lab.call(to="+15550100", flowId="greet", contact={"fName": "Ada"})
+        call = await lab.call(to="+15550100", flowId="hello", contact={"fName": "Ada"})
         await phone.wait_ended(30)
         assert phone.sound_spans()
     wanted = [

@@ -1,4 +1,4 @@
-"""play and say on real audio: what is heard, in which order, for how long."""
+"""play and say on real audio: content, order and length."""
 
 import pytest
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
@@ -12,7 +12,7 @@ EDGE_MS = 40  # frames that hold two sounds
 
 
 async def test_an_audio_address_is_played_in_full(lab: Lab, sounds: MediaServer) -> None:
-    """The called phone hears the sound at an address, all of it, and is hung up after it."""
+    """The called phone hears the whole sound and is hung up after it."""
     async with Phone.answering(lab.trunk_port) as phone:
         action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 1000)}}
         call = await lab.call(to="+15550100", action=action)
@@ -22,7 +22,7 @@ async def test_an_audio_address_is_played_in_full(lab: Lab, sounds: MediaServer)
 
 
 async def test_a_list_is_played_in_order(lab: Lab, sounds: MediaServer) -> None:
-    """Several addresses are heard one after another, each whole."""
+    """Several addresses play one after another, each in full."""
     urls = [sounds.tone(600, 500), sounds.tone(700, 300), sounds.tone(600, 200)]
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action={"type": "play", "data": {"audioUrl": urls}})
@@ -34,7 +34,7 @@ async def test_a_list_is_played_in_order(lab: Lab, sounds: MediaServer) -> None:
 
 @pytest.mark.parametrize(("language", "text"), [("en", "Hello there."), ("de", "Guten Tag.")])
 async def test_a_text_is_spoken(lab: Lab, language: str, text: str) -> None:
-    """A text is spoken, in English and in another language: half a second of speech at least."""
+    """A text is spoken in the given language, with at least half a second of speech."""
     action = {"type": "say", "data": {"text": text, "language": language}}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
@@ -44,7 +44,7 @@ async def test_a_text_is_spoken(lab: Lab, language: str, text: str) -> None:
 
 
 async def test_play_waits_for_slow_audio(lab: Lab, sounds: MediaServer) -> None:
-    """A sound that comes late is heard late, and whole; nothing is heard before it."""
+    """A late sound plays late and in full; nothing plays before it."""
     action = {"type": "play", "data": {"audioUrl": sounds.slow_tone(600, 300, after_ms=500)}}
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action=action)
@@ -55,7 +55,7 @@ async def test_play_waits_for_slow_audio(lab: Lab, sounds: MediaServer) -> None:
 async def test_each_verb_continues_with_its_action(
     lab: Lab, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
-    """After play, say and gather an address is asked: what ended, the call, and its customData."""
+    """After play, say and gather the webhook gets the verb, the call id and customData."""
     gather = {"type": "gather", "data": {"timeout": 100}, "action": hooks.answers("/3", None)}
     say = {"type": "say", "data": {"text": "Hello."}, "action": hooks.answers("/2", gather)}
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 200)}}

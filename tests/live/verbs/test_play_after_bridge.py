@@ -1,4 +1,4 @@
-"""A prompt right after a conversation is heard, as the leg has left its bridge before (0007)."""
+"""A prompt right after a conversation plays, because the leg leaves its bridge first (0007)."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -31,7 +31,7 @@ ROUNDS = 100
 
 
 class BridgedCalls:
-    """Two phones' calls that commands are done on, one after another."""
+    """Two calls of phones on which commands are executed in order."""
 
     def __init__(self, ari: AriClient, ear: EventRecorder, phone: Phone) -> None:
         self.ari = ari
@@ -40,42 +40,42 @@ class BridgedCalls:
 
     @property
     def legs(self) -> tuple[str, ...]:
-        """Name the phones' channels."""
+        """Return the channel ids of the phones."""
         return tuple(e.channel.id for e in self.listener.events if isinstance(e, StasisStart))
 
     async def bridge_legs(self, bridge: str) -> None:
-        """Join the phones until the first has heard something."""
+        """Bridge the phones until the first one receives audio."""
         before = len(self.phone.frames)
         await self.execute(AddToBridge(bridge, self.legs))
         await until(lambda: len(self.phone.frames) > before + 1, what="a few packets")
 
     async def execute(self, *commands: PbxCommand) -> None:
-        """Do commands as the engine does."""
+        """Execute commands as the engine does."""
         for command in commands:
             for request in requests_for(command, ENDPOINTS):
                 await self._request(request, may_block(command))
 
     async def play(self, request: Request) -> None:
-        """Ask for a prompt and wait for its end."""
+        """Play a prompt and wait for its end."""
         heard = len(self.finished)
         await self._request(request, blocks=False)
         await until(lambda: len(self.finished) > heard, what=f"the end of prompt {heard + 1}")
 
     async def _request(self, request: Request, blocks: bool) -> None:
-        """Go on the moment the reply is there, as the engine does."""
+        """Send a request and return at its reply, as the engine does."""
         replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self.ari.send(request, "call-1", blocks, replied.set_result)
         await replied
 
     @property
     def finished(self) -> list[PlaybackFinished]:
-        """List the prompts that have ended."""
+        """Return the finished playbacks."""
         return [each for each in self.listener.events if isinstance(each, PlaybackFinished)]
 
 
 @pytest.fixture
 async def line(tmp_path: Path) -> AsyncIterator[BridgedCalls]:
-    """Call a PBX of this test's own with a phone, and answer."""
+    """Run a PBX with two answered calls of phones."""
     ear = EventRecorder()
     async with AsyncExitStack() as stack:
         pbx = await stack.enter_async_context(Pbx(tmp_path / "pbx1", slots=1))
@@ -91,7 +91,7 @@ async def line(tmp_path: Path) -> AsyncIterator[BridgedCalls]:
 
 
 async def test_a_prompt_after_a_bridge_is_not_lost(line: BridgedCalls, sounds: MediaServer) -> None:
-    """100 times out of a bridge that is then destroyed: each prompt asked for at once ends."""
+    """100 times: each prompt right after leaving a destroyed bridge plays to its end."""
     tone = f"sound:{sounds.tone(600, 20)}"
     leg, _ = line.legs
     for number in range(ROUNDS):

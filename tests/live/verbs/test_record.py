@@ -1,4 +1,4 @@
-"""Messages on real lines: how each ends, what is in the file, and what is told."""
+"""Messages on real calls: how each ends, the content of the file, and the reported result."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ NO_TIMEOUTS = {"silence": 0, "maxLength": 60}
 
 
 class MessageCall:
-    """A caller who leaves a message: the call, the caller's phone, and what is told of it."""
+    """A caller who leaves a message: the call id, the phone and the results."""
 
     def __init__(self, lab: Lab, hooks: WebhookServer, call: str, caller: Phone) -> None:
         self.caller = caller
@@ -29,11 +29,10 @@ class MessageCall:
         self._hooks = hooks
 
     async def wait_recording(self) -> None:
-        """Wait until the message is being recorded."""
         await self.lab.wait_for_state(self.call, "recording")
 
     async def result(self) -> dict[str, Any]:
-        """Wait until the nested action is told of the message; the event tells the same."""
+        """Return the result that the nested action gets; the event contains the same."""
         request = dict((await self._hooks.wait_for_request("/after")).body)
         result = await self.lab.engine.wait_for_event(self.call, "recorded")
         assert (request["event"], request["recordingPurpose"]) == ("record", "voicemail")
@@ -45,10 +44,10 @@ class MessageCall:
         return request
 
     async def message(self) -> RecordingFile:
-        """Wait until the message is filed, and has left the PBX."""
+        """Wait until the message is archived and return its file."""
         url = (await self.lab.engine.wait_for_event(self.call, "recorded"))["recordingUrl"]
         path = Path(url.removeprefix("file://"))
-        await until(path.exists, timeout_s=20, what=f"{path} to be filed")
+        await until(path.exists, timeout_s=20, what=f"{path} to be archived")
         found = RecordingFile(path)
         assert found.channels == 1
         return found
@@ -56,7 +55,7 @@ class MessageCall:
 
 @pytest.fixture
 def hooks_after(hooks: WebhookServer) -> WebhookServer:
-    """Serve the nested action, which ends the call."""
+    """Script the nested action, which ends the call."""
     hooks.answers("/after", {"type": "hangup"})
     return hooks
 
@@ -65,14 +64,14 @@ def hooks_after(hooks: WebhookServer) -> WebhookServer:
 async def open_mailbox(
     lab: Lab, hooks: WebhookServer, tone_hz: int = VOICE_HZ, **data: object
 ) -> AsyncIterator[MessageCall]:
-    """Let somebody call a number that records."""
+    """Call a number that records."""
     action = {"type": "record", "data": data, "action": hooks.url("/after")}
     async with Phone.calling(lab.pbx, await lab.add_number(action), tone_hz=tone_hz) as caller:
         yield MessageCall(lab, hooks, await lab.wait_for_call(), caller)
 
 
 async def test_a_key_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
-    """After prompt and beep, which are not in it; neither is the key."""
+    """The message contains neither prompt nor beep nor the key."""
     async with open_mailbox(lab, hooks_after, text="Leave a message.", **NO_TIMEOUTS) as box:
         await box.wait_recording()
         beep = box.caller.tones_heard(BEEP_HZ)
@@ -80,7 +79,7 @@ async def test_a_key_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> Non
         speech = [
             each for each in box.caller.sound_spans() if each.end_ms <= beep[-1].start_ms + 20
         ]
-        assert speech, "the prompt comes first"
+        assert speech, "the prompt plays first"
         await box.caller.wait_spoken(1_000)
         await box.caller.press("#", hold_ms=200)
         result = await box.result()
@@ -94,7 +93,7 @@ async def test_a_key_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> Non
 
 
 async def test_another_key_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
-    """Also one that Asterisk itself could not wait for; # is nothing then."""
+    """The terminator can be a key that Asterisk does not support; # is then ignored."""
     async with open_mailbox(lab, hooks_after, beep=False, terminator="5", **NO_TIMEOUTS) as box:
         await box.wait_recording()
         await box.caller.press("#")
@@ -105,7 +104,7 @@ async def test_another_key_ends_a_message(lab: Lab, hooks_after: WebhookServer) 
 
 
 async def test_silence_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
-    """Who says nothing any more has said it all."""
+    """Silence of the configured length ends the message."""
     async with open_mailbox(lab, hooks_after, beep=False, silence=1) as box:
         await box.wait_recording()
         await box.caller.wait_spoken(700)
@@ -117,7 +116,7 @@ async def test_silence_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> N
 async def test_a_phone_that_sends_nothing_ends_a_message(
     lab: Lab, hooks_after: WebhookServer
 ) -> None:
-    """Asterisk waits four seconds for it."""
+    """Asterisk ends the message after four seconds without RTP."""
     async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
         await box.wait_recording()
         await box.caller.wait_spoken(700)
@@ -130,7 +129,7 @@ async def test_a_phone_that_sends_nothing_ends_a_message(
 async def test_the_maximum_length_ends_a_message(
     lab: Lab, hooks_after: WebhookServer, is_silent: bool
 ) -> None:
-    """By our own clock: Asterisk's comes late, and later still when the phone sends nothing."""
+    """The engine's timer ends the message, because Asterisk's is late without RTP."""
     async with open_mailbox(lab, hooks_after, beep=False, maxLength=2, silence=0) as box:
         await box.wait_recording()
         if is_silent:
@@ -142,7 +141,7 @@ async def test_the_maximum_length_ends_a_message(
 
 
 async def test_a_hangup_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
-    """It is kept, told, and filed; so says the call's end."""
+    """The message is reported and archived; the last event contains it."""
     async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
         await box.wait_recording()
         await box.caller.wait_spoken(1_000)
@@ -155,7 +154,7 @@ async def test_a_hangup_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> 
 
 
 async def test_a_called_party_leaves_a_message(lab: Lab, hooks_after: WebhookServer) -> None:
-    """A called leg can be recorded, too; and both its message and the call."""
+    """A called leg can leave a message while the call is recorded, too."""
     action = {"type": "record", "data": {"maxLength": 1}, "action": hooks_after.url("/after")}
     async with Phone.answering(lab.trunk_port, tone_hz=VOICE_HZ) as far:
         call = await lab.call(to="+4722222222", action=action, recordCall=True)
@@ -172,7 +171,7 @@ async def test_a_called_party_leaves_a_message(lab: Lab, hooks_after: WebhookSer
 async def test_a_message_survives_the_death_of_its_engine(
     lab: Lab, hooks_after: WebhookServer
 ) -> None:
-    """SIGKILL while it is left: the PBX records on; the next engine ends and files it."""
+    """SIGKILL during the message: the PBX continues; the next engine ends and archives it."""
     async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
         await box.wait_recording()
         await lab.engine.kill()
@@ -187,7 +186,7 @@ async def test_a_message_survives_the_death_of_its_engine(
 async def test_a_message_that_ends_without_an_engine_is_archived(
     lab: Lab, hooks_after: WebhookServer
 ) -> None:
-    """The caller hangs up while no engine runs: the next one finds the message on the PBX."""
+    """The caller hangs up without an engine: the next one archives the message."""
     async with open_mailbox(lab, hooks_after, beep=False, **NO_TIMEOUTS) as box:
         await box.wait_recording()
         await box.caller.wait_spoken(1_000)

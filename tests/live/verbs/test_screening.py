@@ -1,4 +1,4 @@
-"""What who answers a dial goes through before it is connected: a whisper, a key to press."""
+"""Call screening on real calls: a whisper, or a key to press, before a dialled leg is bridged."""
 
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
@@ -13,7 +13,7 @@ PROMPT_MS = 1_500
 
 
 async def _start_dial(parties: Parties, hooks: WebhookServer, *names: str, **data: object) -> None:
-    """Let the customer call a number that dials parties, and then asks /after."""
+    """Let the customer call a number that dials parties; the action is /after."""
     for name in names:
         await parties.add_phone(name)
     numbers = [parties[name].address for name in names]
@@ -33,10 +33,13 @@ def _rings_and_whispers(parties: Parties) -> bool:
 async def test_only_the_called_party_hears_a_whisper(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """It alone hears it, whole; the caller hears ringing till then; then they hear each other."""
+    """The called party hears the whole whisper, the caller hears ringing; then both are bridged."""
     whisper = {"type": "play", "data": {"audioUrl": sounds.tone(PROMPT_HZ, PROMPT_MS)}}
     await _start_dial(parties, hooks, "source", whisper=whisper)
-    await until(lambda: _rings_and_whispers(parties), what="a whisper, and ringing elsewhere")
+    await until(
+        lambda: _rings_and_whispers(parties),
+        what="a whisper for the source and ringing for the customer",
+    )
     await parties.expect_audio(customer="source", source="customer")
     [heard] = parties["source"].tones_heard(PROMPT_HZ)
     assert heard.length_ms == approx(PROMPT_MS, abs=60)
@@ -48,7 +51,7 @@ async def test_only_the_called_party_hears_a_whisper(
 async def test_the_right_key_connects(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """It may be pressed during the prompt, which ends with it."""
+    """The key may be pressed during the prompt, which it ends."""
     confirm = {"digit": "5", "audioUrl": sounds.tone(PROMPT_HZ, 5_000)}
     await _start_dial(parties, hooks, "source", confirm=confirm)
     await parties["source"].until_hears(PROMPT_HZ)
@@ -60,7 +63,7 @@ async def test_the_right_key_connects(
 
 
 async def test_a_wrong_key_declines_the_call(parties: Parties, hooks: WebhookServer) -> None:
-    """The called party is hung up, and the call goes on."""
+    """The called party is hung up, and the call continues."""
     await _start_dial(parties, hooks, "source", confirm={"timeout": 5_000})
     await parties["source"].wait_answered()
     await until(lambda: "ringing" in parties.heard_now("customer")["customer"], what="ringing")
@@ -72,7 +75,7 @@ async def test_a_wrong_key_declines_the_call(parties: Parties, hooks: WebhookSer
 
 
 async def test_no_key_declines_the_call(parties: Parties, hooks: WebhookServer) -> None:
-    """Whoever presses nothing for confirm.timeout ms is hung up."""
+    """Without a key within confirm.timeout ms the called party is hung up."""
     await _start_dial(parties, hooks, "source", confirm={"timeout": 1_000})
     await parties["source"].wait_answered()
     result = (await hooks.wait_for_request("/after")).body["dial"]
@@ -83,7 +86,7 @@ async def test_no_key_declines_the_call(parties: Parties, hooks: WebhookServer) 
 async def test_the_first_to_confirm_wins(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """Both answer and hear the prompt; the second presses, the first is hung up."""
+    """Both answer and hear the prompt; the second confirms, the first is hung up."""
     confirm = {"audioUrl": sounds.tone(PROMPT_HZ, 5_000)}
     await _start_dial(parties, hooks, "source", "target", confirm=confirm)
     await parties["source"].until_hears(PROMPT_HZ)
@@ -97,7 +100,7 @@ async def test_the_first_to_confirm_wins(
 async def test_a_whisper_survives_a_crash(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer, lab: Lab
 ) -> None:
-    """The next engine connects them when it has been heard; the whisper does not even pause."""
+    """The whisper plays without a gap, and the next engine bridges the parties after it."""
     whisper = {"type": "play", "data": {"audioUrl": sounds.tone(PROMPT_HZ, 3_000)}}
     await _start_dial(parties, hooks, "source", whisper=whisper)
     await parties["source"].until_hears(PROMPT_HZ)
