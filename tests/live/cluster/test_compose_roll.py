@@ -1,4 +1,4 @@
-"""The rolling restart that `make compose-trial` tries, tried without Docker."""
+"""The rolling restart of `make compose-trial`, tested without Docker."""
 
 import asyncio
 from pathlib import Path
@@ -9,12 +9,12 @@ from tests.harness.lab.compose_roll import RollingRestart
 from tests.harness.phones.sipp_caller import call_through
 from tests.harness.servers.cluster import Cluster
 
-LISTENS = {"type": "gather", "data": {"timeout": 60_000}}
-TALKS_S = 25
+GATHER = {"type": "gather", "data": {"timeout": 60_000}}
+TALK_S = 25
 
 
 async def test_a_call_survives_a_restart_of_each_engine(tmp_path: Path) -> None:
-    """Stopped and started one after the other, the engines keep the call; its caller ends it."""
+    """Both engines are restarted in turn; the call continues until its caller hangs up."""
     async with Cluster(tmp_path) as cluster:
         engines = {f"engine{at}": lab.engine for at, lab in enumerate(cluster.labs, 1)}
 
@@ -23,12 +23,12 @@ async def test_a_call_survives_a_restart_of_each_engine(tmp_path: Path) -> None:
             await (engine.stop() if command == "stop" else engine.start())
 
         first = cluster.labs[0]
-        number = await first.add_number(LISTENS)
+        number = await first.add_number(GATHER)
         token = {"Authorization": f"Bearer {first.engine.token}"}
         async with aiohttp.ClientSession(headers=token, raise_for_status=True) as session:
             ports = {name: engine.port for name, engine in engines.items()}
             rolling = RollingRestart(session, run, ports)
             async with asyncio.TaskGroup() as group:
-                group.create_task(call_through(cluster.nodes[0].ports.sip, number, TALKS_S))
+                group.create_task(call_through(cluster.nodes[0].ports.sip, number, TALK_S))
                 group.create_task(rolling.restart_each())
         await cluster.wait_empty()

@@ -1,6 +1,6 @@
-"""Keys that are pressed while no engine holds the call: the gather has each of them, once.
+"""Digits pressed while no engine owns the call: the gather gets each of them once.
 
-What the others hear over AMI is added to what the call had when it is taken up.
+The next owner adds the digits that engines have read over AMI.
 """
 
 import asyncio
@@ -21,25 +21,25 @@ from tests.harness.servers.cluster import Cluster, freeze, thaw
 from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.until import until
 
-KEY_REPORT_MS = 150  # a key is ARI's to tell for 50 ms (calls.keys.SOON_MS), and AMI's 30 ms later
+KEY_REPORT_MS = 150  # ARI has 50 ms to report a key; AMI reports it 30 ms later
 TIMEOUTS = {"timeout": 20_000, "digitTimeout": 20_000}
 
 
 class TypingCall(Struct, frozen=True):
-    """A call that gathers, whose first key is stored, and its phone."""
+    """A gathering call whose first digit is stored, and its phone."""
 
     call: str
     phone: Phone
 
     @property
     def slot(self) -> int:
-        """Whose the call is."""
+        """The slot of the call."""
         return int(self.call.partition("-")[0])
 
 
 @pytest.fixture
 async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
-    """Give two engines at one PBX; afterwards nothing may be left on it."""
+    """Run two engines on one PBX; nothing may be left on it afterwards."""
     async with Cluster(tmp_path) as made:
         yield made
         for lab in made.labs:
@@ -49,7 +49,7 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
 
 @asynccontextmanager
 async def typing_call(lab: Lab, hooks: WebhookServer, keys: int) -> AsyncIterator[TypingCall]:
-    """Let somebody type the first of so many keys."""
+    """Start a gather of `keys` digits and press the first one."""
     data = {"maxDigits": keys, **TIMEOUTS}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(free_port()) as phone:
@@ -61,22 +61,22 @@ async def typing_call(lab: Lab, hooks: WebhookServer, keys: int) -> AsyncIterato
 
 
 async def wait_for_digits(lab: Lab, call: str, digits: str) -> None:
-    """Wait until a call has taken these keys and no others."""
+    """Wait until a call has stored exactly these digits."""
 
-    async def is_so() -> bool:
+    async def are_stored() -> bool:
         story = await lab.timeline_events(call)
         return "".join(each["digit"] for each in story if each["type"] == "digit-pressed") == digits
 
-    await until(is_so, what=f"{digits} to be stored")
+    await until(are_stored, what=f"{digits} to be stored")
 
 
 async def kill(lab: Lab) -> None:
-    """Die."""
+    """Kill the engine."""
     await lab.engine.kill()
 
 
 async def freeze_engine(lab: Lab) -> None:
-    """Sleep past the end of the lease."""
+    """Suspend the engine for longer than its lease."""
     freeze(lab.engine)
 
 
@@ -84,16 +84,16 @@ async def freeze_engine(lab: Lab) -> None:
 async def test_digits_without_an_owner_are_collected(
     cluster: Cluster, hooks: WebhookServer, leave: Callable[[Lab], Awaitable[None]]
 ) -> None:
-    """The one who takes the call up has heard them; those before and after are there, too."""
+    """The next owner adds them to the digits before and after."""
     leaving, staying = cluster.labs
-    async with typing_call(leaving, hooks, 8) as typist:
+    async with typing_call(leaving, hooks, 8) as typing:
         await leave(leaving)
-        await typist.phone.press("1223")
-        assert (await cluster.owners()).get(typist.slot) != staying.engine.pid
-        await wait_for_digits(staying, typist.call, "11223")
-        await typist.phone.press("334")
+        await typing.phone.press("1223")
+        assert (await cluster.owners()).get(typing.slot) != staying.engine.pid
+        await wait_for_digits(staying, typing.call, "11223")
+        await typing.phone.press("334")
         result = await hooks.wait_for_request("/result")
-        await typist.phone.wait_ended()
+        await typing.phone.wait_ended()
     assert (result.body["dtmf"], result.body["reason"]) == ("11223334", "max-digits")
     assert len(hooks.requests_to("/result")) == 1
 
@@ -101,38 +101,38 @@ async def test_digits_without_an_owner_are_collected(
 async def test_the_last_digit_without_an_owner_ends_the_gather(
     cluster: Cluster, hooks: WebhookServer
 ) -> None:
-    """Nothing more need be pressed when the call is taken up."""
+    """The gather ends without another key."""
     leaving, staying = cluster.labs
-    async with typing_call(leaving, hooks, 4) as typist:
+    async with typing_call(leaving, hooks, 4) as typing:
         await leaving.engine.kill()
-        await typist.phone.press("234")
+        await typing.phone.press("234")
         result = await hooks.wait_for_request("/result")
-        await typist.phone.wait_ended()
+        await typing.phone.wait_ended()
     assert result.body["dtmf"] == "1234"
     assert len(hooks.requests_to("/result")) == 1
-    assert (await staying.wait_ended(typist.call))["status"] == "completed"
+    assert (await staying.wait_ended(typing.call))["status"] == "completed"
 
 
 async def test_digits_during_a_handover_are_collected_once(
     cluster: Cluster, hooks: WebhookServer
 ) -> None:
-    """SIGTERM amid keys that are pressed one after another: each is told once, in order."""
+    """SIGTERM during continuous typing: each digit counts once, in order."""
     leaving, _stays = cluster.labs
     keys = "1234567890" * 3
-    async with typing_call(leaving, hooks, 31) as typist:
-        pressing = asyncio.create_task(typist.phone.press(keys))
-        await until(lambda: len(typist.phone.presses) > 5, what="some keys")
+    async with typing_call(leaving, hooks, 31) as typing:
+        pressing = asyncio.create_task(typing.phone.press(keys))
+        await until(lambda: len(typing.phone.presses) > 5, what="some keys")
         await leaving.engine.stop()
         await pressing
         result = await hooks.wait_for_request("/result")
-        await typist.phone.wait_ended()
+        await typing.phone.wait_ended()
     assert result.body["dtmf"] == f"1{keys}"
 
 
 async def test_digits_after_a_missed_prompt_end_are_collected(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """The prompt's end is missed, too: the key counts for the gather that would have begun."""
+    """The end of the prompt is missed, too; digits count for the gather after it."""
     leaving, _stays = cluster.labs
     gather = {"type": "gather", "data": {"maxDigits": 2}, "action": hooks.answers("/result", None)}
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 700)}, "action": gather}
@@ -150,23 +150,23 @@ async def test_digits_after_a_missed_prompt_end_are_collected(
 async def test_digits_during_an_ari_outage_are_read_over_ami(
     tmp_path: Path, hooks: WebhookServer
 ) -> None:
-    """An engine alone that hears nothing over ARI for a while hears them over AMI."""
+    """A single engine without ARI events reads the digits over AMI."""
     cluster = Cluster(tmp_path, engines=0)
     async with TcpProxy(cluster.nodes[0].ports.ari) as proxy:
         lab = cluster.add_engine(proxies=[proxy])
-        async with cluster, typing_call(lab, hooks, 6) as typist:
+        async with cluster, typing_call(lab, hooks, 6) as typing:
             proxy.cut()
-            await typist.phone.press("2233")
+            await typing.phone.press("2233")
             await until(
                 lambda: "node disconnected" in lab.engine.log.read_text(),
                 timeout_s=20,
-                what="it to notice",
+                what="the disconnect to be logged",
             )
-            await typist.phone.press("4")
+            await typing.phone.press("4")
             proxy.restore()
-            await wait_for_digits(lab, typist.call, "122334")
+            await wait_for_digits(lab, typing.call, "122334")
             result = await hooks.wait_for_request("/result")
-            await typist.phone.wait_ended()
+            await typing.phone.wait_ended()
             await cluster.wait_empty()
     assert result.body["dtmf"] == "122334"
 
@@ -174,23 +174,23 @@ async def test_digits_during_an_ari_outage_are_read_over_ami(
 async def test_digits_before_a_hold_in_an_outage_are_collected_once(
     tmp_path: Path, hooks: WebhookServer
 ) -> None:
-    """Nobody knows yet that the websocket is cut: what was pressed before the hold counts, once."""
+    """The outage is not yet detected: digits before the hold count once."""
     cluster = Cluster(tmp_path, engines=0)
     async with TcpProxy(cluster.nodes[0].ports.ari) as proxy:
         lab = cluster.add_engine(proxies=[proxy])
-        async with cluster, typing_call(lab, hooks, 4) as typist:
-            on_leg = {"channelId": (await lab.engine.call(typist.call))["legs"][0]["channelId"]}
+        async with cluster, typing_call(lab, hooks, 4) as typing:
+            on_leg = {"channelId": (await lab.engine.call(typing.call))["legs"][0]["channelId"]}
             proxy.cut()
-            *_, last = await typist.phone.press("22")
+            *_, last = await typing.phone.press("22")
             await until(
-                lambda: now_ms() - last.up_ms > KEY_REPORT_MS, what="AMI to have told the keys"
+                lambda: now_ms() - last.up_ms > KEY_REPORT_MS, what="AMI to report the keys"
             )
-            await lab.engine.rpc("POST", f"/calls/{typist.call}/hold", on_leg)
-            await wait_for_digits(lab, typist.call, "122")
+            await lab.engine.rpc("POST", f"/calls/{typing.call}/hold", on_leg)
+            await wait_for_digits(lab, typing.call, "122")
             proxy.restore()
-            await lab.engine.rpc("POST", f"/calls/{typist.call}/unhold", on_leg)
-            await typist.phone.press("3")
+            await lab.engine.rpc("POST", f"/calls/{typing.call}/unhold", on_leg)
+            await typing.phone.press("3")
             result = await hooks.wait_for_request("/result")
-            await typist.phone.wait_ended()
+            await typing.phone.wait_ended()
             await cluster.wait_empty()
     assert result.body["dtmf"] == "1223"

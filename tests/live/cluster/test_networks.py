@@ -1,4 +1,4 @@
-"""What callers notice when an engine's network to its store, or to a PBX, goes dead: nothing."""
+"""Calls continue when the network of an engine to its store or to a PBX is dead."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.harness.until import until
 async def test_calls_survive_an_engine_without_its_store(
     tmp_path: Path, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """Another goes on with its calls; what it sent meanwhile comes late, and changes nothing."""
+    """Another engine takes its calls over; late data of the first changes nothing."""
     cluster = Cluster(tmp_path, engines=0, nodes=2)
     async with TcpProxy(cluster.valkey.port) as proxy:
         cut_off, other = cluster.add_engine(proxies=[proxy]), cluster.add_engine()
@@ -21,7 +21,9 @@ async def test_calls_survive_an_engine_without_its_store(
             proxy.cut()
             await calls.wait_controllable(other)
             proxy.restore()
-            await until(lambda: "slot lost" in cut_off.engine.log.read_text(), what="it to notice")
+            await until(
+                lambda: "slot lost" in cut_off.engine.log.read_text(), what="the loss to be logged"
+            )
             await calls.assert_continue(other)
             await cluster.wait_balanced()
             await cluster.wait_empty()
@@ -30,7 +32,7 @@ async def test_calls_survive_an_engine_without_its_store(
 async def test_calls_survive_an_engine_without_its_pbx(
     tmp_path: Path, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """Another, which reaches it, goes on with its calls; it takes part again when it can."""
+    """An engine that reaches the PBX takes the calls over; the first regains slots later."""
     cluster = Cluster(tmp_path, engines=0, nodes=2)
     async with TcpProxy(cluster.nodes[0].ports.ari) as proxy:
         cut_off, other = cluster.add_engine(proxies=[proxy]), cluster.add_engine()
@@ -40,7 +42,7 @@ async def test_calls_survive_an_engine_without_its_pbx(
             async def is_handed_over() -> bool:
                 return not await cluster.slots_of(cut_off.engine)
 
-            await until(is_handed_over, timeout_s=12, what="its slots to be the other's")
+            await until(is_handed_over, timeout_s=12, what="the other engine to own its slots")
             await calls.wait_controllable(other)
             await calls.assert_continue(other)
             proxy.restore()

@@ -1,4 +1,4 @@
-"""A deploy at noon: both engines are replaced, one after the other, under calls."""
+"""A rolling restart of both engines during calls."""
 
 import asyncio
 from collections import defaultdict
@@ -20,7 +20,7 @@ UNAVAILABLE = 503
 
 
 async def test_a_rolling_restart_loses_no_call(tmp_path: Path, sounds: MediaServer) -> None:
-    """Under a few calls a second none fails, and of no call an event is missing or told twice."""
+    """No call fails, and no event is missing or duplicated."""
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 1500)}}
     async with Cluster(tmp_path) as cluster:
         async with asyncio.TaskGroup() as group:
@@ -32,11 +32,13 @@ async def test_a_rolling_restart_loses_no_call(tmp_path: Path, sounds: MediaServ
         ids = [each.result() for each in calls]
         statuses = [(await cluster.labs[0].wait_ended(each))["status"] for each in ids]
         assert statuses == ["completed"] * CALLS
-        result: dict[str, list[int]] = defaultdict(list)
+        numbers_of: dict[str, list[int]] = defaultdict(list)
         for event in await cluster.events():
-            result[event["callId"]].append(event["sequenceNumber"])
-        assert set(result) == set(ids)
-        assert all(numbers == list(range(len(numbers))) for numbers in result.values()), result
+            numbers_of[event["callId"]].append(event["sequenceNumber"])
+        assert set(numbers_of) == set(ids)
+        assert all(numbers == list(range(len(numbers))) for numbers in numbers_of.values()), (
+            numbers_of
+        )
         await cluster.wait_empty()
 
 
@@ -49,7 +51,7 @@ async def _restart_all(cluster: Cluster) -> None:
 async def _play_through(
     cluster: Cluster, number: int, action: object, is_over: Callable[[], bool]
 ) -> str:
-    """Place one call in its turn, and hear all of it."""
+    """Place one call at its time and let it play in full."""
     await asyncio.sleep(number * INTERVAL_MS / 1000)
     async with Phone.answering(free_port()) as phone:
         call = await _place_call(cluster, phone, action, f"rolling_{number:04}")
@@ -59,7 +61,7 @@ async def _play_through(
 
 
 async def _place_call(cluster: Cluster, phone: Phone, action: object, request_id: str) -> str:
-    """Ask engines in turn until one takes the call, as who balances the load does."""
+    """Request the call from engines in turn until one accepts it, like a load balancer."""
     placed: list[str] = []
 
     async def is_placed() -> bool:
@@ -71,7 +73,7 @@ async def _place_call(cluster: Cluster, phone: Phone, action: object, request_id
                 if refused.status != UNAVAILABLE:
                     raise
             except (aiohttp.ClientError, OSError):
-                pass  # it is being restarted
+                pass  # the engine restarts
             else:
                 return True
         return False

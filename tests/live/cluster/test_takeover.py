@@ -1,4 +1,4 @@
-"""An app that goes from one websocket to the next is heard, however close their end and begin are.
+"""A Stasis app that moves to another websocket receives events, however close the two overlap.
 
 Without `engine/ari/subscription_probe.py`, one run in three has a websocket without events.
 """
@@ -21,38 +21,40 @@ MAX_OFFSET_S = 0.003  # a handshake takes about as long
 
 
 async def test_an_app_receives_events_after_each_takeover(tmp_path: Path) -> None:
-    """The new one is there at any moment around the old one's end, and hears what is said."""
+    """The new websocket opens at any time around the end of the old one, and receives events."""
     chance = random.Random(7)
     async with Pbx(tmp_path / "pbx1", slots=1) as node, client(address(node)) as ari:
         first = EventRecorder()
         old = asyncio.create_task(ari.events("switchroom-0", first).run())
         await until(partial(first.states.__contains__, "back"))
         await send(ari, call("c1"), may_block=True)
-        for turn in range(ROUNDS):
-            ear = EventRecorder()
-            new = asyncio.create_task(ari.events("switchroom-0", ear).run())
+        for round_number in range(ROUNDS):
+            recorder = EventRecorder()
+            new = asyncio.create_task(ari.events("switchroom-0", recorder).run())
             await _wait_precisely(chance.random() * MAX_OFFSET_S)
             old.cancel()
             await until(
-                partial(ear.states.__contains__, "back"), every_s=0.002, what=f"change {turn}"
+                partial(recorder.states.__contains__, "back"),
+                every_s=0.002,
+                what=f"change {round_number}",
             )
-            await _expect_event(ari, ear, f"word-{turn}")
+            await _expect_event(ari, recorder, f"event-{round_number}")
             old = new
         old.cancel()
 
 
 async def _wait_precisely(span_s: float) -> None:
-    """Let a span pass that is shorter than the loop's own timers can tell."""
+    """Wait for a span that is shorter than the resolution of the loop's timers."""
     due_s = time.perf_counter() + span_s
-    while time.perf_counter() < due_s:  # noqa: ASYNC110 - the loop is to turn, and no clock rings
+    while time.perf_counter() < due_s:  # noqa: ASYNC110 - the loop must run, and timers are too coarse
         await asyncio.sleep(0)
 
 
-async def _expect_event(ari: AriClient, ear: EventRecorder, word: str) -> None:
-    await ari.ask(events.user_event(word, application="switchroom-0"))
+async def _expect_event(ari: AriClient, recorder: EventRecorder, name: str) -> None:
+    await ari.ask(events.user_event(name, application="switchroom-0"))
 
     def is_heard() -> bool:
-        result = [each for each in ear.events if isinstance(each, ChannelUserevent)]
-        return [each.eventname for each in result] == [word]
+        events_seen = [each for each in recorder.events if isinstance(each, ChannelUserevent)]
+        return [each.eventname for each in events_seen] == [name]
 
-    await until(is_heard, every_s=0.002, what=f"{word} to be heard")
+    await until(is_heard, every_s=0.002, what=f"event {name}")

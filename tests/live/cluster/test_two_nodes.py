@@ -1,4 +1,4 @@
-"""Two PBX nodes under one engine: who gets calls, and what callers notice when a node goes."""
+"""Two PBX nodes under one engine: placement of calls, drains and failures of a node."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 
 
 async def test_calls_are_spread_by_weight_up_to_the_limits(two: TwoNodes) -> None:
-    """Three to one; then the node's own limit refuses, and the trunk's, each by its name."""
+    """Calls are spread three to one; then the limits of node and trunk refuse by their codes."""
     placed = Counter([node_of(await two.call()) for _ in range(8)])
     assert placed == {"pbx1": 6, "pbx2": 2}
     assert [node_of(await two.call(node="pbx2")) for _ in range(2)] == ["pbx2", "pbx2"]
@@ -30,7 +30,7 @@ async def test_calls_are_spread_by_weight_up_to_the_limits(two: TwoNodes) -> Non
 
 
 async def test_a_drained_node_gets_no_call(two: TwoNodes, tmp_path: Path) -> None:
-    """Neither made nor taken in; the live one goes on, and when it ends the command says so."""
+    """It gets no new call; the live call continues, and the command exits after its end."""
     live = await two.call(node="pbx1")
     await two.wait_answered(live)
     command = _switchroom(two, tmp_path, "nodes", "drain", "pbx1")
@@ -50,9 +50,9 @@ async def test_a_drained_node_gets_no_call(two: TwoNodes, tmp_path: Path) -> Non
 
 
 async def test_a_disconnected_node_can_be_drained(two: TwoNodes) -> None:
-    """It stays drained when it comes back, and when the engine does."""
+    """The node stays drained after its restart and after a restart of the engine."""
     await two.nodes[1].kill()
-    await until(lambda: _is_away(two, "pbx2"), what="pbx2 to be missed")
+    await until(lambda: _is_disconnected(two, "pbx2"), what="pbx2 to be disconnected")
     assert (await two.engine.rpc("POST", "/nodes/pbx2/drain"))["drained"]
     await two.engine.kill()
     await two.nodes[1].start()
@@ -61,9 +61,9 @@ async def test_a_disconnected_node_can_be_drained(two: TwoNodes) -> None:
 
 
 async def test_a_dead_node_ends_only_its_own_calls(two: TwoNodes) -> None:
-    """Its calls end as lost within the grace, with their records; new ones go elsewhere at once.
+    """Its calls end as lost after the grace; new calls go to the other node at once.
 
-    The other node's calls go on. When it is back it gets calls again.
+    Calls of the other node continue. After a restart the node gets calls again.
     """
     calls = [await two.call() for _ in range(4)]
     for call in calls:
@@ -71,7 +71,7 @@ async def test_a_dead_node_ends_only_its_own_calls(two: TwoNodes) -> None:
     lost = [each for each in calls if node_of(each) == "pbx1"]
     await two.nodes[0].kill()
     assert node_of(await two.call(node="pbx2")) == "pbx2"
-    await until(lambda: _is_away(two, "pbx1"), what="pbx1 to be missed")
+    await until(lambda: _is_disconnected(two, "pbx1"), what="pbx1 to be disconnected")
     assert node_of(await two.call()) == "pbx2"
     for call in lost:
         view = await two.lab(0).wait_ended(call, GRACE_S + 3)
@@ -79,12 +79,12 @@ async def test_a_dead_node_ends_only_its_own_calls(two: TwoNodes) -> None:
         assert (await two.engine.wait_for_event(call, "completed"))["callId"] == call
     assert (await two.call_counts()) == {"pbx1": 0, "pbx2": 3}
     await two.nodes[0].start()
-    await until(lambda: _is_back(two, "pbx1"), what="pbx1 to be heard")
+    await until(lambda: _is_connected(two, "pbx1"), what="pbx1 to be connected")
     assert node_of(await two.call()) == "pbx1"
 
 
 async def test_orphans_on_a_node_are_removed(two: TwoNodes) -> None:
-    """A node that stood still for longer than the grace: its calls were given up, and are ended."""
+    """A node suspended for longer than the grace loses its calls; their channels are removed."""
     call = await two.call(node="pbx1")
     await two.wait_answered(call)
     os.kill(two.nodes[0].pid, signal.SIGSTOP)
@@ -97,7 +97,7 @@ async def test_orphans_on_a_node_are_removed(two: TwoNodes) -> None:
 
 
 async def test_calls_of_a_removed_node_end(two: TwoNodes, tmp_path: Path) -> None:
-    """An engine that starts without their node ends them as lost after the grace."""
+    """An engine that starts without the node ends its calls as lost after the grace."""
     call = await two.call(node="pbx2")
     await until(lambda: _is_answered(two, call), what="the answer to be stored")
     await two.engine.kill()
@@ -107,14 +107,14 @@ async def test_calls_of_a_removed_node_end(two: TwoNodes, tmp_path: Path) -> Non
         view = await ends.wait_ended(call, GRACE_S + 5)
         assert (view["status"], view["reason"]) == ("completed", "lost")
 
-        async def is_forgotten() -> bool:
+        async def is_removed() -> bool:
             return len((await other.rpc("GET", "/nodes"))["nodes"]) == 1
 
-        await until(is_forgotten, what="the node to be forgotten")
+        await until(is_removed, what="the node to be removed")
 
 
 async def test_a_node_is_discovered_by_dns(two: TwoNodes, tmp_path: Path) -> None:
-    """Every address of a name is a node, named after it; calls begin there."""
+    """Each address of a DNS name is a node named after it, which takes calls."""
     await two.engine.kill()
     pbx = two.nodes[0]
     settings = {
@@ -124,7 +124,7 @@ async def test_a_node_is_discovered_by_dns(two: TwoNodes, tmp_path: Path) -> Non
     }
     async with two.new_engine(tmp_path / "found", [], **settings) as engine:
         lab = Lab(two.valkey, pbx, engine, two.trunk_port)
-        await until(lambda: _is_heard(engine), what="the node to be heard")
+        await until(lambda: _are_connected(engine), what="the node to be connected")
         call = await lab.call(to="+15550100", action=WAITS)
         assert node_of(call) == "ip7f000001"
         await lab.wait_for_state(call, "gathering")
@@ -133,14 +133,14 @@ async def test_a_node_is_discovered_by_dns(two: TwoNodes, tmp_path: Path) -> Non
 
 
 async def test_nodes_are_monitored_over_ami(two: TwoNodes) -> None:
-    """Its manager interface is listened to: how many calls it counts."""
-    await until(lambda: _is_watched(two), what="both nodes to be watched")
+    """The engine is connected to AMI of both nodes."""
+    await until(lambda: _have_ami(two), what="AMI of both nodes")
 
 
-def _switchroom(two: TwoNodes, folder: Path, *typed: str) -> Process:
-    """Start the command as people type it; it prints into a file."""
+def _switchroom(two: TwoNodes, folder: Path, *arguments: str) -> Process:
+    """Start the `switchroom` command with its output in a file."""
     env = {"SWITCHROOM_RPC_TOKEN": two.engine.token, "PYTHONPATH": str(ROOT)}
-    argv = (sys.executable, "-m", "engine", *typed, "--url", two.engine.url)
+    argv = (sys.executable, "-m", "engine", *arguments, "--url", two.engine.url)
     return Process.start(argv, log=folder / "printed", env=env, cwd=folder)
 
 
@@ -152,20 +152,20 @@ async def _is_answered(two: TwoNodes, call: str) -> bool:
     return any(each["type"] == "leg-answered" for each in await two.lab(0).timeline_events(call))
 
 
-async def _is_away(two: TwoNodes, name: str) -> bool:
+async def _is_disconnected(two: TwoNodes, name: str) -> bool:
     return not (await two.node(name))["connected"]
 
 
-async def _is_heard(engine: Engine) -> bool:
+async def _are_connected(engine: Engine) -> bool:
     found = (await engine.rpc("GET", "/nodes"))["nodes"]
     return all(each["connected"] for each in found)
 
 
-async def _is_back(two: TwoNodes, name: str) -> bool:
-    return not await _is_away(two, name)
+async def _is_connected(two: TwoNodes, name: str) -> bool:
+    return not await _is_disconnected(two, name)
 
 
-async def _is_watched(two: TwoNodes) -> bool:
+async def _have_ami(two: TwoNodes) -> bool:
     return all([(await two.node(each.name)).get("amiConnected") for each in two.nodes])
 
 

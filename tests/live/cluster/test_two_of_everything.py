@@ -1,4 +1,4 @@
-"""Two engines on two nodes: calls are spread, limited and drained as if there were one engine."""
+"""Two engines on two nodes spread, limit and drain calls like one engine."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -13,35 +13,41 @@ from tests.harness.until import until
 
 @pytest.fixture
 async def other(two: TwoNodes, tmp_path: Path) -> AsyncIterator[Engine]:
-    """Give a second engine on the same nodes, which has its half of the slots."""
+    """Run a second engine on the same nodes."""
     async with two.new_engine(tmp_path / "other", two.nodes) as engine:
-        await until(lambda: _shares(two.engine, engine), what="both engines to hear both nodes")
+        await until(
+            lambda: _are_connected(two.engine, engine), what="both engines to reach both nodes"
+        )
         yield engine
 
 
 async def test_limits_count_the_calls_of_all_engines(two: TwoNodes, other: Engine) -> None:
-    """Weights and limits hold over all engines; each shows the calls of both."""
+    """Weights and limits apply across engines; each engine shows the calls of both."""
     engines = [two.engine, other] * 4
     placed: Counter[str] = Counter()
     for engine in engines:
         placed[node_of(await _call(engine))] += 1
-        await until(lambda: _agree(two.engine, other, placed), what="both to know of all calls")
+        await until(
+            lambda: _have_counts(two.engine, other, placed), what="both engines to count all calls"
+        )
     assert placed == {"pbx1": 6, "pbx2": 2}
     for _ in range(2):
         placed[node_of(await _call(other, node="pbx2"))] += 1
-    await until(lambda: _agree(two.engine, other, placed), what="both to know of all calls")
+    await until(
+        lambda: _have_counts(two.engine, other, placed), what="both engines to count all calls"
+    )
     for engine in (two.engine, other):
         assert await _refused(engine, node="pbx2") == (503, "node_full")
         assert await _refused(engine) == (503, "trunk_full")
 
 
 async def test_a_drain_applies_to_all_engines(two: TwoNodes, other: Engine) -> None:
-    """Each knows soon, whichever was told, and knows when it is over."""
+    """A drain and its end, requested at either engine, apply to both."""
     await other.rpc("POST", "/nodes/pbx1/drain")
-    await until(lambda: _is_drained(two.engine), what="the first engine to know")
+    await until(lambda: _is_drained(two.engine), what="the drain at the first engine")
     assert {node_of(await _call(engine)) for engine in (two.engine, other)} == {"pbx2"}
     await two.engine.rpc("POST", "/nodes/pbx1/undrain")
-    await until(lambda: _is_free(other), what="the other engine to know")
+    await until(lambda: _is_undrained(other), what="the undrain at the other engine")
 
 
 async def _call(engine: Engine, **request: object) -> str:
@@ -60,12 +66,12 @@ async def _nodes(engine: Engine) -> list[dict[str, object]]:
     return list((await engine.rpc("GET", "/nodes"))["nodes"])
 
 
-async def _shares(*engines: Engine) -> bool:
+async def _are_connected(*engines: Engine) -> bool:
     nodes = [node for engine in engines for node in await _nodes(engine)]
     return all(node["connected"] for node in nodes)
 
 
-async def _agree(first: Engine, second: Engine, placed: Counter[str]) -> bool:
+async def _have_counts(first: Engine, second: Engine, placed: Counter[str]) -> bool:
     counts = [{n["name"]: n["calls"] for n in await _nodes(e)} for e in (first, second)]
     expected = {"pbx1": placed["pbx1"], "pbx2": placed["pbx2"]}
     return counts == [expected, expected]
@@ -75,5 +81,5 @@ async def _is_drained(engine: Engine) -> bool:
     return bool((await _nodes(engine))[0].get("drained"))
 
 
-async def _is_free(engine: Engine) -> bool:
+async def _is_undrained(engine: Engine) -> bool:
     return not await _is_drained(engine)

@@ -1,4 +1,4 @@
-"""An engine is killed while customers are told: they are told all the same, in order."""
+"""Callbacks are delivered in order although an engine is killed."""
 
 import asyncio
 from pathlib import Path
@@ -18,7 +18,7 @@ SETTINGS = {
 
 
 async def test_callbacks_survive_the_death_of_their_engine(tmp_path: Path) -> None:
-    """Nothing is lost or out of order, and what comes twice has the same id and body."""
+    """No event is lost or out of order, and repetitions have the same id and body."""
     cluster = Cluster(tmp_path, engines=0)
     labs = [cluster.add_engine(SETTINGS) for _ in range(2)]
     async with (
@@ -32,17 +32,17 @@ async def test_callbacks_survive_the_death_of_their_engine(tmp_path: Path) -> No
         calls = await asyncio.gather(
             *(lab.call(to="+15550100", action=WAITS) for lab in labs for _ in range(CALLS // 2))
         )
-        await until(lambda: len(customer.requests) > CALLS, what="the first steps to be told")
+        await until(lambda: len(customer.requests) > CALLS, what="the first events")
         await leaving.engine.kill()
 
         def are_ended() -> bool:
-            result = receipts_by_call(customer.accepted)
-            return sum(each.is_ended for each in result.values()) == CALLS
+            delivered = receipts_by_call(customer.accepted)
+            return sum(each.is_ended for each in delivered.values()) == CALLS
 
-        await until(are_ended, timeout_s=LEASE_S + 30, what="the end of each call to be told")
+        await until(are_ended, timeout_s=LEASE_S + 30, what="the last event of each call")
         found = receipts_by_call(customer.accepted)
         await cluster.wait_empty()
     assert found.keys() == set(calls)
     assert all(each.is_in_order and not each.missing for each in found.values())
     assert sum(each.changed for each in found.values()) == 0
-    assert len(customer.requests) > len(customer.accepted)  # those that failed came again
+    assert len(customer.requests) > len(customer.accepted)  # failed ones are repeated

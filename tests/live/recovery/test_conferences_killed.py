@@ -1,4 +1,4 @@
-"""The engine is killed in conferences, holds and mutes: who hears whom stays, and it goes on."""
+"""The engine is killed during conferences, holds and mutes, which continue unchanged."""
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.phones.parties import Parties
@@ -10,7 +10,7 @@ COACHED = {"customer": "source", "source": "customer target", "target": "custome
 
 
 async def test_a_conference_with_a_ringing_member_survives(parties: Parties) -> None:
-    """The two talk on; the third comes in when it answers."""
+    """The two talk on; the third joins when it answers."""
     await parties.connect()
     target = await parties.add_phone("target", picks_up=False)
     conference = Conference(parties)
@@ -23,7 +23,7 @@ async def test_a_conference_with_a_ringing_member_survives(parties: Parties) -> 
 
 
 async def test_a_conference_with_a_coach_survives(parties: Parties) -> None:
-    """The coach is heard by the one only, before, meanwhile and afterwards; then by all again."""
+    """Only the coached member hears the coach, before and after; then all hear the coach."""
     await parties.connect()
     await parties.add_phone("target")
     conference = Conference(parties)
@@ -36,7 +36,7 @@ async def test_a_conference_with_a_coach_survives(parties: Parties) -> None:
 
 
 async def test_hangups_without_an_engine_end_the_conference(parties: Parties) -> None:
-    """The main party and another hang up without an engine: the next one ends it."""
+    """Main leg and another hang up without an engine; the next engine ends the conference."""
     await parties.connect()
     await parties.add_phone("target")
     conference = Conference(parties)
@@ -51,7 +51,7 @@ async def test_hangups_without_an_engine_end_the_conference(parties: Parties) ->
 
 
 async def test_hold_and_mute_survive(parties: Parties) -> None:
-    """Both stay as they are, and can be undone."""
+    """Both states remain, and can be undone."""
     await parties.connect()
     source, customer = await parties.leg("source"), await parties.leg("customer")
     await parties.control("hold", channelId=customer)
@@ -64,7 +64,7 @@ async def test_hold_and_mute_survive(parties: Parties) -> None:
 
 
 async def test_a_prompt_on_hold_survives(parties: Parties, sounds: MediaServer) -> None:
-    """It waits for its leg, and goes on where it stopped."""
+    """The prompt waits during hold and resumes where it stopped."""
     prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 4000)}}
     caller = await parties.call_in(await parties.lab.add_number(prompt))
     await parties.expect_audio(customer="prompt")

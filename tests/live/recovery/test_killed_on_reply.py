@@ -1,4 +1,4 @@
-"""The engine is killed the moment it has replied: what was asked for is done all the same."""
+"""The engine is killed right after its reply; accepted requests are executed anyway."""
 
 from collections.abc import Awaitable, Callable
 
@@ -18,7 +18,7 @@ async def hold(parties: Parties) -> dict[str, str]:
 
 
 async def unhold(parties: Parties) -> dict[str, str]:
-    """Hold the customer, and have it back."""
+    """Hold and unhold the customer."""
     await parties.expect_audio(**await hold(parties))
     await parties.control("unhold", channelId=await parties.leg("customer"))
     return {"customer": "source", "source": "customer"}
@@ -31,21 +31,21 @@ async def mute(parties: Parties) -> dict[str, str]:
 
 
 async def start_transfer(parties: Parties) -> dict[str, str]:
-    """Begin a transfer."""
+    """Start a transfer."""
     await parties.add_phone("target", picks_up=False)
     await Transfer(parties).start()
     return RINGING
 
 
 async def start_blind(parties: Parties) -> dict[str, str]:
-    """Begin a blind one, to who answers."""
+    """Start a blind transfer to a phone that answers."""
     await parties.add_phone("target")
     await Transfer(parties).start("blind")
     return {"customer": "target", "target": "customer"}
 
 
 async def cancel(parties: Parties) -> dict[str, str]:
-    """Cancel one."""
+    """Cancel a transfer."""
     await start_transfer(parties)
     await parties["target"].wait_ringing()
     transfer = Transfer(parties)
@@ -55,14 +55,14 @@ async def cancel(parties: Parties) -> dict[str, str]:
 
 
 async def add(parties: Parties) -> dict[str, str]:
-    """Begin a conference."""
+    """Start a conference."""
     await parties.add_phone("target")
     await Conference(parties).add("target")
     return all_hear_all(*THREE)
 
 
 async def coach(parties: Parties) -> dict[str, str]:
-    """Let one coach another."""
+    """Let one member coach another."""
     await parties.add_phone("target")
     conference = Conference(parties)
     await conference.add("target")
@@ -72,7 +72,7 @@ async def coach(parties: Parties) -> dict[str, str]:
 
 
 async def uncoach(parties: Parties) -> dict[str, str]:
-    """Let a coach be heard by all."""
+    """End a coaching."""
     await parties.expect_audio(**await coach(parties))
     conference = Conference(parties)
     conference.id = (await parties.view())["conferences"][0]["conferenceSessionId"]
@@ -83,12 +83,12 @@ async def uncoach(parties: Parties) -> dict[str, str]:
 OPERATIONS = [hold, unhold, mute, start_transfer, start_blind, cancel, add, coach, uncoach]
 
 
-@pytest.mark.parametrize("ask", OPERATIONS, ids=lambda ask: ask.__name__)
+@pytest.mark.parametrize("ask", OPERATIONS, ids=lambda operation: operation.__name__)
 async def test_an_accepted_request_survives_a_crash(
-    parties: Parties, ask: Callable[[Parties], Awaitable[dict[str, str]]]
+    parties: Parties, operation: Callable[[Parties], Awaitable[dict[str, str]]]
 ) -> None:
-    """What was granted is stored: the next engine does it, if this one did not."""
+    """Accepted requests are stored, so the next engine executes them."""
     await parties.connect()
-    expected = await ask(parties)
+    expected = await operation(parties)
     await crash(parties.lab)
     await parties.expect_audio_for(1000, expected)

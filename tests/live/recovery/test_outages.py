@@ -1,4 +1,4 @@
-"""What callers notice when a PBX or the store goes away and comes back."""
+"""Outages of a PBX and of the store."""
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
@@ -12,9 +12,9 @@ from tests.harness.until import until
 
 
 async def test_the_calls_of_a_killed_pbx_are_lost(lab: Lab, sounds: MediaServer) -> None:
-    """A killed PBX: originate answers 503 no_node, its calls are told as lost when it is back.
+    """With a killed PBX originate answers 503 no_node; its calls end as lost after its restart.
 
-    The engine reconnects by itself and a new call works.
+    The engine reconnects by itself, and a new call works.
     """
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 20_000)}}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -37,7 +37,7 @@ async def test_the_calls_of_a_killed_pbx_are_lost(lab: Lab, sounds: MediaServer)
 async def test_a_prompt_continues_without_the_store(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """The store is away for seconds: a prompt is heard on, new calls get 503; then all goes on."""
+    """Without the store a prompt continues and new calls get 503; then the tree continues."""
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 8000)}}
     action = {**play, "action": hooks.answers("/after", None)}
     async with Phone.answering(lab.trunk_port) as phone, Phone.refusing(free_port(), 486) as busy:
@@ -56,7 +56,7 @@ async def test_a_prompt_continues_without_the_store(
 
 
 async def _wait_until_refused(lab: Lab, to: str = "+15559999") -> RequestError:
-    """Ask for a call until that is refused."""
+    """Request calls until one is refused."""
     refusals: list[RequestError] = []
 
     async def is_refused() -> bool:

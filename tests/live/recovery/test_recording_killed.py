@@ -1,4 +1,4 @@
-"""Recordings outlive what goes away meanwhile: the engine, everybody on the line, the archive."""
+"""Recordings survive failures of the engine, of all parties and of the archive."""
 
 from tests.harness.live_lab import Lab
 from tests.harness.phones.recorded_calls import (
@@ -13,7 +13,7 @@ from tests.harness.until import until
 
 
 async def test_a_recording_survives_the_death_of_its_engine(lab: Lab) -> None:
-    """SIGKILL in the midst of a call: the PBX records on, and the next engine files all of it."""
+    """SIGKILL during a call: the PBX records on, and the next engine archives all of it."""
     async with recorded_call(lab) as (call, caller, far):
         before_ms = heard_ms(far, CALLER_HZ)
         await lab.engine.kill()
@@ -35,7 +35,7 @@ async def _is_live(lab: Lab, call: str) -> bool:
 
 
 async def test_a_recording_that_ends_without_an_engine_is_archived(lab: Lab) -> None:
-    """Everybody hangs up while no engine runs: the next one finds the recording on the PBX."""
+    """All parties hang up without an engine; the next one finds the recording on the PBX."""
     async with recorded_call(lab) as (call, caller, far):
         await lab.engine.kill()
         await caller.hang_up()
@@ -46,11 +46,11 @@ async def test_a_recording_that_ends_without_an_engine_is_archived(lab: Lab) -> 
 
 
 async def test_a_recording_waits_for_an_unavailable_archive(lab: Lab) -> None:
-    """The call ends, telling the address; when the archive is back the recording is put there."""
+    """The call ends with the address; the recording is archived when the archive is back."""
     archive = lab.engine.recordings
     async with recorded_call(lab) as (call, caller, _far):
         elsewhere = archive.rename(archive.with_name("elsewhere"))
-        archive.touch()  # where a directory was, nothing can be stored
+        archive.touch()  # a file instead of the folder makes archiving fail
         await caller.hang_up()
         await lab.wait_ended(call, timeout_s=15)
         result = await lab.engine.wait_for_event(call, "completed")
@@ -64,7 +64,7 @@ async def test_a_recording_waits_for_an_unavailable_archive(lab: Lab) -> None:
 
 
 async def test_a_crash_during_archiving_is_recovered(lab: Lab) -> None:
-    """SIGKILL at the very end of a call, several times: whatever was done, the file is whole."""
+    """SIGKILL at the end of a call, several times: the archived file is complete."""
     for _ in range(3):
         async with recorded_call(lab) as (call, caller, _far):
             await caller.hang_up()

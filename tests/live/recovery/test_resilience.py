@@ -1,7 +1,4 @@
-"""What callers notice when an engine goes away: nothing, or little.
-
-An engine is killed as by a crash, or stopped as by a deploy, and started again.
-"""
+"""Calls continue when their engine is killed, as by a crash, or restarted, as by a deployment."""
 
 from collections.abc import Awaitable, Callable
 
@@ -21,13 +18,13 @@ Leave = Callable[[Lab], Awaitable[None]]
 
 
 async def crash(lab: Lab) -> None:
-    """End the engine by SIGKILL and start it again."""
+    """Restart the engine by SIGKILL."""
     await lab.engine.kill()
     await lab.engine.start()
 
 
 async def deploy(lab: Lab) -> None:
-    """End the engine by SIGTERM and start it again."""
+    """Restart the engine by SIGTERM."""
     await lab.engine.stop()
     await lab.engine.start()
 
@@ -37,7 +34,7 @@ crash_and_deploy = pytest.mark.parametrize("leave", [crash, deploy])
 
 @crash_and_deploy
 async def test_a_prompt_plays_once_in_full(lab: Lab, sounds: MediaServer, leave: Leave) -> None:
-    """The engine goes in the middle of a prompt: it is heard whole, once; the next verb runs."""
+    """A restart during a prompt: the prompt plays once in full, and the next verb runs."""
     after = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
     action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 4000)}, "action": after}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -54,7 +51,7 @@ async def test_a_prompt_plays_once_in_full(lab: Lab, sounds: MediaServer, leave:
 async def test_a_prompt_that_ends_without_an_engine_continues_the_tree(
     lab: Lab, sounds: MediaServer
 ) -> None:
-    """The prompt's end is missed while the engine is away: it goes on with the next verb."""
+    """The end of the prompt is missed without an engine; the next verb runs after the restart."""
     after = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
     action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 500)}, "action": after}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -69,7 +66,7 @@ async def test_a_prompt_that_ends_without_an_engine_continues_the_tree(
 
 @crash_and_deploy
 async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
-    """The engine goes between two digits: the first is kept, the next has its time anew."""
+    """A restart between two digits: the first is kept, and the digit timeout restarts."""
     data = {"digitTimeout": 1000}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -88,7 +85,7 @@ async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> 
 
 @crash_and_deploy
 async def test_a_dial_continues(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
-    """The engine goes while a phone rings: when it is answered, they are bridged."""
+    """A restart while a phone rings: after its answer both are bridged."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=6000) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
         number = await lab.add_number({**dial, "action": hooks.answers("/after", None)})
@@ -104,7 +101,7 @@ async def test_a_dial_continues(lab: Lab, hooks: WebhookServer, leave: Leave) ->
 
 
 async def test_an_answer_without_an_engine_is_bridged_later(lab: Lab, hooks: WebhookServer) -> None:
-    """A phone that answers while the engine is away waits in Stasis: the next one bridges it."""
+    """A phone that answers without an engine waits in Stasis, and the next engine bridges it."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=500) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
         number = await lab.add_number({**dial, "action": hooks.answers("/after", None)})
@@ -122,7 +119,7 @@ async def test_an_answer_without_an_engine_is_bridged_later(lab: Lab, hooks: Web
 
 
 async def test_a_phone_that_does_not_ring_is_called_once(lab: Lab, hooks: WebhookServer) -> None:
-    """The engine goes while a phone was called and does not ring yet: it is not called again."""
+    """A crash before a called phone rings: the phone is not called again."""
     async with Phone.answering(free_port(), tone_hz=600, after_ms=6000, rings=False) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
         number = await lab.add_number({**dial, "action": hooks.answers("/after", None)})
@@ -142,7 +139,7 @@ async def test_a_phone_that_does_not_ring_is_called_once(lab: Lab, hooks: Webhoo
 async def test_a_conversation_is_not_interrupted(
     lab: Lab, hooks: WebhookServer, leave: Leave
 ) -> None:
-    """The engine goes while two talk: neither loses a syllable; after the talk the action runs."""
+    """A restart during a conversation: no audio is lost, and the action runs after it."""
     async with Phone.answering(free_port(), tone_hz=600) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
         number = await lab.add_number({**dial, "action": hooks.answers("/after", None)})
@@ -162,7 +159,7 @@ async def test_a_conversation_is_not_interrupted(
 async def test_a_pending_webhook_is_requested_again(
     lab: Lab, hooks: WebhookServer, sounds: MediaServer, leave: Leave
 ) -> None:
-    """The engine goes while a webhook thinks: it is asked again with the same id."""
+    """A restart during a webhook request: it is repeated with the same id."""
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 300)}}
     async with Phone.answering(lab.trunk_port) as phone:
         await lab.call(to="+15550100", action=hooks.answers("/next", silent(), play))
@@ -176,7 +173,7 @@ async def test_a_pending_webhook_is_requested_again(
 
 
 async def _wait_until_stored(lab: Lab, call: str, event: str) -> None:
-    """Wait until an event is in the store: what is not may happen again after a crash."""
+    """Wait until an event is stored; otherwise it may happen again after a crash."""
 
     async def is_there() -> bool:
         return any(each["type"] == event for each in await lab.timeline_events(call))

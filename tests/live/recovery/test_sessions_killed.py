@@ -1,4 +1,4 @@
-"""The engine is killed in each state of each session: who hears whom stays, and it goes on."""
+"""The engine is killed in each state of a transfer, which continues unchanged."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ RINGING = {"source": "ringing", "customer": "music", "target": ""}
 
 
 async def assert_survives(parties: Parties, expected: dict[str, str]) -> None:
-    """See who hears whom with the engine, without one, and with the next."""
+    """Assert the same audio with the engine, without an engine, and with the next one."""
     await parties.expect_audio(**expected)
     await parties.lab.engine.kill()
     await parties.expect_audio(**expected)
@@ -24,7 +24,7 @@ async def assert_survives(parties: Parties, expected: dict[str, str]) -> None:
 
 
 async def start_transfer(parties: Parties, mode: str = "attended", **more: object) -> Transfer:
-    """Let the target of a transfer ring."""
+    """Start a transfer and wait until the target rings."""
     await parties.connect()
     target = await parties.add_phone("target", picks_up=False)
     transfer = Transfer(parties)
@@ -34,7 +34,7 @@ async def start_transfer(parties: Parties, mode: str = "attended", **more: objec
 
 
 async def start_answered(parties: Parties) -> Transfer:
-    """Let source and target talk."""
+    """Start a transfer and let the target answer."""
     transfer = await start_transfer(parties)
     await parties["target"].pick_up()
     await transfer.wait_for_state("answered")
@@ -42,7 +42,7 @@ async def start_answered(parties: Parties) -> Transfer:
 
 
 async def test_a_ringing_transfer_survives(parties: Parties) -> None:
-    """Ringing and music go on; the target answers, and it is completed."""
+    """Ringing and music continue; the target answers, and the transfer is completed."""
     transfer = await start_transfer(parties)
     await assert_survives(parties, RINGING)
     await parties["target"].pick_up()
@@ -52,7 +52,7 @@ async def test_a_ringing_transfer_survives(parties: Parties) -> None:
 
 
 async def test_an_answer_of_the_target_without_an_engine_counts(parties: Parties) -> None:
-    """Without an engine nothing changes; the next one joins source and target."""
+    """Without an engine nothing changes; the next one connects source and target."""
     transfer = await start_transfer(parties)
     await parties.lab.engine.kill()
     await parties["target"].pick_up()
@@ -65,7 +65,7 @@ async def test_an_answer_of_the_target_without_an_engine_counts(parties: Parties
 
 @pytest.mark.parametrize("song", [False, True])
 async def test_a_blind_transfer_survives(parties: Parties, sounds: MediaServer, song: bool) -> None:
-    """The customer's music goes on, the usual or another; the target answers."""
+    """The music, default or custom, continues until the target answers."""
     music = {"mohAudioUrl": sounds.tone(1550, 500)} if song else {}
     transfer = await start_transfer(parties, "blind", **music)
     await assert_survives(parties, {"customer": "song" if song else "music", "target": ""})
@@ -75,7 +75,7 @@ async def test_a_blind_transfer_survives(parties: Parties, sounds: MediaServer, 
 
 
 async def test_an_answered_transfer_survives(parties: Parties) -> None:
-    """Source and target talk on, the customer hears music; it is completed."""
+    """Source and target talk on, and the customer hears music until completion."""
     transfer = await start_answered(parties)
     await assert_survives(parties, ANSWERED)
     await transfer.complete()
@@ -83,7 +83,7 @@ async def test_an_answered_transfer_survives(parties: Parties) -> None:
 
 
 async def test_a_transfer_can_be_canceled_after_a_crash(parties: Parties) -> None:
-    """The source has the customer back."""
+    """Source and customer are reconnected."""
     transfer = await start_answered(parties)
     await crash(parties.lab)
     await transfer.cancel()
@@ -91,16 +91,16 @@ async def test_a_transfer_can_be_canceled_after_a_crash(parties: Parties) -> Non
     await parties.expect_audio(customer="source", source="customer")
 
 
-@pytest.mark.parametrize("moment", ["together", "replied", "source gone"])
+@pytest.mark.parametrize("moment", ["together", "replied", "source left"])
 async def test_a_crash_during_completion_is_recovered(parties: Parties, moment: str) -> None:
-    """Completed, or to be asked for again: nobody is left between the two."""
+    """The transfer is completed, or can be requested again."""
     transfer = await start_answered(parties)
     await parties.expect_audio(**ANSWERED)
     if moment == "together":
         await asyncio.gather(transfer.complete(), parties.lab.engine.kill(), return_exceptions=True)
     else:
         await transfer.complete()
-        if moment == "source gone":
+        if moment == "source left":
             await parties["source"].wait_ended()
         await parties.lab.engine.kill()
     await parties.lab.engine.start()
@@ -118,7 +118,7 @@ async def test_a_crash_during_completion_is_recovered(parties: Parties, moment: 
 async def test_a_hangup_without_an_engine_ends_the_transfer(
     parties: Parties, leaving: str, expected: dict[str, str]
 ) -> None:
-    """Without the source it is completed, without the target it has failed."""
+    """Without the source the transfer completes, without the target it fails."""
     transfer = await start_answered(parties)
     await parties.expect_audio(**ANSWERED)
     await parties.lab.engine.kill()
@@ -132,7 +132,7 @@ async def test_a_hangup_without_an_engine_ends_the_transfer(
 
 
 async def test_a_customer_hangup_without_an_engine_ends_the_call(parties: Parties) -> None:
-    """The next engine lets the others go."""
+    """The next engine hangs up the others."""
     transfer = await start_answered(parties)
     await parties.expect_audio(**ANSWERED)
     await parties.lab.engine.kill()

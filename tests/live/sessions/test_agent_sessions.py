@@ -1,4 +1,4 @@
-"""Sessions among agents at registered phones: called by name, told by name, heard by tone."""
+"""Sessions with agents at registered phones, addressed by agent id and checked by tone."""
 
 import pytest
 
@@ -11,7 +11,7 @@ BOB = "1003"
 
 @pytest.fixture
 async def talk(parties: Parties) -> Parties:
-    """Let customer and source talk; agent 1003 is there to be called."""
+    """Connect customer and source; agent 1003 is registered."""
     await parties.connect()
     await parties.add_agent("target", BOB)
     return parties
@@ -19,7 +19,7 @@ async def talk(parties: Parties) -> Parties:
 
 @pytest.mark.parametrize("mode", ["attended", "blind"])
 async def test_a_transfer_to_an_agent(talk: Parties, mode: str) -> None:
-    """The agent's phone is called, and the session says who it is."""
+    """The agent's phone is called, and the session names the agent."""
     transfer = Transfer(talk)
     target = {"kind": "agent", "agentId": BOB, "agentName": "Bob"}
     view = await transfer.start(mode, target=target, sourceAgentId="ada")
@@ -33,7 +33,7 @@ async def test_a_transfer_to_an_agent(talk: Parties, mode: str) -> None:
 
 
 async def test_a_conference_with_an_agent(talk: Parties) -> None:
-    """It is a member by name, and finds the conference that it is in; put out, it is in none."""
+    """The agent is a member and finds the conference; after a kick it has none."""
     conference = Conference(talk)
     await conference.add(
         "target", targetExternalNumber=None, targetAgentIds=[BOB], targetAgentNames={BOB: "Bob"}
@@ -51,7 +51,7 @@ async def test_a_conference_with_an_agent(talk: Parties) -> None:
 
 
 async def test_hangup_by_agent_id_ends_the_leg_of_the_agent(talk: Parties) -> None:
-    """By the agent's name, wherever in the call it is."""
+    """A hangup by agent id ends only the leg of the agent."""
     await talk.control("dial", target=f"agent:{BOB}")
     await talk.expect_audio(**all_hear_all("customer", "source", "target"))
     await talk.control("hangup", agentId=BOB)

@@ -1,4 +1,4 @@
-"""Agents on real registrations: presence, what keeps them busy, where they are called."""
+"""Agents with real registrations: presence, busy state and endpoints."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -20,7 +20,7 @@ SALES7 = "/agents/acme/sales7"
 
 @pytest.fixture
 async def sales7(lab: Lab) -> AsyncIterator[Lab]:
-    """Put agent sales7 at 1002's phone, for one test."""
+    """Register agent sales7 at endpoint 1002 for one test."""
     await lab.engine.rpc("PUT", SALES7, {"endpoint": "PJSIP/1002", "name": "Ada"})
     yield lab
     await register(lab.pbx, "1002", free_port(), 0)
@@ -28,21 +28,20 @@ async def sales7(lab: Lab) -> AsyncIterator[Lab]:
 
 
 async def show_agent(lab: Lab, path: str = SALES7) -> dict[str, Any]:
-    """Show an agent."""
     return await lab.engine.rpc("GET", path)
 
 
 async def wait_for_presence(lab: Lab, presence: str, timeout_s: float = 1.0) -> None:
-    """Wait for an agent's presence."""
+    """Wait for the presence of sales7."""
 
-    async def is_so() -> bool:
+    async def has_presence() -> bool:
         return bool((await show_agent(lab))["presence"] == presence)
 
-    await until(is_so, timeout_s=timeout_s, what=f"sales7 to be {presence}")
+    await until(has_presence, timeout_s=timeout_s, what=f"sales7 to be {presence}")
 
 
 async def test_presence_follows_registration(sales7: Lab) -> None:
-    """Within a second of its registration an agent is online, and offline when it is taken back."""
+    """An agent is online within a second of registration, and offline after unregistration."""
     port = free_port()
     await register(sales7.pbx, "1002", port)
     await wait_for_presence(sales7, "online")
@@ -52,7 +51,7 @@ async def test_presence_follows_registration(sales7: Lab) -> None:
 
 
 async def test_presence_is_restored_after_an_outage(sales7: Lab) -> None:
-    """A new engine knows who registered before it; without the PBX nobody knows."""
+    """A new engine reads registrations; without the PBX presence is unknown."""
     await register(sales7.pbx, "1002", free_port())
     await sales7.engine.kill()
     await sales7.ensure_running()
@@ -64,7 +63,7 @@ async def test_presence_is_restored_after_an_outage(sales7: Lab) -> None:
 
 
 async def test_an_agent_is_called_at_the_directory_endpoint(sales7: Lab) -> None:
-    """Agent sales7 is 1002's phone, and busy for as long as the call has it."""
+    """Agent sales7 is called at endpoint 1002, and is busy during the call."""
     async with Phone.agent(sales7.pbx, "1002", after_ms=300) as phone:
         await wait_for_presence(sales7, "online")
         call = await sales7.call(to="agent:sales7", action=_gather())
@@ -78,7 +77,7 @@ async def test_an_agent_is_called_at_the_directory_endpoint(sales7: Lab) -> None
 
 
 async def test_a_call_from_an_agent_makes_the_agent_busy(sales7: Lab) -> None:
-    """A call from 1002's phone is a leg of sales7, who is busy; 1001's is 1001's."""
+    """A call from endpoint 1002 is a leg of sales7, who is busy; 1001 has no such agent."""
     for phone, agent in (("1002", "sales7"), ("1001", "1001")):
         number = await sales7.add_number(_gather())
         async with Phone.calling(sales7.pbx, number, agent=phone) as caller:
@@ -91,7 +90,7 @@ async def test_a_call_from_an_agent_makes_the_agent_busy(sales7: Lab) -> None:
 
 
 async def test_the_trunk_is_not_an_agent(lab: Lab) -> None:
-    """Neither by its name nor by the directory: nothing is dialled."""
+    """The trunk cannot be called as an agent or be set as an endpoint."""
     async with Phone.answering(lab.trunk_port) as phone:
         view = await lab.wait_ended(await lab.call(to="agent:trunk"))
         assert view["status"] == "failed"
@@ -102,10 +101,10 @@ async def test_the_trunk_is_not_an_agent(lab: Lab) -> None:
 
 
 class ShortRegistrationPbx(Pbx):
-    """A PBX that takes registrations of a second."""
+    """A PBX that accepts registrations of one second."""
 
     def prepare(self) -> None:
-        """Allow them."""
+        """Set the minimum expiration."""
         super().prepare()
         file = self.folder / "etc/pjsip.conf"
         aor = "remove_existing = yes\n"
@@ -113,7 +112,7 @@ class ShortRegistrationPbx(Pbx):
 
 
 async def test_an_expired_registration_is_offline(tmp_path: Path) -> None:
-    """An agent whose phone is silent is offline a few seconds after the registration's end."""
+    """An agent is offline a few seconds after its registration expires."""
     async with (
         Valkey(tmp_path / "valkey") as valkey,
         ShortRegistrationPbx(tmp_path / "pbx1") as pbx,

@@ -1,4 +1,4 @@
-"""Conferences on real lines: by tone, who hears whom as members come, go, and are steered."""
+"""Conferences on real calls: who hears whom as members join, leave and are controlled."""
 
 import pytest
 
@@ -13,7 +13,7 @@ FOUR = ("customer", "source", "target", "fourth")
 
 @pytest.fixture
 async def conference(parties: Parties, hooks: WebhookServer) -> Conference:
-    """Let four talk; after the dial /after is asked, which ends the call."""
+    """Connect four members; the action after the dial is /after, which ends the call."""
     await parties.connect(hooks.answers("/after", None))
     conference = Conference(parties)
     for name in FOUR[2:]:
@@ -24,7 +24,7 @@ async def conference(parties: Parties, hooks: WebhookServer) -> Conference:
 
 
 async def test_four_members_hear_one_another(parties: Parties, conference: Conference) -> None:
-    """And nobody itself; then the members are shown."""
+    """Each member hears all others, and the view lists them as connected."""
     await conference.wait_for_state("in-progress")
     members = (await conference.view())["members"]
     assert [each["state"] for each in members] == ["connected"] * 4
@@ -32,7 +32,7 @@ async def test_four_members_hear_one_another(parties: Parties, conference: Confe
 
 
 async def test_a_new_member_is_heard_after_the_answer(parties: Parties) -> None:
-    """While the third rings, the two talk on; asked again, it is not called twice."""
+    """While the third party rings, two talk on; a repeated request does not call it twice."""
     await parties.connect()
     target = await parties.add_phone("target", picks_up=False)
     conference = Conference(parties)
@@ -50,7 +50,7 @@ async def test_a_new_member_is_heard_after_the_answer(parties: Parties) -> None:
 async def test_a_kicked_member_is_hung_up(
     parties: Parties, conference: Conference, name: str
 ) -> None:
-    """Who is put out is hung up, the others go on."""
+    """The kicked member is hung up, and the others continue."""
     view = await conference.kick(name)
     assert next(m for m in view["members"] if m["state"] == "complete")["reason"] == "kicked"
     await parties[name].wait_ended()
@@ -58,7 +58,7 @@ async def test_a_kicked_member_is_hung_up(
 
 
 async def test_a_leaving_member_is_hung_up(parties: Parties, conference: Conference) -> None:
-    """Who leaves is hung up, the others go on; when one is left, the tree goes on."""
+    """A leaving member is hung up; with two left, the conversation continues."""
     await conference.leave("fourth")
     await parties["fourth"].wait_ended()
     await parties.expect_audio(**all_hear_all(*FOUR[:3]))
@@ -69,7 +69,7 @@ async def test_a_leaving_member_is_hung_up(parties: Parties, conference: Confere
 async def test_the_last_member_continues_with_the_tree(
     parties: Parties, conference: Conference, hooks: WebhookServer
 ) -> None:
-    """It is completed, and the dial's action runs on the customer."""
+    """The conference is completed, and the dial's action runs on the customer."""
     for name in FOUR[1:]:
         await parties[name].hang_up()
     await conference.wait_for_state("completed")
@@ -80,7 +80,7 @@ async def test_the_last_member_continues_with_the_tree(
 async def test_the_conference_continues_without_the_main_leg(
     parties: Parties, conference: Conference
 ) -> None:
-    """The others go on without the customer; when one is left, it is hung up."""
+    """The others continue without the customer; the last one is hung up."""
     await parties["customer"].hang_up()
     await parties.expect_audio(**all_hear_all(*FOUR[1:]))
     await conference.kick("fourth")
@@ -91,7 +91,7 @@ async def test_the_conference_continues_without_the_main_leg(
 
 
 async def test_a_muted_member_is_not_heard(parties: Parties, conference: Conference) -> None:
-    """Who is muted is heard by nobody and hears all; who is deaf is heard by all."""
+    """Muted inbound: hears all, not heard; muted outbound: heard by all, hears nothing."""
     leg = await parties.leg("target")
     await parties.control("mute", channelId=leg)
     await parties.expect_audio(**all_hear_all(*FOUR, silent="target"))
@@ -102,7 +102,7 @@ async def test_a_muted_member_is_not_heard(parties: Parties, conference: Confere
 
 
 async def test_a_held_member_hears_music(parties: Parties, conference: Conference) -> None:
-    """Who is held hears music, and the others one another."""
+    """A held member hears music, and the others hear one another."""
     leg = await parties.leg("target")
     await parties.control("hold", channelId=leg)
     await parties.expect_audio(**all_hear_all("customer", "source", "fourth"), target="music")
@@ -113,7 +113,7 @@ async def test_a_held_member_hears_music(parties: Parties, conference: Conferenc
 async def test_only_the_coached_member_hears_the_coach(
     parties: Parties, conference: Conference
 ) -> None:
-    """Only who is coached hears the coach, who hears all; then all hear it again."""
+    """Only the coached member hears the coach, who hears all; then all hear the coach again."""
     for _ in range(2):
         await conference.coach("fourth", "source")
         await parties.expect_audio(
@@ -131,7 +131,7 @@ async def test_only_the_coached_member_hears_the_coach(
 async def test_a_coach_stays_muted_when_the_coached_member_leaves(
     parties: Parties, conference: Conference
 ) -> None:
-    """The coach hears the others, and is heard by nobody until it is unmuted."""
+    """The coach hears the others, and is not heard until it is unmuted."""
     await conference.coach("fourth", "source")
     await parties.expect_audio(customer="source target", source="customer target fourth")
     await parties["source"].hang_up()
@@ -143,7 +143,7 @@ async def test_a_coach_stays_muted_when_the_coached_member_leaves(
 async def test_the_others_continue_when_the_coach_leaves(
     parties: Parties, conference: Conference
 ) -> None:
-    """The others notice nothing."""
+    """The others still hear one another."""
     await conference.coach("fourth", "source")
     await parties.expect_audio(customer="source target", source="customer target fourth")
     await parties["fourth"].hang_up()
@@ -151,7 +151,7 @@ async def test_the_others_continue_when_the_coach_leaves(
 
 
 async def test_a_coach_cannot_be_coached(parties: Parties, conference: Conference) -> None:
-    """That is refused, and nothing changes."""
+    """The request is refused, and nothing changes."""
     await conference.coach("fourth", "source")
     with pytest.raises(RequestError) as refused:
         await conference.coach("target", "fourth")
@@ -165,7 +165,7 @@ async def test_a_coach_cannot_be_coached(parties: Parties, conference: Conferenc
 async def test_the_customer_hears_music_until_the_next_member_answers(
     parties: Parties, sounds: MediaServer, song: bool
 ) -> None:
-    """The source leaves while the target rings: the customer hears music until it answers."""
+    """The source leaves while the target rings; the customer hears music until the answer."""
     await parties.connect()
     target = await parties.add_phone("target", picks_up=False)
     conference = Conference(parties)
@@ -178,7 +178,7 @@ async def test_the_customer_hears_music_until_the_next_member_answers(
 
 
 async def test_a_conference_without_a_new_member_is_completed(parties: Parties) -> None:
-    """The two go on talking, and the conference is completed."""
+    """The two continue, and the conference is completed."""
     await parties.connect()
     await parties.add_refusing("target", 486)
     conference = Conference(parties)

@@ -1,4 +1,4 @@
-"""A party dialled into a live call, and legs hung up one by one; by tone, who hears whom."""
+"""Parties dialled into a live call, and legs hung up one by one, checked by tone."""
 
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
@@ -10,18 +10,17 @@ PROMPT_MS = 3000
 
 
 async def dial(parties: Parties, name: str, *, picks_up: bool = True) -> str:
-    """Call a party in; returns its channel."""
+    """Dial a party into the call; returns its channel id."""
     phone = await parties.add_phone(name, picks_up=picks_up)
     return str((await parties.control("dial", target=phone.address))["channelId"])
 
 
 def prompt(sounds: MediaServer) -> dict[str, object]:
-    """Make a prompt."""
     return {"type": "play", "data": {"audioUrl": sounds.tone(1300, PROMPT_MS)}}
 
 
 async def test_a_party_is_dialled_into_a_conversation(parties: Parties) -> None:
-    """The two talk on while it rings; when it has answered, all hear one another."""
+    """The two talk on while the third rings; after its answer all hear one another."""
     await parties.connect()
     leg = await dial(parties, "target", picks_up=False)
     await parties["target"].wait_ringing()
@@ -38,7 +37,7 @@ async def test_a_party_is_dialled_into_a_conversation(parties: Parties) -> None:
 async def test_a_prompt_restarts_after_a_dialled_party(
     parties: Parties, sounds: MediaServer
 ) -> None:
-    """It is heard until the party answers, and once more from its beginning after the talk."""
+    """The prompt plays until the party answers, and again from its start afterwards."""
     caller = await parties.call_in(await parties.lab.add_number(prompt(sounds)))
     await parties.expect_audio(customer="prompt")
     await dial(parties, "target")
@@ -54,7 +53,7 @@ async def test_a_prompt_restarts_after_a_dialled_party(
 async def test_the_call_ends_with_its_prompt_while_a_party_rings(
     parties: Parties, sounds: MediaServer
 ) -> None:
-    """While the party rings the tree goes on; it is over, and so is the call."""
+    """The tree continues while the party rings; at its end the call ends."""
     caller = await parties.call_in(await parties.lab.add_number(prompt(sounds)))
     await dial(parties, "target", picks_up=False)
     await caller.wait_ended()
@@ -65,7 +64,7 @@ async def test_the_call_ends_with_its_prompt_while_a_party_rings(
 async def test_a_gather_restarts_after_a_dialled_party(
     parties: Parties, hooks: WebhookServer
 ) -> None:
-    """It begins anew after the talk: what was pressed before and during it does not count."""
+    """The gather restarts after the conversation; earlier keys do not count."""
     data = {"maxDigits": 2, "timeout": 5000, "digitTimeout": 5000}
     gather = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     caller = await parties.call_in(await parties.lab.add_number(gather))
@@ -83,7 +82,7 @@ async def test_a_gather_restarts_after_a_dialled_party(
 async def test_a_webhook_answer_runs_after_a_dialled_party(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """The webhook answers during the talk: what it said runs afterwards."""
+    """The webhook answers during the conversation; its action runs afterwards."""
     url = hooks.answers("/next", prompt(sounds), after_ms=1500)
     caller = await parties.call_in(await parties.lab.add_number(url))
     await hooks.wait_for_request("/next")
@@ -96,7 +95,7 @@ async def test_a_webhook_answer_runs_after_a_dialled_party(
 
 
 async def test_the_first_of_two_dialled_parties_wins(parties: Parties) -> None:
-    """The first to answer wins, and the other rings no more."""
+    """The first to answer is bridged, and the other is canceled."""
     source = await parties.add_phone("source", picks_up=False)
     number = await parties.lab.add_number({"type": "dial", "data": {"number": source.address}})
     await parties.call_in(number)
@@ -108,7 +107,7 @@ async def test_the_first_of_two_dialled_parties_wins(parties: Parties) -> None:
 
 
 async def test_one_channel_is_hung_up(parties: Parties) -> None:
-    """One of three goes, the others talk on; then one of two, and what follows the dial runs."""
+    """After one of three is hung up the others talk on; after one of two the call ends."""
     await parties.connect()
     leg = await dial(parties, "target")
     await parties.expect_audio(
@@ -123,7 +122,7 @@ async def test_one_channel_is_hung_up(parties: Parties) -> None:
 
 
 async def test_a_ringing_channel_is_hung_up(parties: Parties) -> None:
-    """It rings no more, and the others notice nothing."""
+    """The ringing party is canceled, and the others still hear each other."""
     await parties.connect()
     leg = await dial(parties, "target", picks_up=False)
     await parties["target"].wait_ringing()
@@ -135,7 +134,7 @@ async def test_a_ringing_channel_is_hung_up(parties: Parties) -> None:
 async def test_the_leg_of_an_agent_is_hung_up(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """The agent is let go, the customer hears what follows."""
+    """The agent is hung up, and the customer continues with the tree."""
     await parties.connect(hooks.answers("/after", prompt(sounds)))
     await parties.control("hangup", agentId="ada")
     await parties["source"].wait_ended()
@@ -144,7 +143,7 @@ async def test_the_leg_of_an_agent_is_hung_up(
 
 
 async def test_the_whole_call_is_hung_up(parties: Parties) -> None:
-    """All are let go; it can be asked for once."""
+    """All legs are hung up."""
     await parties.connect()
     await dial(parties, "target")
     await parties.expect_audio(target="customer source")

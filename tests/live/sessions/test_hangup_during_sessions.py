@@ -1,4 +1,4 @@
-"""A hangup while nobody hears the node; its engine dies before it is done: the next one does it."""
+"""A hangup while no engine reaches the node, whose engine then dies; another executes it."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.harness.until import until
 
 
 async def test_an_accepted_hangup_survives_a_takeover(tmp_path: Path) -> None:
-    """It is in the store when it is granted: the phone is told by whoever can."""
+    """An accepted hangup is stored, so any engine that reaches the node executes it."""
     cluster = Cluster(tmp_path, engines=0)
     ari = cluster.nodes[0].ports.ari
     async with TcpProxy(ari) as one, TcpProxy(ari) as two:
@@ -29,15 +29,19 @@ async def test_an_accepted_hangup_survives_a_takeover(tmp_path: Path) -> None:
             two.restore()
             await phone.wait_ended(20)
             await staying.wait_ended(call)
-            request = [
+            requests = [
                 each
                 for each in await staying.timeline_events(call)
                 if each["type"] == "hangup-requested"
             ]
-            assert len(request) == 1
+            assert len(requests) == 1
             await cluster.wait_empty()
 
 
 async def _wait_for_disconnect(lab: Lab) -> None:
     log = lab.engine.log
-    await until(lambda: "node disconnected" in log.read_text(), timeout_s=20, what="it to notice")
+    await until(
+        lambda: "node disconnected" in log.read_text(),
+        timeout_s=20,
+        what="the disconnect to be logged",
+    )

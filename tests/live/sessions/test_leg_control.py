@@ -1,4 +1,4 @@
-"""Legs of a live call are silenced, held, called in and hung up; by tone, who hears whom."""
+"""Mute and hold of legs of a live call, checked by tone."""
 
 import pytest
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
@@ -8,11 +8,10 @@ from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.parties import Parties
 
-SOON_MS = 2_000  # for a machine that does other things too: `make bench` measures
+SOON_MS = 2_000  # tolerates a busy machine; `make bench` measures
 
 
 async def mute(parties: Parties, name: str, direction: str) -> None:
-    """Mute a party."""
     view = await parties.control("mute", channelId=await parties.leg(name), direction=direction)
     assert direction in {each.get("muted") for each in view["legs"]}
 
@@ -24,7 +23,7 @@ async def mute(parties: Parties, name: str, direction: str) -> None:
 async def test_mute_in_a_conversation(
     parties: Parties, direction: str, customer: str, source: str
 ) -> None:
-    """In: the leg is not heard; out: it hears nobody; both. Twice is once; unmute ends it."""
+    """in: the leg is not heard; out: it hears nothing; both. Requests are idempotent."""
     await parties.connect()
     leg = await parties.leg("customer")
     for _ in range(2):
@@ -36,7 +35,7 @@ async def test_mute_in_a_conversation(
 
 
 async def test_a_mute_takes_effect_at_once(parties: Parties) -> None:
-    """The last that is heard of who is muted came before the request, or hardly after it."""
+    """Audio of a muted leg ends right after the request."""
     await parties.connect()
     requested_ms = now_ms()
     await mute(parties, "customer", "in")
@@ -45,7 +44,7 @@ async def test_a_mute_takes_effect_at_once(parties: Parties) -> None:
 
 
 async def test_a_mute_replaces_the_previous_direction(parties: Parties) -> None:
-    """A mute in another direction takes the place of the one before."""
+    """A mute in another direction replaces the previous one."""
     await parties.connect()
     await mute(parties, "customer", "both")
     await mute(parties, "customer", "out")
@@ -53,7 +52,7 @@ async def test_a_mute_replaces_the_previous_direction(parties: Parties) -> None:
 
 
 async def test_mute_during_a_prompt(parties: Parties, sounds: MediaServer) -> None:
-    """A leg that is to hear nothing is spared the prompt at once, and hears it on afterwards."""
+    """A leg muted outbound does not hear the prompt, which continues after unmute."""
     await parties.call_in(await parties.lab.add_number(play(sounds, 6000)))
     await parties.expect_audio(customer="prompt")
     requested_ms = now_ms()
@@ -69,7 +68,7 @@ async def test_mute_during_a_prompt(parties: Parties, sounds: MediaServer) -> No
 async def test_mute_during_a_gather(
     parties: Parties, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
-    """Who is muted in a gather's prompt is not heard by anybody anyhow: prompt and keys count."""
+    """Inbound mute affects neither the prompt nor the keys of a gather."""
     data = {"audioUrl": sounds.tone(1300, 6000), "maxDigits": 1}
     gather = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     await parties.call_in(await parties.lab.add_number(gather))
@@ -81,7 +80,7 @@ async def test_mute_during_a_gather(
 
 
 async def test_hold_in_a_conversation(parties: Parties) -> None:
-    """Who is held hears music, the other nothing; unhold joins them. Twice is once."""
+    """The held leg hears music, the other silence; unhold reconnects. Requests are idempotent."""
     await parties.connect()
     for name, other in (("customer", "source"), ("source", "customer")):
         leg = await parties.leg(name)
@@ -94,7 +93,7 @@ async def test_hold_in_a_conversation(parties: Parties) -> None:
 
 
 async def test_both_on_hold(parties: Parties) -> None:
-    """Both are held and hear music; each comes back by itself."""
+    """Both hear music, and each is unheld separately."""
     await parties.connect()
     for name in ("customer", "source"):
         await parties.control("hold", channelId=await parties.leg(name))
@@ -106,7 +105,7 @@ async def test_both_on_hold(parties: Parties) -> None:
 
 
 async def test_hold_during_a_prompt(parties: Parties, sounds: MediaServer) -> None:
-    """Music instead of the prompt, which then goes on: in all it is heard for its length, once."""
+    """Music interrupts the prompt, which resumes; in total it plays once."""
     caller = await parties.call_in(await parties.lab.add_number(play(sounds, 4000)))
     await parties.expect_audio(customer="prompt")
     leg = await parties.leg("customer")
@@ -123,7 +122,7 @@ async def test_hold_during_a_prompt(parties: Parties, sounds: MediaServer) -> No
 
 
 async def test_hold_during_a_gather(parties: Parties, hooks: WebhookServer) -> None:
-    """Its clocks stand still and keys count for nothing; after unhold they count."""
+    """During hold the timeouts pause and keys are ignored; after unhold keys count."""
     data = {"maxDigits": 1, "timeout": 2500}
     gather = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     caller = await parties.call_in(await parties.lab.add_number(gather))
@@ -144,5 +143,4 @@ async def test_hold_during_a_gather(parties: Parties, hooks: WebhookServer) -> N
 
 
 def play(sounds: MediaServer, length_ms: int) -> object:
-    """Make a prompt."""
     return {"type": "play", "data": {"audioUrl": sounds.tone(1300, length_ms)}}

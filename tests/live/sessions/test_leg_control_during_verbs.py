@@ -1,4 +1,4 @@
-"""Legs silenced and held while something else is done with them: it acts at once all the same."""
+"""Mute and hold of legs during dials and transfers take effect at once."""
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.monotonic import now_ms
@@ -9,7 +9,7 @@ from tests.live.sessions.test_transfers import assert_handed_over, wait_for_ring
 
 
 async def start_ringing(parties: Parties, mode: str = "attended", **more: object) -> Transfer:
-    """Let a transfer's target ring."""
+    """Start a transfer and wait until the target rings."""
     await parties.connect()
     target = await parties.add_phone("target", picks_up=False)
     transfer = Transfer(parties)
@@ -19,12 +19,12 @@ async def start_ringing(parties: Parties, mode: str = "attended", **more: object
 
 
 async def control_leg(parties: Parties, operation: str, name: str, **more: object) -> None:
-    """Do something with a party."""
+    """Send a control request for a party."""
     await parties.control(operation, channelId=await parties.leg(name), **more)
 
 
 async def test_hold_while_a_dial_rings(parties: Parties) -> None:
-    """Music instead of ringing; unhold brings it back; held, the caller waits after the answer."""
+    """Music replaces ringing until unhold; a held caller hears music also after the answer."""
     source = await parties.add_phone("source", picks_up=False)
     dial = {"type": "dial", "data": {"number": source.address}}
     await parties.call_in(await parties.lab.add_number(dial))
@@ -42,7 +42,7 @@ async def test_hold_while_a_dial_rings(parties: Parties) -> None:
 
 
 async def test_mute_while_a_dial_rings(parties: Parties) -> None:
-    """Who hears nothing hears no ringing; in the conversation it is so still."""
+    """A leg muted outbound hears no ringing, and stays muted in the conversation."""
     source = await parties.add_phone("source", picks_up=False)
     dial = {"type": "dial", "data": {"number": source.address}}
     await parties.call_in(await parties.lab.add_number(dial))
@@ -54,7 +54,7 @@ async def test_mute_while_a_dial_rings(parties: Parties) -> None:
 
 
 async def test_hold_while_a_transfer_rings(parties: Parties) -> None:
-    """The source on hold hears music; the target's answer finds it so, until it is back."""
+    """The held source hears music, also after the target's answer, until unhold."""
     await start_ringing(parties)
     await control_leg(parties, "hold", "source")
     await parties.expect_audio(source="music", customer="music")
@@ -65,7 +65,7 @@ async def test_hold_while_a_transfer_rings(parties: Parties) -> None:
 
 
 async def test_mute_in_a_consultation(parties: Parties) -> None:
-    """A target that is muted stays so when the customer is handed over."""
+    """A muted target stays muted when the transfer is completed."""
     transfer = await start_ringing(parties)
     await parties["target"].pick_up()
     await parties.expect_audio(source="target", target="source", customer="music")
@@ -78,7 +78,7 @@ async def test_mute_in_a_consultation(parties: Parties) -> None:
 
 
 async def test_hold_and_mute_with_custom_hold_music(parties: Parties, sounds: MediaServer) -> None:
-    """On hold it is heard on; who waits with it is muted at once, and hears it again afterwards."""
+    """Custom music continues on hold, stops on mute and resumes after unmute."""
     await start_ringing(parties, "blind", mohAudioUrl=sounds.tone(1550, 500))
     await control_leg(parties, "hold", "customer")
     await parties.expect_audio(customer="song")

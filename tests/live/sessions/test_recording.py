@@ -1,4 +1,4 @@
-"""Recordings on real lines: who is heard on which side, and when nothing is."""
+"""Recordings of real calls: who is on which side, and pauses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ from tests.harness.servers.engine import RequestError
 
 
 async def test_both_sides_are_recorded_separately(lab: Lab) -> None:
-    """The caller is on the left, what it hears on the right; its length is told."""
+    """The caller is on the left, what it hears on the right; the event has the length."""
     async with recorded_call(lab) as (call, caller, _far):
         await caller.hang_up()
         found = await wait_for_recording(lab, call)
@@ -32,23 +32,25 @@ async def test_both_sides_are_recorded_separately(lab: Lab) -> None:
     assert found.heard_ms(LEFT, CALLEE_HZ) == 0
     assert found.heard_ms(RIGHT, CALLEE_HZ) >= 500
     assert found.heard_ms(RIGHT, CALLER_HZ) == 0
-    assert found.spans(RIGHT, 440)[0][0] <= STEP_MS, "recorded from the answer on: it rings"
+    assert found.spans(RIGHT, 440)[0][0] <= STEP_MS, (
+        "the recording starts at the answer, while it rings"
+    )
     assert found.length_ms == approx(result["recordingDuration"] * 1000, abs=500)
 
 
 async def test_an_outbound_call_is_recorded(lab: Lab) -> None:
-    """The guide's form of recordCall; a party that is called stands on the left."""
+    """With recordCall as an object; the called party is on the left."""
     async with Phone.answering(lab.trunk_port, tone_hz=CALLEE_HZ) as far:
         action = {"type": "say", "data": {"text": "Press any key."}}
         call = await lab.call(to="+4722222222", action=action, recordCall={"enable": True})
         await far.wait_ended()
         found = await wait_for_recording(lab, call)
     assert found.heard_ms(LEFT, CALLEE_HZ) >= found.length_ms - 2 * STEP_MS
-    assert found.sides[RIGHT].any(), "what was said to it"
+    assert found.sides[RIGHT].any(), "audio sent to the leg"
 
 
 async def test_a_pause_is_silence(lab: Lab) -> None:
-    """Both sides are silent for as long as it is paused; time goes on."""
+    """Both sides are silent during a pause; the time axis continues."""
     async with recorded_call(lab) as (call, caller, far):
         recording = f"/calls/{call}/recording"
         view = await lab.engine.rpc("POST", f"{recording}/pause", {})
@@ -67,7 +69,7 @@ async def test_a_pause_is_silence(lab: Lab) -> None:
 
 
 async def test_a_recording_is_started_and_stopped(lab: Lab) -> None:
-    """On request, in the midst of a call; what lies between two pieces is silence."""
+    """Recording starts and stops during a call; the gap is silence."""
     async with recorded_call(lab, recordCall=False) as (call, caller, far):
         recording = f"/calls/{call}/recording"
         for operation in ("start", "stop", "start"):
@@ -77,11 +79,11 @@ async def test_a_recording_is_started_and_stopped(lab: Lab) -> None:
         found = await wait_for_recording(lab, call)
     first, second = found.spans(LEFT, CALLER_HZ)
     assert second[0] - first[1] == approx(900, abs=300)
-    assert found.heard_ms(RIGHT, 440) == 0, "it did not ring any more"
+    assert found.heard_ms(RIGHT, 440) == 0, "it no longer rings"
 
 
 async def test_a_transfer_is_recorded_to_its_end(parties: Parties, lab: Lab) -> None:
-    """When the caller hands the call over and goes, the one who stays is recorded from then on."""
+    """After the transfer the recording continues on the remaining leg."""
     source, target = await parties.add_phone("source"), await parties.add_phone("target")
     customer = await parties.add_phone("customer")
     action = {"type": "dial", "data": {"number": customer.address}}
@@ -102,7 +104,7 @@ async def test_a_transfer_is_recorded_to_its_end(parties: Parties, lab: Lab) -> 
 
 @pytest.mark.parametrize("value", ["yes", 1, {"enabled": True}, {"enable": "true"}, [True]])
 async def test_an_invalid_record_call_value_is_refused(lab: Lab, value: object) -> None:
-    """The wish is a boolean, or an object with enable."""
+    """The value must be a boolean or an object with enable."""
     with pytest.raises(RequestError) as refused:
         await lab.call(to="+4722222222", recordCall=value)
     assert refused.value.status == 400
@@ -116,7 +118,7 @@ async def test_an_invalid_record_call_value_is_refused(lab: Lab, value: object) 
 async def test_an_impossible_recording_action_is_refused(
     lab: Lab, path: str, status: int, code: str
 ) -> None:
-    """A call that is not recorded can't be paused."""
+    """Pause and stop need a recording; an unknown action gets 404."""
     async with recorded_call(lab, recordCall=False) as (call, caller, _far):
         with pytest.raises(RequestError) as refused:
             await lab.engine.rpc("POST", f"/calls/{call}/recording/{path}", {})

@@ -1,4 +1,4 @@
-"""A phone's own REFER: to a number it is a blind transfer; one with Replaces is declined."""
+"""REFER by a phone: to a number it is a blind transfer; with Replaces it is declined."""
 
 import pytest
 
@@ -16,19 +16,19 @@ NUMBER = "<sip:+15550100@127.0.0.1>"
 
 @pytest.fixture
 async def talk(parties: Parties, hooks: WebhookServer) -> Parties:
-    """Let customer and source talk; afterwards /after is asked, which ends the call."""
+    """Connect customer and source; the next action is /after, which ends the call."""
     await parties.connect(hooks.answers("/after", None))
     return parties
 
 
 def refer_results(phone: Phone) -> list[str]:
-    """List what a phone was told of its REFER, as SIP status lines."""
+    """Return the SIP status lines that a phone received about its REFER."""
     result = [m.text for m in phone.messages if m.method == "NOTIFY" and not m.status]
     return [line.strip() for text in result for line in text.splitlines() if _is_status(line)]
 
 
 def refer_statuses(phone: Phone) -> list[int]:
-    """List what a phone's REFER was answered."""
+    """Return the response codes of a phone's REFER."""
     return [m.status for m in phone.messages if m.method == "REFER" and m.status]
 
 
@@ -37,7 +37,7 @@ def _is_status(line: str) -> bool:
 
 
 async def test_a_refer_to_a_number_is_a_blind_transfer(talk: Parties) -> None:
-    """The phone is told 200 and let go; the customer hears music, then the number."""
+    """The phone gets 200 and is hung up; the customer hears music, then the target."""
     target = await talk.add_phone("target", picks_up=False, port=talk.lab.trunk_port)
     talk["source"].refer(NUMBER)
     await talk["source"].wait_ended()
@@ -52,7 +52,7 @@ async def test_a_refer_to_a_number_is_a_blind_transfer(talk: Parties) -> None:
 
 
 async def test_the_first_called_party_can_refer(parties: Parties) -> None:
-    """The phone's leg was the one that the tree ran on: the call goes on without it."""
+    """The leg that ran the tree leaves; the call continues without it."""
     await parties.connect_from_source()
     await parties.add_phone("target", port=parties.lab.trunk_port)
     parties["source"].refer(NUMBER)
@@ -62,7 +62,7 @@ async def test_the_first_called_party_can_refer(parties: Parties) -> None:
 
 
 async def test_a_refer_during_a_prompt_is_declined(parties: Parties, sounds: MediaServer) -> None:
-    """Nobody talks to the phone who could be handed over: it is declined, the prompt goes on."""
+    """Without a connected party REFER is declined, and the prompt continues."""
     prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 4000)}}
     source = await parties.add_phone("source")
     parties.call = await parties.lab.call(to=source.address, action=prompt)
@@ -77,7 +77,7 @@ async def test_a_refer_during_a_prompt_is_declined(parties: Parties, sounds: Med
 async def test_a_refer_to_a_busy_number_continues_the_tree(
     talk: Parties, hooks: WebhookServer
 ) -> None:
-    """The phone is gone by then: the tree goes on after the dial."""
+    """The phone has left already; the tree continues after the dial."""
     await talk.add_refusing("target", 486, port=talk.lab.trunk_port)
     talk["source"].refer(NUMBER)
     await talk["source"].wait_ended()
@@ -86,7 +86,7 @@ async def test_a_refer_to_a_busy_number_continues_the_tree(
 
 
 async def test_a_refer_with_replaces_is_declined(talk: Parties) -> None:
-    """It is declined with 603, and the two talk on."""
+    """REFER gets 603, and the two talk on."""
     replaced = "?Replaces=abc%40127.0.0.1%3Bto-tag%3D1%3Bfrom-tag%3D2"
     talk["source"].refer(NUMBER.replace(">", f"{replaced}>"))
     await until(lambda: bool(refer_results(talk["source"])), what="the answer to REFER")
@@ -95,7 +95,7 @@ async def test_a_refer_with_replaces_is_declined(talk: Parties) -> None:
 
 
 async def test_a_refer_from_the_trunk_is_declined(two: TwoNodes) -> None:
-    """As a node is installed, whoever is behind the trunk is declined by Asterisk itself."""
+    """In the standard configuration Asterisk declines REFER from the trunk."""
     async with Phone.answering(free_port(), tone_hz=400) as phone:
         call = await two.call(to=phone.address)
         await two.wait_answered(call)
@@ -106,7 +106,7 @@ async def test_a_refer_from_the_trunk_is_declined(two: TwoNodes) -> None:
 
 
 async def test_a_refer_in_a_conference_is_declined(talk: Parties) -> None:
-    """There is no customer to be handed over: it is declined, and all talk on."""
+    """REFER is declined, and all members talk on."""
     target = await talk.add_phone("target")
     await talk.control("dial", target=target.address)
     await talk.expect_audio(

@@ -1,4 +1,4 @@
-"""Transfers that end otherwise: nobody is left in silence, and it is told why."""
+"""Transfers that fail or are canceled: no party is left in silence, and the reason is reported."""
 
 import pytest
 
@@ -10,13 +10,13 @@ from tests.live.sessions.test_transfers import wait_for_ringback
 
 @pytest.fixture
 async def talk(parties: Parties, hooks: WebhookServer) -> Parties:
-    """Let customer and source talk; afterwards /after is asked, which ends the call."""
+    """Connect customer and source; the next action is /after, which ends the call."""
     await parties.connect(hooks.answers("/after", None))
     return parties
 
 
 async def start_ringing(parties: Parties, mode: str = "attended", **more: object) -> Transfer:
-    """Let the target ring."""
+    """Start a transfer and wait until the target rings."""
     target = await parties.add_phone("target", picks_up=False)
     transfer = Transfer(parties)
     await transfer.start(mode, **more)
@@ -25,7 +25,7 @@ async def start_ringing(parties: Parties, mode: str = "attended", **more: object
 
 
 async def start_answered(parties: Parties) -> Transfer:
-    """Let source and target talk."""
+    """Start a transfer and let the target answer."""
     transfer = await start_ringing(parties)
     await parties["target"].pick_up()
     await parties.expect_audio(source="target", target="source", customer="music")
@@ -33,18 +33,18 @@ async def start_answered(parties: Parties) -> Transfer:
 
 
 async def assert_reconnected(parties: Parties) -> None:
-    """See that source and customer hear each other as before."""
+    """Assert that source and customer hear each other."""
     await parties.expect_audio(customer="source", source="customer")
 
 
 async def assert_tree_continues(parties: Parties, hooks: WebhookServer, status: str) -> None:
-    """See that the tree goes on after the dial, and is told why; here it ends."""
+    """Assert that the tree continues after the dial with this status."""
     assert (await hooks.wait_for_request("/after")).body["dial"]["status"] == status
     await parties["customer"].wait_ended()
 
 
 async def test_canceling_while_ringing_reconnects(talk: Parties) -> None:
-    """The target stops ringing, the two are together again."""
+    """The target stops ringing, and customer and source are reconnected."""
     transfer = await start_ringing(talk)
     view = await transfer.cancel()
     assert (view["state"], view["reason"], view["endedBy"]) == ("canceled", "source_cancel", "ada")
@@ -54,7 +54,7 @@ async def test_canceling_while_ringing_reconnects(talk: Parties) -> None:
 
 
 async def test_canceling_after_the_answer_reconnects(talk: Parties) -> None:
-    """The target is hung up."""
+    """The target is hung up, and customer and source are reconnected."""
     transfer = await start_answered(talk)
     await transfer.cancel()
     await talk["target"].wait_ended()
@@ -64,7 +64,7 @@ async def test_canceling_after_the_answer_reconnects(talk: Parties) -> None:
 async def test_canceling_a_blind_transfer_continues_the_tree(
     talk: Parties, hooks: WebhookServer
 ) -> None:
-    """The source hung up: the tree goes on."""
+    """The source has left, so the tree continues."""
     transfer = await start_ringing(talk, "blind")
     await transfer.cancel()
     await talk["target"].wait_ended()
@@ -81,7 +81,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("status", "reason"), [each[:2] for each in REFUSALS])
 async def test_a_refusal_by_the_target_reconnects(talk: Parties, status: int, reason: str) -> None:
-    """Source and customer are together again."""
+    """Source and customer are reconnected."""
     await talk.add_refusing("target", status)
     transfer = Transfer(talk)
     await transfer.start()
@@ -93,7 +93,7 @@ async def test_a_refusal_by_the_target_reconnects(talk: Parties, status: int, re
 async def test_a_refused_blind_transfer_continues_the_tree(
     talk: Parties, hooks: WebhookServer, status: int, reason: str, result: str
 ) -> None:
-    """The customer goes on with what follows the dial."""
+    """The customer continues after the dial."""
     await talk.add_refusing("target", status)
     transfer = Transfer(talk)
     await transfer.start("blind")
@@ -102,7 +102,7 @@ async def test_a_refused_blind_transfer_continues_the_tree(
 
 
 async def test_an_unanswered_transfer_reconnects(talk: Parties) -> None:
-    """After the timeout it rings no more."""
+    """After the timeout the target is canceled."""
     transfer = await start_ringing(talk, timeout=1)
     await transfer.wait_for_state("failed", "target_no_answer")
     await talk["target"].wait_ended()
@@ -112,14 +112,14 @@ async def test_an_unanswered_transfer_reconnects(talk: Parties) -> None:
 async def test_an_unanswered_blind_transfer_continues_the_tree(
     talk: Parties, hooks: WebhookServer
 ) -> None:
-    """The tree goes on."""
+    """The customer continues after the dial."""
     transfer = await start_ringing(talk, "blind", timeout=1)
     await transfer.wait_for_state("failed", "target_no_answer")
     await assert_tree_continues(talk, hooks, "no-answer")
 
 
 async def test_a_target_hangup_after_the_answer_reconnects(talk: Parties) -> None:
-    """The source has the customer back."""
+    """Source and customer are reconnected."""
     transfer = await start_answered(talk)
     await talk["target"].hang_up()
     await transfer.wait_for_state("failed", "target_hangup")
@@ -128,7 +128,7 @@ async def test_a_target_hangup_after_the_answer_reconnects(talk: Parties) -> Non
 
 @pytest.mark.parametrize("state", ["ringing", "answered"])
 async def test_a_customer_hangup_ends_the_call(talk: Parties, state: str) -> None:
-    """The call was the customer's: all is over."""
+    """The customer's leg is the main leg, so all legs end."""
     transfer = await (start_answered(talk) if state == "answered" else start_ringing(talk))
     await talk["customer"].hang_up()
     await transfer.wait_for_state("abandoned", "customer_hangup")
@@ -137,7 +137,7 @@ async def test_a_customer_hangup_ends_the_call(talk: Parties, state: str) -> Non
 
 
 async def test_a_customer_hangup_ends_the_call_of_an_agent(parties: Parties) -> None:
-    """The call was the agent's, who is let go with the target."""
+    """The agent's leg is the main leg; agent and target are hung up."""
     await parties.connect_from_source()
     transfer = await start_answered(parties)
     await parties["customer"].hang_up()
@@ -147,7 +147,7 @@ async def test_a_customer_hangup_ends_the_call_of_an_agent(parties: Parties) -> 
 
 
 async def test_a_held_customer_stays_held_after_a_failed_transfer(talk: Parties) -> None:
-    """A customer who was on hold before is so after a transfer that fails."""
+    """A customer on hold stays on hold after a failed transfer."""
     leg = await talk.leg("customer")
     await talk.control("hold", channelId=leg)
     await talk.expect_audio(customer="music", source="")
@@ -160,7 +160,7 @@ async def test_a_held_customer_stays_held_after_a_failed_transfer(talk: Parties)
 
 
 async def test_a_completed_transfer_takes_the_customer_off_hold(talk: Parties) -> None:
-    """A transfer that is completed takes the customer off hold."""
+    """A completed transfer takes the customer off hold."""
     await talk.control("hold", channelId=await talk.leg("customer"))
     transfer = await start_answered(talk)
     await transfer.complete()

@@ -1,4 +1,4 @@
-"""Transfers on real lines: in each state, by tone, who hears whom; and how they are completed."""
+"""Transfers on real calls: who hears whom in each state, and how they complete."""
 
 import pytest
 
@@ -8,12 +8,12 @@ from tests.harness.phones.parties import Parties
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.sessions import Transfer
 
-SOON_MS = 2_000  # for a machine that does other things too: `make bench` measures
+SOON_MS = 2_000  # tolerates a busy machine; `make bench` measures
 
 
 @pytest.fixture
 async def talk(parties: Parties) -> Parties:
-    """Let customer and source talk, with a target that answers when it is told."""
+    """Connect customer and source; the target answers on `pick_up`."""
     await parties.connect()
     await parties.add_phone("target", picks_up=False)
     return parties
@@ -21,7 +21,7 @@ async def talk(parties: Parties) -> Parties:
 
 @pytest.fixture
 async def attended(talk: Parties) -> Transfer:
-    """Let the target of an attended transfer ring."""
+    """Start an attended transfer and wait until the target rings."""
     transfer = Transfer(talk)
     await transfer.start()
     await wait_for_ringback(talk["target"], transfer)
@@ -30,7 +30,7 @@ async def attended(talk: Parties) -> Transfer:
 
 @pytest.fixture
 async def answered(talk: Parties, attended: Transfer) -> Transfer:
-    """Let the target have answered."""
+    """Let the target answer."""
     await talk["target"].pick_up()
     await attended.wait_for_state("answered")
     await talk.expect_audio(source="target", target="source", customer="music")
@@ -38,13 +38,13 @@ async def answered(talk: Parties, attended: Transfer) -> Transfer:
 
 
 async def wait_for_ringback(target: Phone, transfer: Transfer) -> None:
-    """Wait until the target rings, and the engine knows."""
+    """Wait until the target rings and the engine has the state."""
     await target.wait_ringing()
     await transfer.wait_for_state("ringback")
 
 
 async def assert_handed_over(parties: Parties) -> None:
-    """See that customer and target hear each other, the source gone, and both go when one does."""
+    """Assert that customer and target talk without the source, and end together."""
     await parties["source"].wait_ended()
     await parties.expect_audio(customer="target", target="customer")
     await parties["target"].hang_up()
@@ -52,7 +52,7 @@ async def assert_handed_over(parties: Parties) -> None:
 
 
 async def test_an_attended_transfer_is_completed(talk: Parties, attended: Transfer) -> None:
-    """Ringing for the source, music for the customer; source and target; customer and target."""
+    """The source hears ringing, then the target; the customer hears music, then the target."""
     await talk.expect_audio(source="ringing", customer="music", target="")
     await talk["target"].pick_up()
     await talk.expect_audio(source="target", target="source", customer="music")
@@ -66,7 +66,7 @@ async def test_an_attended_transfer_is_completed(talk: Parties, attended: Transf
 
 
 async def test_repeated_requests_change_nothing(talk: Parties, answered: Transfer) -> None:
-    """Begun again it is the same session, and completed again it stays as it is."""
+    """Repeated start, complete and cancel requests return the same session."""
     session = answered.id
     assert (await answered.start())["transferSessionId"] == session
     first = await answered.complete()
@@ -78,14 +78,14 @@ async def test_repeated_requests_change_nothing(talk: Parties, answered: Transfe
 async def test_a_source_hangup_after_the_answer_completes(
     talk: Parties, answered: Transfer
 ) -> None:
-    """That completes it."""
+    """The transfer is completed."""
     await talk["source"].hang_up()
     await answered.wait_for_state("completed", "source_hangup_intentional")
     await assert_handed_over(talk)
 
 
 async def test_completing_while_ringing_makes_it_blind(talk: Parties, attended: Transfer) -> None:
-    """The source is let go and the customer waits with music: a blind transfer."""
+    """The source is hung up, and the customer hears music until the target answers."""
     await attended.complete()
     await talk["source"].wait_ended()
     await talk.expect_audio(customer="music")
@@ -97,7 +97,7 @@ async def test_completing_while_ringing_makes_it_blind(talk: Parties, attended: 
 async def test_a_source_hangup_while_ringing_makes_it_blind(
     talk: Parties, attended: Transfer
 ) -> None:
-    """The same, without being asked."""
+    """The hangup has the same effect as completing."""
     await talk["source"].hang_up()
     await talk.expect_audio(customer="music")
     await talk["target"].pick_up()
@@ -121,7 +121,7 @@ async def test_a_blind_transfer_connects_the_target(talk: Parties) -> None:
 async def test_custom_hold_music_plays_until_the_target_answers(
     talk: Parties, sounds: MediaServer, mode: str
 ) -> None:
-    """The customer hears it round and round instead of the usual, until the target is there."""
+    """The customer hears the custom music in a loop until the target answers."""
     transfer = Transfer(talk)
     await transfer.start(mode, mohAudioUrl=sounds.tone(1550, 500))
     await wait_for_ringback(talk["target"], transfer)
@@ -137,7 +137,7 @@ async def test_custom_hold_music_plays_until_the_target_answers(
 async def test_an_agent_who_called_transfers_the_customer(
     parties: Parties, hooks: WebhookServer, mode: str
 ) -> None:
-    """The source is the leg that the tree ran on: afterwards it runs on the customer."""
+    """The tree ran on the leg of the source; afterwards it runs on the customer."""
     then = {"type": "gather", "data": {"maxDigits": 1}, "action": hooks.answers("/result", None)}
     await parties.connect_from_source(then)
     await parties.add_phone("target", picks_up=False)
