@@ -1,12 +1,14 @@
 """The table of RPC operations: the server routes them, the OpenAPI document lists them."""
 
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
 
-from wire import consumer_groups, control, rpc, views
+from wire import control, rpc, views
 from wire.agents import Agent, Agents, AgentView
 from wire.callbacks import CallbackView, DeadLetters, PutCallback, Resend, Resent
+from wire.consumer_groups import Acknowledged, AcknowledgeEvents, EventBatch, EventGroups
 from wire.control import ConferenceView, TransferView
 from wire.dial_policy import (
     AccountDialPolicy,
@@ -17,7 +19,7 @@ from wire.dial_policy import (
 )
 from wire.flow import FlowDocument
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
-from wire.views import CallRecordings, Calls, CallView, Timeline
+from wire.views import CallView
 
 _CALL = "/calls/{call}"
 _TRANSFER = f"{_CALL}/transfers/{{session}}"
@@ -27,6 +29,8 @@ _FLOW = "/flows/{account}/{flow}"
 _REQUEST = "/requests/{account}/{request}"
 _CALLBACK = "/callbacks/{account}"
 _TERMS = "/terms/{account}"
+_DNC = f"{_TERMS}/dnc"
+_READ_EVENTS = "Stream call events (text/event-stream), or read a batch for a consumer group"
 
 
 class Operation(Struct, frozen=True):
@@ -36,42 +40,38 @@ class Operation(Struct, frozen=True):
     path: str
     handler: str
     summary: str
-    request: Any = None
     response: Any = None
+    request: Any = None
     status: int = 200
 
 
+_get = partial(Operation, "get")
+_post = partial(Operation, "post")
+_patch = partial(Operation, "patch")
+_put = partial(Operation, "put")
+_delete = partial(Operation, "delete")
+
 CALLS = (
-    Operation("post", "/calls", "originate", "Start a call", rpc.Originate, rpc.Started, 201),
-    Operation("get", "/calls", "list", "List the live calls", None, Calls),
-    Operation("get", _CALL, "get", "Show a call", None, CallView),
-    Operation("get", f"{_CALL}/timeline", "timeline", "Show a call's timeline", None, Timeline),
+    _post("/calls", "originate", "Start a call", rpc.Started, rpc.Originate, 201),
+    _get("/calls", "list", "List the live calls", views.Calls),
+    _get(_CALL, "get", "Show a call", CallView),
+    _get(f"{_CALL}/timeline", "timeline", "Show a call's timeline", views.Timeline),
 )
 AUDIT = (
-    Operation("get", f"{_CALL}/replay", "replay", "Audit a call's log", None, views.Replay),
-    Operation(
-        "get", "/calls/ended", "ended", "List the latest ended calls", None, views.EndedCalls
-    ),
+    _get(f"{_CALL}/replay", "replay", "Audit a call's log", views.Replay),
+    _get("/calls/ended", "ended", "List the latest ended calls", views.EndedCalls),
 )
 CONTROL = (
-    Operation("post", f"{_CALL}/mute", "mute", "Mute a leg", control.MuteLeg, CallView),
-    Operation("post", f"{_CALL}/unmute", "unmute", "Unmute a leg", control.LegControl, CallView),
-    Operation("post", f"{_CALL}/hold", "hold", "Put a leg on hold", control.LegControl, CallView),
-    Operation(
-        "post", f"{_CALL}/unhold", "unhold", "Take a leg off hold", control.LegControl, CallView
-    ),
-    Operation(
-        "post", f"{_CALL}/dial", "dial", "Dial a party in", control.DialInto, control.DialedLeg
-    ),
-    Operation(
-        "post", f"{_CALL}/hangup", "hangup", "Hang up a call or leg", control.HangupCall, CallView
-    ),
+    _post(f"{_CALL}/mute", "mute", "Mute a leg", CallView, control.MuteLeg),
+    _post(f"{_CALL}/unmute", "unmute", "Unmute a leg", CallView, control.LegControl),
+    _post(f"{_CALL}/hold", "hold", "Put a leg on hold", CallView, control.LegControl),
+    _post(f"{_CALL}/unhold", "unhold", "Take a leg off hold", CallView, control.LegControl),
+    _post(f"{_CALL}/dial", "dial", "Dial a party in", control.DialedLeg, control.DialInto),
+    _post(f"{_CALL}/hangup", "hangup", "Hang up a call or leg", CallView, control.HangupCall),
 )
 RECORDING = tuple(
-    Operation(
-        "post", f"{_CALL}/recording/{action}", action, summary, control.CallControl, CallRecordings
-    )
-    for action, summary in (
+    _post(f"{_CALL}/recording/{action}", action, text, views.CallRecordings, control.CallControl)
+    for action, text in (
         ("start", "Start recording a call"),
         ("pause", "Pause a recording (it continues with silence)"),
         ("resume", "Resume a recording"),
@@ -79,137 +79,85 @@ RECORDING = tuple(
     )
 )
 TRANSFERS = (
-    Operation(
-        "post",
-        f"{_CALL}/transfers",
-        "start",
-        "Start a transfer",
-        control.InitTransfer,
-        TransferView,
-    ),
-    Operation("get", _TRANSFER, "get", "Show a transfer", None, TransferView),
-    Operation(
-        "post",
-        f"{_TRANSFER}/complete",
-        "complete",
-        "Complete a transfer",
-        control.CompleteTransfer,
-        TransferView,
-    ),
-    Operation(
-        "post",
-        f"{_TRANSFER}/cancel",
-        "cancel",
-        "Cancel a transfer",
-        control.CancelTransfer,
-        TransferView,
+    _post(f"{_CALL}/transfers", "start", "Start a transfer", TransferView, control.InitTransfer),
+    _get(_TRANSFER, "get", "Show a transfer", TransferView),
+    *(
+        _post(f"{_TRANSFER}/{action}", action, summary, TransferView, request)
+        for action, summary, request in (
+            ("complete", "Complete a transfer", control.CompleteTransfer),
+            ("cancel", "Cancel a transfer", control.CancelTransfer),
+        )
     ),
 )
-CONFERENCES = tuple(
-    Operation(method, path, handler, summary, request, ConferenceView)
-    for method, path, handler, summary, request in (
-        ("post", f"{_CONFERENCE}/members", "add", "Dial a member in", control.AddMember),
-        ("get", f"{_CONFERENCE}/members", "members", "Show the conference of a call", None),
-        ("post", f"{_CONFERENCE}/kick", "kick", "Remove a member", control.KickMember),
-        ("post", f"{_CONFERENCE}/leave", "leave", "Leave a conference", control.LeaveConference),
-        ("post", f"{_CONFERENCE}/coach", "coach", "Coach a member", control.Coach),
-        ("get", f"{_AGENT}/conference", "of_agent", "Show the conference of an agent", None),
-    )
+CONFERENCES = (
+    *(
+        _post(f"{_CONFERENCE}/{path}", action, summary, ConferenceView, request)
+        for path, action, summary, request in (
+            ("members", "add", "Dial a member in", control.AddMember),
+            ("kick", "kick", "Remove a member", control.KickMember),
+            ("leave", "leave", "Leave a conference", control.LeaveConference),
+            ("coach", "coach", "Coach a member", control.Coach),
+        )
+    ),
+    _get(f"{_CONFERENCE}/members", "members", "Show the conference of a call", ConferenceView),
+    _get(f"{_AGENT}/conference", "of_agent", "Show the conference of an agent", ConferenceView),
 )
 AGENTS = (
-    Operation("get", "/agents", "list", "List the agents of an account", None, Agents),
-    Operation("get", _AGENT, "get", "Show an agent", None, AgentView),
-    Operation("put", _AGENT, "put", "Store an agent", Agent, AgentView),
-    Operation("delete", _AGENT, "delete", "Delete an agent"),
+    _get("/agents", "list", "List the agents of an account", Agents),
+    _get(_AGENT, "get", "Show an agent", AgentView),
+    _put(_AGENT, "put", "Store an agent", AgentView, Agent),
+    _delete(_AGENT, "delete", "Delete an agent"),
 )
 FLOWS = (
-    Operation("get", "/flows/{account}", "list", "List the flows of an account", None, rpc.Flows),
-    Operation("put", _FLOW, "put", "Store a new version of a flow", FlowDocument, rpc.FlowVersion),
-    Operation("get", _FLOW, "get", "Show a flow", None, FlowDocument),
-    Operation("delete", _FLOW, "delete", "Delete a flow"),
-    Operation("post", f"{_FLOW}/check", "check", "Validate a flow", FlowDocument),
-    Operation(
-        "get", f"{_FLOW}/versions", "versions", "List a flow's versions", None, rpc.FlowVersions
-    ),
+    _get("/flows/{account}", "list", "List the flows of an account", rpc.Flows),
+    _put(_FLOW, "put", "Store a new version of a flow", rpc.FlowVersion, FlowDocument),
+    _get(_FLOW, "get", "Show a flow", FlowDocument),
+    _delete(_FLOW, "delete", "Delete a flow"),
+    _post(f"{_FLOW}/check", "check", "Validate a flow", None, FlowDocument),
+    _get(f"{_FLOW}/versions", "versions", "List a flow's versions", rpc.FlowVersions),
 )
 API_REQUESTS = (
-    Operation("get", "/requests/{account}", "list", "List API requests", None, ApiRequests),
-    Operation("put", _REQUEST, "put", "Store an API request", ApiRequest, ApiRequestView),
-    Operation("get", _REQUEST, "get", "Show an API request", None, ApiRequestView),
-    Operation("delete", _REQUEST, "delete", "Delete an API request"),
+    _get("/requests/{account}", "list", "List API requests", ApiRequests),
+    _put(_REQUEST, "put", "Store an API request", ApiRequestView, ApiRequest),
+    _get(_REQUEST, "get", "Show an API request", ApiRequestView),
+    _delete(_REQUEST, "delete", "Delete an API request"),
 )
 NUMBER_ROUTES = (
-    Operation("get", "/routes", "list", "List number routes"),
-    Operation("put", "/routes/{number}", "put", "Route a number", rpc.NumberRoute, rpc.NumberRoute),
-    Operation("delete", "/routes/{number}", "delete", "Delete a number route"),
+    _get("/routes", "list", "List number routes"),
+    _put("/routes/{number}", "put", "Route a number", rpc.NumberRoute, rpc.NumberRoute),
+    _delete("/routes/{number}", "delete", "Delete a number route"),
 )
 EVENTS = (
-    Operation(
-        "get",
-        "/events",
-        "read",
-        "Stream call events (text/event-stream), or read a batch for a consumer group",
-        None,
-        consumer_groups.EventBatch,
-    ),
-    Operation("get", "/events/schema", "schema", "Show the JSON Schema of an event"),
+    _get("/events", "read", _READ_EVENTS, EventBatch),
+    _get("/events/schema", "schema", "Show the JSON Schema of an event"),
 )
 CONSUMER_GROUPS = (
-    Operation(
-        "post",
-        "/events/ack",
-        "acknowledge",
-        "Acknowledge events",
-        consumer_groups.AcknowledgeEvents,
-        consumer_groups.Acknowledged,
-    ),
-    Operation(
-        "get",
-        "/events/groups",
-        "list",
-        "List the consumer groups",
-        None,
-        consumer_groups.EventGroups,
-    ),
-    Operation("delete", "/events/groups/{group}", "delete", "Delete a consumer group"),
+    _post("/events/ack", "acknowledge", "Acknowledge events", Acknowledged, AcknowledgeEvents),
+    _get("/events/groups", "list", "List the consumer groups", EventGroups),
+    _delete("/events/groups/{group}", "delete", "Delete a consumer group"),
 )
 CALLBACKS = (
-    Operation("put", _CALLBACK, "put", "Set the callback target", PutCallback, CallbackView),
-    Operation("get", _CALLBACK, "get", "Show the callback target", None, CallbackView),
-    Operation("delete", _CALLBACK, "delete", "Delete the callback target"),
-    Operation(
-        "post", f"{_CALLBACK}/rotate", "rotate", "Rotate the signing secret", None, CallbackView
-    ),
+    _put(_CALLBACK, "put", "Set the callback target", CallbackView, PutCallback),
+    _get(_CALLBACK, "get", "Show the callback target", CallbackView),
+    _delete(_CALLBACK, "delete", "Delete the callback target"),
+    _post(f"{_CALLBACK}/rotate", "rotate", "Rotate the signing secret", CallbackView),
 )
 DEAD_LETTERS = (
-    Operation("get", f"{_CALLBACK}/dead", "list", "List dead letters", None, DeadLetters),
-    Operation("post", f"{_CALLBACK}/resend", "resend", "Resend dead letters", Resend, Resent),
+    _get(f"{_CALLBACK}/dead", "list", "List dead letters", DeadLetters),
+    _post(f"{_CALLBACK}/resend", "resend", "Resend dead letters", Resent, Resend),
 )
 DIAL_POLICIES = (
-    Operation("get", "/terms", "list", "List dial policy versions", None, DialPolicies),
-    Operation("put", _TERMS, "put", "Store a dial policy", AccountDialPolicy, DialPolicyView),
-    Operation("get", _TERMS, "get", "Show a dial policy", None, AccountDialPolicy),
-    Operation(
-        "patch",
-        f"{_TERMS}/dnc",
-        "change_list",
-        "Change a do-not-call list",
-        DncListChange,
-        DncListState,
-    ),
-    Operation("delete", f"{_TERMS}/dnc", "delete_list", "Delete a do-not-call list"),
+    _get("/terms", "list", "List dial policy versions", DialPolicies),
+    _put(_TERMS, "put", "Store a dial policy", DialPolicyView, AccountDialPolicy),
+    _get(_TERMS, "get", "Show a dial policy", AccountDialPolicy),
+    _patch(_DNC, "change_list", "Change a do-not-call list", DncListState, DncListChange),
+    _delete(_DNC, "delete_list", "Delete a do-not-call list"),
 )
-SCHEMAS = (
-    Operation("get", "/schemas/{name}", "published_schema", "Show the JSON Schema of a document"),
-)
+SCHEMAS = (_get("/schemas/{name}", "published_schema", "Show the JSON Schema of a document"),)
 NODES = (
-    Operation("get", "/nodes", "list", "List the PBX nodes", None, rpc.Nodes),
-    Operation(
-        "post", "/nodes/{node}/drain", "drain", "Stop new calls to a node", None, rpc.NodeView
-    ),
-    Operation(
-        "post", "/nodes/{node}/undrain", "undrain", "Allow new calls to a node", None, rpc.NodeView
-    ),
+    _get("/nodes", "list", "List the PBX nodes", rpc.Nodes),
+    _post("/nodes/{node}/drain", "drain", "Stop new calls to a node", rpc.NodeView),
+    _post("/nodes/{node}/undrain", "undrain", "Allow new calls to a node", rpc.NodeView),
 )
 OPERATIONS = (
     *CALLS,
