@@ -9,9 +9,8 @@ from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.sessions import HoldMusic
 from engine.calls.session_end import with_conference, with_transfer
+from engine.calls.verbs.prompt import MAX_CLIPS
 from wire.media import Audio
-
-MAX_CLIPS = 20  # per playback: a short file loops without a pause
 
 
 def fetch_music(

@@ -1,5 +1,8 @@
 """play and say: fetch the audio, play it to the main leg, and advance; failed audio is skipped.
 
+A play with `loop` repeats its clips: each playback has as many rounds as fit, and the position
+(`played_ms`) counts over all rounds.
+
 The prompt and the beep of `record` are played here, too.
 """
 
@@ -12,7 +15,13 @@ from engine.calls.model.events import DeadlinePassed, Event, PlaybackEnded, Reco
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.state import Advance, Playing
-from engine.calls.verbs.prompt import length_ms, resume_prompt, suspend_prompt
+from engine.calls.verbs.prompt import (
+    length_ms,
+    playback_end_ms,
+    resume_prompt,
+    rounds,
+    suspend_prompt,
+)
 from wire import verbs
 from wire.media import Clip
 
@@ -37,7 +46,7 @@ def on_event(call: Call, state: Playing, event: Event, now: int) -> Step:
             if failed:
                 state = replace(state, deadline_ms=now + HANGUP_GRACE_MS, ends_ms=0)
                 return replace(call, state=state), ()
-            return _finish(call, state), ()
+            return _on_ended(call, state, now)
         case Recovered() if not state.clips:
             return replace(call, state=replace(state, deadline_ms=now + FETCH_TIMEOUT_MS)), ()
         case DeadlinePassed():
@@ -59,13 +68,26 @@ def resume(call: Call, state: Playing, now: int) -> Step:
     """Continue from where the playback was stopped."""
     if not state.clips:
         return replace(call, state=replace(state, suspended=False)), ()
-    if state.played_ms >= length_ms(state.clips):
+    if state.played_ms >= _total_ms(state):
         return _finish(call, state), ()
     state, play = resume_prompt(state, call.main, now)
     deadline_ms = state.ends_ms + GRACE_MS
     if state.verb.timeout is not None:
         deadline_ms = min(deadline_ms, now + int(state.verb.timeout * 1000) - state.played_ms)
     return replace(call, state=replace(state, deadline_ms=deadline_ms)), (play,)
+
+
+def _on_ended(call: Call, state: Playing, now: int) -> Step:
+    """Play the next rounds, if any are left; a playback that did not run is not repeated."""
+    played_ms = playback_end_ms(state)
+    if not state.ends_ms or played_ms >= _total_ms(state):
+        return _finish(call, state), ()
+    call, request = allocate_id(call, "p")
+    return resume(call, replace(state, request=request, played_ms=played_ms), now)
+
+
+def _total_ms(state: Playing) -> int:
+    return length_ms(state.clips) * rounds(state)
 
 
 def _on_fetched(call: Call, state: Playing, clips: tuple[Clip, ...], now: int) -> Step:

@@ -8,8 +8,10 @@ from engine.calls.model.call import Call, allocate_id
 from engine.calls.model.commands import Command, Play, StopPlayback, StopVoicemail
 from engine.calls.model.state import CallState, Gathering, Playing
 from engine.calls.model.state_table import active_prompt, active_voicemail
+from wire import verbs
 from wire.media import Clip
 
+MAX_CLIPS = 20  # per playback: a short sound repeats without a gap
 PromptState = TypeVar("PromptState", Playing, Gathering)
 
 
@@ -18,12 +20,27 @@ def length_ms(clips: tuple[Clip, ...]) -> int:
     return sum(clip.duration_ms for clip in clips)
 
 
+def playback_end_ms(state: PromptState) -> int:
+    """Return the position at which the state's playback ends, counted over all rounds."""
+    clips, offset_ms = _remaining(state)
+    return state.played_ms + length_ms(clips) - offset_ms
+
+
+def rounds(state: PromptState) -> int:
+    """Return how often the clips are played."""
+    match state.verb:
+        case verbs.Play(data=data):
+            return data.loop
+        case verbs.Say() | verbs.Record() | verbs.Gather():
+            return 1
+
+
 def suspend_prompt(
     call: Call, state: PromptState, now: int
 ) -> tuple[Call, PromptState, tuple[StopPlayback, ...]]:
     """Stop a prompt and keep its position; resuming it is a new playback."""
     stops = (StopPlayback(state.request),)
-    played_ms = max(0, length_ms(state.clips) - max(0, state.ends_ms - now))
+    played_ms = max(0, playback_end_ms(state) - max(0, state.ends_ms - now))
     call, request = allocate_id(call, "p")
     state = replace(state, request=request, suspended=True, played_ms=played_ms, ends_ms=0)
     return call, replace(state, deadline_ms=call.must_end_ms), stops
@@ -31,7 +48,7 @@ def suspend_prompt(
 
 def resume_prompt(state: PromptState, leg: str, now: int) -> tuple[PromptState, Command]:
     """Play the rest of a prompt to a leg; the caller sets the deadline."""
-    clips, offset_ms = _remaining(state.clips, state.played_ms)
+    clips, offset_ms = _remaining(state)
     ends_ms = now + length_ms(clips) - offset_ms
     state = replace(state, suspended=False, ends_ms=ends_ms)
     return state, Play(leg, state.request, clips, offset_ms)
@@ -46,9 +63,17 @@ def stop_sound(state: CallState) -> tuple[StopPlayback | StopVoicemail, ...]:
     return (StopPlayback(playback),) if ends_ms else ()
 
 
-def _remaining(clips: tuple[Clip, ...], played_ms: int) -> tuple[tuple[Clip, ...], int]:
-    """Return the clips that are left, and the offset into the first."""
+def _remaining(state: PromptState) -> tuple[tuple[Clip, ...], int]:
+    """Return the clips of the next playback, and the offset into the first.
+
+    One playback has the rest of the current round, and as many further rounds as MAX_CLIPS allows.
+    """
+    clips, total_ms = state.clips, length_ms(state.clips)
+    if not total_ms:
+        return clips, 0
+    done, played_ms = divmod(state.played_ms, total_ms)
     while len(clips) > 1 and played_ms >= clips[0].duration_ms:
         played_ms -= clips[0].duration_ms
         clips = clips[1:]
-    return clips, played_ms
+    more = min(rounds(state) - done - 1, (MAX_CLIPS - len(clips)) // len(state.clips))
+    return clips + state.clips * max(0, more), played_ms

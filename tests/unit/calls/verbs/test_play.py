@@ -3,13 +3,15 @@
 import pytest
 
 from engine.calls.model.commands import Hangup, Play, StopPlayback
-from engine.calls.model.events import DigitPressed, PlaybackEnded, Recovered
+from engine.calls.model.events import DigitPressed, LegEnded, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.state import Playing
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS, GRACE_MS, HANGUP_GRACE_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
-from wire.media import Audio, Speech
+from tests.unit.calls.harness.control import dial_into, hold, unhold
+from wire import verbs
+from wire.media import Audio, Clip, Speech
 
 PLAYBACK = f"{ID}.p1"
 LENGTH_MS = 4_000
@@ -125,6 +127,114 @@ def test_recovery_restarts_the_fetch_deadline() -> None:
     story = playing_and_saying()
     story.take(Recovered(), 15_000)
     assert story.state_as(Playing).deadline_ms == story.now + FETCH_TIMEOUT_MS
+
+
+def looping(loop: int, clips: tuple[Clip, ...] = CLIPS) -> Story:
+    """Return a call that plays `clips` so many times, then speaks."""
+    data = {"audioUrl": [HTTPS] * len(clips), "loop": loop}
+    story = answered_call({"type": "play", "data": data, "action": say()})
+    story.deliver_media(clips)
+    return story
+
+
+def end_playback(story: Story) -> None:
+    """Let the current playback end in its time."""
+    state = story.state_as(Playing)
+    story.take(PlaybackEnded(state.request), state.ends_ms - story.now)
+
+
+def test_rounds_are_one_playback() -> None:
+    """As many rounds as fit are requested at once: a short sound repeats without a gap."""
+    story = looping(3)
+    assert story.commands_of(Play) == [Play(MAIN, PLAYBACK, CLIPS * 3)]
+    assert story.state_as(Playing).ends_ms == story.now + 3 * LENGTH_MS
+    end_playback(story)
+    assert story.commands_of(FetchMedia)[-1].sources == (Speech("hello"),)
+
+
+@pytest.mark.parametrize("loop", [1, 7, 10, 11, 25, 100])
+def test_the_number_of_rounds(loop: int) -> None:
+    """Further rounds are further playbacks."""
+    story = looping(loop)
+    began = story.now
+    while isinstance(story.state_as(Playing).verb, verbs.Play):
+        end_playback(story)
+    plays = story.commands_of(Play)
+    assert sum((each.clips for each in plays), ()) == CLIPS * loop
+    assert len({each.playback for each in plays}) == len(plays)
+    assert story.now == began + loop * LENGTH_MS
+
+
+def test_a_hold_in_a_later_round() -> None:
+    """The rest is played from the position, with the rounds that are left."""
+    story = looping(3)
+    story.take(hold(MAIN), 2 * LENGTH_MS - 500)
+    assert story.take(unhold(MAIN), 60_000)[-1] == Play(MAIN, f"{ID}.p2", CLIPS[1:] + CLIPS, 500)
+    story.take(hold(MAIN), 1_000)
+    assert story.take(unhold(MAIN), 60_000)[-1] == Play(MAIN, f"{ID}.p3", CLIPS, 500)
+    began = story.now
+    end_playback(story)
+    assert story.now == began + LENGTH_MS - 500
+    assert isinstance(story.state_as(Playing).verb, verbs.Say)
+
+
+def test_a_hold_in_a_later_playback() -> None:
+    """The rounds of earlier playbacks count."""
+    story = looping(12, CLIPS[:1] * 5)
+    end_playback(story)
+    assert story.state_as(Playing).played_ms == 4 * 5 * 3_000
+    story.take(hold(MAIN), 20_000)
+    play = story.take(unhold(MAIN), 1_000)[-1]
+    assert play == Play(MAIN, f"{ID}.p3", CLIPS[:1] * (4 + 15), 2_000)
+    while isinstance(story.state_as(Playing).verb, verbs.Play):
+        end_playback(story)
+    played = sum(len(each.clips) for each in story.commands_of(Play))
+    assert played == 60 + 20 - 6
+
+
+def test_recovery_in_a_later_round() -> None:
+    """A playback that ended during the outage is followed by the rounds that are left."""
+    story = looping(11)
+    story.take(PlaybackEnded(PLAYBACK), 10 * LENGTH_MS + 60_000)
+    story.take(Recovered())
+    assert story.commands_of(Play)[-1] == Play(MAIN, f"{ID}.p2", CLIPS)
+
+
+def test_a_timeout_covers_all_rounds() -> None:
+    data = {"audioUrl": HTTPS, "loop": 100}
+    story = answered_call({"type": "play", "data": data, "action": say(), "timeout": 90})
+    story.deliver_media()
+    began = story.now
+    end_playback(story)
+    end_playback(story)
+    assert story.pass_deadline()[0] == StopPlayback(f"{ID}.p3")
+    assert story.now == began + 90_000
+
+
+def test_a_failed_round_ends_the_loop() -> None:
+    """It is not repeated a hundred times."""
+    story = looping(100)
+    story.take(PlaybackEnded(PLAYBACK, failed=True))
+    story.pass_deadline()
+    assert isinstance(story.state_as(Playing).verb, verbs.Say)
+
+
+def test_a_loop_without_sound() -> None:
+    """Empty audio is skipped; so is a playback that ends before its audio arrives."""
+    assert isinstance(looping(3, (Clip("e" * 32, 0),)).state_as(Playing).verb, verbs.Say)
+    data = {"audioUrl": HTTPS, "loop": 3}
+    story = answered_call({"type": "play", "data": data, "action": say()})
+    story.take(PlaybackEnded(PLAYBACK))
+    assert isinstance(story.state_as(Playing).verb, verbs.Say)
+
+
+def test_a_loop_that_is_interrupted() -> None:
+    """After the conversation it restarts from the first round."""
+    story = looping(3)
+    leg = dial_into(story, state="answered")
+    story.take(LegEnded(leg, 16), 10_000)
+    story.deliver_media()
+    assert story.commands_of(Play)[-1].clips == CLIPS * 3
 
 
 def test_the_call_hangs_up_after_the_last_action() -> None:
