@@ -10,6 +10,7 @@ from wire.flow import (
     HangupNode,
     MenuNode,
     Node,
+    PauseNode,
     PlayNode,
     RecordNode,
     RequestNode,
@@ -52,6 +53,22 @@ def _next(name: str | None) -> Exits:
 def verb_of(node: Node) -> Verb | None:
     """Return the verb that a node runs; None for a node that only leads to others."""
     match node:
+        case PauseNode(data=data):
+            return verbs.Pause(data)
+        case FlowNode(data=data):
+            return verbs.Flow(data)
+        case HangupNode():
+            return verbs.Hangup()
+        case MenuNode():
+            return _gather(node)
+        case ConditionNode() | SetNode() | GotoNode() | RequestNode():
+            return None
+        case _:
+            return _verb_with_timeout(node)
+
+
+def _verb_with_timeout(node: PlayNode | SayNode | GatherNode | RecordNode | DialNode) -> Verb:
+    match node:
         case PlayNode(data=data):
             return verbs.Play(data, timeout=node.timeout)
         case SayNode(data=data):
@@ -62,14 +79,6 @@ def verb_of(node: Node) -> Verb | None:
             return verbs.Record(data, timeout=node.timeout)
         case DialNode(data=data):
             return verbs.Dial(data, timeout=node.timeout, moh=node.moh)
-        case FlowNode(data=data):
-            return verbs.Flow(data)
-        case HangupNode():
-            return verbs.Hangup()
-        case MenuNode():
-            return _gather(node)
-        case ConditionNode() | SetNode() | GotoNode() | RequestNode():
-            return None
 
 
 def _gather(menu: MenuNode) -> verbs.Gather:
@@ -92,7 +101,9 @@ def waits_for_input(node: Node) -> bool:
     match node:
         case GatherNode() | MenuNode() | RecordNode() | DialNode() | RequestNode() | FlowNode():
             return True
-        case PlayNode() | SayNode() | HangupNode() | ConditionNode() | SetNode() | GotoNode():
+        case PlayNode() | SayNode() | PauseNode() | HangupNode():
+            return False
+        case ConditionNode() | SetNode() | GotoNode():
             return False
 
 
@@ -101,7 +112,9 @@ def needs_call(node: Node) -> bool:
     match node:
         case SayNode() | SetNode() | ConditionNode() | GotoNode() | RequestNode() | FlowNode():
             return False
-        case PlayNode() | GatherNode() | MenuNode() | RecordNode() | DialNode() | HangupNode():
+        case PlayNode() | GatherNode() | MenuNode() | RecordNode():
+            return True
+        case PauseNode() | DialNode() | HangupNode():
             return True
 
 
@@ -114,7 +127,7 @@ def result_names(node: Node) -> frozenset[str]:
             return DIAL_RESULTS
         case RecordNode():
             return RECORD_RESULTS
-        case PlayNode() | SayNode() | HangupNode() | FlowNode():
+        case PlayNode() | SayNode() | PauseNode() | HangupNode() | FlowNode():
             return frozenset()
         case ConditionNode() | SetNode() | GotoNode() | RequestNode():
             return frozenset()

@@ -11,7 +11,7 @@ from msgspec import Struct
 from engine.calls.model.answer_detection import SoundActivity
 from wire.answer_detection import AnsweredBy, Detection
 from wire.media import Clip
-from wire.verbs import Action, Dial, Gather, Play, Record, Say, Verb
+from wire.verbs import Action, Dial, Gather, Pause, Play, Record, Say, Verb
 from wire.webhooks import DialResult, RecordReason
 
 
@@ -47,7 +47,17 @@ class Detecting(UnbridgedState, frozen=True, tag="detecting"):
 
 
 EndedVerb = Literal[
-    "start", "play", "say", "gather", "record", "dial", "reply", "flow", "whisper", "confirm"
+    "start",
+    "play",
+    "say",
+    "gather",
+    "record",
+    "pause",
+    "dial",
+    "reply",
+    "flow",
+    "whisper",
+    "confirm",
 ]
 
 
@@ -74,7 +84,7 @@ class Playing(UnbridgedState, frozen=True, tag="playing"):
     clips: tuple[Clip, ...] = ()
     ends_ms: int = 0
     suspended: bool = False  # its leg is on hold
-    played_ms: int = 0  # of the clips, when it was suspended
+    played_ms: int = 0  # of all rounds, when the playback started or was suspended
 
 
 class Gathering(UnbridgedState, frozen=True, tag="gathering"):
@@ -131,6 +141,15 @@ class RecordingVoicemail(UnbridgedState, frozen=True, tag="recording"):
     reason: RecordReason | Literal[""] = ""  # why it ended, as soon as it is known
     request: str = ""  # that archives it, once it has ended
     ended_ms: int = 0
+
+
+class Pausing(UnbridgedState, frozen=True, tag="pausing"):
+    """The main leg hears silence."""
+
+    verb: Pause
+    deadline_ms: int
+    suspended: bool = False  # its leg is on hold
+    remaining_ms: int = 0  # when it was suspended
 
 
 class Dialing(State, frozen=True, tag="dialing"):
@@ -206,6 +225,7 @@ CallState = (
     | Playing
     | Gathering
     | RecordingVoicemail
+    | Pausing
     | Dialing
     | Bridged
     | AwaitingInstructions

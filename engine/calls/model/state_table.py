@@ -13,6 +13,7 @@ from engine.calls.model.state import (
     Ended,
     Ending,
     Gathering,
+    Pausing,
     Playing,
     RecordingVoicemail,
     Starting,
@@ -55,6 +56,11 @@ CALL_STATES: dict[str, StateTraits] = {
         "the maximum length, then 5 s for the archive",
         on_hold="rejected: a voicemail is recorded",
     ),
+    "pausing": StateTraits(
+        "its time has passed",
+        "the pause's length",
+        on_hold="suspends the pause",
+    ),
     "dialing": StateTraits(
         "a leg answers and passes its screening, or no leg is left",
         "the ring timeout, or the time limit of a screening stage",
@@ -94,7 +100,7 @@ TRANSIENT = ("advance",)  # states that one step leaves before it returns
 def running_verb(state: CallState) -> Verb | None:
     """Return the verb that runs; None while none does, or while it is still being fetched."""
     match state:
-        case Playing() | Gathering() | RecordingVoicemail() | Dialing() | Bridged():
+        case Playing() | Gathering() | RecordingVoicemail() | Pausing() | Dialing() | Bridged():
             return state.verb
         case Starting() | Detecting() | Advance() | AwaitingInstructions():
             return None
@@ -105,7 +111,7 @@ def running_verb(state: CallState) -> Verb | None:
 def restartable_verb(state: CallState) -> Verb | None:
     """Return the verb that a conversation interrupts, and that restarts afterwards."""
     match state:
-        case Playing() | Gathering() | RecordingVoicemail():
+        case Playing() | Gathering() | RecordingVoicemail() | Pausing():
             return state.verb
         case Starting() | Detecting() | Advance() | AwaitingInstructions() | Dialing() | Bridged():
             return None
@@ -123,7 +129,7 @@ def active_prompt(state: CallState) -> tuple[str, int] | None:
             return (request, ends_ms) if is_active else None
         case Starting() | Detecting() | Advance() | AwaitingInstructions() | Dialing() | Bridged():
             return None
-        case RecordingVoicemail() | Ending() | ArchivingRecordings() | Ended():
+        case RecordingVoicemail() | Pausing() | Ending() | ArchivingRecordings() | Ended():
             return None
 
 
@@ -132,7 +138,9 @@ def active_voicemail(state: CallState) -> str | None:
     match state:
         case RecordingVoicemail(recording=name, request=request):
             return None if request else name
-        case Starting() | Detecting() | Playing() | Gathering() | AwaitingInstructions():
+        case (
+            Starting() | Detecting() | Playing() | Gathering() | Pausing() | AwaitingInstructions()
+        ):
             return None
         case Advance() | Dialing() | Bridged() | Ending() | ArchivingRecordings() | Ended():
             return None
@@ -145,7 +153,7 @@ def digit_window(state: CallState, leg: str) -> tuple[str, int] | None:
             return (gathering, since_ms) if since_ms and not suspended else None
         case RecordingVoicemail(started_ms=started_ms):
             return leg, started_ms
-        case Starting() | Detecting() | Playing() | AwaitingInstructions():
+        case Starting() | Detecting() | Playing() | Pausing() | AwaitingInstructions():
             return None
         case Advance() | Dialing() | Bridged() | Ending() | ArchivingRecordings() | Ended():
             return None

@@ -15,6 +15,7 @@ from engine.calls.model.state import (
     Detecting,
     Dialing,
     Gathering,
+    Pausing,
     Playing,
     RecordingVoicemail,
     Starting,
@@ -25,6 +26,7 @@ from engine.calls.verbs import (
     gather,
     hangup,
     instructions,
+    pause,
     play,
     record,
     setup,
@@ -36,9 +38,16 @@ from wire.verbs import Action, Verb
 MAX_FLOWS = 50  # nested flows; ends a call whose flow runs itself
 
 VerbState = (
-    Starting | Detecting | Playing | Gathering | RecordingVoicemail | AwaitingInstructions | Dialing
+    Starting
+    | Detecting
+    | Playing
+    | Gathering
+    | RecordingVoicemail
+    | Pausing
+    | AwaitingInstructions
+    | Dialing
 )
-Suspendable = Playing | Gathering
+Suspendable = Playing | Gathering | Pausing
 
 
 def start(call: Call, verb: Verb, now: int) -> Step:
@@ -47,6 +56,8 @@ def start(call: Call, verb: Verb, now: int) -> Step:
             return single_leg.start(call, verb, now)
         case verbs.Record():
             return record.start(call, verb, now)
+        case verbs.Pause():
+            return pause.start(call, verb, now)
         case verbs.Flow(data=data):
             return _start_flow(call, data.flow_id, verb.action, now)
         case verbs.Dial(data=data):
@@ -71,6 +82,8 @@ def on_event(call: Call, state: VerbState, event: Event, now: int) -> Step:
             return single_leg.on_event(call, state, event, now)
         case RecordingVoicemail():
             return record.on_event(call, state, event, now)
+        case Pausing():
+            return pause.on_event(call, state, event)
         case AwaitingInstructions():
             return instructions.on_event(call, state, event, now)
         case Dialing():
@@ -86,6 +99,8 @@ def suspend(call: Call, leg: str, now: int) -> Step:
             return play.suspend(call, state, now)
         case Gathering() as state:
             return gather.suspend(call, state, now)
+        case Pausing() as state:
+            return pause.suspend(call, state, now)
         case None:
             return call, ()
 
@@ -97,6 +112,8 @@ def resume(call: Call, leg: str, now: int) -> Step:
             return play.resume(call, state, now)
         case Gathering() as state:
             return gather.resume(call, state, now)
+        case Pausing() as state:
+            return pause.resume(call, state, now)
         case None:
             return call, ()
 
@@ -104,7 +121,7 @@ def resume(call: Call, leg: str, now: int) -> Step:
 def _suspendable(call: Call, leg: str) -> Suspendable | None:
     """Return the state that a hold of this leg suspends, if any."""
     match call.state:
-        case Playing() as state:
+        case Playing() | Pausing() as state:
             return state if leg == call.main else None
         case Gathering() as state:
             return state if leg == state.leg else None

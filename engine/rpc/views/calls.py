@@ -16,6 +16,7 @@ from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view
 from wire.base import tag_of
 from wire.events import Kind
+from wire.verbs import Verb
 from wire.views import CallView, LegView, Timeline, TimelineEntry
 
 _SESSIONS: frozenset[Kind] = frozenset({"transfer", "conference", "conference-member"})
@@ -75,16 +76,27 @@ def _leg_view(leg: Leg) -> LegView:
 
 def timeline_view(call: Call, log: list[bytes]) -> Timeline:
     """Build a call's timeline by replaying its log through the core."""
-    moments = tuple(
-        TimelineEntry(
-            moment.at_ms,
-            tagged_fields(moment.event),
-            tuple(tagged_fields(each) for each in moment.commands if _is_shown(each)),
-            state_of(moment.call),
+    moments: list[TimelineEntry] = []
+    verbs_started = 0
+    for step in replay(log):
+        commands = tuple(tagged_fields(each) for each in step.commands if _is_shown(each))
+        is_new = step.call.verbs_started > verbs_started
+        verb = running_verb(step.call.state) if is_new else None
+        verbs_started = step.call.verbs_started
+        moments.append(
+            TimelineEntry(
+                step.at_ms,
+                tagged_fields(step.event),
+                commands,
+                state_of(step.call),
+                _verb_view(verb) if verb is not None else None,
+            )
         )
-        for moment in replay(log)
-    )
-    return Timeline(call_view(call), moments)
+    return Timeline(call_view(call), tuple(moments))
+
+
+def _verb_view(verb: Verb) -> dict[str, Any]:
+    return {"type": tag_of(verb), "data": msgspec.to_builtins(verb.data)}
 
 
 def _is_shown(command: Command) -> bool:

@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from tests.contract.rpc.harness.bench import Bench
+from engine.calls.model.events import LegAnswered, LegCreated
+from tests.contract.rpc.harness.bench import Bench, inject
 from tests.contract.rpc.harness.conversation import talking
+from tests.harness.until import until
 
 
 async def test_sessions_show_their_states(bench: Bench) -> None:
@@ -24,6 +26,26 @@ async def test_the_main_channel_is_shown(bench: Bench) -> None:
     """A call says which leg its tree runs on."""
     conversation = await talking(bench)
     assert (await conversation.shown())["mainChannelId"] == conversation.customer
+
+
+async def test_a_started_verb_is_shown(bench: Bench) -> None:
+    """Once, with its type and data: a pause has no command. The call's view shows its state."""
+    pause = {"type": "pause", "data": {"length": 60.0}}
+    call_id = await bench.start_call(action=pause)
+    bench.pbx.settle()
+    inject(bench, LegCreated(f"{call_id}.l0"))
+    inject(bench, LegAnswered(f"{call_id}.l0"))
+    story: dict[str, Any] = {}
+
+    async def is_shown() -> bool:
+        _, found = await bench.request("GET", f"/calls/{call_id}/timeline")
+        story.update(found)
+        return bool(found["moments"][-1]["state"] == "pausing")
+
+    await until(is_shown)
+    assert [each["started"] for each in story["moments"] if "started" in each] == [pause]
+    _, view = await bench.request("GET", f"/calls/{call_id}")
+    assert (view["state"], view["verb"]) == ("pausing", "pause")
 
 
 def _told(story: Any) -> list[dict[str, Any]]:

@@ -23,6 +23,13 @@ def story(*moments: Told) -> Diagram:
     return build_diagram(Timeline(call, result))
 
 
+def started(verb: dict[str, Any], state: str) -> Diagram:
+    """Build the diagram of a call whose verb starts at the answer."""
+    call = replace(timeline().call, ended_ms=0, created_ms=1000)
+    event = {"type": "leg-answered", "leg": "l0"}
+    return build_diagram(Timeline(call, (TimelineEntry(1000, event, (), state, verb),)))
+
+
 def words(expected: Diagram) -> list[str]:
     """Return the texts of the rows."""
     return [row.text for row in expected.rows]

@@ -108,6 +108,18 @@ def test_a_flow_for_messages_needs_no_call() -> None:
     assert faults({**bad, "kind": "fax"}) == {"kind": "invalid"}
 
 
+def test_a_pause() -> None:
+    """It is a node of calls, with its length checked; it is no input that ends a cycle."""
+    flow = nodes(a={"type": "pause", "data": {"length": 2}, "next": "end"}, end=END)
+    assert faults(flow) == {}
+    assert faults({**flow, "kind": "message"})["nodes.a.type"] == "needs_a_call"
+    flow["nodes"]["a"]["data"]["length"] = 0
+    assert faults(flow) == {"nodes.a.data.length": "invalid"}
+    flow["nodes"]["a"] |= {"data": {"length": 1}, "next": "a"}
+    del flow["nodes"]["end"]
+    assert faults(flow) == {"nodes.a": "cycle_without_input"}
+
+
 def test_missing_requests() -> None:
     """The account must have each API request, and the variables that it uses must be set."""
     flow = nodes(a={**LOOKUP, "success": "end"}, end=END)

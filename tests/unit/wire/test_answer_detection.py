@@ -59,6 +59,7 @@ FAULTS: list[tuple[dict[str, Any], str, str]] = [
     ({"whisper": HTTPS}, "whisper", "Expected `object | null`"),
     ({"whisper": dial()}, "whisper", PLAYS),
     ({"whisper": {"type": "hangup"}}, "whisper", PLAYS),
+    ({"whisper": {"type": "pause", "data": {"length": 1}}}, "whisper", PLAYS),
     ({"whisper": {**SAY, "action": HTTPS}}, "whisper.action", PLAYS),
     ({"whisper": {**SAY, "action": {"type": "flow", "data": {"flowId": "f"}}}}, "whisper.action",
      PLAYS),

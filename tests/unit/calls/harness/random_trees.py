@@ -14,6 +14,7 @@ LEAVES = some.sampled_from(
         {"type": "hangup"},
         {"type": "flow", "data": {"flowId": "f"}},
         {"type": "dial", "data": {"flowId": "f"}},
+        {"type": "play", "data": {"audioUrl": [HTTPS, HTTPS], "loop": 12}},
     ]
 )
 SCREENINGS = some.fixed_dictionaries(
@@ -59,6 +60,20 @@ def _around(inner: some.SearchStrategy[Any]) -> some.SearchStrategy[Any]:
             timeouts,
             some.booleans(),
             SCREENINGS,
+        ),
+        some.builds(
+            lambda after, length: {"type": "pause", "data": {"length": length}, "action": after},
+            inner,
+            some.sampled_from([0.001, 1, 600]),
+        ),
+        some.builds(
+            lambda after, loop: {
+                "type": "play",
+                "data": {"audioUrl": HTTPS, "loop": loop},
+                "action": after,
+            },
+            inner,
+            some.sampled_from([1, 3, 100]),
         ),
         some.builds(
             lambda after: {"type": "flow", "data": {"flowId": "f"}, "action": after}, inner

@@ -78,6 +78,7 @@ STATES: dict[str, Callable[[], Story]] = {
     "gathering-between": lambda: gathering("between"),
     "dialing": lambda: dialing_call(BOB, EVE, action=say()),
     "recording": recording_voicemail,
+    "pausing": lambda: answered_call({"type": "pause", "data": {"length": 5}, "action": say()}),
     "bridged": lambda: bridged_call(BOB, action=say()),
     "awaiting-webhook": lambda: answered_call(HTTPS),
     "awaiting-flow": lambda: answered_call(

@@ -13,6 +13,7 @@ from engine.calls.model.state import (
     Dialing,
     EndedVerb,
     Gathering,
+    Pausing,
     Playing,
     ScreeningStage,
 )
@@ -57,7 +58,7 @@ def test_verbs_of_a_single_leg() -> None:
     """The verbs that run in a screening are those of the union; the others redirect the call."""
     assert get_args(SingleLegVerb) == SINGLE_LEG_VERBS
     others = set(_tags(Verb)) - set(_tags(SingleLegVerb))
-    assert others == {"record", "dial", "flow", "hangup"}
+    assert others == {"record", "pause", "dial", "flow", "hangup"}
 
 
 def test_verbs_within_verbs() -> None:
@@ -104,5 +105,5 @@ def test_hold(make: Callable[[], Story]) -> None:
     assert is_rejected == on_hold.startswith("rejected")
     story.take(request, 10)
     state = story.call.state
-    is_suspended = isinstance(state, (Playing, Gathering)) and state.suspended
+    is_suspended = isinstance(state, (Playing, Gathering, Pausing)) and state.suspended
     assert is_suspended == on_hold.startswith("suspends")

@@ -40,7 +40,7 @@ COMMANDS = """
 """
 STATES = """
     advance archiving-recordings awaiting-instructions bridged detecting dialing ended ending
-    gathering playing recording starting
+    gathering pausing playing recording starting
 """
 
 

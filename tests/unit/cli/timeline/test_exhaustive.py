@@ -25,6 +25,7 @@ VERBS: dict[str, tuple[dict[str, Any], str]] = {
     "say": ({"text": "hi"}, "say “hi”"),
     "gather": ({"maxDigits": 4}, "gather up to 4 digits"),
     "record": ({}, "record"),
+    "pause": ({"length": 2.5}, "pause of 2.5 s"),
     "dial": ({"number": "+1555"}, "dial +1555"),
     "flow": ({"flowId": "f"}, "flow flow f"),
     "hangup": ({}, "hangup"),

@@ -2,7 +2,7 @@
 
 from engine.cli.timeline.timeline import build_diagram
 from tests.unit.cli.inbound import timeline
-from tests.unit.cli.timelines import OPENED, Told, story, words
+from tests.unit.cli.timelines import OPENED, Told, started, story, words
 
 
 def test_legs_are_lettered_in_the_order_of_their_calls() -> None:
@@ -48,6 +48,31 @@ def test_a_gather_without_prompt_is_shown() -> None:
         "gather: waiting for digits",
         "presses 1",
     ]
+
+
+def test_a_pause_is_shown() -> None:
+    """A pause has no command; the verb that started shows it, with its length."""
+    verb = {"type": "pause", "data": {"length": 2.5}}
+    assert words(started(verb, "pausing")) == ["answered", "pause of 2.5 s"]
+
+
+def test_a_verb_with_commands_is_shown_once() -> None:
+    verb = {"type": "say", "data": {"text": "hi"}}
+    assert words(started(verb, "playing")) == ["answered"]
+
+
+def test_the_end_of_a_pause_is_shown() -> None:
+    paused: Told = ({"type": "leg-answered", "leg": "l0"}, [], "pausing")
+    over: Told = ({"type": "deadline-passed"}, [], "ending")
+    assert words(story(OPENED, paused, over))[-1] == "pause over"
+
+
+def test_a_loop_is_shown() -> None:
+    """An answer's verb is shown with its number of rounds."""
+    for url, text in (("https://a", "play https://a, 3 times"), (["https://a"] * 2, "2 sounds")):
+        action = {"type": "play", "data": {"audioUrl": url, "loop": 3 if "3" in text else 1}}
+        received = {"type": "action-received", "request": "r", "action": action}
+        assert words(story(OPENED, (received, [], "playing")))[-1].endswith(text)
 
 
 def test_a_key_of_an_outage_is_shown_as_such() -> None:
