@@ -1,4 +1,4 @@
-# The store: Debian's Valkey, for those who have none.
+# The store: Debian's Valkey, for installations without their own.
 FROM debian:forky-slim AS valkey
 
 RUN apt-get -o Acquire::Check-Valid-Until=false update \
@@ -11,7 +11,7 @@ USER valkey
 # The engine.
 FROM debian:forky-slim AS engine
 
-# a mirror may be a snapshot whose Release file has expired; signatures are still checked
+# a mirror may be a snapshot with an expired Release file; signatures are still checked
 RUN apt-get -o Acquire::Check-Valid-Until=false update \
  && apt-get install --yes --no-install-recommends ca-certificates espeak-ng python3 python3-venv \
  && rm -rf /var/lib/apt/lists/* \

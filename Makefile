@@ -1,4 +1,4 @@
-# What a developer types. Everything runs from a fresh clone on Debian 12: what is missing is installed.
+# Developer commands. Everything runs from a fresh clone on Debian 12: missing packages are installed.
 
 PYTHON := .venv/bin/python
 INSTALLED := .venv/.installed
@@ -6,29 +6,29 @@ PACKAGES := sip-tester espeak-ng sox
 
 .PHONY: up down demo quick contract simulate live test check bench chaos sim sim-long logs ari proto docs compose-trial tools
 
-up: $(INSTALLED) tools  ## start the lab, and wait until it is ready
+up: $(INSTALLED) tools  ## start the lab and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up
 
-down: $(INSTALLED)  ## stop it; logs and stored calls stay in .lab/
+down: $(INSTALLED)  ## stop the lab; logs and stored calls stay in .lab/
 	@$(PYTHON) -m tests.harness.lab down
 
-demo: $(INSTALLED) tools  ## start the lab, and show it at work
+demo: $(INSTALLED) tools  ## start the lab and run the demo
 	@$(PYTHON) -m tests.demo
 
-quick: $(INSTALLED)  ## lint and the unit tests, in less than a minute
+quick: $(INSTALLED)  ## lint and unit tests, in less than a minute
 	@$(PYTHON) -m tests.rings quick
 
 contract: $(INSTALLED) tools  ## tests against real stores, servers and programs
 	@python3 tests/harness/debian.py postgresql
 	@$(PYTHON) -m tests.rings contract
 
-simulate: $(INSTALLED)  ## thousands of simulated calls, and the faults that they must find
+simulate: $(INSTALLED)  ## thousands of simulated calls, and planted faults that they must find
 	@$(PYTHON) -m tests.rings simulate
 
 live: $(INSTALLED) tools  ## tests against a real Asterisk
 	@$(PYTHON) -m tests.rings live
 
-test: $(INSTALLED) tools  ## all four rings, in that order; the first that fails is the last
+test: $(INSTALLED) tools  ## all four rings in this order; stops at the first failure
 	@python3 tests/harness/debian.py postgresql
 	@$(PYTHON) -m tests.rings quick contract simulate live
 
@@ -42,39 +42,39 @@ check: $(INSTALLED)  ## lint, format, spelling, types, layers
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 
-bench: $(INSTALLED) tools  ## measure; writes bench-out/
+bench: $(INSTALLED) tools  ## run the benchmarks; writes bench-out/
 	@$(PYTHON) -m tests.bench
 
-chaos: $(INSTALLED) tools  ## faults on real programs under 200 live calls; writes bench-out/
+chaos: $(INSTALLED) tools  ## inject faults into real programs with 200 live calls; writes bench-out/
 	@$(PYTHON) -m tests.chaos
 
-sim: $(INSTALLED)  ## the simulator, seed after seed
+sim: $(INSTALLED)  ## run the simulator, seed after seed
 	@$(PYTHON) -m tests.sim
 
-sim-long: $(INSTALLED)  ## a million simulated calls over several engines, with faults of every kind
+sim-long: $(INSTALLED)  ## a million simulated calls over several engines, with all kinds of faults
 	@nice $(PYTHON) -m tests.sim.cluster
 
-logs: $(INSTALLED)  ## follow what the lab says
+logs: $(INSTALLED)  ## follow the lab's logs
 	@$(PYTHON) -m tests.harness.lab logs
 
-ari: $(INSTALLED)  ## generate the ARI client anew, from the description that Asterisk carries
+ari: $(INSTALLED)  ## regenerate the ARI client from Asterisk's API description
 	@$(PYTHON) -m engine.ari.generator \
 	  "$$($(PYTHON) -c 'from tests.harness.pbx.find import find_asterisk as f; print(f().data_dir)')/rest-api" 22.10.1
 
-proto: $(INSTALLED)  ## generate the gRPC messages of status callbacks anew
+proto: $(INSTALLED)  ## regenerate the gRPC messages of status callbacks
 	@$(PYTHON) -m tests.harness.generate.proto
 
-docs: $(INSTALLED)  ## draw the state diagrams anew, and write the JSON Schemas
+docs: $(INSTALLED)  ## regenerate the state diagrams and the JSON Schemas
 	@$(PYTHON) -m tests.harness.generate.diagrams
 	@$(PYTHON) -m tests.harness.generate.schemas
 
-compose-trial: $(INSTALLED) tools  ## try docker-compose.yml for real, where a Docker engine answers
+compose-trial: $(INSTALLED) tools  ## test docker-compose.yml with real calls; needs a Docker engine
 	@$(PYTHON) -m tests.harness.lab.compose_trial
 
 tools:
 	@python3 tests/harness/debian.py $(PACKAGES)
 
-# Debian's Python comes without venv; an environment that uv made comes without pip.
+# Debian's Python has no venv; an environment created by uv has no pip.
 $(INSTALLED): pyproject.toml
 	@python3 -c 'import ensurepip' 2>/dev/null || python3 tests/harness/debian.py python3-venv
 	@test -x $(PYTHON) || python3 -m venv .venv
