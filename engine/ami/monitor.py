@@ -12,6 +12,8 @@ import structlog
 from panoramisk.ami_protocol import AMIProtocol
 from panoramisk.message import Message
 
+from engine.common.tasks import wait_for_event
+
 log = structlog.get_logger()
 RTP_CLOCK_HZ = 8_000  # unit of the reported jitter
 CONNECT_TIMEOUT_S = 5.0
@@ -206,18 +208,10 @@ class AmiMonitor:
                 status = await stream.send({"Action": "CoreStatus"})
             if status.CoreCurrentCalls.isdigit():
                 self._health.on_call_count(int(status.CoreCurrentCalls))
-            await _wait(connection.ended, POLL_INTERVAL_S)
+            await wait_for_event(connection.ended, POLL_INTERVAL_S)
         raise ConnectionResetError("the connection ended")
 
     def _log_once(self, error: str) -> None:
         if not self._is_logged:
             self._is_logged = True
             self._log.warning("node not monitored", error=error)
-
-
-async def _wait(event: asyncio.Event, timeout_s: float) -> None:
-    try:
-        async with asyncio.timeout(timeout_s):
-            await event.wait()
-    except TimeoutError:
-        pass

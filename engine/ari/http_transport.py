@@ -6,6 +6,7 @@ import aiohttp
 
 from engine.ari.config import PbxConnection
 from engine.ari.request import LOST, OnReply, Reply, Request
+from engine.common.tasks import cancel_all
 
 
 class HttpTransport:
@@ -24,10 +25,7 @@ class HttpTransport:
 
     async def close(self) -> None:
         """Cancel the requests in flight; each gets the reply LOST."""
-        in_flight = tuple(self._in_flight)
-        for task in in_flight:
-            task.cancel()
-        await asyncio.gather(*in_flight, return_exceptions=True)
+        await cancel_all(self._in_flight)
 
     def _settle(self, task: asyncio.Task[Reply], on_reply: OnReply) -> None:
         self._in_flight.discard(task)

@@ -12,6 +12,7 @@ from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.slot_outbox import SettlementWriter, SlotOutbox
 from engine.callbacks.target_queues import TargetQueues
+from engine.common.tasks import BackgroundTasks, wait_for_event
 from engine.observe.metrics import Metrics
 from engine.store.change import Change
 from engine.store.errors import Fenced, StoreDown
@@ -43,7 +44,7 @@ class CallbackDispatcher:
         self._outboxes = outboxes
         self._schedule = schedule
         self._metrics = metrics.callbacks
-        self._closing: set[asyncio.Task[None]] = set()
+        self._closing = BackgroundTasks()
         self._wake = asyncio.Event()
 
     def open_slot(self, slot: int, lease: LeaseView) -> None:
@@ -58,9 +59,7 @@ class CallbackDispatcher:
         outbox = self._outboxes.pop(slot, None)
         if outbox is not None:
             self._metrics.clear_slot(slot)
-            closing = asyncio.get_running_loop().create_task(outbox.close())
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
+            self._closing.start(outbox.close())
 
     async def drain(self, slot: int) -> None:
         """Start no more deliveries for a slot, and wait until finished ones are settled."""
@@ -100,18 +99,14 @@ class CallbackDispatcher:
                     await self._claim_due(outbox)
             self._targets.remove_unused()
             self._metrics.open_circuits.table()[""] = self._targets.open_circuits
-            try:
-                async with asyncio.timeout(self._poll_interval_s):
-                    await self._wake.wait()
-            except TimeoutError:
-                pass
+            await wait_for_event(self._wake, self._poll_interval_s)
 
     async def close(self) -> None:
         """Stop; the next owner redelivers events in flight."""
         for slot in list(self._outboxes):
             self.close_slot(slot)
         await self._targets.close()
-        await asyncio.gather(*self._closing, return_exceptions=True)
+        await self._closing.join()
 
     async def _claim_due(self, outbox: SlotOutbox) -> None:
         ahead_ms = CLAIM_AHEAD_MS if outbox.is_new else 0

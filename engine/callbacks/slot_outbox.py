@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from engine.callbacks.call_queue import CallQueue
+from engine.common.tasks import cancel_all
 from engine.store.errors import Fenced, StoreDown
 from engine.store.outbox import Outbox, Settlement
 from engine.store.store import LeaseView
@@ -41,8 +42,7 @@ class SettlementWriter:
         """Stop; the next owner redelivers unsettled events."""
         self.is_stale = True
         if self._writing is not None:
-            self._writing.cancel()
-            await asyncio.gather(self._writing, return_exceptions=True)
+            await cancel_all([self._writing])
 
     async def _write(self) -> None:
         try:

@@ -7,6 +7,7 @@ from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.target_queue import INITIAL_RATE_LIMIT, TargetQueue
 from engine.callbacks.worker import DeliveryWorker
+from engine.common.tasks import BackgroundTasks
 
 IDLE_TIMEOUT_S = 120.0
 
@@ -26,7 +27,7 @@ class TargetQueues:
         self._monotonic = monotonic
         self._random = random
         self._queues: dict[str, TargetQueue] = {}
-        self._running: set[asyncio.Task[None]] = set()
+        self._deliveries = BackgroundTasks()
 
     def get(self, delivery_key: str) -> TargetQueue:
         target = self._queues.get(delivery_key)
@@ -57,18 +58,13 @@ class TargetQueues:
 
     async def close(self) -> None:
         """Cancel deliveries in flight."""
-        running = tuple(self._running)
         for target in self._queues.values():
             target.ready.clear()
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await self._deliveries.close()
 
     def _start_ready(self, target: TargetQueue) -> None:
         while (call := target.start_next()) is not None:
-            task = asyncio.get_running_loop().create_task(self._deliver(target, call))
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
+            self._deliveries.start(self._deliver(target, call))
         for call in target.take_blocked():
             self._worker.postpone(call, self.retry_delay_s(target))
         wait_s = target.rate_limit_wait_s()

@@ -8,13 +8,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.common.ttl_cache import TtlCache
 from engine.store.outbox import Outbox
 from engine.webhooks.signatures import Signer
 from wire.callback_targets import AUTO_SET, DeliveryTarget, parse_delivery_target
 from wire.callbacks import PutCallback
 
-CACHE_TTL_MS = 1_000
-MAX_CACHED = 10_000
 SECRET_BYTES = 32
 ROTATION_OVERLAP_MS = 86_400_000  # a rotated secret signs for another day
 
@@ -54,14 +53,11 @@ class CallbackTargets:
         self._now_ms = now_ms
         self._random_bytes = random_bytes
         self._fallback = fallback  # signs for accounts that have no secret of their own
-        self._cache: dict[str, tuple[int, CallbackSettings | None]] = {}
+        self._cache = TtlCache(self._read, now_ms)
 
     async def settings(self, account: str) -> CallbackSettings | None:
         """Return an account's settings; raises StoreDown."""
-        read_ms, cached = self._cache.get(account, (0, None))
-        if read_ms + CACHE_TTL_MS > self._now_ms():
-            return cached
-        return await self._read(account)
+        return await self._cache.get(account)
 
     async def auto_set(self, account: str) -> str | None:
         """Return the default target of an account's calls, if any; raises StoreDown."""
@@ -137,18 +133,11 @@ class CallbackTargets:
             after = change(before)
             encoded = None if after is None else msgspec.json.encode(after)
             if after is before or await self._store.swap_account(account, body, encoded):
-                self._remember(account, after)
+                self._cache.put(account, after)
                 return before, after
 
     async def _read(self, account: str) -> CallbackSettings | None:
-        settings = _decode(await self._store.account(account))
-        self._remember(account, settings)
-        return settings
-
-    def _remember(self, account: str, settings: CallbackSettings | None) -> None:
-        if len(self._cache) > MAX_CACHED:
-            self._cache.clear()
-        self._cache[account] = self._now_ms(), settings
+        return _decode(await self._store.account(account))
 
     def _new_secret(self) -> str:
         return "whsec_" + base64.b64encode(self._random_bytes(SECRET_BYTES)).decode()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
+from engine.common.tasks import cancel_all
 from engine.media.clip import Clip, MadeClip, MediaError, MediaLimits
 from engine.media.files import ClipFiles
 from engine.media.index import ClipIndex, IndexEntry
@@ -101,10 +102,7 @@ class ClipCache:
 
     async def close(self) -> None:
         """Cancel the clips being made and stop the processes."""
-        tasks = [*self._background.values(), *self._tasks.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel_all([*self._background.values(), *self._tasks.values()])
         await self._maker.close()
 
     def _start_making(self, source: Source) -> asyncio.Task[Clip]:

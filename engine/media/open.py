@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
@@ -10,6 +10,7 @@ import structlog
 from aiohttp import ClientSession
 from msgspec import Struct
 
+from engine.common.tasks import cancel_all, wait_for_event
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
 from engine.media.clip_maker import ClipMaker, MeteredClipMaker
@@ -45,9 +46,7 @@ async def open_clip_cache(  # noqa: PLR0913 - collaborators are passed in
     try:
         yield cache
     finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        await cancel_all([task])
         await cache.close()
         await maintenance.save()
 
@@ -79,9 +78,7 @@ class _Maintenance(Struct, frozen=True):
     async def run(self, changed: asyncio.Event) -> None:
         """Run forever: after a change, at most once a second, and every minute."""
         while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_MAX_INTERVAL_S):
-                    await changed.wait()
+            await wait_for_event(changed, _MAX_INTERVAL_S)
             changed.clear()
             await self._evict()
             await self.save()

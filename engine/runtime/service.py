@@ -8,6 +8,7 @@ from engine.calls.model.codec import StoredCall, decode_stored_call
 from engine.calls.model.ids import slot_and_node
 from engine.calls.model.requests import CallRequest, ControlRequest, HangupRequested
 from engine.calls.sessions.preconditions import Rejection, check_request
+from engine.common.tasks import wait_for_event
 from engine.runtime.admission.inbound import InboundCalls
 from engine.runtime.admission.limits import ClusterLoad
 from engine.runtime.admission.outbound import OutboundCalls
@@ -23,10 +24,11 @@ from engine.runtime.shard.commit_ack import (
     NotOwner,
     RequestRejected,
     awaiting_commit,
-    wait_connected,
 )
 from engine.runtime.shard.shard import CallShard
 from wire.rpc import Originate
+
+CONNECT_TIMEOUT_S = 1
 
 
 class CallService:
@@ -127,7 +129,7 @@ class CallService:
         """Wait a moment for the node of a live call that is just being recovered."""
         shard, _ = self.find(call) or (None, None)
         if shard is not None and shard.is_paused and shard.context.slot not in self.releasing:
-            await wait_connected(shard.pause_buffer.resumed)
+            await wait_for_event(shard.pause_buffer.resumed, CONNECT_TIMEOUT_S)
 
     async def hang_up(self, call: str, by: EndedBy) -> bool:
         """End a live call, even while its node is disconnected; False when it is not live here.

@@ -11,6 +11,7 @@ import msgspec
 from grpc import aio
 
 from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, SignedEvent
+from engine.common.tasks import BackgroundTasks
 from engine.webhooks.address_guard import AddressGuard, AddressRefused
 from wire.callback_targets import DeliveryTarget, GrpcTarget
 from wire.generated.callback_pb2 import Ack, CallEvent
@@ -43,7 +44,7 @@ class GrpcTransport:
         self._timeout_s = response_timeout_s
         self._roots = roots  # certificates to trust; None: gRPC's own
         self._channels: OrderedDict[GrpcTarget, aio.Channel] = OrderedDict()
-        self._closing: set[asyncio.Task[None]] = set()
+        self._closing = BackgroundTasks()
 
     async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
         assert isinstance(target, GrpcTarget)  # noqa: S101 - narrows for mypy
@@ -70,7 +71,7 @@ class GrpcTransport:
         """Close all channels once their calls have ended."""
         for target in list(self._channels):
             self._close_channel(target)
-        await asyncio.gather(*self._closing)
+        await self._closing.join()
 
     async def _call(self, channel: aio.Channel, event: SignedEvent) -> Outcome:
         deliver: Deliver = channel.unary_unary(
@@ -115,9 +116,7 @@ class GrpcTransport:
     def _close_channel(self, target: GrpcTarget) -> None:
         """Close a channel with grace; closed at once, it would cancel calls in flight."""
         channel = self._channels.pop(target)
-        closing = asyncio.get_running_loop().create_task(channel.close(self._timeout_s))
-        self._closing.add(closing)
-        closing.add_done_callback(self._closing.discard)
+        self._closing.start(channel.close(self._timeout_s))
 
 
 def to_protobuf(body: bytes) -> CallEvent:

@@ -1,12 +1,11 @@
 """Inbound calls: admitted by the route of their number, or rejected before they are answered."""
 
-import asyncio
-
 import msgspec
 import structlog
 from msgspec.structs import replace
 
 from engine.calls.model.events import LegAnswered
+from engine.common.tasks import BackgroundTasks
 from engine.runtime.admission.placement import ENGINE_CODES, NODE_CODES, Placement
 from engine.runtime.admission.routes import (
     NO_CIRCUIT,
@@ -46,7 +45,7 @@ class InboundCalls:
         self._rejected = context.metrics.calls.rejected.table("inbound")
         for code in (*NODE_CODES, *ENGINE_CODES, BAD_ROUTE):
             self._rejected[code] += 0  # shown from the start, as alerts watch them
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
 
     def handle(self, shard: CallShard, channel: IncomingChannel) -> None:
         """Start a call, reject it, or leave it to the next owner of its slot."""
@@ -63,9 +62,7 @@ class InboundCalls:
         if cached and caller is not None:
             self._start(shard, replace(channel, agent=caller), cached.value)
             return
-        task = asyncio.get_running_loop().create_task(self._look_up(shard, channel))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(self._look_up(shard, channel))
 
     def _is_handing_over(self, shard: CallShard) -> bool:
         """Return whether a call might be answered but not stored; the channel waits in Stasis."""

@@ -1,6 +1,5 @@
 """The directory of agents: the endpoint of an agent, and the agent of an endpoint."""
 
-import asyncio
 import re
 from collections.abc import Callable
 
@@ -8,7 +7,8 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from engine.runtime.base.ttl_cache import DEFAULT_TTL_MS, TtlCache
+from engine.common.tasks import BackgroundTasks
+from engine.common.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.agents import Agent
@@ -51,7 +51,7 @@ class Directory:
         self._trunk = f"{trunk_endpoint.partition('/')[0]}/{trunk_name(trunk_endpoint)}".casefold()
         self._endpoints = TtlCache(self._read_endpoint, now_ms, ttl_ms)
         self._callers = TtlCache(self._read_callers, now_ms, ttl_ms, MAX_ACCOUNTS)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
 
     def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
         """Pass an agent's endpoint to `done`, at once if it is cached; None: there is none.
@@ -62,9 +62,7 @@ class Directory:
         if cached := self._endpoints.get_fresh((account, agent_id)):
             done(cached.value)
             return
-        task = asyncio.get_running_loop().create_task(self._resolve(account, agent_id, done))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(self._resolve(account, agent_id, done))
 
     def known_caller(self, account: str, endpoint: str) -> Caller | None:
         """Return the agent that calls from an endpoint; None: not cached, see `agent_of`."""
@@ -95,9 +93,7 @@ class Directory:
 
     async def close(self) -> None:
         """Cancel pending reads: recovery repeats them."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close()
 
     async def _resolve(
         self, account: str, agent_id: str, done: Callable[[str | None], None]

@@ -10,6 +10,7 @@ import asyncio
 import msgspec
 import structlog
 
+from engine.common.tasks import wait_for_event
 from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.membership import Peer
@@ -44,11 +45,7 @@ class LeaseManager:
             while True:
                 self._wake.clear()
                 await self.run_once()
-                try:
-                    async with asyncio.timeout(self._timings.heartbeat_s):
-                        await self._wake.wait()
-                except TimeoutError:
-                    pass
+                await wait_for_event(self._wake, self._timings.heartbeat_s)
 
     async def run_once(self) -> None:
         """Send a heartbeat, renew the leases, and move towards the fair share."""

@@ -30,6 +30,7 @@ from engine.calls.model.io_results import (
     FlowStarted,
     MediaFetched,
 )
+from engine.common.tasks import cancel_all
 from engine.media.clip import MediaError
 from engine.runtime.io.flow_cache import FlowCache, call_variables
 from engine.webhooks.action_client import ActionResponse
@@ -110,10 +111,7 @@ class IoRunner:
 
     async def close(self) -> None:
         """Cancel all commands; they stay in the outboxes of their calls."""
-        running = tuple(self._running.values())
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await cancel_all(self._running.values())
 
     def _result(self, command: IoCommand, call: Call) -> Coroutine[Any, Any, Event]:
         match command:

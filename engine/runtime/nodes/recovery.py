@@ -11,6 +11,7 @@ from engine.calls.model.state_table import active_voicemail
 from engine.calls.recovery.dtmf import DigitsByLeg, digits_in_gap, missing_digits
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
 from engine.calls.recovery.snapshot import PbxSnapshot
+from engine.common.tasks import cancel_all
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot
@@ -53,9 +54,7 @@ class Recoveries:
 
     async def close(self) -> None:
         """Cancel all recoveries and wait until they have ended."""
-        for recovery in self._running.values():
-            recovery.cancel()
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await cancel_all(self._running.values())
 
     async def _recover(self, slot: int, shard: CallShard) -> None:
         began_ms = self._clock.now_ms()

@@ -4,7 +4,6 @@ An account without a policy may call any number. Policies are replaced, never re
 read applies while the store is down, and after the store has lost it, until it is stored again.
 """
 
-import asyncio
 import re
 from collections.abc import Callable, Iterator
 
@@ -13,8 +12,9 @@ import structlog
 
 from engine.calls.model.call import Call
 from engine.calls.model.ids import call_of
+from engine.common.tasks import BackgroundTasks
+from engine.common.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.runtime.base.ports import DialDecision, DialRejection
-from engine.runtime.base.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.store.errors import StoreDown
 from engine.store.store import DialPolicyStore
 from wire.dial_policy import AccountDialPolicy
@@ -47,7 +47,7 @@ class DialPolicy:
         self._store = store
         self._default_caller_id = default_caller_id  # of accounts without a number
         self._policies = TtlCache(self._read, now_ms, ttl_ms)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
 
     def authorize(
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
@@ -63,11 +63,7 @@ class DialPolicy:
             rejection: DialRejection = "" if is_allowed(policy, party) else "not_allowed"
             done(DialDecision(rejection, self._caller_id(policy, call, caller_id)))
         else:
-            task = asyncio.get_running_loop().create_task(
-                self._decide(call, party, caller_id, done)
-            )
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks.start(self._decide(call, party, caller_id, done))
 
     async def check(self, account: str, party: str) -> DialRejection:
         """Return why a party may not be called; empty when it may."""
@@ -86,9 +82,7 @@ class DialPolicy:
 
     async def close(self) -> None:
         """Cancel pending reads: recovery repeats them."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close()
 
     async def _decide(
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]

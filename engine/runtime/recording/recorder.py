@@ -16,6 +16,7 @@ from engine.ari.generated.operations import channels, recordings
 from engine.calls.model.commands import ArchiveRecordings, RecordingCommand
 from engine.calls.model.events import Event, RecordingsArchived
 from engine.calls.model.recording import CHANNELS, RecordingName, parse_recording_name
+from engine.common.tasks import cancel_all
 from engine.recordings.archiver import RecordingPart
 from engine.recordings.errors import ArchiveError
 from engine.runtime.base.ports import Pbx
@@ -91,10 +92,7 @@ class Recorder:
 
     async def close(self) -> None:
         """Cancel all work; it remains in the outboxes and as files on the PBX."""
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel_all(self._tasks.values())
 
     def _start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         running = self._tasks.get(name)

@@ -1,14 +1,13 @@
 """Acknowledges requests once they are committed, and the errors that reject them."""
 
 import asyncio
-import contextlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from engine.calls.sessions.preconditions import Rejection
 from engine.store.errors import StoreDown
 
 COMMIT_TIMEOUT_S = 5
-CONNECT_TIMEOUT_S = 1
 
 
 class CommitAck:
@@ -53,7 +52,7 @@ class NotOwner(Exception):
         self.slot = slot
 
 
-@contextlib.contextmanager
+@contextmanager
 def awaiting_commit(pending_acks: set[CommitAck]) -> Iterator[CommitAck]:
     """Add an acknowledgement to a shard's pending ones for the duration of a request."""
     ack = CommitAck()
@@ -62,10 +61,3 @@ def awaiting_commit(pending_acks: set[CommitAck]) -> Iterator[CommitAck]:
         yield ack
     finally:
         pending_acks.discard(ack)
-
-
-async def wait_connected(resumed: asyncio.Event) -> None:
-    """Give a node in recovery, as after a takeover, a moment to resume."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(CONNECT_TIMEOUT_S):
-            await resumed.wait()

@@ -17,6 +17,7 @@ from redis.asyncio import ConnectionPool
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
 
+from engine.common.tasks import cancel_all
 from engine.store.errors import StoreDown
 
 MAX_TRIES = 2  # a closed idle connection is only noticed when it is used
@@ -146,8 +147,7 @@ class ScriptConnection:
 
     async def close(self) -> None:
         if self._connecting is not None:
-            self._connecting.cancel()
-            await asyncio.gather(self._connecting, return_exceptions=True)
+            await cancel_all([self._connecting])
         if self._timer is not None:
             self._timer.cancel()
         self._disconnect()

@@ -3,7 +3,8 @@
 import asyncio
 import random
 
-from engine.callbacks.targets import CACHE_TTL_MS, ROTATION_OVERLAP_MS, CallbackTargets
+from engine.callbacks.targets import ROTATION_OVERLAP_MS, CallbackTargets
+from engine.common.ttl_cache import DEFAULT_TTL_MS
 from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.store import MemoryStore
 from engine.store.outbox import OutboxLimits
@@ -48,7 +49,7 @@ async def test_a_change_is_seen_by_others_within_a_second() -> None:
     assert await other.auto_set("acme") is None
     await scene.targets.put("acme", PutCallback(TARGET))
     assert await other.auto_set("acme") is None
-    scene.now_ms += CACHE_TTL_MS
+    scene.now_ms += DEFAULT_TTL_MS
     assert await other.auto_set("acme") == "auto-set"
 
 

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from engine.calls.model.state import Starting
+from engine.common.ttl_cache import MAX_ENTRIES, Cached
 from engine.runtime.admission.routes import ANSWER_TIMEOUT_MS, RouteCache, inbound_call
 from engine.runtime.admission.settings import NewCall
 from engine.runtime.agents.directory import Caller
-from engine.runtime.base.ttl_cache import MAX_ENTRIES, Cached
 from engine.runtime.nodes.node import IncomingChannel
 from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import CHANNEL, ID, NOW, say, tree

@@ -5,8 +5,8 @@ import asyncio
 import msgspec
 import pytest
 
+from engine.common.ttl_cache import MAX_ENTRIES
 from engine.runtime.agents.directory import Caller, Directory
-from engine.runtime.base.ttl_cache import MAX_ENTRIES
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 from tests.unit.runtime.harness.shard_bench import ManualClock

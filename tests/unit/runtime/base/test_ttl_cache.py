@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from engine.runtime.base.ttl_cache import TtlCache
+from engine.common.ttl_cache import TtlCache
 from engine.store.errors import StoreDown
 from tests.unit.runtime.harness.shard_bench import ManualClock
 

@@ -1,0 +1,1 @@
+"""Helpers for asyncio that every package of the engine may use."""

@@ -1,0 +1,41 @@
+"""Helpers for tasks and events of asyncio."""
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from contextlib import suppress
+from typing import Any
+
+
+class BackgroundTasks:
+    """Tasks that nobody awaits; the event loop itself keeps no reference to a task."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def join(self) -> None:
+        """Wait until all tasks have ended."""
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Cancel all tasks and wait until they have ended."""
+        await cancel_all(self._running)
+
+
+async def cancel_all(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancel tasks and wait until they have ended."""
+    cancelled = tuple(tasks)
+    for task in cancelled:
+        task.cancel()
+    await asyncio.gather(*cancelled, return_exceptions=True)
+
+
+async def wait_for_event(event: asyncio.Event, timeout_s: float) -> None:
+    """Wait until an event is set, or until the time is over."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(timeout_s):
+            await event.wait()
