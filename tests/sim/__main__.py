@@ -1,4 +1,4 @@
-"""python -m tests.sim: run many simulated calls, or one seed with all that happens in it."""
+"""Run many simulated calls, or one seed in detail."""
 
 import argparse
 import gc
@@ -10,30 +10,30 @@ from tests.sim.show import show
 from tests.sim.tally import Tally
 from tests.sim.worlds import CALLS, regression_seeds, run_world, run_worlds
 
-AT_ONCE = 5_000  # calls between two words to whoever waits
+AT_ONCE = 5_000  # calls between two progress lines
 
 
 def main() -> int:
-    """Run what was asked for; 1 when anything was wrong."""
+    """Run the command; return 1 when a check found a violation."""
     parser = argparse.ArgumentParser(prog="python -m tests.sim", description=__doc__)
-    parser.add_argument("--calls", type=int, default=100_000, help="how many to run")
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--seed", type=int, help="run only this one, and show it")
-    parser.add_argument("--all", action="store_true", help="show its sound calls too")
-    parser.add_argument("--seeds-file", action="store_true", help="run the seeds kept")
+    parser.add_argument("--calls", type=int, default=100_000, help="number of calls")
+    parser.add_argument("--first", type=int, default=0, help="first seed")
+    parser.add_argument("--seed", type=int, help="run one seed and print its faulty calls")
+    parser.add_argument("--all", action="store_true", help="with --seed: print all calls")
+    parser.add_argument("--seeds-file", action="store_true", help="run the seeds that failed once")
     options = parser.parse_args()
     if options.seed is not None:
         lines, is_sound = show(options.seed, run_world, everything=options.all)
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return 0 if is_sound else 1
     gc.freeze()
-    gc.set_threshold(100_000, 5, 5)  # a world is thrown away whole: 7 % more calls a second
+    gc.set_threshold(100_000, 5, 5)  # a world is discarded as a whole: 7 % more calls/s
     seeds = iter(regression_seeds()) if options.seeds_file else itertools.count(options.first)
     tally = Tally()
     try:
         _run(tally, seeds, options.calls)
     except KeyboardInterrupt:
-        sys.stdout.write("stopped; of what was finished:\n")
+        sys.stdout.write("interrupted; the finished part:\n")
     sys.stdout.writelines(f"{line}\n" for line in _report(tally))
     return 1 if tally.failed else 0
 

@@ -1,4 +1,4 @@
-"""Whether a world has other engines, which hear over AMI what nobody hears over ARI."""
+"""Decides whether a world's DTMF log survives its engine, as those of other engines do."""
 
 from random import Random
 
@@ -13,7 +13,7 @@ PROBABILITY = 0.67
 def shared_dtmf_log(
     seed: int, manager: SimManager, overrides: PartOverrides, clock: SimClock
 ) -> DtmfLog | None:
-    """Let most worlds have what the next engine hears; in the others each hears for itself."""
+    """Open a shared DTMF log in two thirds of the worlds; else each engine has its own."""
     if Random(f"ears {seed}").random() > PROBABILITY:
         return None
     dtmf_log = DtmfLog(EngineClock(clock, None))

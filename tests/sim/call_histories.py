@@ -1,4 +1,4 @@
-"""What a world left behind, put in order for the checks: each call's log, record and events."""
+"""Histories of a world's calls: each call's log, stored state and published events."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,7 @@ _event = msgspec.json.Decoder(CallEvent).decode
 
 
 class CallHistory(Struct, frozen=True):
-    """One call: as it was opened, each of its moments, as it was stored, and what was events."""
+    """One call: its initial state, its steps, its stored state, and its published events."""
 
     opened: Call
     steps: tuple[ReplayStep, ...]
@@ -27,20 +27,19 @@ class CallHistory(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """The call's id."""
         return self.opened.id
 
     def intervals(self) -> list[tuple[int, int, Call]]:
-        """List from when to when it was in each of its states, but for the last."""
+        """Return the begin, end and state of every step but the last."""
         following = self.steps[1:]
         return [(m.at_ms, n.at_ms, m.call) for m, n in zip(self.steps, following, strict=False)]
 
     def commands(self) -> list[Command]:
-        """List all that it ever wanted."""
+        """Return all commands of the call."""
         return [command for step in self.steps for command in step.commands]
 
     def logged_events(self) -> list[CallEvent]:
-        """List what the log says should have been events."""
+        """Return the events that the log has."""
         return [
             each.event for m in self.steps for each in m.commands if isinstance(each, EmitEvent)
         ]
@@ -49,7 +48,7 @@ class CallHistory(Struct, frozen=True):
 def call_histories(
     memory: MemoryStore, slot: int, but: frozenset[str] = frozenset()
 ) -> Iterable[CallHistory]:
-    """Tell every call of a slot that was ever stored, but for some."""
+    """Read every call of a slot, except some."""
     events: dict[str, list[CallEvent]] = {}
     for _, _, body in done(memory.stream.read_after({slot: "0"}, limit=1_000_000)):
         event = _event(body)
@@ -61,7 +60,7 @@ def call_histories(
         assert state is not None, call_id
         record = decode_stored_call(state)
         yield CallHistory(
-            decode_call(log[0]) if log[0] else record.call,  # the store may have lost it
+            decode_call(log[0]) if log[0] else record.call,  # the store can lose it
             tuple(replay(log)),
             record,
             call_id in live,

@@ -1,4 +1,4 @@
-"""People who steer live calls in a world: seldom, often, several at once, whatever else strikes."""
+"""Clients that control live calls: rarely, often, or several at once, during any fault."""
 
 import random
 from collections import Counter
@@ -19,24 +19,23 @@ from tests.harness.sim.loop import SimLoop
 from tests.sim.requests import RequestChooser
 from wire.base import tag_of
 
-EVERY_MS = (0, 0, 5_000, 1_200, 300, 120)  # on average, all over a world; 0: nobody steers
+EVERY_MS = (0, 0, 5_000, 1_200, 300, 120)  # mean interval in a world; 0: no requests
 
-PHONE_PROBABILITY = 0.06  # how often it is a phone that asks
-REPEAT_PROBABILITY = 0.5  # how often somebody steers the call that was steered last
+PHONE_PROBABILITY = 0.06  # that a phone sends REFER instead
+REPEAT_PROBABILITY = 0.5  # that the same call is controlled again
 
 
 class ControlTarget(Protocol):
-    """An engine that can be asked."""
+    """An engine that accepts control requests."""
 
     loop: SimLoop
     service: CallService
 
     @property
-    def calls(self) -> list[Call]:
-        """Its live calls."""
+    def calls(self) -> list[Call]: ...
 
     def pbx_of(self, call: Call) -> SimAsterisk:
-        """Give the PBX that has a call."""
+        """Return the PBX of a call."""
 
 
 class Engines(Protocol):
@@ -44,18 +43,18 @@ class Engines(Protocol):
 
     @property
     def engine(self) -> ControlTarget | None:
-        """One that can be asked now."""
+        """An engine that accepts requests now, if any."""
 
 
 class Granted(Struct, frozen=True):
-    """What was asked of a call and not refused, and the call as it then was."""
+    """A granted request, and the call in its response."""
 
     request: ControlRequest
     call: Call
 
 
 class CallControllers:
-    """Those who steer the calls of one world."""
+    """Sends control requests at random times."""
 
     def __init__(
         self,
@@ -75,7 +74,7 @@ class CallControllers:
         self._last = ""
 
     def plan(self, within_ms: float) -> None:
-        """Choose when somebody will ask for something."""
+        """Schedule all requests."""
         for _ in range(int(within_ms / self.every_ms) if self.every_ms else 0):
             self._clock.after(self._rng.uniform(500, within_ms), self._act)
 
@@ -96,10 +95,10 @@ class CallControllers:
             engine.loop.create_task(self._ask(engine, call.id, self._requests.of(call)))
 
     def _refer(self, engine: ControlTarget, call: Call) -> None:
-        """Let a phone ask by itself."""
+        """Let a phone send REFER, or an operator hang up a snoop channel."""
         pbx = engine.pbx_of(call)
         snoops = [each for each in pbx.channels.values() if each.snooped is not None]
-        if snoops:  # an operator's doing; the coach must not stay with nobody
+        if snoops:  # by an operator; the coach must not be left alone
             self._counts["snoop hung up"] += 1
             pbx.hangs_up(snoops[0])
         elif call.legs and (channel := pbx.channels.get(self._rng.choice(call.legs).id)):

@@ -1,4 +1,4 @@
-"""The engine's log, kept quiet while worlds run; only what must never be logged is kept."""
+"""The engine's log while worlds run: dropped, except for entries that must never occur."""
 
 import warnings
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ FORBIDDEN = ("call dropped", "a call's node is not configured")
 
 @contextmanager
 def silenced_log() -> Iterator[list[str]]:
-    """Drop the log; gives the list of what must never be logged."""
+    """Drop the log; yield the list of forbidden entries."""
     before = structlog.get_config()
     found: list[str] = []
 
@@ -24,7 +24,7 @@ def silenced_log() -> Iterator[list[str]]:
     structlog.configure(processors=[structlog.processors.format_exc_info, drop])
     try:
         with warnings.catch_warnings():
-            # Coroutines of an engine that crashes stay as they are: they have no one to finish.
+            # The coroutines of a crashed engine are never finished.
             warnings.simplefilter("ignore", RuntimeWarning)
             yield found
     finally:

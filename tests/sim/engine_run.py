@@ -1,4 +1,4 @@
-"""One life of an engine in a world: the real runtime on simulated surroundings, until it dies."""
+"""One run of an engine in a world: the real runtime on simulated connections, until it dies."""
 
 import random
 from collections.abc import Callable
@@ -17,8 +17,7 @@ from engine.runtime.base.ports import Writer as WriterPort
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.io.runner import IoRunner
 from engine.runtime.nodes.dtmf_log import DtmfLog
-from engine.runtime.nodes.event_listener import SlotListener
-from engine.runtime.nodes.node import Node
+from engine.runtime.nodes.node import Node, SlotListener
 from engine.runtime.nodes.reaper import Reaper
 from engine.runtime.ownership.takeover import WriterFactory, take_over
 from engine.runtime.pbx.endpoints import EndpointTemplates
@@ -62,12 +61,12 @@ class Environment(Struct, frozen=True):
     cached_media: dict[Source, Clip]
     faults: Faults
     archive: Archive
-    archive_url: str  # empty: nothing can be recorded
-    dtmf_log: DtmfLog | None  # what the next engine has heard while the last one lived
+    archive_url: str  # empty: recording is off
+    dtmf_log: DtmfLog | None  # shared with the next engine; None: each has its own
 
 
 class PartOverrides(Struct, frozen=True):
-    """Ways to put broken parts in, which prove that the checks find them."""
+    """Replacements for parts of an engine, to plant faults."""
 
     pbx: Callable[[Pbx], Pbx] = lambda pbx: pbx
     writer: Callable[[WriterPort], WriterPort] = lambda writer: writer
@@ -76,11 +75,11 @@ class PartOverrides(Struct, frozen=True):
     on_event: Callable[[OnEvent], OnEvent] = lambda on_event: on_event
     ami: Callable[[Ami], Ami] = lambda ami: ami
     archiver: Callable[[RecordingArchiver], RecordingArchiver] = lambda archiver: archiver
-    dtmf: Callable[[DtmfListener], DtmfListener] = lambda listener: listener  # heard over AMI
+    dtmf: Callable[[DtmfListener], DtmfListener] = lambda listener: listener  # over AMI
 
 
 class EngineRun:
-    """An engine from its start to its death."""
+    """One engine process from its start to its death."""
 
     def __init__(self, env: Environment, number: int, overrides: PartOverrides) -> None:
         self.loop = SimLoop(env.clock)
@@ -89,13 +88,13 @@ class EngineRun:
         self.store = SimStore(env.memory, loop, env.faults, env.rng)
         self.clock = EngineClock(clock, loop)
         self.is_ready = False
-        self.websockets = 0  # how many there have been
-        self._is_connected = False  # as far as the engine knows
+        self.websockets = 0  # opened so far
+        self._is_connected = False  # from the engine's point of view
         self._env = env
         self._number = number
         self._overrides = overrides
         context = EngineContext(
-            self.store,  # type: ignore[arg-type]  # as much of a Store as a life needs
+            self.store,  # type: ignore[arg-type]  # implements what one engine uses of Store
             self.clock,
             random_bytes=random.Random(number).randbytes,
         )
@@ -115,7 +114,7 @@ class EngineRun:
         self.loop.create_task(self._begin())
 
     def connect(self) -> None:
-        """Have a websocket; that the last one is gone is known by then."""
+        """Open a websocket; by then the engine knows that the last one is closed."""
         self.disconnect(self.websockets)
         self.websockets += 1
         self._is_connected = True
@@ -123,22 +122,21 @@ class EngineRun:
         self.listener.on_connected()
 
     def disconnect(self, websocket: int) -> None:
-        """Learn that a websocket is gone, unless that is known."""
+        """Notice that a websocket is closed, unless that is known."""
         if websocket == self.websockets and self._is_connected:
             self._is_connected = False
             self.listener.on_disconnected("sim")
 
     @property
     def calls(self) -> list[Call]:
-        """Its live calls."""
         return [actor.call for actor in self.shard.actors.values()] if self.is_ready else []
 
     def pbx_of(self, _call: Call) -> SimAsterisk:
-        """Give the PBX that has a call."""
+        """Return the PBX of a call."""
         return self._env.pbx
 
     def die(self) -> None:
-        """Lose everything in memory, at this very moment."""
+        """Lose everything in memory at once."""
         self.is_ready = self.connection.is_alive = False
         self._env.pbx.is_listened_to = False
         self._env.pbx.manager.log_out(self.loop)

@@ -1,4 +1,4 @@
-"""What strikes a world from outside: engines die, websockets, PBXs and the store go and come."""
+"""Faults of a world: its engine dies, and its websocket, PBX and store go away and return."""
 
 import random
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from tests.sim.faults import Faults
 
 
 class FaultInjector:
-    """The lives of a world's engine, and what ends them or cuts them off."""
+    """Runs the engine of a world, restarts it after crashes, and injects faults."""
 
     def __init__(
         self, env: Environment, overrides: PartOverrides, say: Callable[[str], None] | None
@@ -28,18 +28,17 @@ class FaultInjector:
 
     @property
     def engine(self) -> EngineRun:
-        """The engine that lives now, or was the last to."""
+        """The current engine, or the last one."""
         return self.engines[-1]
 
     def start(self) -> None:
-        """Start an engine."""
         engine = EngineRun(self._env, len(self.engines), self._overrides)
         engine.connection.trace = self._trace
         self.engines.append(engine)
         engine.start()
 
     def plan(self, within_ms: float) -> None:
-        """Choose when what will strike."""
+        """Schedule all faults."""
         for kind, inject in (
             ("socket", self._lose_socket),
             ("restart", self._restart_pbx),
@@ -50,7 +49,7 @@ class FaultInjector:
                     self._clock.after(self._rng.uniform(500, within_ms), inject)
 
     def is_well(self) -> bool:
-        """Tell whether all that an engine needs is there."""
+        """Return whether no fault has an effect any more."""
         engine = self.engine
         is_there = engine.is_ready and engine.connection.is_up and engine.store.is_up
         is_heard = is_there and self._pbx.is_listened_to and not engine.shard.is_paused

@@ -1,4 +1,4 @@
-"""Seeded faults: what goes wrong in a world, when, and in which stretches it can be noticed."""
+"""Seeded faults: their kinds, their times, and the intervals that they disturb."""
 
 import random
 from collections import Counter
@@ -7,29 +7,29 @@ from collections.abc import Callable, Iterator
 from tests.harness.sim.clock import SimClock
 
 KINDS = ("crash", "socket", "restart", "lost", "double", "late", "store", "media")
-SETTLE_MS = 700  # after trouble, until all is as if nothing had been
+SETTLE_MS = 700  # after a disturbance, until all effects are gone
 SLOW_MS = 10_000
 
 
 class Faults:
-    """The weather of one world; implements `SimWeather`."""
+    """The faults of one world; implements `SimFaults`."""
 
     def __init__(self, clock: SimClock, rng: random.Random, kinds: frozenset[str]) -> None:
         self.kinds = kinds
         self.counts: Counter[str] = Counter()
         self.crash: Callable[[str], None] = lambda _boundary: None
         self.is_well: Callable[[], bool] = lambda: True
-        self.is_over = False  # no fault begins any more
+        self.is_over = False  # no new fault begins
         self.disturbances: list[tuple[float, float]] = []
-        self._begins_ms: float | None = None  # of the stretch of trouble that goes on
-        self._least_ms = 0.0  # it does not end before
+        self._begins_ms: float | None = None  # begin of the current disturbed interval
+        self._least_ms = 0.0  # its earliest end
         self._clock = clock
         self._rng = rng
         self._random = rng.random
         self._until_crash = self._next_crash()
 
     def passes(self, boundary: str) -> bool:
-        """Count a boundary; the engine may die at it."""
+        """Count a boundary; the engine can die at it."""
         self._until_crash -= 1
         if self._until_crash or self.is_over:
             return True
@@ -39,7 +39,7 @@ class Faults:
         return False
 
     def loses(self) -> float:
-        """Lose an answer now and then; it is mostly noticed at once, for the socket broke."""
+        """Lose some replies; most losses are noticed at once, since the socket broke."""
         if "lost" not in self.kinds or self.is_over or self._random() > 0.02:
             return 0
         self.counts["lost answer"] += 1
@@ -48,7 +48,7 @@ class Faults:
         return noticed_ms
 
     def delay_ms(self) -> float:
-        """Hold events up now and then."""
+        """Delay some events."""
         if "late" not in self.kinds or self.is_over or self._random() > 0.02:
             return 0
         self.counts["late event"] += 1
@@ -57,28 +57,28 @@ class Faults:
         return delay_ms
 
     def doubles(self) -> bool:
-        """Double an event now and then."""
+        """Duplicate some events."""
         if "double" not in self.kinds or self.is_over or self._random() > 0.05:
             return False
         self.counts["double event"] += 1
         return True
 
     def disturb(self, at_least_ms: float = 0) -> None:
-        """Begin a stretch in which quality is not to be had; it ends when all is well again."""
+        """Begin a disturbed interval; it ends when all parts are well again."""
         now = self._clock.at_ms
         self._least_ms = max(self._least_ms, now + at_least_ms)
-        if self._begins_ms is None:  # else it is part of the stretch that has begun
+        if self._begins_ms is None:  # else it extends the current one
             self._begins_ms = now
             self._watch()
 
     def healthy_ms(self, begin_ms: float, end_ms: float) -> float:
-        """Tell how much of a stretch was without trouble."""
+        """Return how much of an interval was undisturbed."""
         if not self.disturbances:
             return end_ms - begin_ms
         return sum(end - begin for begin, end in self._gaps(begin_ms, end_ms))
 
     def is_disturbed(self, begin_ms: float, end_ms: float) -> bool:
-        """Tell whether there was any trouble in a stretch."""
+        """Return whether a fault disturbed any part of an interval."""
         return any(begin <= end_ms and end >= begin_ms for begin, end in self.disturbances)
 
     def _watch(self) -> None:
@@ -106,7 +106,7 @@ class Faults:
 
 
 def choose(rng: random.Random) -> frozenset[str]:
-    """Choose what goes wrong in a world; in a third of them, nothing does."""
+    """Choose the kinds of faults of a world; a third of the worlds has none."""
     if rng.random() < 0.35:
         return frozenset()
     return frozenset(rng.sample(KINDS, rng.choice((1, 1, 2, 3))))

@@ -1,4 +1,4 @@
-"""Forged stories: what a core would leave behind whose machines forget something."""
+"""Forged histories: what a faulty core would leave behind."""
 
 from collections.abc import Callable
 
@@ -12,24 +12,24 @@ from wire.events import CallEvent
 
 
 def sessions_never_end(history: CallHistory) -> CallHistory:
-    """Let no session come to its end."""
+    """Let no session end."""
     return _with_calls(history, lambda call: _with_sessions(call, _ringing_again, _in_progress))
 
 
 def session_restarts(history: CallHistory) -> CallHistory:
-    """Let a session that has ended begin again."""
+    """Let an ended session begin again."""
     last = history.steps[-1]
     call = _with_sessions(last.call, lambda t: replace(t, state="starting"), _from_the_start)
     return replace(history, steps=(*history.steps[:-1], replace(last, call=call)))
 
 
 def rings_too_long(history: CallHistory) -> CallHistory:
-    """Let parties be called for longer than they were to be."""
+    """Let parties ring longer than their timeout."""
     return _with_calls(history, lambda call: replace(call, legs=tuple(map(_brief, call.legs))))
 
 
 def duplicate_sessions(history: CallHistory) -> CallHistory:
-    """Let every session have another beside it."""
+    """Duplicate every session."""
     return _with_calls(
         history,
         lambda call: replace(
@@ -74,12 +74,12 @@ def _brief(leg: Leg) -> Leg:
 
 
 def without_record(history: CallHistory) -> CallHistory:
-    """Let no end come with a record."""
+    """Remove the call record from the last event."""
     return replace(history, events=tuple(replace(event, record=None) for event in history.events))
 
 
 def talks_too_long(history: CallHistory) -> CallHistory:
-    """Let every call have talked for a second longer than it did."""
+    """Add a second to the talk time of every record."""
     return replace(history, events=tuple(map(_longer, history.events)))
 
 
@@ -90,6 +90,6 @@ def _longer(event: CallEvent) -> CallEvent:
 
 
 def wrong_digest(history: CallHistory) -> CallHistory:
-    """Let the last moment have led to something else when it happened."""
+    """Change the digest of the last step."""
     *before, last = history.steps
     return replace(history, steps=(*before, replace(last, digest=1)))

@@ -1,4 +1,4 @@
-"""Flows that are graphs, for half of the worlds: a lookup, a menu, dials, rounds, a flow within."""
+"""Flow graphs for half of the worlds: a lookup, a menu, dials, loops and a nested flow."""
 
 import json
 import random
@@ -10,7 +10,7 @@ API = "0123456789abcdef01234567"
 
 
 def choose(seed: int) -> dict[str, bytes]:
-    """Make graphs in the place of some trees, by the flows' ids; none in every other world."""
+    """Return graphs that replace some flows, by flow id; none in every other world."""
     rng = random.Random(f"graphs {seed}")
     if rng.random() < 0.5:
         return {}
@@ -19,7 +19,7 @@ def choose(seed: int) -> dict[str, bytes]:
 
 
 def graph(rng: random.Random) -> dict[str, Any]:
-    """Make a flow that passes every check."""
+    """Return a random flow that passes every check."""
     return {"name": "sim", "start": "welcome", "nodes": {**_lookup(rng), **_menu(rng)}}
 
 

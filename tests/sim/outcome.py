@@ -1,4 +1,4 @@
-"""What comes of a seed, with one engine or several; and what tests ask of that."""
+"""The outcome of a seed, with one engine or several."""
 
 from typing import Protocol
 
@@ -9,38 +9,31 @@ from tests.sim.world import Trace
 
 
 class World(Protocol):
-    """A world that something struck."""
+    """A world with faults."""
 
     @property
-    def faults(self) -> Faults:
-        """What did."""
+    def faults(self) -> Faults: ...
 
 
 class Outcome(Protocol):
-    """What came of a seed."""
+    @property
+    def world(self) -> World: ...
 
     @property
-    def world(self) -> World:
-        """The world."""
+    def histories(self) -> tuple[CallHistory, ...]: ...
 
     @property
-    def histories(self) -> tuple[CallHistory, ...]:
-        """Its stories."""
-
-    @property
-    def violations(self) -> tuple[tuple[str, str], ...]:
-        """What was wrong."""
+    def violations(self) -> tuple[tuple[str, str], ...]: ...
 
 
 class Run(Protocol):
-    """How a seed is run."""
+    """Runs a seed."""
 
-    def __call__(self, seed: int, forbidden: list[str], *, trace: Trace) -> Outcome:
-        """Run it."""
+    def __call__(self, seed: int, forbidden: list[str], *, trace: Trace) -> Outcome: ...
 
 
 def trace_lines(seed: int, run: Run) -> list[str]:
-    """Give all that passed and all that was histories, to the millisecond."""
+    """Return everything that happens in a seed, to the millisecond."""
     lines: list[str] = []
     with silenced_log() as forbidden:
         outcome = run(

@@ -1,4 +1,4 @@
-"""Which calls of a world are recorded, and who leaves messages, in half of all worlds."""
+"""Chooses the recorded calls and the voicemail of a world; half of the worlds have none."""
 
 import random
 from typing import TypeVar
@@ -11,7 +11,7 @@ Recordable = TypeVar("Recordable", NumberRoute, Originate)
 
 
 class Recorders:
-    """Those who want recordings in one world."""
+    """The recording settings of one world."""
 
     def __init__(self, own_rng: random.Random, *, is_wanted: bool) -> None:
         self.own_rng = own_rng
@@ -20,13 +20,12 @@ class Recorders:
         self._is_wanted = is_wanted
 
     def with_recording(self, request: Recordable) -> Recordable:
-        """Want what is asked to be recorded, in either form, or not."""
+        """Return the request with recording in either form, or without."""
         if not self._is_wanted or self.own_rng.random() < 0.4:
             return request
         return replace(request, record_call=self.own_rng.choice((True, RecordCall(enable=True))))
 
 
 def choose(seed: int) -> Recorders:
-    """Choose them for a world."""
     own_rng = random.Random(f"record {seed}")
     return Recorders(own_rng, is_wanted=own_rng.random() < 0.5)

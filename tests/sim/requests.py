@@ -1,4 +1,4 @@
-"""What people ask of a live call: seeded requests, most of which can be done at that moment."""
+"""Random control requests, most of which fit the state of their call."""
 
 import random
 from collections.abc import Callable
@@ -26,14 +26,12 @@ RINGS_S = (1.0, 3.0, 8.0, 20.0)
 
 
 class RequestChooser:
-    """Makes up what is asked next."""
-
     def __init__(self, rng: random.Random, scenarios: Scenarios) -> None:
         self._rng = rng
         self._scenarios = scenarios
 
     def of(self, call: Call) -> ControlRequest:
-        """Choose a request that suits what the call does, or now and then one that does not."""
+        """Choose a request that fits the call's state, or sometimes one that does not."""
         weights: dict[MakeRequest, float] = {
             self._mute: 3,
             self._hold: 3,
@@ -109,7 +107,7 @@ class RequestChooser:
         return CoachRequested(self._conference_of(call), self._leg(call), coached)
 
     def _leg(self, call: Call) -> str:
-        """Name a leg: mostly one that is up, at times one that rings, has ended, or is none."""
+        """Choose a leg: mostly an answered one, sometimes a ringing, ended or unknown one."""
         legs = [each.id for each in call.legs]
         up = [each.id for each in call.legs if each.state == "up"]
         ended = [f"{call.id}.l0", f"{call.id}.l2", call.main, "none"]
@@ -123,7 +121,7 @@ class RequestChooser:
         return self._session([each.id for each in call.conferences])
 
     def _session(self, known: list[str]) -> str:
-        """Name a session: mostly the last, at times one before it, or none."""
+        """Choose a session: mostly the last, sometimes an earlier or unknown one."""
         kind = self._rng.random()
         if not known or kind < 0.05:
             return "none"
@@ -132,5 +130,5 @@ class RequestChooser:
     def _music(self) -> str | None:
         kind = self._rng.random()
         if kind < 0.3:
-            return "https://audio/200/5/ok"  # so short that it comes round
+            return "https://audio/200/5/ok"  # so short that it loops
         return self._scenarios.audio() if kind < 0.5 else None

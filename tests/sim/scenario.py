@@ -1,4 +1,4 @@
-"""Seeded scenarios: trees of all verbs, calls in and out, and what customers' servers answer."""
+"""Seeded scenarios: trees of all verbs, inbound and outbound calls, and webhook responses."""
 
 import random
 
@@ -10,7 +10,7 @@ from wire.rpc import AnsweredDetection, NumberRoute, Originate
 from wire.verbs import Action, Verb
 
 FLOWS = 3
-MESSAGES = 0.4  # of what would be played, where messages are left
+MESSAGES = 0.4  # of the plays, in worlds with voicemail
 PROMPTS_MS = (200, 500, 1_000, 3_000, 6_000)
 DELAYS_MS = (0, 5, 60, 400, 3_000)
 VERBS = ("play", "say", "gather", "dial", "flow", "hangup")
@@ -18,7 +18,7 @@ WEIGHTS = (4, 2, 6, 6, 1, 0.3)
 
 
 class Scenarios:
-    """Makes what the calls of one seed will run."""
+    """Makes the scenarios of one seed."""
 
     def __init__(
         self,
@@ -27,12 +27,12 @@ class Scenarios:
         media_faults: bool,
         messages: random.Random | None = None,
     ) -> None:
-        self._messages = messages  # whose chance makes some prompts messages
+        self._messages = messages  # turns some plays into voicemail; None: never
         self._rng = rng
         self._media_faults = media_faults
 
     def outbound(self, request_id: str) -> Originate:
-        """Ask for a call, in either click-to-call form."""
+        """Return a request for an outbound call, in either click-to-call form."""
         rng = self._rng
         return Originate(
             account="acc",
@@ -47,15 +47,15 @@ class Scenarios:
         )
 
     def route(self) -> NumberRoute:
-        """Say what a number runs."""
+        """Return the route of a number."""
         return NumberRoute("acc", self.action(4) or verbs.Hangup())
 
     def offer(self) -> Action | None:
-        """Answer a webhook."""
+        """Return the response to a webhook."""
         return self.action(2) if self._rng.random() < 0.8 else None
 
     def action(self, depth: int) -> Action | None:
-        """Make a tree of at most that depth."""
+        """Return a random tree of limited depth."""
         rng = self._rng
         kind = rng.random()
         if depth <= 0 or kind < 0.1:
@@ -65,7 +65,7 @@ class Scenarios:
         return self.verb(depth)
 
     def verb(self, depth: int) -> Verb:
-        """Make a verb and what comes after it."""
+        """Return a random verb and its next action."""
         rng = self._rng
         after = self.action(depth - 1)
         match rng.choices(VERBS, WEIGHTS):
@@ -149,14 +149,14 @@ class Scenarios:
         return AnsweredDetection(on_machine=self._rng.choice(("continue", "hangup", play)))
 
     def party(self) -> str:
-        """Choose whom to call; some can't be reached."""
+        """Choose a party; some are unreachable."""
         return "sip:unknown@host" if self._rng.random() < 0.05 else "+47123456"
 
     def _flow_id(self) -> str:
-        return f"flow{self._rng.randrange(FLOWS + 1)}"  # the last is none
+        return f"flow{self._rng.randrange(FLOWS + 1)}"  # the last does not exist
 
     def audio(self) -> str:
-        """Choose an address of audio; some is bad where there is trouble with media."""
+        """Choose an audio URL; some are bad where media faults are on."""
         rng, kind, delay_ms = self._rng, "ok", self._rng.choice(DELAYS_MS)
         if self._media_faults:
             kind = rng.choices(("ok", "bad", "lost"), (8, 1, 1))[0]

@@ -1,4 +1,4 @@
-"""One seed, histories so that it can be read: what passed on the line, and each call's moments."""
+"""One seed in readable form: the traffic with the PBX, and the steps of each call."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,11 +17,11 @@ HIDDEN_FIELDS = {
     "body",
     "data",
     "rest",
-}  # left out: a story is about what happened
+}  # left out for brevity
 
 
 def show(seed: int, run: Run, *, everything: bool) -> tuple[list[str], bool]:
-    """Run a seed; give its lines, of the calls with a fault or of all, and whether it was sound."""
+    """Run a seed; return lines about its faulty calls or all, and whether no check failed."""
     passed: list[str] = []
     with silenced_log() as forbidden:
         outcome = run(
@@ -43,7 +43,7 @@ def show(seed: int, run: Run, *, everything: bool) -> tuple[list[str], bool]:
 
 
 def _names(outcome: Outcome, *, everything: bool) -> set[str]:
-    """Name all that belongs to the calls with a fault."""
+    """Return all ids of the calls with a violation."""
     who = {name for name, _ in outcome.violations if name}
     found = set(who)
     for history in outcome.histories:

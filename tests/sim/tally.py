@@ -1,4 +1,4 @@
-"""What many worlds come to, one after another: how much was run, and what went wrong."""
+"""Counts of many worlds: what was run, and what failed."""
 
 import time
 from collections import Counter
@@ -12,18 +12,15 @@ from tests.sim.engine_log import silenced_log
 
 
 class Tally(Struct):
-    """What was run so far."""
-
     worlds: int = 0
     calls: int = 0
-    partial: int = 0  # of them: those of which the store has lost a part
+    partial: int = 0  # calls of which the store lost a part
     steps: int = 0
     seconds: float = 0.0
     faults: Counter[str] = field(default_factory=Counter)
     failed: dict[int, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
     def add(self, part: "Tally") -> None:
-        """Count what another has counted."""
         self.worlds += part.worlds
         self.calls += part.calls
         self.partial += part.partial
@@ -39,9 +36,10 @@ def run_tally(
     calls_per_world: int,
     max_calls: int,
 ) -> Tally:
-    """Run seeds until `max_calls` calls have been, or twice the worlds that these should take.
+    """Run seeds until `max_calls` calls are done, or twice the worlds that these should take.
 
-    `run` has a seed and what `silenced_log` gave; a world has `calls_per_world` calls, more or less.
+    `run` gets a seed and the list that `silenced_log` yields; a world has about
+    `calls_per_world` calls.
     """
     tally = Tally()
     began_s = time.perf_counter()
@@ -55,6 +53,6 @@ def run_tally(
 
 
 def read_seeds(kept: Path) -> list[int]:
-    """Read the seeds of a file, in which each has a line and a word about it."""
+    """Read a file of seeds: one a line, with a comment."""
     lines = (line.partition("#")[0].strip() for line in kept.read_text().splitlines())
     return [int(line) for line in lines if line]

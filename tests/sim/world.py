@@ -1,4 +1,4 @@
-"""A world: one seed's calls, phones, PBX, store and engines, from the first call to silence."""
+"""A world: one seed's calls, phones, PBX, store and engines."""
 
 import random
 from collections.abc import Callable
@@ -29,13 +29,13 @@ from tests.sim.requests import RequestChooser
 from tests.sim.scenario import FLOWS, Scenarios
 from wire.rpc import Originate
 
-EACH_MS = 1_600  # calls begin so far apart on average
-TAIL_MS = MAX_CALL_MS + 120_000  # by then all must be over, also what is reaped
+EACH_MS = 1_600  # mean interval between calls
+TAIL_MS = MAX_CALL_MS + 120_000  # by then all must be over, including the reaper's work
 Trace = Callable[[float, str], None]
 
 
 class World:
-    """Runs one seed; what it leaves behind is for the checks."""
+    """Runs one seed; the checks look at what it leaves behind."""
 
     def __init__(
         self, seed: int, calls: int, overrides: PartOverrides, trace: Trace | None = None
@@ -43,7 +43,7 @@ class World:
         self.seed = seed
         self.calls = calls
         self.refused = 0
-        self.is_at_rest = False  # whether all is over and well in the end
+        self.is_at_rest = False  # whether all calls ended and all faults are over
         self.clock = SimClock()
         self._rng = rng = random.Random(seed)
         self.faults = self._choose_faults()
@@ -78,27 +78,26 @@ class World:
 
     @property
     def granted(self) -> list[Granted]:
-        """What somebody request of a call and was not refused."""
+        """The control requests that were granted."""
         return self._controllers.granted
 
     def has_ami_digits(self, begin_ms: float, end_ms: float) -> bool:
-        """Tell whether who took calls up in a time has heard the keys of that time."""
+        """Return whether any engine that resumed calls in an interval had its digits from AMI."""
         del begin_ms, end_ms
         return self._dtmf_log is not None
 
     @property
     def digits(self) -> list[tuple[str, str, int]]:
-        """The keys that engines heard: channel, digit, when."""
+        """The DTMF events that engines received: channel, digit, time in ms."""
         return [each for engine in self._injector.engines for each in engine.connection.digits]
 
     @property
     def task_errors(self) -> list[str]:
-        """What escaped from engines' tasks."""
+        """Uncaught exceptions of the engines' tasks."""
         return [message for engine in self._injector.engines for message in engine.loop.task_errors]
 
     def run(self) -> None:
-        """Live it through."""
-        begin_ms = self.calls * EACH_MS  # within this, calls begin and faults happen
+        begin_ms = self.calls * EACH_MS  # calls begin and faults happen within this time
         try:
             self._put_flows()
             self._injector.start()
@@ -110,7 +109,7 @@ class World:
                 self.is_at_rest = self._is_silent()
                 if self.is_at_rest:
                     break
-            # Long enough for the last lost answer to be noticed: what it excuses counts till then.
+            # Long enough to notice the last lost reply: it excuses violations until then.
             self.clock.run(self.clock.at_ms + SLOW_MS + 1_000)
         finally:
             self._injector.engine.loop.die()
@@ -138,7 +137,7 @@ class World:
         return shared_dtmf_log(self.seed, self.pbx.manager, overrides, self.clock)
 
     def _call_controllers(self) -> CallControllers:
-        # Chance of its own: the worlds that nobody steers stay as they were.
+        # A random generator of its own: worlds without control requests stay as they were.
         own_rng = random.Random(f"steer {self.seed}")
         self.phones.patience = own_rng.choice((1, 1, 4))
         has_media_faults = "media" in self.faults.kinds

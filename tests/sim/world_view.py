@@ -13,91 +13,82 @@ from tests.sim.faults import Faults
 
 
 class PbxView(Protocol):
-    """All that was ever there on the PBX, or on all of them."""
+    """Everything that ever existed on the PBX, or on all of them."""
 
     @property
     def channels(self) -> Mapping[str, SimChannel]:
-        """Those that are there now; so with bridges, playbacks and files."""
+        """The existing channels; likewise bridges, playbacks and files."""
 
     @property
-    def bridges(self) -> Mapping[str, SimBridge]:
-        """See channels."""
+    def bridges(self) -> Mapping[str, SimBridge]: ...
 
     @property
-    def playbacks(self) -> Mapping[str, SimPlayback]:
-        """See channels."""
+    def playbacks(self) -> Mapping[str, SimPlayback]: ...
 
     @property
-    def files(self) -> Mapping[str, SimFile]:
-        """See channels."""
+    def files(self) -> Mapping[str, SimFile]: ...
 
     @property
     def past(self) -> Mapping[str, SimChannel]:
-        """Those that have ended."""
+        """The ended channels."""
 
     @property
-    def past_bridges(self) -> Sequence[SimBridge]:
-        """Those that are gone."""
+    def past_bridges(self) -> Sequence[SimBridge]: ...
 
     @property
     def heard(self) -> Mapping[str, SimPlayback]:
-        """Every playback that was ever asked for."""
+        """Every playback that was ever requested."""
 
     @property
     def all_files(self) -> Mapping[str, SimFile]:
-        """Every file that there ever was."""
+        """Every recording file, including deleted ones."""
 
     @property
     def violations(self) -> Sequence[tuple[str, str]]:
-        """What no caller should have to hear."""
+        """What no caller should ever hear."""
 
     @property
     def called_again(self) -> Sequence[str]:
-        """Parties that were called twice."""
+        """Channels that were dialled twice."""
 
 
 class WorldView(Protocol):
-    """A world that has come to its end."""
+    """A world that has ended."""
 
     @property
-    def clock(self) -> SimClock:
-        """Its time."""
+    def clock(self) -> SimClock: ...
 
     @property
-    def faults(self) -> Faults:
-        """What struck it."""
+    def faults(self) -> Faults: ...
 
     @property
-    def pbx(self) -> PbxView:
-        """What its callers heard."""
+    def pbx(self) -> PbxView: ...
 
     @property
-    def servers(self) -> SimServers:
-        """What its customers were asked."""
+    def servers(self) -> SimServers: ...
 
     @property
     def graphs(self) -> Mapping[str, bytes]:
         """The flows that are graphs."""
 
     @property
-    def archive(self) -> Archive:
-        """What was recorded."""
+    def archive(self) -> Archive: ...
 
     @property
     def granted(self) -> Sequence[Granted]:
-        """What somebody asked of a call and was not refused."""
+        """The control requests that were granted."""
 
     @property
     def digits(self) -> Sequence[tuple[str, str, int]]:
-        """The keys that engines heard: channel, digit, when."""
+        """The DTMF events that engines received: channel, digit, time in ms."""
 
     def has_ami_digits(self, begin_ms: float, end_ms: float) -> bool:
-        """Tell whether who took calls up in a time has heard the keys of that time."""
+        """Return whether any engine that resumed calls in an interval had its digits from AMI."""
 
     @property
     def task_errors(self) -> Sequence[str]:
-        """What escaped from engines' tasks."""
+        """Uncaught exceptions of the engines' tasks."""
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether all is over and well."""
+        """Whether all calls ended and all faults are over."""

@@ -1,4 +1,4 @@
-"""Many worlds, one after another: what was run, what went wrong, and how to see it again."""
+"""Runs many worlds, and checks them."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,7 +17,7 @@ NO_OVERRIDES = PartOverrides()
 
 
 class Outcome(Struct, frozen=True):
-    """One world: its stories, and what was wrong."""
+    """One world: its calls, and the violations."""
 
     world: World
     histories: tuple[CallHistory, ...]
@@ -25,7 +25,6 @@ class Outcome(Struct, frozen=True):
 
     @property
     def tally(self) -> Tally:
-        """What this adds to what was run."""
         return Tally(
             worlds=1,
             calls=len(self.histories),
@@ -41,7 +40,7 @@ def run_world(
     overrides: PartOverrides = NO_OVERRIDES,
     trace: Trace | None = None,
 ) -> Outcome:
-    """Run and check one seed; `never` is what `silenced_log` gave."""
+    """Run and check one seed; `forbidden` is the list that `silenced_log` yields."""
     forbidden.clear()
     world = World(seed, CALLS, overrides, trace)
     world.run()
@@ -53,12 +52,12 @@ def run_world(
 def run_worlds(
     seeds: Iterable[int], overrides: PartOverrides = NO_OVERRIDES, max_calls: int = 1 << 60
 ) -> Tally:
-    """Run seeds until so many calls have been, or twice the worlds that these should take."""
+    """Run seeds until `max_calls` calls are done, or twice the worlds that these should take."""
     return run_tally(
         seeds, lambda seed, forbidden: run_world(seed, forbidden, overrides).tally, CALLS, max_calls
     )
 
 
 def regression_seeds() -> list[int]:
-    """Read the seeds that failed once."""
+    """Return the seeds that failed once."""
     return read_seeds(SEEDS_FILE)

@@ -66,7 +66,7 @@ class SimClock:
         return timer
 
     def forget(self, owner: object) -> None:
-        """Cancel all timers of an owner that crashed, including those that its current step adds."""
+        """Cancel all timers of a crashed owner, including those that its current step adds."""
         self._lose(owner)
         self._soon.appendleft(SimTimer(self._lose, (owner,), None))
 

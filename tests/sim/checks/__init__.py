@@ -1,4 +1,4 @@
-"""What must hold in every world: each check yields the id of a call or channel, and the fault."""
+"""The checks that hold in every world; each yields a call or channel id and the violation."""
 
 from collections.abc import Iterator, Sequence
 
@@ -59,6 +59,6 @@ CHECKS = (
 
 
 def find_violations(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[Violation]:
-    """Find all that is wrong with a world that has come to its end."""
+    """Run all checks on a world that has ended."""
     for check in CHECKS:
         yield from check(world, histories)

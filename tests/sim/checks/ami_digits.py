@@ -1,6 +1,6 @@
-"""Whatever strikes: where other ears are open, a gather has each key that was pressed, once.
+"""With AMI, every gather gets each digit that was pressed, once, whatever fails.
 
-Without them keys of an outage may be missing; none is doubled then either.
+Without AMI, digits of an outage can be missing, but no digit counts twice.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,17 +10,17 @@ from tests.sim.call_histories import CallHistory
 from tests.sim.checks.digits import GRACE_MS, Gather, gathers
 from tests.sim.world_view import WorldView
 
-MARGIN_MS = 100  # around a gather's begin and end
-LATE_MS = 1_600  # the same where events are held up
+MARGIN_MS = 100  # around the begin and the end of a gather
+LATE_MS = 1_600  # the same where events are late
 Presses = Sequence[tuple[str, float, float]]  # digit, down, up
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check every gather, the disturbed ones too."""
+    """Check every gather, also those during faults."""
     channels = {**world.pbx.past, **world.pbx.channels}
     for history in histories:
         if history.record.call.reason == "lost":
-            continue  # its node was given up, and so were keys of that time
+            continue  # its node was given up, with its recent digits
         for gather in gathers(history):
             channel = channels.get(gather.first.leg)
             if channel is not None:
@@ -48,7 +48,7 @@ def _within(dtmf: str, pressed: str) -> bool:
 
 
 def _is_whole(world: WorldView, gather: Gather, presses: Presses, dtmf: str) -> bool:
-    """Tell whether keys without a gap were gathered, and none that surely belongs is left out."""
+    """Return whether adjacent digits were gathered and none that surely belongs is missing."""
     margin_ms = LATE_MS if "late" in world.faults.kinds else MARGIN_MS
     begin_ms, end_ms = gather.begin_ms + margin_ms, gather.end_ms - margin_ms
     limit_ms = gather.last.limit_ms - GRACE_MS - margin_ms
@@ -70,7 +70,7 @@ def _is_whole(world: WorldView, gather: Gather, presses: Presses, dtmf: str) -> 
 
 
 def _ahead(dtmf: str, presses: Presses, begin_ms: float) -> int:
-    """Count the first of those gathered that may be of before: held up, they were told too late."""
+    """Count the first gathered digits that can be older: their events arrived too late."""
     if any(up >= begin_ms for _, _, up in presses):
         return 0
     pressed = "".join(digit for digit, _, _ in presses)

@@ -1,4 +1,4 @@
-"""What somebody who steers a call is answered is the call as it is stored."""
+"""The response to a control request is the call as it is stored."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ from wire.base import tag_of
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check every answer that somebody got."""
+    """Check the response to every granted request."""
     by_id = {history.id: history for history in histories}
     for each in world.granted:
         if not any(step.call == each.call for step in by_id[each.call.id].steps):

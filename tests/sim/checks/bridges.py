@@ -1,4 +1,4 @@
-"""A bridge stands only while its call needs it, and a snoop lives only while somebody coaches."""
+"""A bridge exists only while its call needs it, and a snoop channel only while a member coaches."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,10 +11,10 @@ from tests.sim.world_view import WorldView
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check every bridge and snoop that ever was."""
+    """Check every bridge and snoop channel."""
     needed: dict[str, list[Interval]] = {}
     for history in histories:
-        if world.faults.kinds:  # what was lost at the end of a call is left to the reaper
+        if world.faults.kinds:  # leftovers of an ended call wait for the reaper
             after = history.record.call.ended_ms, world.clock.at_ms
             names = {name for _, _, call in history.intervals() for name in required_bridges(call)}
             needed |= {name: [after] for name in names}

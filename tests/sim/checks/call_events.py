@@ -1,4 +1,4 @@
-"""What was told is what the log tells: numbered without a gap, each once, the end last."""
+"""Published events equal the log: numbered without gaps, each once, the end last."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,7 @@ from tests.sim.world_view import WorldView
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check the status events of every call."""
+    """Check the events of every call."""
     for history in histories:
         for message in _events(history):
             yield history.id, message

@@ -1,4 +1,4 @@
-"""What a call tells the PBX to end has ended at once."""
+"""What a call commands the PBX to end ends at once."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ from tests.sim.world_view import WorldView
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check every hangup and every stop."""
+    """Check every hangup and every stopped playback."""
     for history in histories:
         for step in history.steps:
             for command in step.commands:
@@ -27,6 +27,6 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
 
 
 def _heard(world: WorldView, playback: str, before_ms: int) -> SimPlayback | None:
-    """Find a playback; a tune's round may be played once more, to another leg."""
+    """Return a playback; a loop of hold music may be played again to another leg."""
     heard = world.pbx.heard.get(playback)
     return heard if heard and heard.requested_ms <= before_ms else None

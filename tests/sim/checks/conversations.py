@@ -1,7 +1,7 @@
-"""Who talk to each other are in one bridge: all of a conversation, but for who is held or coaches.
+"""All parties of a conversation are in one bridge, except those that are on hold or coach.
 
-So is a customer who comes back from a transfer that was canceled or failed. This looks at the PBX
-and at the conversation, not at where the core seats its legs.
+So is a customer who returns from a canceled or failed transfer. This compares the PBX with the
+conversation, not with the media plan.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A gather reports exactly what was pressed while it listened, and ends when it should."""
+"""A gather reports exactly what was pressed while it listened, and ends in time."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,18 +17,18 @@ SLACK_MS = 30
 
 
 class Gather(Struct, frozen=True):
-    """A gather that nobody held, from its begin to what was told of it."""
+    """A gather without a hold, from its begin to its event."""
 
     first: Gathering
     last: Gathering
     begin_ms: float
     end_ms: float
-    listens_ms: float  # since when the clock of the first digit or of a gap has run
+    listens_ms: float  # start of the running first-digit or inter-digit timeout
     event: CallEvent
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check every gather that nothing disturbed."""
+    """Check every gather that no fault disturbed."""
     heard: dict[str, list[tuple[str, int]]] = {}
     for channel, digit, at_ms in world.digits:
         heard.setdefault(channel, []).append((digit, at_ms))
@@ -41,7 +41,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
 
 
 def gathers(history: CallHistory) -> Iterator[Gather]:
-    """Find a call's gathers."""
+    """Yield the gathers of a call."""
     first: Gathering | None = None
     begin_ms = listens_ms = 0
     before, held = history.opened, None
@@ -56,7 +56,7 @@ def gathers(history: CallHistory) -> Iterator[Gather]:
         if isinstance(state, Gathering):
             held = (
                 state.verb if state.suspended else held
-            )  # its clocks stood, and keys did not count
+            )  # its timeouts are suspended, and digits do not count
             if first is None or state.limit_ms != first.limit_ms or state.verb is not first.verb:
                 first, begin_ms, listens_ms = state, step.at_ms, step.at_ms
             elif isinstance(step.event, DigitPressed) or not _is_same(before.state, state):

@@ -1,4 +1,4 @@
-"""Every call ends, once, and its log tells the same story; nothing is left on the PBX."""
+"""Every call ends once, its log leads to its stored state, and nothing is left on the PBX."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,12 +13,12 @@ from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
 
 LATE_MS = 100
-WAY_MS = 5  # from the PBX to the call, when nothing is wrong
+WAY_MS = 5  # latency from the PBX to the call without faults
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check the ends of all that was begun."""
-    # A round of a tune that nobody knows to have been heard is played again: it is music.
+    """Check the end of every call, channel, bridge and playback."""
+    # A loop of hold music is played again when its playback was not confirmed.
     again = {
         f"{playback} heard twice" for history in histories for playback in _hold_music(history)
     }
@@ -77,7 +77,7 @@ def _status(world: WorldView, history: CallHistory) -> Iterator[str]:
     decided = (m.at_ms for m in history.steps if isinstance(m.call.state, Ending | Ended))
     decided_ms = next(decided, call.ended_ms)
     if channel.up_ms is not None and channel.up_ms > decided_ms - WAY_MS:
-        return  # it answered just as it was given up: either is true
+        return  # it answered just as it was given up: both are right
     if channel.up_ms is not None:
         due = {"completed"}
     elif call.ended_by == "callee":

@@ -1,4 +1,4 @@
-"""Flows that are graphs run along their edges, and each request leads where its answer says."""
+"""Flow graphs run along their edges, and each request continues by its response."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from engine.calls.replay import ReplayStep
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
 
-Leads = dict[int, set[str]]  # where each running flow may go, by how many run
+Leads = dict[int, set[str]]  # possible next nodes of each running flow, by depth
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:

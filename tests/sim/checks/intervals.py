@@ -1,4 +1,4 @@
-"""Stretches of time, and what can be said of several: what is left of some without others."""
+"""Operations on time intervals."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -7,12 +7,12 @@ from tests.harness.sim.model import SimBridge, SimChannel
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
 
-AT_ONCE_MS = 1_000  # of healthy time, within which what is wanted is so
+AT_ONCE_MS = 1_000  # time without faults within which every change is done
 Interval = tuple[float, float]
 
 
 def subtract(intervals: Iterable[Interval], others: Iterable[Interval]) -> Iterator[Interval]:
-    """Give what is left of stretches when others are cut out of them."""
+    """Yield the parts of intervals that lie outside others."""
     cuts = sorted(others)
     for begin_ms, end_ms in intervals:
         at_ms = begin_ms
@@ -27,7 +27,7 @@ def subtract(intervals: Iterable[Interval], others: Iterable[Interval]) -> Itera
 
 
 def intersect(intervals: Iterable[Interval], others: Iterable[Interval]) -> Iterator[Interval]:
-    """Give the parts of stretches that lie in others."""
+    """Yield the parts of intervals that lie inside others."""
     inside = list(others)
     for begin_ms, end_ms in intervals:
         for begin, end in inside:
@@ -36,7 +36,7 @@ def intersect(intervals: Iterable[Interval], others: Iterable[Interval]) -> Iter
 
 
 def merge(intervals: Iterable[Interval]) -> Iterator[Interval]:
-    """Make one of stretches that follow each other without a gap."""
+    """Merge adjacent and overlapping intervals."""
     last: Interval | None = None
     for begin_ms, end_ms in sorted(intervals):
         if last is not None and begin_ms <= last[1]:
@@ -50,7 +50,7 @@ def merge(intervals: Iterable[Interval]) -> Iterator[Interval]:
 
 
 def heard(world: WorldView, channel: SimChannel, kinds: Sequence[str]) -> list[Interval]:
-    """List when something of these kinds was heard on a channel."""
+    """Return when sounds of some kinds were audible on a channel."""
     end_ms = world.clock.at_ms
     return [
         (span.begin_ms, end_ms if span.end_ms is None else span.end_ms)
@@ -60,15 +60,15 @@ def heard(world: WorldView, channel: SimChannel, kinds: Sequence[str]) -> list[I
 
 
 def lifetime(world: WorldView, thing: SimChannel | SimBridge) -> Interval:
-    """Tell from when to when a channel or bridge was there."""
+    """Return when a channel or bridge existed."""
     return thing.born_ms, world.clock.at_ms if thing.ended_ms is None else thing.ended_ms
 
 
 def intervals_when(history: CallHistory, holds: Callable[[Call], bool]) -> list[Interval]:
-    """List when something was true of a call."""
+    """Return when a condition held for a call."""
     return [(begin, end) for begin, end, call in history.intervals() if holds(call)]
 
 
 def is_long(world: WorldView, interval: Interval) -> bool:
-    """Tell whether a stretch lasted, with nothing else wrong, longer than a change may take."""
+    """Return whether an interval lasted, without faults, longer than any change may take."""
     return world.faults.healthy_ms(*interval) > AT_ONCE_MS

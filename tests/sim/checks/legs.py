@@ -1,4 +1,4 @@
-"""A called leg that has answered is bridged, amused or hung up at once; callers are answered."""
+"""An answered leg is bridged, hears something or is hung up at once; callers are answered."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -26,14 +26,14 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
         is_waiting = is_dialled(channel) and channel.id not in screened
         if is_waiting and (waited_ms := _waited_ms(world, channel, silent_ms)) > AT_ONCE_MS:
             yield channel.id, f"answered, and left in silence for {waited_ms:.0f} ms"
-        # Nobody repeats a refusal that was lost: the reaper has it.
+        # A refusal that was lost is not repeated: the reaper ends the channel.
         is_due = channel.id in opened or "lost" not in world.faults.kinds
         if is_due and _is_unanswered(world, channel):
             yield channel.id, "came in and was not answered"
 
 
 def _silent_ms(histories: Sequence[CallHistory]) -> dict[str, float]:
-    """Tell since when a leg could hear nothing, rightly."""
+    """Return since when each leg may hear nothing."""
     since_ms: dict[str, float] = {}
     for history in histories:
         for step in history.steps:
@@ -41,9 +41,11 @@ def _silent_ms(histories: Sequence[CallHistory]) -> dict[str, float]:
             match call.state:
                 case (
                     AwaitingInstructions() | RecordingVoicemail()
-                ):  # a transfer may have left the tree to a called leg
+                ):  # a transfer can leave the tree to a called leg
                     since_ms.setdefault(call.main, step.at_ms)
-                case Gathering(leg=leg, phase="first" | "between"):  # a prompt may count as heard
+                case Gathering(
+                    leg=leg, phase="first" | "between"
+                ):  # its prompt can count as finished
                     since_ms.setdefault(leg, step.at_ms)
                 case _:
                     pass

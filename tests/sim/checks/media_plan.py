@@ -1,4 +1,4 @@
-"""Everybody is where the stored call seats them, hears what they are to hear, and is as muted."""
+"""Every leg is in the bridge, hears the sound and has the mute that the stored call plans."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -15,7 +15,7 @@ SOUNDS = {"moh": "music", "ring": "ringing"}
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Compare the PBX with the seats of every call, for every stretch of its story."""
+    """Compare the PBX with the media plan of every call at all times."""
     for history in histories:
         for name, due in _due(history).items():
             channel = world.pbx.past.get(name)
@@ -29,7 +29,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
 
 
 def _late(world: WorldView, channel: SimChannel) -> list[Interval]:
-    """List the prompts that were asked for in trouble: they may be heard after their time."""
+    """Return the prompts that were requested during faults: they can play late."""
     return [
         (span.begin_ms, span.end_ms or world.clock.at_ms)
         for span in channel.spans
@@ -63,7 +63,7 @@ def _mismatches(channel: SimChannel, due: list[Due]) -> Iterator[Interval]:
 
 
 def _pieces(channel: SimChannel, begin_ms: float, end_ms: float) -> Iterator[Interval]:
-    """Cut a stretch of a channel's life where something begins or ends on it."""
+    """Split an interval where a span begins or ends on the channel."""
     begin_ms = max(begin_ms, channel.up_ms or 0)
     end_ms = min(end_ms, end_ms if channel.ended_ms is None else channel.ended_ms)
     if begin_ms >= end_ms:
@@ -93,7 +93,7 @@ def _is_heard(leg_media: LegMedia, spans: Sequence[SimSpan]) -> bool:
         case HoldMusic(playback=playback):
             return not sounds and played == {playback}
         case "":
-            return not sounds  # a prompt of the tree's is not a matter of seats
+            return not sounds  # prompts of the tree are not in the media plan
         case sound:
             return sounds == {sound} and not played
 

@@ -1,4 +1,4 @@
-"""Every prompt is heard once and whole, unless it can't be had, is interrupted, or is cut off."""
+"""Every prompt is heard once and whole, unless it is unavailable, interrupted or cut off."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,8 +14,8 @@ from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
 from wire.media import Source
 
-ON_MS = 250  # within this, what comes after a prompt has begun
-WAY_MS = 60  # from a commit to the PBX
+ON_MS = 250  # the next verb begins within this time
+WAY_MS = 60  # latency from a commit to the PBX
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
@@ -73,7 +73,7 @@ def _played(world: WorldView, history: CallHistory) -> Iterator[str]:
 def _was_heard(world: WorldView, history: CallHistory, play: Play, now: int) -> bool:
     heard = world.pbx.heard.get(play.playback)
     if heard is not None and heard.span is not None:
-        return True  # whole, or stopped; the PBX sees to that
+        return True  # whole or stopped: the PBX checks this
     if heard is not None and heard.stopped:
         return True
     until_ms = _waited_until_ms(history, play.playback)

@@ -1,4 +1,4 @@
-"""What is to be recorded is; every recording is filed once, told, and leaves the PBX."""
+"""Recorded calls are recorded throughout; each recording is archived once and leaves the PBX."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from tests.sim.world_view import WorldView
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check every tape, and every call that is recorded."""
+    """Check every recording file, and every recorded call."""
     yield from ((name, "is left on the PBX") for name in world.pbx.files)
     archived = Counter(name for names in world.archive.values() for name in names)
     for name in world.pbx.all_files:
@@ -31,7 +31,7 @@ def _announced(world: WorldView, history: CallHistory) -> Iterator[str]:
     if stored and not paths:
         yield "was recorded, and its end does not say so"
     last_ms = history.steps[-1].at_ms if history.steps else call.ended_ms
-    # Whether an archive that was away will have it, nobody knows at the end.
+    # At the end it is unknown whether an unavailable archive will get it.
     faults = [m.event.fault for m in history.steps if isinstance(m.event, RecordingsArchived)]
     is_in_doubt = any(faults) or world.faults.is_disturbed(call.created_ms, last_ms)
     if paths - stored and not is_in_doubt:

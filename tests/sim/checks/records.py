@@ -1,4 +1,4 @@
-"""Every call that has ended has one record, whose times add up and whose legs are all there."""
+"""Every ended call has one call record, whose times add up and whose legs are complete."""
 
 from collections.abc import Iterator, Sequence
 

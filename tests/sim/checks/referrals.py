@@ -1,4 +1,4 @@
-"""A phone that asks for a transfer is answered at once."""
+"""A phone that sends REFER gets its NOTIFY at once."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ from tests.sim.world_view import WorldView
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check every REFER that an engine heard."""
+    """Check every REFER that an engine received."""
     del histories
     for channel in world.pbx.past.values():
         for span in channel.spans:

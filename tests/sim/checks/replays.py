@@ -1,4 +1,4 @@
-"""Every call replays: its log decides the same again, leads to its record, and tells the same."""
+"""Every log replays to the same decisions, the stored state and the same events."""
 
 from collections.abc import Iterator, Sequence
 

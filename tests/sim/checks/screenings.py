@@ -1,6 +1,6 @@
-"""Who is greeted is not connected before it has passed: the right key, and no unwanted machine.
+"""A screened leg is connected only after the right digit and, if requested, as no machine.
 
-This looks at what was heard and pressed, and at the PBX's bridges.
+This checks what was heard and pressed, and the bridges of the PBX.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Every transfer and every conference comes to its end, by allowed steps, at most one at a time."""
+"""Every transfer and conference ends, by allowed transitions, and at most one is live."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -20,7 +20,14 @@ TRANSFER = {
 }
 CONFERENCE = {"": {"init"}, "init": {"in-progress", "completed"}, "in-progress": {"completed"}}
 MEMBER = {
-    "": {"queued", "connecting", "ringing", "connected", "complete", "failed"},  # some came before
+    "": {
+        "queued",
+        "connecting",
+        "ringing",
+        "connected",
+        "complete",
+        "failed",
+    },  # some were in the call before
     "queued": {"connecting", "ringing", "connected", "failed"},
     "connecting": {"ringing", "connected", "failed"},
     "ringing": {"connected", "failed"},
@@ -86,7 +93,9 @@ def _reported(history: CallHistory) -> Iterator[str]:
     for (kind, name), path in paths.items():
         table = tables[kind]
         if kind == "conference-member" and path[-1] in MEMBER_MOVES:
-            table = {state: table[state] for state in path[:-1]}  # the conference's end is its own
+            table = {
+                state: table[state] for state in path[:-1]
+            }  # the end of the conference is theirs, too
         yield from (f"told that {message}" for message in _steps(name, path, table))
 
 

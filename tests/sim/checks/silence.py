@@ -1,6 +1,6 @@
-"""Nobody is alone in silence: who is not in a prompt of its own hears somebody, or that it waits.
+"""No leg waits in silence: it hears a prompt, another party, or music.
 
-This looks at the PBX and at what the call does, not at where the core seats its legs.
+This compares the PBX with the state of the call, not with the media plan.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,14 +24,14 @@ from tests.sim.world_view import WorldView
 
 
 class _Presence(Struct, frozen=True):
-    """Who was in each bridge and when, and who snooped."""
+    """Which channels were in each bridge and when, and the snoop channels."""
 
     bridged: dict[str, list[tuple[str, Interval]]]
     snoops: tuple[SimChannel, ...]
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check all that every leg of every call could hear."""
+    """Check what every leg of every call could hear."""
     presence = _presence(world)
     for history in histories:
         for name in sorted({leg.id for m in history.steps for leg in m.call.legs}):
@@ -56,13 +56,13 @@ def _alone(
 def _must_hear(call: Call, leg_id: str) -> bool:
     leg = call.leg(leg_id)
     if leg is None or leg.state != "up":
-        return False  # it has been told to hang up, or is about to be heard of
+        return False  # it is being hung up, or not known yet
     match call.state:
         case Ending() | Ended():
             return False
-        case Bridged():  # who is left by one on hold may hear silence
+        case Bridged():  # the other party of a held leg may hear silence
             return not any(other.held for other in call.legs if other is not leg)
-        case Dialing(screenings=screenings):  # it speaks, or is waited for
+        case Dialing(screenings=screenings):  # it is being screened
             return leg_id not in {each.leg for each in screenings}
         case Gathering(leg=gathering) if leg_id == gathering:
             return False
@@ -82,7 +82,7 @@ def _presence(world: WorldView) -> _Presence:
 
 
 def _company(channel: SimChannel, presence: _Presence) -> Iterator[Interval]:
-    # A coach is heard by way of its snoop.
+    # A coach is audible through its snoop channel.
     present = [each for each in presence.snoops if each.snooped is channel]
     for each in (channel, *present):
         for span in each.spans:

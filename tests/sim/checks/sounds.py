@@ -1,6 +1,6 @@
-"""Music or ringing is heard by who waits for somebody, and by nobody else.
+"""Music or ringing is heard by legs that wait for a party, and by no others.
 
-This looks at what the call does, not at what the core wants its legs to hear.
+This compares the PBX with the state of the call, not with the media plan.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from tests.sim.world_view import WorldView
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check what the legs of each call heard beside prompts and people."""
+    """Check the music and ringing that every leg heard."""
     for history in histories:
         for name in sorted({leg.id for m in history.steps for leg in m.call.legs}):
             channel = world.pbx.past.get(name)

@@ -1,6 +1,6 @@
-"""Where a transfer leads: the customer has the target, or the source again, or goes on alone.
+"""A transfer leads the customer to the target, back to the source, or on alone.
 
-A coach whose other side has left is silent until it is asked to speak to all.
+A coach whose coached member left is muted until a request lets it speak to all.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from tests.sim.world_view import WorldView
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check every step of every call that has sessions."""
+    """Check every step of every call with sessions."""
     del world
     for history in histories:
         for before, step in pairwise(history.steps):
@@ -30,7 +30,7 @@ def _handed(before: Call, step: ReplayStep) -> Iterator[str]:
     if was is None or isinstance(call.state, Ending | Ended):
         return
     if isinstance(step.event, DeadlinePassed) and not isinstance(call.state, Bridged):
-        return  # the dial's own time was up, too
+        return  # the dial's time limit passed, too
     now = next((each for each in call.transfers if each.id == was.id), was)
     talkers = {call.main, *call.state.legs} if isinstance(call.state, Bridged) else set()
     match now.state:

@@ -1,4 +1,4 @@
-"""What was fetched or asked in time is used, not given up."""
+"""A response or clip that arrives in time is used."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,11 +10,11 @@ from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
 from wire.media import Source
 
-QUICK_MS = 10_000  # any wait for an errand is longer; a stored flow comes at once
+QUICK_MS = 10_000  # every I/O timeout is longer
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check every wait for an errand that nothing disturbed."""
+    """Check every wait for an I/O command that no fault disturbed."""
     for history in histories:
         sources: dict[str, tuple[Source, ...]] = {}
         intervals = history.intervals()
@@ -23,7 +23,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
             if not isinstance(step.event, DeadlinePassed) or step.at_ms >= call.must_end_ms:
                 continue
             if step.call.state is call.state:
-                continue  # somebody else was called for long enough
+                continue  # another party's ring timeout passed
             takes_ms = _takes_ms(world, call.state, sources)
             if takes_ms < QUICK_MS and not world.faults.is_disturbed(begin_ms, end_ms):
                 yield history.id, f"gave up in {call.state}, which takes {takes_ms:.0f} ms"

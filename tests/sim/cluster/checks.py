@@ -1,4 +1,4 @@
-"""What must hold where several engines work together, beside what must hold everywhere."""
+"""The checks that hold for several engines, in addition to those of every world."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -19,7 +19,7 @@ WAY_MS = 5
 def find_cluster_violations(
     world: ClusterWorld, histories: Sequence[CallHistory], incomplete: frozenset[str]
 ) -> Iterator[Violation]:
-    """Find all that is wrong; where the store has forgotten something, less can be told."""
+    """Run all checks; fewer apply to calls of which the store lost a part."""
     yield from world.lease_checker.violations
     yield from world.monitor.violations
     yield from _left_live(world, incomplete)
@@ -35,7 +35,7 @@ def find_cluster_violations(
 
 def _left_live(world: ClusterWorld, incomplete: frozenset[str]) -> Iterator[Violation]:
     live = (world.memory.kept(slot).live for slot in range(world.env.slots))
-    # Whose end alone was lost ends once more when its slot is taken over, not before.
+    # A call of which only the end was lost ends again when its slot is taken over.
     ended = {call for lost in world.memory.lost for kept in lost.values() for call in kept.ended}
     yield from ((call, "never ended") for call in chain(*live) if call in incomplete - ended)
 
@@ -62,7 +62,7 @@ def _lost_alive(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iterat
 
 
 def _hung_up(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iterator[Violation]:
-    """Find legs of calls that an engine ended though their call did not want that."""
+    """Find legs that an engine hung up although their call did not command it."""
     begins_ms: dict[str, float] = {}
     ends_ms: dict[str, float] = {}
     for history in histories:
@@ -80,14 +80,14 @@ def _hung_up(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iterator[
 
 
 def _was_refused(world: ClusterWorld, channel: str, at_ms: float, begin_ms: float) -> bool:
-    """Tell whether a caller was refused, which was lost on its way, and was taken in later."""
+    """Return whether the refusal of a caller was lost, and the caller was accepted later."""
     past = world.pbx.past.get(channel)
     has_lived_on = past is not None and (past.ended_ms or 0) > at_ms + WAY_MS
     return has_lived_on and at_ms < begin_ms
 
 
 def _lost_hangups(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iterator[Violation]:
-    """Find calls whose end was promised to whoever asked for it, and not noted by then."""
+    """Find accepted hangup requests that were not stored by then."""
     by_id = {history.id: history for history in histories}
     for call, at_ms in world.clients.accepted_hangups:
         steps = by_id[call].steps
@@ -99,7 +99,7 @@ def _lost_hangups(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iter
 def _unexpected_webhooks(
     world: ClusterWorld, histories: Sequence[CallHistory]
 ) -> Iterator[Violation]:
-    """Find webhooks that were asked by another id than the call's own."""
+    """Find webhooks whose request id belongs to no call."""
     commands = (command for history in histories for command in history.commands())
     wanted = {each.request for each in commands if isinstance(each, (SendApiRequest, SendWebhook))}
     unexpected = [each for each in world.servers.bodies if each not in wanted]

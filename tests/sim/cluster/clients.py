@@ -1,4 +1,4 @@
-"""Who uses the engines of a world: callers, and clients, who may ask any engine."""
+"""Users of the engines: callers, and API clients that send requests to any engine."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -15,20 +15,20 @@ from tests.sim.recorders import Recorders
 from tests.sim.scenario import Scenarios
 from wire.rpc import Originate
 
-RETRY_DELAY_MS = 50  # as engine.rpc.peers.client has them
+RETRY_DELAY_MS = 50  # as engine.rpc.peers.client has it
 WAIT_MS = 3_000
-PATIENCE_MS = 11_000  # after that a client asks again, with the same request id
+PATIENCE_MS = 11_000  # then a client retries with the same request id
 Ask = Callable[[Engine], Coroutine[Any, Any, None]]
 
 
 class Clients:
-    """Begins calls and ends some, in a world's time."""
+    """Starts calls and hangs some up."""
 
     def __init__(
         self, engines: Engines, scenarios: Scenarios, records: Recorders, seed: int
     ) -> None:
         self.refused = 0
-        self.accepted_hangups: list[tuple[str, float]] = []  # calls that are to end, and since when
+        self.accepted_hangups: list[tuple[str, float]] = []  # call id, time in ms
         self._engines = engines
         self._env = engines.env
         self._clock = engines.env.clock
@@ -39,13 +39,13 @@ class Clients:
         self._confirmed: set[str] = set()
 
     def plan(self, calls: int, within_ms: float) -> None:
-        """Choose when who calls."""
+        """Schedule all calls."""
         for number in range(calls):
             begin = self._call_in if self._rng.random() < 0.5 else self._call_out
             self._clock.after(self._rng.uniform(50, within_ms), begin, None, number)
 
     def hang_up(self, call_id: str) -> None:
-        """Ask for the end of a call, and note when that was accepted_hangups."""
+        """Request the end of a call; an accepted request is kept for the checks."""
 
         async def ask(engine: Engine) -> None:
             if await engine.service.hang_up(call_id, "api"):

@@ -1,4 +1,4 @@
-"""SeenPbx: all nodes of a world as the checks see them, which is as one."""
+"""CombinedPbx: all PBXs of a world as the checks see them: as one."""
 
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from tests.harness.sim.recordings import SimFile
 
 
 class CombinedPbx:
-    """Ids name their node, so that none is there twice."""
+    """Ids contain their node's name, so that they are unique."""
 
     def __init__(self, pbxs: Sequence[SimPbx]) -> None:
         self._pbxs = pbxs
@@ -23,15 +23,12 @@ class CombinedPbx:
 
     @property
     def past_bridges(self) -> list[SimBridge]:
-        """Those that are gone."""
         return [bridge for each in self._pbxs for bridge in each.past_bridges]
 
     @property
     def violations(self) -> list[tuple[str, str]]:
-        """What no caller should have to hear."""
         return [message for each in self._pbxs for message in each.violations]
 
     @property
     def called_again(self) -> list[str]:
-        """Parties that were called twice."""
         return [channel for each in self._pbxs for channel in each.called_again]

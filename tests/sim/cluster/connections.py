@@ -1,4 +1,4 @@
-"""One engine's ways to a node: what it orders there is watched, over ARI and over AMI."""
+"""An engine's connections to a PBX: each ARI request and AMI action is checked for its lease."""
 
 from collections.abc import Callable
 
@@ -12,12 +12,12 @@ from tests.harness.sim.recorder import SimAmi
 from tests.harness.sim.socket import SimSocket
 from tests.sim.cluster.environment import ClusterEnvironment
 
-PULSE_MS = 300.0  # as ari.pbx.Patience has them
+PULSE_MS = 300.0  # as engine.ari has them
 PULSE_ANSWER_MS = 700.0
 
 
 class CheckedConnection(SimConnection):
-    """A line to one of several nodes."""
+    """A connection to one of several PBXs."""
 
     def __init__(
         self, env: ClusterEnvironment, node: SimPbx, loop: SimLoop, faults: SimFaults, engine: str
@@ -33,18 +33,18 @@ class CheckedConnection(SimConnection):
             self.trace = lambda message: say(f"{engine} {message}")
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
-        """Send a request on its way."""
+        """Check and send a request."""
         if self.is_alive:
             self._lease_checker.check_request(self.engine, self.node.name, request)
         super().send(request, key, may_block, done)
 
     @property
     def sockets(self) -> list[SimSocket]:
-        """The websockets that the node has of this engine."""
+        """Return this engine's websockets to the PBX."""
         return [each for each in self.node.sockets.values() if each.connection is self]
 
     async def pulse(self, note: Callable[[bool], None]) -> None:
-        """Ask the node every moment whether it is there, like `ari.pulse.Pulse`."""
+        """Probe the PBX periodically, like the engine's health probe."""
         while True:
             is_answered = self.is_up
             await self.loop.sleep(PULSE_ANSWER_MS if self.is_dead else self.way_ms())
@@ -52,22 +52,22 @@ class CheckedConnection(SimConnection):
             await self.loop.sleep(PULSE_MS)
 
     def look(self) -> None:
-        """Know whether the node can be reached."""
+        """Update whether the PBX is reachable."""
         self.is_up = self.node.is_up and not self.is_cut
 
     def cut(self, *, is_dead: bool) -> None:
-        """Lead nowhere: nothing comes back, or nothing is even answered."""
+        """Cut the connection: requests fail, or time out on a dead network."""
         self.is_cut, self.is_dead = True, is_dead
         self.look()
 
     def drop(self) -> None:
-        """Lose the websockets."""
+        """Close the websockets."""
         for socket in self.sockets:
             self.node.closed(socket)
             socket.ended("connection lost")
 
     def mend(self) -> None:
-        """Lead to the node again; what the network has kept arrives."""
+        """Restore the connection; events that a dead network held arrive."""
         self.is_cut = self.is_dead = False
         self.look()
         for socket in self.sockets:
@@ -85,7 +85,7 @@ class CheckedAmi:
         self._lease_checker = env.lease_checker
 
     async def ask(self, action: str, fields: dict[str, str]) -> AmiResponse:
-        """Ask for an action."""
+        """Check and send an action."""
         connection = self._connection
         self._lease_checker.check_command(
             connection.engine, connection.node.name, fields["Channel"], action

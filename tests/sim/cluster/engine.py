@@ -1,4 +1,4 @@
-"""One engine of several: the real keeper, slots, nodes and switch, from its start to its death."""
+"""One engine of several: the real lease manager, slots and nodes on simulated connections."""
 
 import asyncio
 from contextlib import suppress
@@ -33,7 +33,7 @@ LEAVE_S = 3.0
 
 
 class Engine:
-    """A process: what `engine.app.engine` puts together, on simulated surroundings."""
+    """An engine process, composed as `engine.app.engine` does, on simulated connections."""
 
     def __init__(self, env: ClusterEnvironment, name: str, faults: SimFaults) -> None:
         self.name = name
@@ -77,30 +77,28 @@ class Engine:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can do something."""
+        """Return whether it can serve requests."""
         return not (self.loop.is_dead or self.is_frozen or self.is_leaving)
 
     @property
     def calls(self) -> list[Call]:
-        """Its live calls."""
         shards = (shard for node in self.service.nodes.values() for shard in node.shards.values())
         return [actor.call for shard in shards for actor in shard.actors.values()]
 
     def pbx_of(self, call: Call) -> SimAsterisk:
-        """Give the node of a call of its."""
+        """Return the PBX of a call."""
         return self._env.pbxs[call.id.split("-")[1]]
 
     def start(self) -> None:
-        """Begin to work."""
         self._env.clock.soon(self._begin, self.loop)
 
     def stop(self) -> None:
-        """Hand everything over, and end, as on SIGTERM."""
+        """Hand all slots over and exit, as on SIGTERM."""
         self.is_leaving = True
         self.loop.create_task(self._leave())
 
     def die(self) -> None:
-        """Lose everything in memory, at this very moment; its sockets close."""
+        """Lose everything in memory at once; all sockets close."""
         self.loop.die()
         for connection in self.shards.connections.values():
             connection.is_alive = False

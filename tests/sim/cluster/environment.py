@@ -1,4 +1,4 @@
-"""What several engines of a world stand on, and what outlives them."""
+"""What the engines of a cluster share, and what outlives them."""
 
 import random
 from collections.abc import Callable
@@ -27,24 +27,22 @@ def _same(part: Any) -> Any:
 
 
 class ClusterOverrides(Struct, frozen=True):
-    """Ways to put broken parts into engines that work together."""
+    """Replacements for parts of engines that work together, to plant faults."""
 
     engine: PartOverrides = PartOverrides()
     fence_pbx: Callable[[Pbx, Lease], Pbx] = FencedPbx
     fence_recorder: Callable[[Recorder, Lease], CallRecorder] = FencedRecorder
-    lease: Callable[[Lease], Any] = _same  # as a desk sees it
+    lease: Callable[[Lease], Any] = _same  # as a shard sees it
     link: Callable[[Any], Any] = _same
     action_client: Callable[[Any, str], Any] = lambda action_client, _engine: (
         action_client
-    )  # of an engine
+    )  # by engine
     slots: Callable[[Any], Any] = _same
     shard: type[CallShard] = CallShard
     listener: Callable[[Any], Any] = _same
 
 
 class ClusterEnvironment(Struct, frozen=True):
-    """The world around engines."""
-
     clock: SharedClock
     rng: random.Random
     pbxs: dict[str, SimPbx]
@@ -53,7 +51,7 @@ class ClusterEnvironment(Struct, frozen=True):
     faults: ClusterFaults
     lease_checker: LeaseChecker
     archive: Archive
-    archive_url: str  # empty: nothing can be recorded
+    archive_url: str  # empty: recording is off
     slots: int
     timings: LeaseTimings
     overrides: ClusterOverrides
@@ -62,5 +60,5 @@ class ClusterEnvironment(Struct, frozen=True):
 
     @property
     def apps(self) -> list[str]:
-        """The apps of all slots."""
+        """Return the Stasis apps of all slots."""
         return [f"switchroom-{slot}" for slot in range(self.slots)]

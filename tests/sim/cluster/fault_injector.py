@@ -1,4 +1,4 @@
-"""What strikes the engines of a world: they are killed, frozen, stopped, joined, and cut off."""
+"""Faults of a world's engines: they are killed, frozen, stopped, added, and disconnected."""
 
 from collections.abc import Callable
 
@@ -8,13 +8,13 @@ from tests.sim.cluster.engine import Engine
 from tests.sim.cluster.engines import Engines
 from tests.sim.faults import SLOW_MS
 
-MAX_ENGINES = 4  # engines at once
-RETRY_MS = 5_000  # between two attempts to connect, at most (ari.pbx.Patience.retry_s)
-NOTICED_MS = 6_000  # a dead peer, by the heartbeat (ari.pbx.Patience.heartbeat_s)
+MAX_ENGINES = 4  # live engines
+RETRY_MS = 5_000  # maximum delay between connection attempts
+NOTICED_MS = 6_000  # until the heartbeat notices a dead peer
 
 
 class FaultInjector:
-    """Chooses what strikes when."""
+    """Injects faults at random times."""
 
     def __init__(self, engines: Engines) -> None:
         self.engines = engines
@@ -24,7 +24,7 @@ class FaultInjector:
         self._rng = engines.env.rng
 
     def plan(self, within_ms: float) -> None:
-        """Choose when what will strike."""
+        """Schedule all faults."""
         for kind, inject in self.kinds.items():
             if kind in self._faults.kinds:
                 for _ in range(self._rng.choice((1, 2, 3))):
@@ -33,7 +33,7 @@ class FaultInjector:
 
     @property
     def kinds(self) -> dict[str, Callable[[], str | None]]:
-        """What can strike; each does, and tells what it was, or None when it could not."""
+        """The faults by kind; each returns a description, or None when it cannot happen now."""
         return {
             "kill": self._kill,
             "freeze": self._freeze,
@@ -94,11 +94,11 @@ class FaultInjector:
     def _thaw(self, engine: Engine) -> None:
         if engine.is_frozen and not engine.loop.is_dead:
             self.engines.say(f"{engine.name} goes on")
-            self._faults.disturb(RETRY_MS)  # a way that it lost in its sleep it has by then
+            self._faults.disturb(RETRY_MS)  # by then it has reconnected
             engine.is_frozen = False
             self._clock.thaw(engine.loop)
 
-    # Their ways
+    # Connections
 
     def _cut_store(self) -> str | None:
         engine = self._some()
@@ -110,7 +110,7 @@ class FaultInjector:
 
     def _mend_store(self, engine: Engine) -> None:
         self.engines.say(f"{engine.name} has its store again")
-        self._faults.disturb(TIMEOUT_S * 1000)  # what was asked last is waited for in vain
+        self._faults.disturb(TIMEOUT_S * 1000)  # the last requests time out
         engine.link.is_cut = False
 
     def _cut_pbx(self) -> str | None:
@@ -149,7 +149,7 @@ class FaultInjector:
         connection = self._connection()
         if (
             connection is None or connection.is_dead or not connection.sockets
-        ):  # who is cut off could not be told
+        ):  # a dead network delivers no ApplicationReplaced
             return None
         socket = self._rng.choice(connection.sockets)
         connection.node.replaces(socket)

@@ -1,4 +1,4 @@
-"""Seeded trouble for several engines: what can strike them, and since when all is well again."""
+"""Seeded faults of a cluster: their kinds, and the time of the last one."""
 
 import random
 from collections.abc import Callable
@@ -13,18 +13,18 @@ NODES = ("pbx",)
 SMALL = ("lost", "double", "late", "media")
 KINDS = (*ENGINES, *WAYS, *STORE, *NODES, *SMALL)
 FORGETS = {"failover", "emptied"}
-CRASHES = (50, 300, 1_000, 3_000)  # boundaries from one death to the next, more or less
+CRASHES = (50, 300, 1_000, 3_000)  # approximate number of boundaries between two crashes
 
 
 class ClusterFaults(Faults):
-    """The faults of one world, and when the last of them was."""
+    """The faults of one world, and the time of the last one."""
 
     def __init__(self, clock: SimClock, rng: random.Random, kinds: frozenset[str]) -> None:
         super().__init__(clock, rng, kinds)
-        self.last_ms = clock.at_ms  # when something last happened, or will be over
+        self.last_ms = clock.at_ms  # when the last fault happened, or will end
 
     def disturb(self, at_least_ms: float = 0) -> None:
-        """Begin a stretch in which quality is not to be had."""
+        """Begin a disturbed interval."""
         self.last_ms = max(self.last_ms, self._clock.at_ms + at_least_ms)
         super().disturb(at_least_ms)
 
@@ -35,7 +35,7 @@ class ClusterFaults(Faults):
 
 
 class EngineFaults:
-    """The weather over one engine; implements `SimWeather`."""
+    """The faults of one engine; implements `SimFaults`."""
 
     def __init__(self, faults: ClusterFaults, dies: Callable[[str], None]) -> None:
         self._faults = faults
@@ -45,13 +45,13 @@ class EngineFaults:
         self.doubles = faults.doubles
 
     def passes(self, boundary: str) -> bool:
-        """Pass a boundary; False when this engine dies there."""
+        """Pass a boundary; return False when this engine dies there."""
         self._faults.crash = self._dies
         return self._faults.passes(boundary)
 
 
 def choose(rng: random.Random) -> frozenset[str]:
-    """Choose what goes wrong in a world; in a few of them, nothing does."""
+    """Choose the kinds of faults of a world; a tenth of the worlds has none."""
     if rng.random() < 0.1:
         return frozenset()
     return frozenset(rng.sample(KINDS, rng.choice((1, 1, 2, 2, 3, 4))))

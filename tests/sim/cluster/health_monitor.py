@@ -1,14 +1,14 @@
-"""What is looked at all the while: that calls can be controlled, and that slots are shared."""
+"""Checks during a run that calls can be controlled, and that slots are shared evenly."""
 
 from tests.sim.cluster.engines import Engines
 
 EVERY_MS = 200
 SLACK_MS = 2 * EVERY_MS
-SHARED_MS = 15_000  # after the last fault: who could not reach a node is forgiven in 5 s
+SHARED_MS = 15_000  # after the last fault; a node failure counts for 5 s
 
 
 class HealthMonitor:
-    """Looks at a world again and again; `violations` is what it saw."""
+    """Polls a world; `violations` is what it found."""
 
     def __init__(self, engines: Engines) -> None:
         self.violations: list[tuple[str, str]] = []
@@ -16,7 +16,7 @@ class HealthMonitor:
         self._env = engines.env
         self._clock = engines.env.clock
         self._able_ms = self._whole_ms = self._clock.at_ms
-        self._loose: set[tuple[str, int]] = set()  # nodes' slots that nobody controlled just now
+        self._loose: set[tuple[str, int]] = set()  # node and slot: uncontrolled at the last poll
         self._poll()
 
     def _poll(self) -> None:
@@ -34,9 +34,9 @@ class HealthMonitor:
 
     @property
     def _claimed_ms(self) -> float:
-        """Tell within what time a slot is claimed that nobody has.
+        """Return the time within which a free slot is claimed.
 
-        If the store has forgotten whose it was, an engine that is missing since may still have it.
+        If the store forgot the owner, an engine that has been away since may still own the slot.
         """
         leases = 2 if self._env.redis.memory.lost else 1
         return leases * self._env.timings.lease_s * 1000
@@ -45,7 +45,7 @@ class HealthMonitor:
         return self._clock.at_ms - max(begin_ms, self._env.faults.last_ms)
 
     def _check_control(self, quiet_ms: float) -> None:
-        """Find slots that nobody controls, and did not a look ago: handing one over takes less."""
+        """Find slots that no engine controls in two polls: a handover takes less."""
         loose = {
             (pbx.name, slot)
             for pbx in self._env.pbxs.values()

@@ -1,4 +1,4 @@
-"""The stories of a world of several engines; those of which the store has lost a part are apart."""
+"""Histories of a cluster's calls, without those of which the store lost a part."""
 
 from engine.store.memory.store import SlotState
 from tests.sim.call_histories import CallHistory, call_histories
@@ -6,7 +6,7 @@ from tests.sim.cluster.world import ClusterWorld
 
 
 def read_histories(world: ClusterWorld) -> tuple[tuple[CallHistory, ...], frozenset[str]]:
-    """Tell every call that the store has whole, and name the others."""
+    """Return the histories of all complete calls, and the ids of the others."""
     incomplete = frozenset(_incomplete(world))
     slots = range(world.env.slots)
     return tuple(
@@ -15,7 +15,7 @@ def read_histories(world: ClusterWorld) -> tuple[tuple[CallHistory, ...], frozen
 
 
 def _incomplete(world: ClusterWorld) -> set[str]:
-    """Name the calls of which something was lost: a line of the log, or all."""
+    """Return the calls of which a log line or everything was lost."""
     incomplete: set[str] = set()
     for slot in range(world.env.slots):
         kept = world.memory.kept(slot)

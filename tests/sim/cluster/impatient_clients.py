@@ -1,4 +1,4 @@
-"""People who hang up calls of which they hear nothing, since their PBX node is away."""
+"""Clients that hang up calls whose PBX is away."""
 
 from collections.abc import Callable
 from random import Random
@@ -7,12 +7,12 @@ from engine.calls.model.call import Call
 from tests.sim.cluster.engine import Engine
 from tests.sim.cluster.engines import Engines
 
-EVERY_MS = (0, 1_500, 400)  # on average, while one is away; 0: all wait
+EVERY_MS = (0, 1_500, 400)  # mean interval while a PBX is away; 0: never
 RECHECK_MS = 6_000  # longer than a lease
 
 
 class ImpatientClients:
-    """Chooses whose patience ends, in a world's time."""
+    """Hangs up such calls at random times."""
 
     def __init__(self, engines: Engines, hang_up: Callable[[str], None], seed: int) -> None:
         self._engines = engines
@@ -22,7 +22,7 @@ class ImpatientClients:
         self._every_ms = self._rng.choice(EVERY_MS)
 
     def plan(self, within_ms: float) -> None:
-        """Choose when somebody may lose patience."""
+        """Schedule all hangups."""
         for _ in range(int(within_ms / self._every_ms) if self._every_ms else 0):
             self._engines.env.clock.after(self._rng.uniform(500, within_ms), self._act)
 
@@ -36,7 +36,7 @@ class ImpatientClients:
             self._engines.env.clock.after(RECHECK_MS, self._look, None, call, engine)
 
     def _look(self, call: Call, before: Engine) -> None:
-        """Count a call that another engine has by now, with its node still away."""
+        """Count a call that has moved to another engine while its PBX is still away."""
         others = (each for each in self._engines.alive if each is not before)
         is_moved = any(mine.id == call.id for each in others for mine in each.calls)
         if is_moved and self._is_away(call):

@@ -1,4 +1,4 @@
-"""Who acts on what: every order to a PBX, checked against whose the slot is at that moment."""
+"""Checks that every command to a PBX comes from the owner of the slot at that moment."""
 
 from collections.abc import Mapping
 
@@ -11,28 +11,30 @@ from tests.harness.sim.pbx import SimPbx
 
 
 class Claim(Struct):
-    """Whose a slot is by what the store has granted, and until when."""
+    """The owner of a slot by the store's last grant, and the end of its lease."""
 
     engine: str
     until_ms: float
 
 
 class LeaseChecker:
-    """Knows whose each slot is, also when the store has forgotten it."""
+    """Knows the owner of each slot, even when the store has lost it."""
 
     def __init__(self, clock: SimClock, pbxs: Mapping[str, SimPbx]) -> None:
         self.violations: list[tuple[str, str]] = []
-        self.hung_up: list[tuple[str, float]] = []  # live channels that an engine had hung up
+        self.hung_up: list[
+            tuple[str, float]
+        ] = []  # live channels that an engine hung up: channel, time in ms
         self._clock = clock
         self._pbxs = pbxs
         self._claims: dict[int, Claim] = {}
 
     def grant(self, slot: int, engine: str, lease_ms: int) -> None:
-        """Note that the store has granted a slot, or granted it for longer."""
+        """Record that the store granted or renewed a lease."""
         self._claims[slot] = Claim(engine, self._clock.at_ms + lease_ms)
 
     def check_request(self, engine: str, node: str, request: Request) -> None:
-        """Check an order."""
+        """Check an ARI request."""
         if request.method == "GET":
             return
         kind, target, *more = request.path.split("/")
@@ -42,7 +44,7 @@ class LeaseChecker:
         self.check_command(engine, node, about, f"{request.method} {request.path}")
 
     def check_command(self, engine: str, node: str, about: str, message: str) -> None:
-        """Check an order about a channel, bridge or playback."""
+        """Check a command about a channel, bridge or playback."""
         slot = self._slot(node, about)
         if slot is None:
             return

@@ -1,4 +1,4 @@
-"""A long run: worlds by the thousand on several processes, within a time."""
+"""A long run: thousands of worlds on several processes, within a time limit."""
 
 import gc
 import sys
@@ -11,12 +11,12 @@ from multiprocessing import get_context
 from tests.sim.cluster.worlds import run_worlds
 from tests.sim.tally import Tally
 
-SEEDS_PER_JOB = 10  # worlds of one errand
+SEEDS_PER_JOB = 10  # worlds of one job
 REPORT_INTERVAL_S = 5.0
 
 
 class LongRun:
-    """So many calls, or as many as there is time for."""
+    """Runs a number of calls, or as many as the time allows."""
 
     def __init__(self, calls: int, within_s: float, workers: int) -> None:
         self.tally = Tally()
@@ -27,7 +27,7 @@ class LongRun:
         self._said_s = self._begin_s
 
     def run(self, first: int) -> Tally:
-        """Run seed after seed from the first; what was finished when it is interrupted counts."""
+        """Run consecutive seeds; when interrupted, return the finished ones."""
         parts = (range(begin, begin + SEEDS_PER_JOB) for begin in count(first, SEEDS_PER_JOB))
         spawning = get_context("spawn")
         with ProcessPoolExecutor(self._workers, spawning, initializer=_settle) as pool:
@@ -49,7 +49,7 @@ class LongRun:
             self._say()
 
     def _note(self, part: Tally) -> None:
-        """Add a part, and tell at once which of its seeds failed: a long run may be in vain."""
+        """Add a part, and print its failed seeds at once."""
         self.tally.add(part)
         sys.stderr.writelines(f"seed {seed} failed\n" for seed in sorted(part.failed))
 
@@ -68,6 +68,6 @@ class LongRun:
 
 
 def _settle() -> None:
-    """Have garbage looked for seldom: a world is thrown away whole."""
+    """Collect garbage rarely: a world is discarded as a whole."""
     gc.freeze()
     gc.set_threshold(100_000, 5, 5)

@@ -1,4 +1,4 @@
-"""Planted faults of engines that work together, each to be found by a check."""
+"""Planted faults of a cluster: broken parts that a check must find."""
 
 import itertools
 from collections.abc import AsyncIterator
@@ -17,13 +17,13 @@ from tests.harness.sim.webhooks import SimActionClient
 
 
 class EndlessLease:
-    """A lease that is never over, for whoever has it."""
+    """A lease that never ends."""
 
     holds = True
 
 
 class _StoreProxy:
-    """A way to the store that does all as it should, but for one thing."""
+    """A store connection with one fault."""
 
     def __init__(self, link: SimLink) -> None:
         self._link = link
@@ -33,26 +33,24 @@ class _StoreProxy:
 
 
 class MissingCallStore(_StoreProxy):
-    """Does not see the last call when a slot is taken over."""
+    """Omits the last call when a slot is taken over."""
 
     async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
-        """See Store."""
         found = [each async for each in self._link.live(slot)]
         for each in found[:-1]:
             yield each
 
 
 class IsolatedStore(_StoreProxy):
-    """Does not see the other engines."""
+    """Omits the other engines."""
 
     async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
-        """See Store."""
         alive = await self._link.heartbeat(engine, body, lease_ms)
         return {name: each for name, each in alive.items() if name == engine}
 
 
 class OneTimeListener:
-    """Does not listen again when its websocket is back."""
+    """Ignores every connection of its websocket but the first."""
 
     def __init__(self, listener: Any) -> None:
         self._listener = listener
@@ -62,28 +60,25 @@ class OneTimeListener:
         return getattr(self._listener, name)
 
     def on_connected(self) -> None:
-        """Hear that the events flow, which it believes once."""
         if not next(self._backs):
             self._listener.on_connected()
 
 
 class RenamingActionClient:
-    """Asks webhooks by ids of its own."""
+    """Sends webhooks with request ids of its own."""
 
     def __init__(self, action_client: SimActionClient, engine: str) -> None:
         self._asker = action_client
         self._engine = engine
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
-        """Ask for the next action."""
         return await self._asker.ask(url, body, f"{request_id}-{self._engine}")
 
 
 class DeferringShard(CallShard):
-    """Keeps in mind what is asked of it while its node is away, and grants it."""
+    """Accepts requests while its node is away, but keeps them in memory."""
 
     def request(self, actor: Actor, request: CallRequest, stored: OnStored) -> None:
-        """Give a call what somebody asks of it, later."""
         if self.is_paused:
             self.pause_buffer.append(actor, request)
             stored()
@@ -92,7 +87,7 @@ class DeferringShard(CallShard):
 
 
 class BlindPbx:
-    """A way to a PBX that shows no channels now and then."""
+    """A PBX connection that sometimes lists no channels."""
 
     def __init__(self, pbx: Pbx) -> None:
         self.send = pbx.send
@@ -100,14 +95,13 @@ class BlindPbx:
         self._looks = itertools.count(1)
 
     async def ask(self, request: Request) -> Reply:
-        """Ask for something."""
         reply = await self._pbx.ask(request)
         is_look = request.path == "channels" and reply.ok
         return Reply(200, b"[]") if is_look and not next(self._looks) % 5 else reply
 
 
 class HangingUpPbx:
-    """A way to a PBX that ends a leg now and then which a prompt is played to."""
+    """A PBX connection that hangs up some legs to which a prompt is played."""
 
     def __init__(self, pbx: Pbx, every: int) -> None:
         self.ask = pbx.ask
@@ -116,7 +110,6 @@ class HangingUpPbx:
         self._plays = itertools.count(1)
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
-        """Send a request on."""
         self._pbx.send(request, key, may_block, done)
         _, target, *more = request.path.split("/")
         if more[:1] == ["play"] and not next(self._plays) % self._every:

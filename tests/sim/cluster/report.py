@@ -1,12 +1,12 @@
-"""What a long run comes to: a table of calls, of faults by kind, and the seeds that failed."""
+"""The report of a long run: calls, faults by kind, and failed seeds."""
 
 from tests.sim.tally import Tally
 
-MAX_SEEDS = 20  # failed seeds with their words
+MAX_SEEDS = 20  # failed seeds with their violations
 
 
 def report(tally: Tally) -> list[str]:
-    """Tell a tally in lines."""
+    """Return the lines of the report."""
     faults = {kind: count for kind, count in tally.faults.items() if ": " not in kind}
     requests = {kind: count for kind, count in tally.faults.items() if kind not in faults}
     granted = sum(count for kind, count in requests.items() if kind.endswith(": granted"))

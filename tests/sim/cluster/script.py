@@ -7,7 +7,6 @@ import msgspec
 from msgspec import Struct
 
 from tests.harness.sim.answering_phones import AnsweringPhones
-from tests.harness.sim.pbx import SimPbx
 from tests.harness.sim.redis import TIMEOUT_S
 from tests.harness.sim.store import done
 from tests.harness.sim.webhooks import SimServers
@@ -79,13 +78,6 @@ class ScriptedCluster(ClusterWorld):
             for connection in engine.shards.connections.values():
                 connection.drop()
 
-    def crash_pbx(self, for_ms: int) -> None:
-        """Crash the PBX; it is back after a while."""
-        pbx = self.env.pbxs["pbx1"]
-        pbx.crash()
-        self._pbx_changed()
-        self.clock.after(for_ms, self._restore_pbx, None, pbx)
-
     def cut_pbx(self, for_ms: int) -> None:
         """Cut the connections of all engines to the PBX, which keeps its calls."""
         self.faults.disturb(for_ms + RETRY_MS)
@@ -116,17 +108,6 @@ class ScriptedCluster(ClusterWorld):
         self.faults.disturb(RETRY_MS)
         engine.is_frozen = False
         self.clock.thaw(engine.loop)
-
-    def _restore_pbx(self, pbx: SimPbx) -> None:
-        pbx.is_up = True
-        self.faults.disturb(RETRY_MS)
-        self._pbx_changed()
-
-    def _pbx_changed(self) -> None:
-        self.faults.disturb(1)
-        for engine in self.engines.alive:
-            for connection in engine.shards.connections.values():
-                connection.look()
 
     def _plan(self, within_ms: float) -> None:
         del within_ms

@@ -1,4 +1,4 @@
-"""What an engine of a world with several is built of: nodes, desks, and ears for each slot."""
+"""Builds the parts of an engine in a cluster: connections, shards, and listeners of slots."""
 
 from collections.abc import Callable, Coroutine
 from random import Random
@@ -9,8 +9,7 @@ from engine.runtime.base.ports import IoRunner as IoRunnerPort
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.io.runner import IoRunner
-from engine.runtime.nodes.event_listener import SlotListener
-from engine.runtime.nodes.node import Node
+from engine.runtime.nodes.node import Node, SlotListener
 from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.recording.recorder import Recorder
 from engine.runtime.shard.context import ShardContext
@@ -31,12 +30,12 @@ from wire.tree import DEFAULT_LIMITS
 
 
 def app_of(slot: int) -> str:
-    """Name the Stasis app of a slot."""
+    """Return the Stasis app of a slot."""
     return f"switchroom-{slot}"
 
 
 class SimShardFactory:
-    """Implements `engine.runtime.ownership.slot_owner.ShardFactory` on simulated surroundings."""
+    """Implements `engine.runtime.ownership.slot_owner.ShardFactory`."""
 
     def __init__(self, env: ClusterEnvironment, engine: str, loop: SimLoop, link: SimLink) -> None:
         self.connections: dict[str, CheckedConnection] = {}
@@ -50,7 +49,7 @@ class SimShardFactory:
         self._io_runner = self._running()
 
     def open(self, name: str, faults: SimFaults) -> CheckedConnection:
-        """Have ways to a node."""
+        """Open the connections to a node."""
         env, overrides = self._env, self._env.overrides.engine
         connection = CheckedConnection(env, env.pbxs[name], self._loop, faults, self._engine)
         own_rng = Random(f"record {self._engine} {name}")
@@ -61,7 +60,7 @@ class SimShardFactory:
         return connection
 
     def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
-        """Build a slot's desk at a node."""
+        """Build the shard of a slot at a node."""
         overrides = self._env.overrides
         plan = EndpointTemplates(
             app_of(slot), "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media"
@@ -91,7 +90,7 @@ class SimShardFactory:
         return session.run()
 
     async def watch_presence(self, node: Node, slot: int) -> None:
-        """Watch no agents: the simulated ones are always there."""
+        """Do nothing: simulated agents are always present."""
 
     def _running(self) -> IoRunnerPort:
         env = self._env

@@ -39,7 +39,7 @@ FIRST_SEEDS = range(1_000_000, 1_000_300, 100)
 
 @pytest.mark.parametrize("first", FIRST_SEEDS)
 def test_random_calls_of_several_engines_satisfy_all_checks(first: int) -> None:
-    """Whatever fails, one engine acts on each call at a time, and no call is lost with an engine."""
+    """Whatever fails, one engine at a time acts on a call, and no call is lost."""
     tally = run_worlds(itertools.count(first), max_calls=CALLS)
 
     assert tally.calls >= CALLS
@@ -60,7 +60,7 @@ def test_cluster_seed_is_deterministic(seed: int) -> None:
 
 
 def test_hangup_survives_slot_handover() -> None:
-    """A hangup that is requested while the PBX is away survives the slot's move to another engine."""
+    """A hangup requested while the PBX is away survives the slot's move to another engine."""
     tally = run_worlds(itertools.islice(_handovers_while_away(), 12))
 
     assert tally.faults["hung up, and moved while away"] > 10

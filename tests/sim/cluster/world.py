@@ -1,4 +1,4 @@
-"""A world of several engines: one seed's calls, nodes, store and engines, from first to last."""
+"""A world of several engines: one seed's calls, PBXs, store and engines."""
 
 from collections.abc import Callable
 from random import Random
@@ -36,15 +36,15 @@ from tests.sim.requests import RequestChooser
 from tests.sim.scenario import FLOWS, Scenarios
 
 CALLS = 100
-EACH_MS = 400  # calls begin so far apart on average
-TAIL_MS = MAX_CALL_MS + 120_000  # by then all must be over, also what is reaped
-SETTLED_MS = 1_000  # an engine has heard for so long what it may have to tell
-PATIENCE = 0.4  # of the people, who else would stay for minutes
+EACH_MS = 400  # mean interval between calls
+TAIL_MS = MAX_CALL_MS + 120_000  # by then all must be over, including the reaper's work
+SETTLED_MS = 1_000  # an engine must have listened for this time before
+PATIENCE = 0.4  # factor on call lengths, which else are minutes
 Trace = Callable[[float, str], None]
 
 
 class ClusterWorld:
-    """Runs one seed; what it leaves behind is for the checks."""
+    """Runs one seed; the checks look at what it leaves behind."""
 
     def __init__(self, seed: int, overrides: ClusterOverrides, trace: Trace | None = None) -> None:
         self.seed = seed
@@ -92,12 +92,12 @@ class ClusterWorld:
 
     @property
     def granted(self) -> list[Granted]:
-        """What somebody asked of a call and was not refused."""
+        """The control requests that were granted."""
         return self._controllers.granted
 
     @property
     def digits(self) -> list[tuple[str, str, int]]:
-        """The keys that engines heard: channel, digit, when."""
+        """The DTMF events that engines received: channel, digit, time in ms."""
         connections = (
             connection
             for each in self.engines.all
@@ -106,23 +106,22 @@ class ClusterWorld:
         return [digit for connection in connections for digit in connection.digits]
 
     def has_ami_digits(self, begin_ms: float, end_ms: float) -> bool:
-        """Tell whether who took calls up in a time has heard the keys of that time."""
+        """Return whether any engine that resumed calls in an interval had its digits from AMI."""
         came_ms = (each.born_ms for each in self.engines.all)
         is_new = any(begin_ms - SETTLED_MS < at_ms < end_ms for at_ms in came_ms)
-        # Who is frozen hears nothing, and who has a dead network to a PBX does not know it yet.
+        # A frozen engine receives nothing; one with a dead network does not know it yet.
         return not is_new and not {"freeze", "cut pbx"} & self.faults.kinds
 
     @property
     def task_errors(self) -> list[str]:
-        """What escaped from engines' tasks."""
+        """Uncaught exceptions of the engines' tasks."""
         return [message for each in self.engines.all for message in each.loop.task_errors]
 
     def run(self) -> None:
-        """Live it through."""
-        begin_ms = CALLS * EACH_MS  # within this, calls begin and faults happen
+        begin_ms = CALLS * EACH_MS  # calls begin and faults happen within this time
         try:
             self._put_flows()
-            self.faults.disturb(1)  # until the slots are shared
+            self.faults.disturb(1)  # until the slots are assigned
             for _ in range(self._choose_engines()):
                 self.engines.start()
             self._plan(begin_ms)
@@ -168,13 +167,13 @@ class ClusterWorld:
         return self._rng.choice((1, 2, 2, 3))
 
     def _rest(self, begin_ms: float) -> None:
-        """Wait until all is over."""
+        """Wait until all calls ended."""
         for until_ms in range(int(begin_ms), int(begin_ms) + TAIL_MS, 2_000):
             self.clock.run(until_ms)
             self.is_at_rest = self._is_silent()
             if self.is_at_rest and until_ms > self.faults.last_ms + SHARED_MS:
                 break
-        # Long enough for the last lost answer to be noticed: what it excuses counts till then.
+        # Long enough to notice the last lost reply: it excuses violations until then.
         self.clock.run(self.clock.at_ms + SLOW_MS + 1_000)
 
     def _pbx(self, name: str) -> SimPbx:

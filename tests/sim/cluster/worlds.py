@@ -1,4 +1,4 @@
-"""Many worlds of several engines, one after another, and one of them histories."""
+"""Runs seeds and scripts of several engines, and checks them."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,7 +19,7 @@ SEEDS_FILE = Path(__file__).with_name("seeds.txt")
 
 
 class Outcome(Struct, frozen=True):
-    """One world: its stories, the calls of which only a part is known, and what was wrong."""
+    """One world: its complete calls, the ids of the incomplete ones, and the violations."""
 
     world: ClusterWorld
     histories: tuple[CallHistory, ...]
@@ -28,7 +28,6 @@ class Outcome(Struct, frozen=True):
 
     @property
     def tally(self) -> Tally:
-        """What this adds to what was run."""
         return Tally(
             worlds=1,
             calls=len(self.histories) + len(self.incomplete),
@@ -45,7 +44,7 @@ def run_world(
     overrides: ClusterOverrides = NO_OVERRIDES,
     trace: Trace | None = None,
 ) -> Outcome:
-    """Run and check one seed; `never` is what `silenced_log` gave."""
+    """Run and check one seed; `forbidden` is the list that `silenced_log` yields."""
     forbidden.clear()
     world = ClusterWorld(seed, overrides, trace)
     world.run()
@@ -60,14 +59,14 @@ def run_world(
 def run_worlds(
     seeds: Iterable[int], overrides: ClusterOverrides = NO_OVERRIDES, max_calls: int = 1 << 60
 ) -> Tally:
-    """Run seeds until so many calls have been, or twice the worlds that these should take."""
+    """Run seeds until `max_calls` calls are done, or twice the worlds that these should take."""
     return run_tally(
         seeds, lambda seed, forbidden: run_world(seed, forbidden, overrides).tally, CALLS, max_calls
     )
 
 
 def regression_seeds() -> list[int]:
-    """Read the seeds that failed once."""
+    """Return the seeds that failed once."""
     return read_seeds(SEEDS_FILE)
 
 

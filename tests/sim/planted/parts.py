@@ -1,4 +1,4 @@
-"""Planted faults: parts of an engine that are broken on purpose, each to be found by a check."""
+"""Planted faults: broken parts of an engine that a check must find."""
 
 import itertools
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from wire.media import Clip, Source
 
 
 class DroppingListener:
-    """Loses every so-manieth event of a kind, with its websocket up."""
+    """Drops every nth event of a kind."""
 
     def __init__(self, on_event: OnEvent, kind: type, every: int = 3) -> None:
         self._on_event = on_event
@@ -27,48 +27,43 @@ class DroppingListener:
         self._count = itertools.count(1)
 
     def __call__(self, event: Any) -> None:
-        """Hear an event, or not."""
         if not isinstance(event, self._kind) or next(self._count) % self._every:
             self._on_event(event)
 
 
 class DoublingListener:
-    """Hears every key twice."""
+    """Handles every digit twice."""
 
     def __init__(self, on_event: OnEvent) -> None:
         self._on_event = on_event
 
     def __call__(self, event: Any) -> None:
-        """Hear an event."""
         self._on_event(event)
         if isinstance(event, ChannelDtmfReceived):
             self._on_event(event)
 
 
 class StoppedClock:
-    """Never calls back."""
+    """Never runs a timer."""
 
     def __init__(self, clock: Clock) -> None:
         self.now_ms = clock.now_ms
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
-        """Set a timer that stays as it is."""
         del when_ms, callback
         return self
 
-    def cancel(self) -> None:
-        """Call it off."""
+    def cancel(self) -> None: ...
 
 
 class SlowClock:
-    """Calls back half a second late."""
+    """Runs timers half a second late."""
 
     def __init__(self, clock: Clock) -> None:
         self.now_ms = clock.now_ms
         self._clock = clock
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
-        """Set a timer."""
         return self._clock.call_at(when_ms + 500, callback)
 
 
@@ -80,7 +75,6 @@ class _WriterProxy:
 
     @property
     def is_healthy(self) -> bool:
-        """See Writer."""
         return self._writer.is_healthy
 
     @is_healthy.setter
@@ -89,24 +83,20 @@ class _WriterProxy:
 
     @property
     def is_overloaded(self) -> bool:
-        """See Writer."""
         return self._writer.is_overloaded
 
     @property
     def pending_count(self) -> int:
-        """See Writer."""
         return self._writer.pending_count
 
     def rewrite(self, change: Change) -> None:
-        """See Writer."""
         self._writer.rewrite(change)
 
 
 class LosingWriter(_WriterProxy):
-    """Says of every so-manieth change that it is stored, and loses it."""
+    """Acknowledges every nth change without writing it."""
 
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
-        """Write a change, or not."""
         if next(self._count) % self._every:
             self._writer.write(change, done, urgent=urgent)
         else:
@@ -114,19 +104,17 @@ class LosingWriter(_WriterProxy):
 
 
 class EarlyWriter(_WriterProxy):
-    """Says that a change is stored before it is."""
+    """Acknowledges changes before they are stored."""
 
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
-        """Write a change."""
         self._writer.write(change, lambda: None, urgent=urgent)
         done()
 
 
 class DuplicatingWriter(_WriterProxy):
-    """Tells some things twice."""
+    """Publishes the last event of every nth change twice."""
 
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
-        """Write a change."""
         if change.events and not next(self._count) % self._every:
             change = replace(change, events=(*change.events, change.events[-1]))
         self._writer.write(change, done, urgent=urgent)
@@ -137,24 +125,19 @@ class _IoRunnerProxy:
         self._io_runner = io_runner
 
     def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
-        """See Errands."""
         return self._io_runner.cached_clips(sources)
 
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
-        """Pass on."""
         return self._io_runner.cached_node(command, call)
 
     def prefetch(self, command: PrefetchMedia) -> None:
-        """See Errands."""
         self._io_runner.prefetch(command)
 
 
 class ForgingIoRunner(_IoRunnerProxy):
-    """Asks a webhook once more, with the same id and another body."""
+    """Sends each webhook again with the same request id and another body."""
 
     def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
-        """Run an errand, then its forgery."""
-
         def ended(event: Event) -> None:
             done(event)
             if isinstance(command, SendWebhook):
@@ -165,9 +148,8 @@ class ForgingIoRunner(_IoRunnerProxy):
 
 
 class IdleIoRunner(_IoRunnerProxy):
-    """Never comes back from an errand."""
+    """Never returns a result."""
 
     def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
-        """Run an errand for nobody."""
         del done
         self._io_runner.run(command, call, lambda _event: None)

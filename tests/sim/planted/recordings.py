@@ -9,7 +9,7 @@ from engine.runtime.recording.recorder import RecordingArchiver
 
 
 class DroppingAmi:
-    """A manager interface that reports success for some actions but drops them."""
+    """An AMI connection that reports success for some actions but drops them."""
 
     def __init__(self, ami: Ami, drops: str) -> None:
         self._ami = ami
