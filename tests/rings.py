@@ -1,4 +1,4 @@
-"""The rings of tests, one after another, each in random order on all cores.
+"""Runs rings of tests one after another, each in random order on all cores.
 
 python -m tests.rings quick contract    # stops at the first ring that fails
 python -m tests.rings live -- -k dial   # what follows `--` is pytest's
@@ -17,11 +17,11 @@ from msgspec import Struct
 
 HERE = Path(__file__).parent
 PLUGINS = ("xdist", "randomly", "hypothesispytest")  # no others are loaded: see pyproject.toml
-MAX_WORKERS = 4  # each has servers of its own
+MAX_WORKERS = 4  # each worker runs its own servers
 
 
 class Ring(Struct, frozen=True):
-    """A folder of tests, and what must pass before."""
+    """A folder of tests, and ruff commands that must pass first."""
 
     folder: str
     before: tuple[tuple[str, ...], ...] = ()
@@ -36,7 +36,7 @@ RINGS = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the rings that are named; returns the first exit status that is not 0."""
+    """Run the named rings; returns the first exit status that is not 0."""
     names, options = _split(arguments)
     counts, status = Counter[str](), 0
     times = []
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
         began_s = time.monotonic()
         status, counted = _run(RINGS[name], options)
         if status != 0 and not counted["failed"]:
-            counted["failed"] = 1  # lint, or pytest itself
+            counted["failed"] = 1  # lint or pytest itself failed
         counts += counted
         times.append(f"{name} {time.monotonic() - began_s:.0f} s")
         if status != 0:
@@ -84,7 +84,7 @@ def _run(ring: Ring, options: Sequence[str]) -> tuple[int, Counter[str]]:
 
 
 def _counted(report: Path) -> Counter[str]:
-    """Count a ring's tests by how they ended; one that fails twice counts once."""
+    """Return the number of tests by outcome; a test that fails twice counts once."""
     if not report.exists():
         return Counter()
     ends = Counter[str]()
@@ -99,7 +99,7 @@ def _counted(report: Path) -> Counter[str]:
 
 def _say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()  # what the rings print comes after it
+    sys.stdout.flush()  # before the output of the rings
 
 
 def _program(name: str) -> str:

@@ -83,7 +83,7 @@ async def uncoach(parties: Parties) -> dict[str, str]:
 OPERATIONS = [hold, unhold, mute, start_transfer, start_blind, cancel, add, coach, uncoach]
 
 
-@pytest.mark.parametrize("ask", OPERATIONS, ids=lambda operation: operation.__name__)
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.__name__)
 async def test_an_accepted_request_survives_a_crash(
     parties: Parties, operation: Callable[[Parties], Awaitable[dict[str, str]]]
 ) -> None:

@@ -32,6 +32,19 @@ async def test_a_list_is_played_in_order(lab: Lab, sounds: MediaServer) -> None:
     assert [each.length_ms for each in heard] == approx([500, 300, 200], abs=EDGE_MS)
 
 
+@pytest.mark.parametrize("loop", [3, 11])
+async def test_a_list_is_repeated(lab: Lab, sounds: MediaServer, loop: int) -> None:
+    """All of it plays `loop` times; more than ten rounds of two sounds are two playbacks."""
+    data = {"audioUrl": [sounds.tone(600, 200), sounds.tone(700, 200)], "loop": loop}
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action={"type": "play", "data": data})
+        await phone.wait_ended()
+    heard = phone.tones_heard(600, 700)
+    assert [each.hz for each in heard] == [600, 700] * loop
+    assert [each.length_ms for each in heard] == approx([200, 200] * loop, abs=EDGE_MS)
+    assert (await lab.wait_ended(call))["status"] == "completed"
+
+
 @pytest.mark.parametrize(("language", "text"), [("en", "Hello there."), ("de", "Guten Tag.")])
 async def test_a_text_is_spoken(lab: Lab, language: str, text: str) -> None:
     """A text is spoken in the given language, with at least half a second of speech."""
