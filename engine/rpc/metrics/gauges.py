@@ -1,8 +1,8 @@
 """Gauges of the current state, read from the shards per scrape."""
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import get_args
+from collections.abc import Iterator, Mapping
+from typing import TypeVar, get_args
 
 from prometheus_client.core import GaugeMetricFamily
 
@@ -15,93 +15,86 @@ from wire.base import tag_of
 
 STATES = tuple(each for each in get_args(CallState) if each is not Ended)
 SHARD_LABELS = ("node", "slot")
+LabelValues = TypeVar("LabelValues", bound=tuple[str, ...])
 
 
-def gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:
-    return GaugeMetricFamily(name, text, labels=labels)
+def gauge(
+    name: str, text: str, labels: tuple[str, ...], values: Mapping[LabelValues, float]
+) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, text, labels=labels)
+    for each, value in values.items():
+        family.add_metric(each, value)
+    return family
 
 
 def call_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
     """Count live calls by state, including states without calls."""
-    live = gauge("switchroom_calls", "Live calls, by state", *SHARD_LABELS, "state")
+    live: dict[tuple[str, ...], float] = {}
     for shard in _shards(service):
         counts = Counter(type(actor.call.state) for actor in shard.actors.values())
-        for state in STATES:
-            live.add_metric([*_labels(shard), tag_of(state)], counts[state])
-    yield live
+        live |= {(*_labels(shard), tag_of(state)): counts[state] for state in STATES}
+    yield gauge("switchroom_calls", "Live calls, by state", (*SHARD_LABELS, "state"), live)
 
 
 def shard_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
     """Return the queue lengths of each shard, and whether it is paused."""
-    outbox = gauge("switchroom_outbox_commands", "Commands that are not done yet", *SHARD_LABELS)
-    queued = gauge(
-        "switchroom_ari_queued_commands", "Commands not yet sent to the node", *SHARD_LABELS
-    )
-    buffered = gauge(
-        "switchroom_buffered_events", "Events buffered until the node is connected", *SHARD_LABELS
-    )
-    paused = gauge(
-        "switchroom_shard_paused",
-        "1 while calls are paused because the node is disconnected",
-        *SHARD_LABELS,
-    )
-    for shard in _shards(service):
-        labels = _labels(shard)
-        actors = shard.actors.values()
-        outbox.add_metric(labels, sum(len(actor.outbox) for actor in actors))
-        queued.add_metric(labels, sum(len(actor.queue) for actor in actors))
-        buffered.add_metric(labels, len(shard.pause_buffer.events))
-        paused.add_metric(labels, shard.is_paused)
-    yield from (outbox, queued, buffered, paused)
+    shards = {_labels(shard): shard for shard in _shards(service)}
+    actors = {at: shard.actors.values() for at, shard in shards.items()}
+    outbox = {at: sum(len(actor.outbox) for actor in each) for at, each in actors.items()}
+    queued = {at: sum(len(actor.queue) for actor in each) for at, each in actors.items()}
+    buffered = {at: len(shard.pause_buffer.events) for at, shard in shards.items()}
+    paused = {at: shard.is_paused for at, shard in shards.items()}
+    for name, text, values in (
+        ("switchroom_outbox_commands", "Commands that are not done yet", outbox),
+        ("switchroom_ari_queued_commands", "Commands not yet sent to the node", queued),
+        ("switchroom_buffered_events", "Events buffered until the node is connected", buffered),
+        (
+            "switchroom_shard_paused",
+            "1 while calls are paused: the node is disconnected, or the lease has expired",
+            paused,
+        ),
+    ):
+        yield gauge(name, text, SHARD_LABELS, values)
 
 
 def node_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
     """Return whether each node is connected, and its ARI latency."""
-    up = gauge("switchroom_node_up", "1 when the node is connected for all slots", "node")
-    latency = gauge("switchroom_ari_latency_seconds", "Average ARI response time of a node", "node")
-    for node in service.nodes.values():
-        up.add_metric([node.name], not node.is_paused)
-        latency.add_metric([node.name], node.latency_ms / 1000)
-    yield from (up, latency)
+    nodes = service.nodes.values()
+    up = {(node.name,): not node.is_paused for node in nodes}
+    latency = {(node.name,): node.latency_ms / 1000 for node in nodes}
+    yield gauge("switchroom_node_up", "1 when the node is connected for all slots", ("node",), up)
+    text = "Average ARI response time of a node"
+    yield gauge("switchroom_ari_latency_seconds", text, ("node",), latency)
 
 
 def slot_gauges(service: CallService, count: int) -> Iterator[GaugeMetricFamily]:
     """Return the slots of this engine, and the state of their commits."""
     owned = {shard.context.slot: shard for shard in _shards(service)}
-    configured = gauge("switchroom_slots", "Slots in total, of all engines")
-    held = gauge("switchroom_slot_held", "1 for a slot that this engine owns", "slot")
-    writable = gauge("switchroom_store_up", "1 when commits of a slot succeed", "slot")
-    waiting = gauge("switchroom_commit_pending_changes", "Changes that are not stored yet", "slot")
-    configured.add_metric([], count)
-    for slot in range(count):
-        held.add_metric([str(slot)], slot in owned)
-    for slot, shard in owned.items():
-        writable.add_metric([str(slot)], shard.can_store)
-        waiting.add_metric([str(slot)], shard.uncommitted)
-    yield from (configured, held, writable, waiting)
+    held = {(str(slot),): slot in owned for slot in range(count)}
+    writable = {(str(slot),): shard.can_store for slot, shard in owned.items()}
+    waiting = {(str(slot),): shard.uncommitted for slot, shard in owned.items()}
+    yield gauge("switchroom_slots", "Slots in total, of all engines", (), {(): count})
+    for name, text, values in (
+        ("switchroom_slot_held", "1 for a slot that this engine owns", held),
+        ("switchroom_store_up", "1 when commits of a slot succeed", writable),
+        ("switchroom_commit_pending_changes", "Changes that are not stored yet", waiting),
+    ):
+        yield gauge(name, text, ("slot",), values)
 
 
 def limit_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
     """Return the limits, for comparison with the current values."""
     limiter = service.placement.rate_limiter
+    pending = "New calls are rejected when a slot has half as many pending changes"
+    latency = "New calls avoid a node with a higher latency"
     for name, text, value in (
         ("switchroom_calls_limit", "Maximum of live calls in this engine", limiter.max_calls),
         ("switchroom_calls_per_second_limit", "Maximum of new calls per second", limiter.per_s),
         ("switchroom_calls_headroom", "New calls that can start now", limiter.available),
-        (
-            "switchroom_commit_pending_limit_changes",
-            "New calls are rejected when a slot has half as many pending changes",
-            MAX_PENDING,
-        ),
-        (
-            "switchroom_ari_latency_limit_seconds",
-            "New calls avoid a node with a higher latency",
-            MAX_LATENCY_MS / 1000,
-        ),
+        ("switchroom_commit_pending_limit_changes", pending, MAX_PENDING),
+        ("switchroom_ari_latency_limit_seconds", latency, MAX_LATENCY_MS / 1000),
     ):
-        limit = gauge(name, text)
-        limit.add_metric([], value)
-        yield limit
+        yield gauge(name, text, (), {(): value})
 
 
 def _shards(service: CallService) -> Iterator[CallShard]:
