@@ -3,13 +3,13 @@
 import asyncio
 import platform
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib.metadata import version
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import (
     CounterMetricFamily,
-    GaugeMetricFamily,
     HistogramMetricFamily,
     Metric,
 )
@@ -31,28 +31,25 @@ from engine.rpc.metrics.gauges import (
 from engine.runtime.service import CallService
 
 
+@dataclass(eq=False)
 class MetricsPage(Collector):
     """All metrics of an engine, collected per scrape."""
 
-    def __init__(
-        self, service: CallService, slot_count: int, meter: Metrics, making: Callable[[], int]
-    ) -> None:
-        self._service = service
-        self._making = making
-        self._slot_count = slot_count
-        self._meter = meter
+    service: CallService
+    slot_count: int
+    metrics: Metrics
+    clips_in_progress: Callable[[], int]
 
     def collect(self) -> Iterator[Metric]:
         yield _build()
-        yield from call_gauges(self._service)
-        yield from shard_gauges(self._service)
-        yield from node_gauges(self._service)
-        yield from slot_gauges(self._service, self._slot_count)
-        yield from limit_gauges(self._service)
-        making = gauge("switchroom_media_in_progress", "Clips in production or waiting for it")
-        making.add_metric([], self._making())
-        yield making
-        for family in self._meter.families:
+        yield from call_gauges(self.service)
+        yield from shard_gauges(self.service)
+        yield from node_gauges(self.service)
+        yield from slot_gauges(self.service, self.slot_count)
+        yield from limit_gauges(self.service)
+        text = "Clips in production or waiting for it"
+        yield gauge("switchroom_media_in_progress", text, (), {(): self.clips_in_progress()})
+        for family in self.metrics.families:
             yield _prometheus_metric(family)
 
 
@@ -88,43 +85,25 @@ def metrics_routes(page: MetricsPage) -> list[web.RouteDef]:
 
 
 def _build() -> Metric:
-    build = gauge("switchroom_build_info", "Version of this engine; always 1", "version", "python")
-    build.add_metric([version("switchroom"), platform.python_version()], 1)
-    return build
+    values = {(version("switchroom"), platform.python_version()): 1}
+    text = "Version of this engine; always 1"
+    return gauge("switchroom_build_info", text, ("version", "python"), values)
 
 
 def _prometheus_metric(family: Counter | Histogram) -> Metric:
-    match family:
-        case Gauge():
-            return _gauge(family)
-        case Counter():
-            return _counter(family)
-        case Histogram():
-            return _histogram(family)
-
-
-def _gauge(family: Gauge) -> Metric:
     about = family.metadata
-    metric = GaugeMetricFamily(about.name, about.help, labels=about.labels)
-    for labels, number in family:
-        metric.add_metric(labels[: len(about.labels)], number)
-    return metric
-
-
-def _counter(family: Counter) -> Metric:
-    about = family.metadata
+    if isinstance(family, Histogram):
+        histogram = HistogramMetricFamily(about.name, about.help, labels=about.labels)
+        for labels, series in family:
+            histogram.add_metric(labels, _buckets(series), series.total)
+        return histogram
+    if isinstance(family, Gauge):
+        values = {labels[: len(about.labels)]: number for labels, number in family}
+        return gauge(about.name, about.help, about.labels, values)
     counter = CounterMetricFamily(about.name, about.help, labels=about.labels)
     for labels, number in family:
         counter.add_metric(labels, number)
     return counter
-
-
-def _histogram(family: Histogram) -> Metric:
-    about = family.metadata
-    metric = HistogramMetricFamily(about.name, about.help, labels=about.labels)
-    for labels, histogram in family:
-        metric.add_metric(labels, _buckets(histogram), histogram.total)
-    return metric
 
 
 def _buckets(histogram: HistogramSeries) -> list[tuple[str, float]]:
