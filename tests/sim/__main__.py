@@ -10,7 +10,7 @@ from tests.sim.show import show
 from tests.sim.tally import Tally
 from tests.sim.worlds import CALLS, regression_seeds, run_world, run_worlds
 
-AT_ONCE = 5_000  # calls between two progress lines
+PROGRESS_CALLS = 5_000  # calls between two progress lines
 
 
 def main() -> int:
@@ -40,7 +40,7 @@ def main() -> int:
 
 def _run(tally: Tally, seeds: Iterator[int], calls: int) -> None:
     while tally.calls < calls:
-        part = run_worlds(seeds, max_calls=min(AT_ONCE, calls - tally.calls))
+        part = run_worlds(seeds, max_calls=min(PROGRESS_CALLS, calls - tally.calls))
         if not part.worlds:
             return
         tally.add(part)
@@ -49,11 +49,13 @@ def _run(tally: Tally, seeds: Iterator[int], calls: int) -> None:
 
 def _report(tally: Tally) -> list[str]:
     pace = f"{tally.steps} steps, {tally.calls / (tally.seconds or 1):.0f} calls/s"
-    lines = [f"{tally.calls} calls in {tally.worlds} worlds of at most {CALLS}: {pace}"]
+    lines = [f"{tally.calls} calls in {tally.worlds} worlds of at most {CALLS} calls: {pace}"]
     lines += [f"  {count:8} {kind}" for kind, count in sorted(tally.faults.items())]
     for seed, violations in tally.failed.items():
-        lines.append(f"seed {seed}: {len(violations)} wrong; python -m tests.sim --seed {seed}")
-        lines += [f"    {who}: {message}" for who, message in violations[:3]]
+        lines.append(
+            f"seed {seed}: {len(violations)} violations; python -m tests.sim --seed {seed}"
+        )
+        lines += [f"    {subject}: {message}" for subject, message in violations[:3]]
     return lines
 
 

@@ -113,7 +113,7 @@ class FaultInjector:
         self._clock.after(self._some_ms(50, 1_000, 15_000), self._store_is_up)
 
     def _store_is_up(self) -> None:
-        self._trace_fault("the store is up")
+        self._trace_fault("the store is back")
         self.engine.store.is_up = True
 
     def _begin(self, what: str) -> None:

@@ -42,7 +42,7 @@ class Faults:
         """Lose some replies; most losses are noticed at once, since the socket broke."""
         if "lost" not in self.kinds or self.is_over or self._random() > 0.02:
             return 0
-        self.counts["lost answer"] += 1
+        self.counts["lost reply"] += 1
         noticed_ms = SLOW_MS if self._random() < 0.1 else 5.0
         self.disturb(noticed_ms)
         return noticed_ms
@@ -60,7 +60,7 @@ class Faults:
         """Duplicate some events."""
         if "double" not in self.kinds or self.is_over or self._random() > 0.05:
             return False
-        self.counts["double event"] += 1
+        self.counts["duplicate event"] += 1
         return True
 
     def disturb(self, at_least_ms: float = 0) -> None:

@@ -32,23 +32,27 @@ def show(seed: int, run: Run, *, everything: bool) -> tuple[list[str], bool]:
     kinds = ", ".join(sorted(outcome.world.faults.kinds)) or "none"
     names = _names(outcome, everything=everything)
     lines = [
-        f"seed {seed}, faults: {kinds}; {len(outcome.histories)} calls, {len(outcome.violations)} wrong"
+        (
+            f"seed {seed}, faults: {kinds}; {len(outcome.histories)} calls,"
+            f" {len(outcome.violations)} violations"
+        )
     ]
     lines += [each for each in passed if "**" in each or any(name in each for name in names)]
     for history in outcome.histories:
         if history.id in names:
             lines += ["", *_render(history)]
-    lines += [f"WRONG {who}: {message}" for who, message in outcome.violations]
+    lines += [f"VIOLATION {subject}: {message}" for subject, message in outcome.violations]
     return lines, not outcome.violations
 
 
 def _names(outcome: Outcome, *, everything: bool) -> set[str]:
     """Return all ids of the calls with a violation."""
-    who = {name for name, _ in outcome.violations if name}
-    found = set(who)
+    faulty = {name for name, _ in outcome.violations if name}
+    found = set(faulty)
     for history in outcome.histories:
-        is_meant = any(name.startswith(history.id) or name == history.opened.main for name in who)
-        if everything or is_meant:
+        main = history.opened.main
+        is_faulty = any(name.startswith(history.id) or name == main for name in faulty)
+        if everything or is_faulty:
             found |= {history.id, history.opened.main}
     return found
 
@@ -67,7 +71,7 @@ def _render(history: CallHistory) -> Iterator[str]:
 def _short(value: Any) -> str:
     match value:
         case EmitEvent(event):
-            return f"Tell({event.event})"
+            return f"EmitEvent({event.event})"
         case Struct():
             fields = ((name, getattr(value, name)) for name in value.__struct_fields__)
             shown = (f"{name}={_short(each)}" for name, each in fields

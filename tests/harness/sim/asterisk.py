@@ -75,7 +75,7 @@ class SimAsterisk(SimRecordings):
         if channel.state != "Down":
             return ALREADY_EXISTS
         if channel.is_dialled:
-            self.violations.append((channel.id, "called twice, which ends it"))
+            self.violations.append((channel.id, "dialled twice, which ends it"))
             self._end(channel, 16, 0)
             return NO_CONTENT
         if channel.id in self.past and self.past[channel.id].is_dialled:

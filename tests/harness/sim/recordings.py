@@ -83,7 +83,7 @@ class SimRecordings(SimTalk):
         if "recording" in channel.open:
             self.violations.append((channel.id, "two recordings at once"))
         if name in self.all_files:
-            self.violations.append((channel.id, f"{name} is recorded over"))
+            self.violations.append((channel.id, f"{name} is overwritten"))
         self._shown[channel.id] = name
         self._keep(name, SimFile(channel, channel.begin("recording", name, self._clock.at_ms)))
 

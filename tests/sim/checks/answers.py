@@ -12,4 +12,4 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     by_id = {history.id: history for history in histories}
     for each in world.granted:
         if not any(step.call == each.call for step in by_id[each.call.id].steps):
-            yield each.call.id, f"{tag_of(each.request)} was answered with what was not stored"
+            yield each.call.id, f"{tag_of(each.request)} got a response that was not stored"

@@ -87,7 +87,7 @@ def _exact(gather: Gather, pressed: Sequence[tuple[str, int]]) -> Iterator[str]:
     if not any(b + surely + a == dtmf + e for b in before for a in cuts for e in ends):
         yield f"gathered {dtmf!r} ({event.reason}) of {before[1:]} {surely!r} {after!r}"
     if event.reason == "max-digits" and len(dtmf) != gather.first.verb.data.max_digits:
-        yield f"gathered {dtmf!r}, not as many as it should"
+        yield f"gathered {dtmf!r}, the wrong number of digits"
 
 
 def _in_time(gather: Gather) -> Iterator[str]:

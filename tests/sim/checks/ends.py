@@ -23,10 +23,10 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
         f"{playback} heard twice" for history in histories for playback in _hold_music(history)
     }
     yield from ((who, message) for who, message in world.pbx.violations if message not in again)
-    yield from ((leg, "a party was called twice") for leg in world.pbx.called_again)
+    yield from ((leg, "a party was dialled twice") for leg in world.pbx.called_again)
     if not world.is_at_rest:
         yield "", "never came to rest"
-    yield from (("", f"a task broke: {message}") for message in world.task_errors)
+    yield from (("", f"a task failed: {message}") for message in world.task_errors)
     for message in world.servers.violations:
         yield message.partition(" ")[0], message
     for left in (*world.pbx.channels, *world.pbx.bridges, *world.pbx.playbacks):
@@ -104,4 +104,4 @@ def _ghosts(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tupl
                 case _:
                     pass
     made = {each for each in world.pbx.past if call_of(each)} | world.pbx.heard.keys()
-    yield from ((each, "was made, but its log does not say so") for each in made - wanted)
+    yield from ((each, "was created, but its log does not say so") for each in made - wanted)

@@ -25,11 +25,11 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     for channel in channels:
         is_waiting = is_dialled(channel) and channel.id not in screened
         if is_waiting and (waited_ms := _waited_ms(world, channel, silent_ms)) > AT_ONCE_MS:
-            yield channel.id, f"answered, and left in silence for {waited_ms:.0f} ms"
+            yield channel.id, f"answered, but left in silence for {waited_ms:.0f} ms"
         # A refusal that was lost is not repeated: the reaper ends the channel.
         is_due = channel.id in opened or "lost" not in world.faults.kinds
         if is_due and _is_unanswered(world, channel):
-            yield channel.id, "came in and was not answered"
+            yield channel.id, "came in but was not answered"
 
 
 def _silent_ms(histories: Sequence[CallHistory]) -> dict[str, float]:

@@ -102,4 +102,5 @@ def _describe(channel: SimChannel, due: list[Due], interval: Interval) -> str:
     begin_ms, end_ms = interval
     leg_media = next(leg_media for begin, end, leg_media in due if begin <= begin_ms < end)
     present = ", ".join(map(repr, _spans_at(channel, begin_ms))) or "nowhere, in silence"
-    return f"expected {leg_media} at {begin_ms:.0f} and found for {end_ms - begin_ms:.0f} ms: {present}"
+    found_ms = f"{end_ms - begin_ms:.0f} ms"
+    return f"expected {leg_media} at {begin_ms:.0f}, but found for {found_ms}: {present}"

@@ -24,7 +24,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
         for message in (*_fetched(history), *_played(world, history), *_left(world, history)):
             yield history.id, message
         if any(map(_is_stuck, (step.call for step in history.steps))):
-            yield history.id, "a prompt stayed paused when its leg was taken off hold"
+            yield history.id, "a prompt stayed suspended when its leg was resumed"
 
 
 def _is_stuck(call: Call) -> bool:
@@ -45,9 +45,9 @@ def _fetched(history: CallHistory) -> Iterator[str]:
         match step.event:
             case MediaFetched(request, clips) if _waits_for(before.state, request):
                 if len(clips) < sum(parts(each)[2] != "bad" for each in sources[request]):
-                    yield f"{request}: something that can be had was left out"
+                    yield f"{request}: an available clip was left out"
                 if clips and not any(isinstance(each, Play) for each in step.commands):
-                    yield f"{request}: was fetched and not played"
+                    yield f"{request}: was fetched but not played"
             case _:
                 pass
         before = step.call

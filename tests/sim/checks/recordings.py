@@ -29,13 +29,13 @@ def _announced(world: WorldView, history: CallHistory) -> Iterator[str]:
     paths = {url.partition("//")[2] for url in urls if url}
     stored = {path for path in world.archive if _call_of(world, path) == call.id}
     if stored and not paths:
-        yield "was recorded, and its end does not say so"
+        yield "was recorded, but its completed event has no URL"
     last_ms = history.steps[-1].at_ms if history.steps else call.ended_ms
     # At the end it is unknown whether an unavailable archive will get it.
     faults = [m.event.fault for m in history.steps if isinstance(m.event, RecordingsArchived)]
     is_in_doubt = any(faults) or world.faults.is_disturbed(call.created_ms, last_ms)
     if paths - stored and not is_in_doubt:
-        yield f"announces {paths - stored}"
+        yield f"announces {paths - stored}, which is not archived"
 
 
 def _call_of(world: WorldView, path: str) -> str:

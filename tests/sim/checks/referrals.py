@@ -15,4 +15,4 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
             end_ms = world.clock.at_ms if span.end_ms is None else span.end_ms
             is_heard = not world.faults.is_disturbed(span.begin_ms, span.begin_ms + AT_ONCE_MS)
             if span.kind == "refer" and is_heard and is_long(world, (span.begin_ms, end_ms)):
-                yield channel.id, f"asked to be transferred to {span.what}, and was not answered"
+                yield channel.id, f"REFER to {span.what} was not answered"

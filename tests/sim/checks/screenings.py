@@ -33,11 +33,11 @@ def _connected(before: Call, event: Event, call: Call) -> Iterator[str]:
         return
     data, leg = before.state.verb.data, call.leg(call.state.leg)
     if data.confirm is not None and not _is_confirmed(event, call.state.leg, data):
-        yield f"{call.state.leg} was connected by {event} without its key"
+        yield f"{call.state.leg} was connected by {event} without its digit"
     detection = data.machine_detection
     is_unwanted = isinstance(detection, MachineDetection) and detection.on_machine == "hangup"
     if is_unwanted and leg is not None and leg.answered_by == "machine":
-        yield f"{leg.id} is a machine, and was connected"
+        yield f"{leg.id} is a machine, but was connected"
 
 
 def _is_confirmed(event: Event, leg: str, data: DialData) -> bool:
@@ -58,4 +58,4 @@ def _bridged_too_soon(
         return
     for begin_ms, end_ms in intersect([interval], heard(world, channel, ("bridge",))):
         if is_long(world, (begin_ms, end_ms)):
-            yield leg, f"was in a bridge for {end_ms - begin_ms:.0f} ms while it was greeted"
+            yield leg, f"was in a bridge for {end_ms - begin_ms:.0f} ms during its screening"

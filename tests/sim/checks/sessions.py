@@ -87,7 +87,7 @@ def _reported(history: CallHistory) -> Iterator[str]:
             leg = event.channel_id if event.event == "conference-member" else ""
             path = paths.setdefault((event.event, f"{event.session_id}/{leg}"), [""])
             if path[-1] == event.session_state and event.event != "transfer":
-                yield f"told twice that {event.session_id}/{leg} is {event.session_state}"
+                yield f"published twice that {event.session_id}/{leg} is {event.session_state}"
             elif path[-1] != event.session_state:
                 path.append(event.session_state or "nothing")
     for (kind, name), path in paths.items():
@@ -96,7 +96,7 @@ def _reported(history: CallHistory) -> Iterator[str]:
             table = {
                 state: table[state] for state in path[:-1]
             }  # the end of the conference is theirs, too
-        yield from (f"told that {message}" for message in _steps(name, path, table))
+        yield from (f"published that {message}" for message in _steps(name, path, table))
 
 
 def _alive(history: CallHistory) -> Iterator[str]:
@@ -107,12 +107,12 @@ def _alive(history: CallHistory) -> Iterator[str]:
         if len(live) > 1:
             yield f"has several live sessions: {live}"
         if live and not isinstance(call.state, Bridged):
-            yield f"has {live} live with nobody talking, in {tag_of(call.state)}"
+            yield f"has {live} live without a conversation, in {tag_of(call.state)}"
         if call.transfer is not None:
             yield from _parties(call, call.transfer)
         for ended in sessions:
             if not ended.is_live and not ended.ended_ms:
-                yield f"{ended.id} has ended, and not when"
+                yield f"{ended.id} has ended without a time"
 
 
 def _parties(call: Call, transfer: Transfer) -> Iterator[str]:

@@ -24,7 +24,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
             waiting = intervals_when(history, partial(_waits, name)) if played else []
             for interval in subtract(played, waiting):
                 if interval[0] >= history.opened.created_ms and is_long(world, interval):
-                    yield name, f"heard music at {interval[0]:.0f} and waited for nobody"
+                    yield name, f"heard music at {interval[0]:.0f} without waiting"
 
 
 def _waits(leg_id: str, call: Call) -> bool:

@@ -48,9 +48,9 @@ def _left(was: Transfer, now: Transfer, event: Event) -> Iterator[str]:
     if was.mode == "blind" or not isinstance(event, LegEnded) or event.leg != was.source:
         return
     if was.state == "answered" and now.state != "completed":
-        yield f"{was.id} is {now.state} though its source left the others to themselves"
+        yield f"{was.id} is {now.state} though its source left the customer with the target"
     if was.state != "answered" and (now.mode, now.is_live) != ("blind", True):
-        yield f"{was.id} is {now.state} though its source left the customer to the target"
+        yield f"{was.id} is {now.state} though its source left before the target answered"
 
 
 def _coached(before: Call, step: ReplayStep) -> Iterator[str]:
@@ -60,4 +60,4 @@ def _coached(before: Call, step: ReplayStep) -> Iterator[str]:
         conference, leg = step.call.conference, step.call.leg(coach.leg)
         now = conference.member(coach.leg) if conference else None
         if now and leg and not now.coaches and leg.muted not in {"in", "both"}:
-            yield f"{coach.leg} coached, and is heard by all"
+            yield f"{coach.leg} coached, and is now heard by all"

@@ -43,7 +43,7 @@ def _left_live(world: ClusterWorld, incomplete: frozenset[str]) -> Iterator[Viol
 def _sparse(world: ClusterWorld) -> Iterator[Violation]:
     if not world.is_at_rest:
         yield "", "never came to rest"
-    yield from (("", f"a task broke: {message}") for message in world.task_errors)
+    yield from (("", f"a task failed: {message}") for message in world.task_errors)
     for left in (*world.pbx.channels, *world.pbx.bridges, *world.pbx.playbacks):
         yield left, "is left on the PBX"
 

@@ -93,7 +93,7 @@ class FaultInjector:
 
     def _thaw(self, engine: Engine) -> None:
         if engine.is_frozen and not engine.loop.is_dead:
-            self.engines.say(f"{engine.name} goes on")
+            self.engines.say(f"{engine.name} is thawed")
             self._faults.disturb(RETRY_MS)  # by then it has reconnected
             engine.is_frozen = False
             self._clock.thaw(engine.loop)
@@ -106,10 +106,10 @@ class FaultInjector:
             return None
         engine.link.is_cut = True
         self._clock.after(self.engines.some_ms(300, 3_000, 9_000), self._mend_store, None, engine)
-        return f"engine without its store: {engine.name}"
+        return f"store cut: {engine.name}"
 
     def _mend_store(self, engine: Engine) -> None:
-        self.engines.say(f"{engine.name} has its store again")
+        self.engines.say(f"{engine.name} reaches the store again")
         self._faults.disturb(TIMEOUT_S * 1000)  # the last requests time out
         engine.link.is_cut = False
 
@@ -123,14 +123,14 @@ class FaultInjector:
         self._faults.disturb(cut_ms + SLOW_MS if is_dead else cut_ms + 1)
         self._clock.after(NOTICED_MS if is_dead else 0, self._drop, None, connection)
         self._clock.after(cut_ms, self._mend_pbx, None, connection)
-        return f"engine without a PBX: {connection.engine}, {connection.node.name}"
+        return f"pbx cut: {connection.engine}, {connection.node.name}"
 
     def _drop(self, connection: CheckedConnection) -> None:
         if connection.is_cut:
             connection.drop()
 
     def _mend_pbx(self, connection: CheckedConnection) -> None:
-        self.engines.say(f"{connection.engine} has {connection.node.name} again")
+        self.engines.say(f"{connection.engine} reaches {connection.node.name} again")
         self._faults.disturb(RETRY_MS)
         connection.mend()
 

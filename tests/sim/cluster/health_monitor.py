@@ -54,14 +54,14 @@ class HealthMonitor:
         }
         for node, slot in sorted(loose & self._loose):
             what = f"no engine controls slot {slot} at {node}"
-            self._trace_fault("", f"{what}, {quiet_ms:.0f} ms after the last fault")
+            self._report("", f"{what}, {quiet_ms:.0f} ms after the last fault")
         self._loose = loose
 
     def _check_shares(self, quiet_ms: float) -> None:
         if not self._engines.is_shared:
             held = {each.name: sorted(each.lease_manager.held) for each in self._engines.alive}
-            self._trace_fault("", f"slots are {held}, {quiet_ms:.0f} ms after the last fault")
+            self._report("", f"slots are {held}, {quiet_ms:.0f} ms after the last fault")
 
-    def _trace_fault(self, who: str, message: str) -> None:
+    def _report(self, subject: str, message: str) -> None:
         if len(self.violations) < 5:
-            self.violations.append((who, f"{self._clock.at_ms:.0f} {message}"))
+            self.violations.append((subject, f"{self._clock.at_ms:.0f} {message}"))

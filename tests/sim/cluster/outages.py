@@ -38,10 +38,10 @@ class Outages(FaultInjector):
             return None
         self._redis.is_silent = True
         self._clock.after(SILENT_MS, self._wake)
-        return "store silent"
+        return "store hangs"
 
     def _wake(self) -> None:
-        self._back("the store speaks again")
+        self._back("the store responds again")
         self._redis.wake()
 
     def _restart(self) -> str | None:
@@ -52,7 +52,7 @@ class Outages(FaultInjector):
         return "store restarted"
 
     def _up(self) -> None:
-        self._back("the store is up")
+        self._back("the store is back")
         self._redis.come_up()
 
     def _fill(self) -> str | None:
@@ -63,7 +63,7 @@ class Outages(FaultInjector):
         return "store full"
 
     def _drain(self) -> None:
-        self._back("the store has room")
+        self._back("the store is writable again")
         self._redis.is_full = False
 
     def _fail_over(self) -> str | None:

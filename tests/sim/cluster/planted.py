@@ -68,11 +68,11 @@ class RenamingActionClient:
     """Sends webhooks with request ids of its own."""
 
     def __init__(self, action_client: SimActionClient, engine: str) -> None:
-        self._asker = action_client
+        self._action_client = action_client
         self._engine = engine
 
     async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
-        return await self._asker.ask(url, body, f"{request_id}-{self._engine}")
+        return await self._action_client.ask(url, body, f"{request_id}-{self._engine}")
 
 
 class DeferringShard(CallShard):

@@ -12,8 +12,8 @@ def report(tally: Tally) -> list[str]:
     granted = sum(count for kind, count in requests.items() if kind.endswith(": granted"))
     lines = [
         f"{tally.calls:10,} calls in {tally.worlds:,} worlds, {tally.steps:,} steps",
-        f"{tally.partial:10,} of them are known in part: the store has lost the rest",
-        f"{sum(requests.values()):10,} requests to live calls, {granted:,} granted",
+        f"{tally.partial:10,} of them are incomplete: the store lost a part",
+        f"{sum(requests.values()):10,} control requests, {granted:,} granted",
         f"{sum(faults.values()):10,} faults, by kind:",
         *(f"{count:10,}   {kind}" for kind, count in sorted(faults.items())),
         f"{len(tally.failed):10,} seeds failed",
@@ -21,7 +21,7 @@ def report(tally: Tally) -> list[str]:
     ]
     for seed, violations in sorted(tally.failed.items())[:MAX_SEEDS]:
         lines.append(
-            f"seed {seed}: {len(violations)} wrong; python -m tests.sim.cluster --seed {seed}"
+            f"seed {seed}: {len(violations)} violations; python -m tests.sim.cluster --seed {seed}"
         )
-        lines += [f"    {who}: {message}" for who, message in violations[:3]]
+        lines += [f"    {subject}: {message}" for subject, message in violations[:3]]
     return lines

@@ -113,7 +113,7 @@ REQUESTS = {
         scripts.DIAL, _drops("DELETE", r"bridges/.*"), "not needed|is left on the PBX"
     ),
     "callers are not answered": Planted(
-        scripts.DIAL, _drops("POST", r"channels/.*/answer"), "came in and was not answered"
+        scripts.DIAL, _drops("POST", r"channels/.*/answer"), "came in but was not answered"
     ),
     "legs do not rejoin bridges": Planted(
         scripts.DIAL,
@@ -147,7 +147,7 @@ EVENTS = {
         scripts.DIAL, _loses_events(ChannelDestroyed, every=1), "alone in silence|ms after"
     ),
     "answers are lost": Planted(
-        scripts.DIAL, _loses_events(ChannelStateChange, every=3), "answered, and left in silence"
+        scripts.DIAL, _loses_events(ChannelStateChange, every=3), "answered, but left in silence"
     ),
     "digits are lost": Planted(
         scripts.OUTAGE, _loses_events(ChannelDtmfReceived, every=2), "gathered"
