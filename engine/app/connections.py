@@ -14,9 +14,6 @@ from engine.ari.config import PbxAddress
 from engine.config import NodeSettings, Settings
 from engine.recordings.archive import Archive, open_archive
 from engine.recordings.archiver import RecordingArchiver
-from engine.runtime.agents.directory import trunk_name
-from engine.runtime.base.clock import Clock
-from engine.runtime.nodes.health import NodeHealth
 from engine.runtime.recording.recorder import Recorder
 
 log = structlog.get_logger()
@@ -56,11 +53,6 @@ async def recorder(
     built = Recorder(ari, ami, archiver)
     stack.push_async_callback(built.close)
     return built
-
-
-def health(settings: Settings, clock: Clock) -> NodeHealth:
-    """Build the health of a node, without reports yet."""
-    return NodeHealth(clock, trunk_name(settings.trunk_endpoint))
 
 
 def media_url(settings: Settings, node: NodeSettings) -> str:

@@ -17,6 +17,7 @@ from engine.app.shard_factory import NodeShardFactory, ShardDependencies
 from engine.config import Settings
 from engine.observe.telemetry import open_telemetry
 from engine.rpc.server import ServerDependencies, serving
+from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
@@ -73,7 +74,7 @@ class Engine:
             service = factories.call_service(
                 parts, directory, members, default_target=targets.auto_set
             )
-            agents = factories.agent_status(directory, service)
+            agents = AgentStatus(directory, service.calls)
             policy = factories.dial_policy(parts)
             tasks = Tasks(self._fail)
             shards = NodeShardFactory(

@@ -34,7 +34,6 @@ from engine.runtime.admission.limits import CapacityLimits, ClusterLoad
 from engine.runtime.admission.routes import DefaultTargetLookup, no_default_target
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
-from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.io.api_requests import ApiRequestRunner
@@ -192,11 +191,6 @@ def call_service(
         settings.max_calls_per_s,
     )
     return CallService(parts.context, call_settings, directory, cluster, default_target)
-
-
-def agent_status(directory: Directory, service: CallService) -> AgentStatus:
-    """Build the status of agents."""
-    return AgentStatus(directory, service.calls)
 
 
 def dial_policy(parts: Assembly) -> DialPolicy:

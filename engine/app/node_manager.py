@@ -17,12 +17,14 @@ from engine.config import NodeSettings, Settings
 from engine.recordings.archive import Archive
 from engine.runtime.admission.limits import CapacityLimits
 from engine.runtime.admission.placement import Placement
+from engine.runtime.agents.directory import trunk_name
 from engine.runtime.agents.endpoints import EndpointList
 from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.reachability import Reachability
 from engine.runtime.nodes.dtmf_log import DtmfLog
+from engine.runtime.nodes.health import NodeHealth
 from engine.runtime.nodes.node import Node
 from engine.runtime.nodes.reaper import Reaper
 from engine.runtime.ownership.slot_owner import SlotOwner
@@ -133,7 +135,7 @@ class NodeManager:
 
     def _configure_health(self, settings: NodeSettings, dtmf_log: DtmfLog) -> None:
         """Set a node's limits, and follow its health and its phones' digits over AMI."""
-        health = connections.health(self._settings, self._parts.context.clock)
+        health = NodeHealth(self._parts.context.clock, trunk_name(self._settings.trunk_endpoint))
         limits = CapacityLimits(settings.weight, settings.max_calls, settings.max_calls_per_s)
         self._placement.configure(settings.name, limits, health)
         password = settings.ami_password or self._settings.ami_password

@@ -19,8 +19,7 @@ from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import DialPolicy, IoRunner, Pbx
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.nodes.event_listener import SlotListener
-from engine.runtime.nodes.node import Node
+from engine.runtime.nodes.node import Node, SlotListener
 from engine.runtime.pbx.endpoints import EndpointTemplates
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
 from engine.runtime.recording.recorder import FencedRecorder, Recorder

@@ -14,7 +14,7 @@ _TRANSIENT = frozenset({429, 502, 503, 504})
 
 
 async def read_action(response: ClientResponse, limits: Limits) -> Action | None:
-    """Read an action; None when the server has nothing to add. Raises AttemptFailed, ClientError."""
+    """Read an action; None: there is nothing to add. Raises AttemptFailed, ClientError."""
     body = await read_body(response, limits.size_bytes)
     return _parsed(body, limits) if body.strip() else None
 

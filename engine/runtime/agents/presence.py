@@ -21,9 +21,8 @@ from engine.ari.generated.events import (
 )
 from engine.ari.generated.models import Endpoint
 from engine.ari.generated.operations import applications, endpoints
-from engine.ari.request import Request
 from engine.runtime.base.ports import Pbx
-from engine.runtime.pbx.snapshot import PbxUnavailable
+from engine.runtime.pbx.snapshot import PbxUnavailable, query
 from wire.agents import Presence
 from wire.base import tag_of
 
@@ -42,6 +41,9 @@ _decoder = msgspec.json.Decoder(list[Endpoint])
 
 class _Subscriptions(Struct, frozen=True):
     endpoint_ids: list[str]
+
+
+_subscriptions = msgspec.json.Decoder(_Subscriptions)
 
 
 class NodePresence:
@@ -105,7 +107,7 @@ class NodePresence:
             try:
                 await self._read()
                 pause_s = self._interval_s
-            except (PbxUnavailable, msgspec.DecodeError) as error:
+            except PbxUnavailable as error:
                 log.warning("presence not read", node=self.node, error=str(error))
                 pause_s = RETRY_DELAY_S
             await asyncio.sleep(pause_s)
@@ -121,23 +123,17 @@ class NodePresence:
         self._states = {**states, **self._changes}
 
     async def _list(self) -> dict[str, Presence]:
-        body = await self._query(endpoints.list_by_tech(TECHNOLOGY))
-        states = dict(map(_state, _decoder.decode(body)))
+        found = await query(self._pbx, endpoints.list_by_tech(TECHNOLOGY), _decoder)
+        states = dict(map(_state, found))
         return {name: state for name, state in states.items() if not self._is_trunk(name)}
 
     async def _subscribed(self) -> set[str]:
-        body = await self._query(applications.get(APP))
-        return set(msgspec.json.decode(body, type=_Subscriptions).endpoint_ids)
+        found = await query(self._pbx, applications.get(APP), _subscriptions)
+        return set(found.endpoint_ids)
 
     async def _subscribe(self, names: Sequence[str]) -> None:
         sources = [f"endpoint:{name}" for name in names]
-        await self._query(applications.subscribe(APP, event_source=sources))
-
-    async def _query(self, request: Request) -> bytes:
-        reply = await self._pbx.ask(request)
-        if not reply.ok:
-            raise PbxUnavailable(f"{request.path}: status {reply.status}")
-        return reply.body
+        await query(self._pbx, applications.subscribe(APP, event_source=sources), _subscriptions)
 
 
 def _state(endpoint: Endpoint) -> tuple[str, Presence]:

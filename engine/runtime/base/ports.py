@@ -11,7 +11,6 @@ from engine.calls.model.commands import RecordingCommand
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
 from engine.store.change import Change
-from engine.store.store import LeaseView
 from wire.media import Clip, Source
 
 
@@ -43,39 +42,6 @@ class Writer(Protocol):
 
     def rewrite(self, change: Change) -> None:
         """Queue a change that rewrites state held in memory, whatever the backlog."""
-
-
-class CallbackDispatcher(Protocol):
-    """Delivers status callbacks; implemented by `callbacks.dispatcher`."""
-
-    def open_slot(self, slot: int, lease: LeaseView) -> None:
-        """Start delivery for a slot, first of what its last owner left."""
-
-    def close_slot(self, slot: int) -> None:
-        """Stop delivery for a slot that another engine takes over."""
-
-    async def drain(self, slot: int) -> None:
-        """Start no more deliveries for a slot, and wait until finished ones are recorded."""
-
-    def enqueue(self, slot: int, change: Change) -> None:
-        """Deliver the events of a committed change."""
-
-    def record_overflow(self, slot: int, count: int) -> None:
-        """Record that a full outbox dropped events."""
-
-
-class NullDispatcher:
-    """Delivers nothing."""
-
-    def open_slot(self, slot: int, lease: LeaseView) -> None: ...
-
-    def close_slot(self, slot: int) -> None: ...
-
-    async def drain(self, slot: int) -> None: ...
-
-    def enqueue(self, slot: int, change: Change) -> None: ...
-
-    def record_overflow(self, slot: int, count: int) -> None: ...
 
 
 class AgentResolver(Protocol):

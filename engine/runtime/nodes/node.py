@@ -1,13 +1,15 @@
 """One PBX node: routes its events to its shards and handles its outages."""
 
 from collections.abc import Callable
+from typing import cast
 
 import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.ari.decode import UnknownEvent
 from engine.ari.generated.events import Event as AriEvent
-from engine.ari.generated.events import StasisStart
+from engine.ari.generated.events import Message, StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls.model import causes
 from engine.calls.model.events import LegEnded
@@ -21,6 +23,7 @@ from engine.runtime.nodes.dtmf_log import DtmfLog
 from engine.runtime.nodes.recovery import Recoveries
 from engine.runtime.pbx.ari_events import is_engine_channel, subject_id, translate
 from engine.runtime.shard.shard import CallShard
+from wire.base import tag_of
 
 
 class IncomingChannel(Struct, frozen=True):
@@ -38,6 +41,7 @@ log = structlog.get_logger()
 MAX_LATENCY_MS = 150
 # Asterisk 22.10 crashes when a REFER is answered within a millisecond (docs/asterisk.md).
 REFER_DELAY_MS = 50
+UNKNOWN_EVENT = "unknown"  # metric label for event types of a newer Asterisk
 
 
 class Node:
@@ -183,3 +187,41 @@ class Node:
             caller = channel.caller.number
             incoming = IncomingChannel(channel.id, caller, dialled, is_up, endpoint)
             self._on_incoming(shard, incoming)
+
+
+class SlotListener:
+    """Passes the events of one slot's Stasis app to its node; implements `EventListener`."""
+
+    def __init__(
+        self, node: Node, slot: int, grace_ms: int, on_replaced: Callable[[int], None]
+    ) -> None:
+        self._node = node
+        self._slot = slot
+        self._grace_ms = grace_ms
+        self._on_replaced = on_replaced
+        metrics = node.shards[slot].context.metrics.nodes
+        self._events = metrics.events.table(node.name, slot)
+        self._disconnects = metrics.disconnects.table(node.name)
+        self._log = log.bind(node=node.name, slot=slot)
+
+    def on_connected(self) -> None:
+        self._log.info("node connected")
+        self._node.on_connected(self._slot)
+
+    def on_event(self, event: Message | UnknownEvent) -> None:
+        if isinstance(event, UnknownEvent):
+            self._events[UNKNOWN_EVENT] += 1
+        else:
+            self._events[tag_of(event)] += 1
+            self._node.on_event(self._slot, cast("AriEvent", event))
+
+    def on_disconnected(self, reason: str) -> None:
+        """Pause the slot's calls until the node is connected again."""
+        self._log.warning("node disconnected", reason=reason)
+        self._disconnects[str(self._slot)] += 1
+        self._node.on_disconnected(self._slot, self._grace_ms)
+
+    def on_replaced(self) -> None:
+        """Stop at once: another engine owns the slot."""
+        self._log.error("app taken over by another engine")
+        self._on_replaced(self._slot)

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import structlog
 
+from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.runtime.admission.limits import TRUNK
 from engine.runtime.base.context import EngineContext
-from engine.runtime.base.ports import CallbackDispatcher, NullDispatcher
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.nodes.node import Node
@@ -50,7 +50,7 @@ class SlotOwner:
         service: CallService,
         factory: ShardFactory,
         tasks: Tasks,
-        callbacks: CallbackDispatcher = NullDispatcher(),  # noqa: B008 - it has no state
+        callbacks: CallbackDispatcher | None = None,
     ) -> None:
         self._store = context.store
         self._metrics = context.metrics
@@ -103,7 +103,8 @@ class SlotOwner:
         try:
             async with asyncio.timeout(DRAIN_TIMEOUT_S):
                 await self._writers[slot].drain()
-                await self._callbacks.drain(slot)
+                if self._callbacks:
+                    await self._callbacks.drain(slot)
         except TimeoutError:
             log.warning("shutdown: uncommitted changes remain", slot=slot)
 
@@ -121,7 +122,8 @@ class SlotOwner:
     def drop(self, slot: int) -> None:
         self._service.releasing.discard(slot)
         self._tasks.cancel(_writer_task(slot))
-        self._callbacks.close_slot(slot)
+        if self._callbacks:
+            self._callbacks.close_slot(slot)
         self._writers.pop(slot, None)
         self._leases.pop(slot, None)
         for node in self._service.nodes.values():
@@ -163,7 +165,8 @@ class SlotOwner:
             log.error("calls on a node that is not configured", node=name)
             self.add_node(self._factory.placeholder(name))
         self._writers[slot], self._leases[slot] = writer, lease
-        self._callbacks.open_slot(slot, lease)
+        if self._callbacks:
+            self._callbacks.open_slot(slot, lease)
         self._tasks.start(_writer_task(slot), writer.run())
         for node in self._service.nodes.values():
             node.add_shard(slot, self._factory.shard(node, slot, lease, writer))

@@ -1,14 +1,16 @@
 """Takes over a claimed slot: reads its stored calls; the lease's token fences the old owner."""
 
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 import structlog
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.calls.model.codec import StoredCall, decode_stored_call
 from engine.observe.metrics import Metrics
-from engine.runtime.base.ports import CallbackDispatcher, NullDispatcher
 from engine.store.store import Store
 from engine.store.writer import FlushScheduler, Writer, WriterHooks
 
@@ -36,16 +38,20 @@ class WriterFactory(Struct, frozen=True):
     flush_scheduler: FlushScheduler
     on_fenced: Callable[[int], None]
     metrics: Metrics = field(default_factory=Metrics)
-    callbacks: CallbackDispatcher = NullDispatcher()
+    callbacks: CallbackDispatcher | None = None
 
     def writer(self, store: Store, slot: int, token: int) -> Writer:
         hooks = WriterHooks(
             on_down=lambda reason: log.error("store down", slot=slot, reason=reason),
             on_up=lambda: log.info("store up", slot=slot),
             on_fenced=lambda: self.on_fenced(slot),
-            on_callbacks=lambda change: self.callbacks.enqueue(slot, change),
-            on_overflow=lambda count: self.callbacks.record_overflow(slot, count),
         )
+        if self.callbacks is not None:
+            hooks = replace(
+                hooks,
+                on_callbacks=partial(self.callbacks.enqueue, slot),
+                on_overflow=partial(self.callbacks.record_overflow, slot),
+            )
         return Writer(
             store,
             slot,

@@ -10,7 +10,7 @@ import structlog
 
 from engine.calls.flows.prefetch import pending_audio_sources
 from engine.calls.model import causes
-from engine.calls.model.call import Call
+from engine.calls.model.call import Call, deadline_ms
 from engine.calls.model.codec import encode
 from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, DeadlinePassed, Event
@@ -26,7 +26,6 @@ from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.metrics import ShardMetrics
 from engine.runtime.shard.pause_buffer import PauseBuffer
 from engine.runtime.shard.step_runner import OnStored, StepRunner, no_op
-from engine.runtime.shard.timers import DeadlineTimers
 from wire.base import tag_of
 
 log = structlog.get_logger()
@@ -49,7 +48,6 @@ class CallShard:
         self._host = host
         self._is_retired = False
         self._metrics = ShardMetrics(context.metrics, context.node, context.slot)
-        self._timers = DeadlineTimers(clock, self._metrics, self._on_deadline)
         self._executor = CommandExecutor(context, io, self.feed, self._on_reply_lost)
         self._step_runner = StepRunner(
             context.node, clock, writer, io, self._executor, is_paused=lambda: self.is_paused
@@ -111,7 +109,7 @@ class CallShard:
         for actor, event in self.pause_buffer.resume():
             self.feed(actor, event)
         for actor in list(self.actors.values()):
-            self._timers.set(actor)
+            self._set_timer(actor)
 
     @property
     def is_paused(self) -> bool:
@@ -181,7 +179,7 @@ class CallShard:
         if actor.call.is_ended and actor.call.id in self.actors:
             self._remove_call(actor)
         elif is_changed:
-            self._timers.set(actor)
+            self._set_timer(actor)
 
     def _remove_call(self, actor: Actor) -> None:
         self.actors.pop(actor.call.id, None)
@@ -193,12 +191,23 @@ class CallShard:
         if not self._is_retired:
             self._host.on_reply_lost(self.context.slot)
 
-    def _on_deadline(self, actor: Actor) -> None:
+    def _set_timer(self, actor: Actor) -> None:
+        """Set a call's timer to its next deadline, or cancel it when there is none."""
+        actor.arm(self._clock, lambda: self._on_timer(actor))
+
+    def _on_timer(self, actor: Actor) -> None:
+        actor.timer = None
+        # The clock has whole milliseconds: a punctual timer may seem early.
+        self._metrics.timer_fired(max(0, self._clock.now_ms() - actor.armed_ms))
         if self.is_paused:
             return  # resume sets the timers again
-        if self._timers.is_due(actor):
+        if self._is_due(actor):
             self.deliver_logged_digits(actor)  # a digit pressed in time precedes its timeout
-        if self._timers.is_due(actor):
+        if self._is_due(actor):
             self.feed(actor, DeadlinePassed())
         if actor.timer is None and actor.call.id in self.actors:
-            self._timers.set(actor)
+            self._set_timer(actor)
+
+    def _is_due(self, actor: Actor) -> bool:
+        due_ms = deadline_ms(actor.call)
+        return due_ms is not None and self._clock.now_ms() >= due_ms

@@ -1,6 +1,8 @@
 """The store in Redis or Valkey: one script for each batch, the ordinary client otherwise."""
 
-from collections.abc import AsyncIterator, Sequence
+import struct
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
 
 import msgspec
 from redis.asyncio import Redis
@@ -9,7 +11,6 @@ from engine.store.change import Change
 from engine.store.errors import CommitsLost, Fenced
 from engine.store.outbox import OutboxLimits
 from engine.store.redis.address import parse_address
-from engine.store.redis.batch_encoding import encode_batch
 from engine.store.redis.documents import RedisDialPolicyStore, RedisDocuments
 from engine.store.redis.outbox import RedisOutbox
 from engine.store.redis.pool import create_pool
@@ -23,6 +24,7 @@ _ENGINES = "engines"  # the key of live engines, and the channel of membership c
 _PING_INTERVAL_S = 5.0
 _string_list = msgspec.msgpack.Decoder(list[str])
 _encode = msgspec.msgpack.Encoder().encode
+_string_head = struct.Struct(">BI").pack
 _EXISTS = 2  # result of commit.lua
 _COMMITS_LOST = 2  # result of renew.lua
 _PAGE_SIZE = 500
@@ -158,3 +160,34 @@ class RedisStore(RedisDocuments):
 
 def _owner_key(slot: int) -> str:
     return f"{{s{slot}}}:owner"
+
+
+def encode_batch(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
+    """Encode changes as the one argument of commit.lua, after the fields of `head`.
+
+    In msgpack, as both sides decode it in C code.
+    """
+    return _encode(
+        (
+            *head,
+            [
+                (
+                    change.call_id,
+                    _string(change.node.encode() + b"\0" + change.state),
+                    change.seq,
+                    [_string(entry) for entry in change.log],
+                    [_string(event) for event in change.events],
+                    change.live,
+                    change.delivery_key,
+                    [_string(event) for event in change.callbacks],
+                    change.first_seq,
+                )
+                for change in changes
+            ],
+        )
+    )
+
+
+def _string(data: bytes) -> msgspec.Raw:
+    # cmsgpack in Lua reads msgpack strings but not binaries; a Lua string holds any bytes.
+    return msgspec.Raw(_string_head(0xDB, len(data)) + data)

@@ -17,6 +17,7 @@ from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
 from engine.runtime.admission.placement import Placement
+from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
@@ -59,7 +60,7 @@ class Bench:
         io = await factories.io_runner(parts, clips, Limits())
         directory = factories.directory(parts)
         service = factories.call_service(parts, directory, Membership("me"))
-        agents = factories.agent_status(directory, service)
+        agents = AgentStatus(directory, service.calls)
         policy = factories.dial_policy(parts)
         tasks = Tasks(self.faults.append)
         shards = NodeShardFactory(
