@@ -64,11 +64,11 @@ class ControlLoad:
         """Wait until every call has executed a request that was sent after a time."""
         controlled = self.calls - self._excluded
 
-        def is_so() -> bool:
+        def is_controlled() -> bool:
             done = {call for call, requested_ms, _ in self._done if requested_ms >= since_ms}
             return controlled <= done | self.refused.keys()
 
-        await until(is_so, timeout_s=timeout_s, what="control of all calls")
+        await until(is_controlled, timeout_s=timeout_s, what="control of all calls")
 
     async def _control(self, controlled: ControlledCall) -> None:
         operations = itertools.cycle(OPERATIONS)

@@ -71,10 +71,10 @@ class DemoContext(Struct, frozen=True):
     async def wait_for_state(self, call_id: str, state: str) -> None:
         """Wait for a state of a call, such as playing, gathering, dialing or bridged."""
 
-        async def is_so() -> bool:
+        async def has_state() -> bool:
             return (await self.client.call(call_id)).state == state
 
-        await until(is_so, timeout_s=30, every_s=0.05, what=f"the call to be {state}")
+        await until(has_state, timeout_s=30, every_s=0.05, what=f"the call to be {state}")
 
     async def wait_for_call(self, existing: set[str]) -> str:
         """Wait for a live call that is not in `existing` and return its id."""

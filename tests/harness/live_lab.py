@@ -41,20 +41,20 @@ class Lab:
         """Wait until a call has ended and return its view."""
         view: dict[str, Any] = {}
 
-        async def is_over() -> bool:
+        async def has_ended() -> bool:
             view.update(await self.engine.call(call))
             return str(view["state"]) == "ended"
 
-        await until(is_over, timeout_s=timeout_s, what=f"{call} to end")
+        await until(has_ended, timeout_s=timeout_s, what=f"{call} to end")
         return view
 
     async def wait_for_state(self, call: str, state: str, timeout_s: float = 10) -> None:
         """Wait for a state of a call, such as playing, gathering, dialing or bridged."""
 
-        async def is_so() -> bool:
+        async def has_state() -> bool:
             return bool((await self.engine.call(call))["state"] == state)
 
-        await until(is_so, timeout_s=timeout_s, what=f"{call} to be {state}")
+        await until(has_state, timeout_s=timeout_s, what=f"{call} to be {state}")
 
     async def wait_for_call(self, timeout_s: float = 10) -> str:
         """Wait until exactly one call is live and return its id."""
