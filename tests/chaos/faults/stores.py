@@ -49,7 +49,8 @@ async def flush(scenario: Scenario) -> None:
     scenario.start_measuring()
     await scenario.cluster.flush()
     await until(
-        lambda: "slot lost" in scenario.healthy.engine.log.read_text(), what="an engine to notice"
+        lambda: "store lost a slot" in scenario.healthy.engine.log.read_text(),
+        what="an engine to notice",
     )
     await scenario.wait_for_control()
     await scenario.cluster.wait_balanced()

@@ -157,7 +157,8 @@ async def test_calls_survive_a_flushed_store(
         before = await cluster.owners()
         await cluster.flush()
         await until(
-            lambda: "slot lost" in first.engine.log.read_text(), what="the loss to be logged"
+            lambda: "store lost a slot" in first.engine.log.read_text(),
+            what="the loss to be logged",
         )
         await cluster.wait_balanced()
         assert await cluster.owners() == before
