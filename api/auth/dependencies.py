@@ -10,11 +10,6 @@ from api.auth.service import NOT_AUTHENTICATED, Authenticator, Principal
 from api.common.errors import Unauthenticated
 
 
-async def authenticator(request: Request) -> Authenticator:
-    found: Authenticator = request.app.state.services.authenticator
-    return found
-
-
 class AuthorizationHeader(SecurityBase):
     """Authenticates, and declares the security scheme: one dependency instead of two."""
 
@@ -32,8 +27,8 @@ class AuthorizationHeader(SecurityBase):
         header = request.headers.get("Authorization")
         if not header:
             raise Unauthenticated(NOT_AUTHENTICATED)
-        service = await authenticator(request)
-        principal = await service.authenticate(header, client_address(request))
+        authenticator: Authenticator = request.app.state.services.authenticator
+        principal = await authenticator.authenticate(header, client_address(request))
         request.state.account_id = principal.account_id  # for logs and idempotency
         return principal
 

@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Path, Request
+from fastapi import Path, Request
 
-from api.auth.dependencies import authenticator, client_address
+from api.auth.dependencies import client_address
 from api.auth.schemas import TokenRequest, TokenResponse
 from api.auth.service import Authenticator
 from api.http.routes import Body, Routes
+from api.http.services import service
 
 routes = Routes("Authentication")
 
@@ -21,10 +22,10 @@ async def get_access_token(
     account_id: Annotated[str, Path(alias="accountId")],
     request: Request,
     body: Body[TokenRequest],
-    service: Annotated[Authenticator, Depends(authenticator)],
+    authenticator: Annotated[Authenticator, service("authenticator")],
 ) -> TokenResponse:
     """Get an access token."""
-    token, expires_in = await service.issue_token(
+    token, expires_in = await authenticator.issue_token(
         account_id, body.api_key, body.api_secret, body.agent_id, client_address(request)
     )
     return TokenResponse(token, expires_in)

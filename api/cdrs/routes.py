@@ -2,12 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Path, Query
 from fastapi.responses import StreamingResponse
 
 from api.auth.dependencies import AuthenticatedUser
-from api.cdrs.dependencies import CallId, ExportId, Exports, Records
-from api.cdrs.exports.service import ExportView
+from api.cdrs.exports.service import ExportService, ExportView
 from api.cdrs.schemas import (
     CdrExportQuery,
     CdrListQuery,
@@ -16,13 +15,18 @@ from api.cdrs.schemas import (
     ExportBody,
     Prefix,
 )
-from api.cdrs.service import CdrPage, ClientIds
+from api.cdrs.service import CdrPage, CdrService, ClientIds
 from api.cdrs.today import TodayStats
 from api.cdrs.views import CdrView
 from api.common.errors import InvalidRequest
 from api.http.routes import Body, Routes
+from api.http.services import service
 
 routes = Routes("Call records")
+Records = Annotated[CdrService, service("cdrs.records")]
+Exports = Annotated[ExportService, service("cdrs.exports")]
+CallId = Annotated[str, Path(alias="id")]
+ExportId = Annotated[str, Path(alias="exportId")]
 
 
 @routes.get("/srmain/cdr")

@@ -12,7 +12,7 @@ import phonenumbers
 from phonenumbers import PhoneMetadata, PhoneNumberFormat
 
 _SPACES = str.maketrans("", "", " \t\u00a0\u2009\u202f-().")
-_LETTERS = re.compile(r"[^\W\d_]")
+_ALPHABETIC = re.compile(r"[^\W\d_]")
 _ROUNDED = re.compile(r"[0-9][.,][0-9]+[eE]\+?[0-9]+")
 MAX_CHARS = 64
 
@@ -35,7 +35,7 @@ def e164(text: str, region: str | None) -> str:
 def _parse(text: str, region: str | None) -> str:
     if _ROUNDED.fullmatch(text):
         raise InvalidNumber("a spreadsheet has rounded this number")
-    if len(text) > MAX_CHARS or _LETTERS.search(text):
+    if len(text) > MAX_CHARS or _ALPHABETIC.search(text):
         raise InvalidNumber("not a phone number")
     try:
         number = phonenumbers.parse(text, region)

@@ -1,13 +1,18 @@
 """`/srmain/dnc…`: the token in the path authenticates alone, so that links in mails work."""
 
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
-from api.dnc.dependencies import Dnc, Token
+from fastapi import Path
+
 from api.dnc.schemas import Entry, EntryView
+from api.dnc.service import DncService
 from api.http.routes import BodyOrQuery, Routes
+from api.http.services import service
 
 routes = Routes("Do not call")
 BASE = "/srmain/dnc"
+Dnc = Annotated[DncService, service("dnc")]
+Token = Annotated[str, Path(description="The account's do-not-call token.", max_length=128)]
 
 
 class _EntryOptions(TypedDict):

@@ -1,12 +1,21 @@
 """`/srmain/msgapp-numbers`: numbers on the messaging platform; each account sees its own."""
 
+from typing import Annotated
+
+from fastapi import Depends, Path
+
 from api.auth.dependencies import AuthenticatedUser
+from api.http.paging import Page, paging
 from api.http.routes import Body, Routes
-from api.numbers.dependencies import NumberId, Numbers, PageQuery
+from api.http.services import service
 from api.numbers.schemas import DeletedNumber, NewNumber, NumberChange, NumberPage, NumberView
+from api.numbers.service import NumberService
 
 routes = Routes("Messaging numbers")
 BASE = "/srmain/msgapp-numbers"
+Numbers = Annotated[NumberService, service("numbers")]
+NumberId = Annotated[str, Path(alias="id")]
+PageQuery = Annotated[Page, Depends(paging(100))]
 EXAMPLE = {
     "businessName": "Example Shop",
     "phoneNumberId": "106540352242922",

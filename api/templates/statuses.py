@@ -75,11 +75,11 @@ class StatusStore:
         )
         ours = sa.and_(
             templates.c.account_id == account_id,
-            templates.c.told_s <= update.at_s,
+            templates.c.status_s <= update.at_s,
             sa.or_(templates.c.platform_template_id == update.platform_template_id, same_name),
         )
         status = Status("", update.platform_template_id, update.status, update.reason)
-        values = {**self._values(status), "told_s": update.at_s}
+        values = {**self._values(status), "status_s": update.at_s}
         async with self._database.writing() as connection:
             return bool(
                 (await connection.execute(sa.update(templates).where(ours).values(values))).rowcount

@@ -34,7 +34,7 @@ class Template(Struct, frozen=True):
     status: str | None
     status_reason: str | None
     status_ms: int
-    told_s: int
+    status_s: int
     created_ms: int
     updated_ms: int
 
@@ -69,7 +69,7 @@ class TemplateStore:
             "id": uuid.uuid4().hex,
             "account_id": account_id,
             **dict.fromkeys(("status_ms", "created_ms", "updated_ms"), now_ms),
-            "told_s": 0,
+            "status_s": 0,
         }
         try:
             async with self._database.writing() as connection:

@@ -26,7 +26,7 @@ templates = sa.Table(
     sa.Column("status_reason", sa.Text),
     sa.Column("status_ms", sa.BigInteger, nullable=False),  # when the status was last updated
     sa.Column(
-        "told_s", sa.BigInteger, nullable=False
+        "status_s", sa.BigInteger, nullable=False
     ),  # time of the last webhook, by the platform's clock
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.Column("updated_ms", sa.BigInteger, nullable=False),

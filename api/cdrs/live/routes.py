@@ -2,26 +2,22 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Header, Request, Response
+from fastapi import Header, Request, Response
 
 from api.auth.dependencies import AuthenticatedUser, authenticate
 from api.auth.service import Principal
 from api.cdrs.live.stream import LiveEvents
 from api.http.routes import Routes
+from api.http.services import service
 
 routes = Routes("Live events")
-
-
-async def _live_events(request: Request) -> LiveEvents:
-    found: LiveEvents = request.app.state.services.cdrs.live
-    return found
 
 
 @routes.get("/srmain/voice/events", errors=(429, 503))
 async def live_events(
     user: AuthenticatedUser,
     request: Request,
-    live: Annotated[LiveEvents, Depends(_live_events)],
+    live: Annotated[LiveEvents, service("cdrs.live")],
     last_event_id: Annotated[str | None, Header(max_length=16_384)] = None,
 ) -> Response:
     """Stream the account's call events as server-sent events.

@@ -33,7 +33,7 @@ events = sa.Table(
         index=True,
     ),
     sa.Column("event", Text(32), nullable=False),
-    sa.Column("told_ms", Millis, nullable=False, index=True),
+    sa.Column("created_ms", Millis, nullable=False, index=True),
     sa.Index("contact_events_by_account", "account_id", "id"),
     sqlite_autoincrement=True,
 )
@@ -73,12 +73,12 @@ class ContactEvents:
         account = sa.select(accounts.c.id).where(accounts.c.id == contact.account_id)
         await connection.execute(account.with_for_update(key_share=True))
         now_ms = self._now_ms()
-        await connection.execute(sa.delete(events).where(events.c.told_ms < now_ms - RETENTION_MS))
+        await connection.execute(sa.delete(events).where(events.c.created_ms < now_ms - RETENTION_MS))
         row = {
             "account_id": contact.account_id,
             "contact_id": contact.id,
             "event": event,
-            "told_ms": now_ms,
+            "created_ms": now_ms,
         }
         await connection.execute(sa.insert(events).values(row))
 
@@ -88,7 +88,7 @@ class ContactEvents:
             sa.select(
                 events.c.id,
                 events.c.event,
-                events.c.told_ms,
+                events.c.created_ms,
                 contacts.c.id,
                 contacts.c.list_id,
                 contacts.c.phone_number,

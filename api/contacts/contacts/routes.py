@@ -5,8 +5,7 @@ from typing import Annotated
 from fastapi import Query
 
 from api.auth.dependencies import AuthenticatedUser
-from api.contacts.contacts.contact_events import EventPage
-from api.contacts.contacts.dependencies import Contacts, Events, Search
+from api.contacts.contacts.contact_events import ContactEvents, EventPage
 from api.contacts.contacts.schemas import (
     AllContactsQuery,
     CallStatusBody,
@@ -16,11 +15,17 @@ from api.contacts.contacts.schemas import (
     ListContactsQuery,
     ViewContactsQuery,
 )
+from api.contacts.contacts.search import ContactSearch
+from api.contacts.contacts.service import ContactService
 from api.contacts.contacts.views import ContactPage, ContactView
 from api.contacts.ids import BASE, ContactIdPath, IdPath, ListIdPath
 from api.http.routes import Body, Routes
+from api.http.services import service
 
 routes = Routes("Contacts")
+Search = Annotated[ContactSearch, service("contacts.search")]
+Contacts = Annotated[ContactService, service("contacts.contacts")]
+Events = Annotated[ContactEvents, service("contacts.events")]
 EXAMPLE = {
     "phoneNumber": "+4722222222",
     "contactListId": "17",

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends
 from fastapi.responses import StreamingResponse
 
 from api.auth.dependencies import AuthenticatedUser
@@ -16,17 +16,11 @@ from api.contacts.exports.service import (
 from api.contacts.ids import BASE, IdPath, ListIdPath
 from api.http.paging import Page, paging
 from api.http.routes import Body, Routes
+from api.http.services import service
 
 routes = Routes("Contacts")
 REQUESTS = f"{BASE}/download-requests"
-
-
-async def _downloads(request: Request) -> DownloadService:
-    downloads: DownloadService = request.app.state.services.contacts.downloads
-    return downloads
-
-
-Downloads = Annotated[DownloadService, Depends(_downloads)]
+Downloads = Annotated[DownloadService, service("contacts.downloads")]
 PageQuery = Annotated[Page, Depends(paging(default=10))]
 
 

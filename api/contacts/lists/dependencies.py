@@ -3,34 +3,25 @@
 from typing import Annotated, TypeVar
 
 import msgspec
-from fastapi import Depends, Request
+from fastapi import Depends
 
 from api.contacts.ids import ListIdPath, parse_id
 from api.contacts.imports.service import ImportService
 from api.contacts.lists.service import ListService
 from api.http.msgspec_adapter import decode
+from api.http.services import service
 from wire.errors import BadInput
 
 DATA = {"data": {"type": "string", "contentMediaType": "application/json"}}
 T = TypeVar("T")
 
 
-async def _lists(request: Request) -> ListService:
-    lists: ListService = request.app.state.services.lists.lists
-    return lists
-
-
-async def _imports(request: Request) -> ImportService:
-    imports: ImportService = request.app.state.services.lists.imports
-    return imports
-
-
 async def _list_id(list_id: ListIdPath) -> int:
     return parse_id(list_id, "contact list")
 
 
-Lists = Annotated[ListService, Depends(_lists)]
-Imports = Annotated[ImportService, Depends(_imports)]
+Lists = Annotated[ListService, service("lists.lists")]
+Imports = Annotated[ImportService, service("lists.imports")]
 ListId = Annotated[int, Depends(_list_id)]
 
 

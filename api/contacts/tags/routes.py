@@ -2,23 +2,15 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Request
-
 from api.auth.dependencies import AuthenticatedUser
 from api.contacts.ids import BASE, ListIdPath
 from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
 from api.contacts.tags.service import ListTags, TagReplacement, TagService
 from api.http.routes import Body, Routes
+from api.http.services import service
 
 routes = Routes("Contacts")
-
-
-async def _tags(request: Request) -> TagService:
-    tags: TagService = request.app.state.services.contacts.tags
-    return tags
-
-
-Tags = Annotated[TagService, Depends(_tags)]
+Tags = Annotated[TagService, service("contacts.tags")]
 
 
 @routes.patch(

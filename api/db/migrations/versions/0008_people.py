@@ -24,9 +24,9 @@ def upgrade() -> None:
         sa.Column("account_id", sa.String(64), sa.ForeignKey("accounts.id"), nullable=False),
         sa.Column("contact_id", KEY, of_contact, nullable=False),
         sa.Column("event", sa.String(32), nullable=False),
-        sa.Column("told_ms", sa.BigInteger, nullable=False),
+        sa.Column("created_ms", sa.BigInteger, nullable=False),
         sqlite_autoincrement=True,
     )
     op.create_index("contact_events_by_account", "contact_events", ["account_id", "id"])
-    for column in ("contact_id", "told_ms"):
+    for column in ("contact_id", "created_ms"):
         op.create_index(f"ix_contact_events_{column}", "contact_events", [column])

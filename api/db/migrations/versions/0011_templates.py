@@ -25,7 +25,7 @@ def upgrade() -> None:
         sa.Column("status", sa.Text),
         sa.Column("status_reason", sa.Text),
         sa.Column("status_ms", sa.BigInteger, nullable=False),
-        sa.Column("told_s", sa.BigInteger, nullable=False),
+        sa.Column("status_s", sa.BigInteger, nullable=False),
         sa.Column("created_ms", sa.BigInteger, nullable=False),
         sa.Column("updated_ms", sa.BigInteger, nullable=False),
     )
