@@ -3,33 +3,29 @@
 from collections import deque
 from collections.abc import Iterable
 
+from msgspec import Struct, field
+
 MAX_BUFFERED_EVENTS = 32
 NumberedEvent = tuple[int, bytes]
 
 
-class CallQueue:
+class CallQueue(Struct, eq=False):
     """What an engine holds of a call while it delivers the call's events."""
 
-    __slots__ = (
-        "age_ms", "call_id", "delivery_key", "events", "has_gap", "is_complete", "is_due",
-        "is_due_again", "is_idle", "next_seq", "no_more_events", "slot", "tries", "unsettled",
-    )  # fmt: skip
-
-    def __init__(self, slot: int, call_id: str, delivery_key: str) -> None:
-        self.slot = slot
-        self.call_id = call_id
-        self.delivery_key = delivery_key
-        self.tries = 0  # of the first event
-        self.age_ms = 0  # of the call's oldest event when it was claimed
-        self.is_due = False  # claimed from the store when it was due
-        self.is_due_again = False  # claimed while a postponement was being stored
-        self.events: deque[NumberedEvent] = deque()
-        self.is_complete = False  # all undelivered events are in memory; otherwise read the store
-        self.has_gap = False  # an event was emitted that is not in memory
-        self.next_seq: int | None = None  # the number after the last delivered or buffered event
-        self.is_idle = False  # nothing is left to deliver, only settlements to be stored
-        self.unsettled = 0  # settlements that are not stored yet
-        self.no_more_events = False
+    slot: int
+    call_id: str
+    delivery_key: str
+    tries: int = 0  # of the first event
+    age_ms: int = 0  # of the call's oldest event when it was claimed
+    is_due: bool = False  # claimed from the store when it was due
+    is_due_again: bool = False  # claimed while a postponement was being stored
+    events: deque[NumberedEvent] = field(default_factory=deque)
+    is_complete: bool = False  # all undelivered events are in memory; otherwise read the store
+    has_gap: bool = False  # an event was emitted that is not in memory
+    next_seq: int | None = None  # the number after the last delivered or buffered event
+    is_idle: bool = False  # nothing is left to deliver, only settlements to be stored
+    unsettled: int = 0  # settlements that are not stored yet
+    no_more_events: bool = False
 
     def add(self, events: Iterable[NumberedEvent], *, no_more_events: bool = False) -> None:
         """Buffer new events that follow the buffered ones; the others are read from the store."""

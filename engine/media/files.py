@@ -6,19 +6,16 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec import Struct
+
 from engine.media.clip import Clip, MediaLimits, duration_ms
 
 _PART_PREFIX = "part-"
 
 
-class _ClipFile:
-    """A clip file's size and last use."""
-
-    __slots__ = ("size_bytes", "used_ms")
-
-    def __init__(self, size_bytes: int, used_ms: int) -> None:
-        self.size_bytes = size_bytes
-        self.used_ms = used_ms
+class _ClipFile(Struct):
+    size_bytes: int
+    used_ms: int  # last use
 
 
 class ClipFiles:

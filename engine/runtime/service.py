@@ -20,11 +20,7 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.nodes.drains import DrainedNodes
 from engine.runtime.nodes.node import IncomingChannel, Node
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.commit_ack import (
-    NotOwner,
-    RequestRejected,
-    awaiting_commit,
-)
+from engine.runtime.shard.commit_ack import NotOwner, RequestRejected, awaiting_commit
 from engine.runtime.shard.shard import CallShard
 from wire.rpc import Originate
 

@@ -98,11 +98,9 @@ class MemoryOutbox:
         state = self._slots[slot]
         dead_letters, resent = state.dead_letters[account], 0
         for entry in list(entries or list(dead_letters)[:limit]):
-            letter = dead_letters.get(entry)
-            if letter is None:
-                continue
-            if self._add(state, letter.call_id, letter.delivery_key, letter.seq, letter.event):
-                call = state.calls[letter.call_id]
+            each = dead_letters.get(entry)
+            if each and self._add(state, each.call_id, each.delivery_key, each.seq, each.event):
+                call = state.calls[each.call_id]
                 call.tries, call.due_ms = 0, self._now_ms()
                 del dead_letters[entry]
                 resent += 1
@@ -170,11 +168,11 @@ class MemoryOutbox:
     ) -> None:
         state.dead_count += 1
         entry = f"{self._now_ms()}-{state.dead_count}"
-        letter = DeadLetter(
+        dead_letter = DeadLetter(
             entry, call_id, delivery_key, given_up.seq, event, given_up.reason, given_up.tries
         )
         dead_letters = state.dead_letters[delivery_key.partition(" ")[0]]
-        dead_letters[entry] = letter
+        dead_letters[entry] = dead_letter
         while len(dead_letters) > self._limits.max_dead_letters:
             del dead_letters[next(iter(dead_letters))]
 
