@@ -32,7 +32,7 @@ def call(view: CallView) -> Iterator[RenderableType]:
 
 def legs(view: CallView) -> Table:
     """Show the live legs with their channel ids."""
-    table = _table("channel", "party", "agent", "state", "")
+    table = screen.id_table("channel", "party", "agent", "state", "")
     for leg in view.legs:
         notes = ", ".join(_notes(leg, is_main=leg.channel_id == view.main_channel_id))
         table.add_row(leg.channel_id, leg.party, leg.agent_id, leg.state, notes)
@@ -50,19 +50,11 @@ def conference(view: ConferenceView) -> Iterator[RenderableType]:
     """Show a conference with its present and former members."""
     reason = f", {view.reason}" if view.reason else ""
     yield f"conference {view.conference_session_id}: {view.state}{reason}"
-    table = _table("member", "party", "agent", "state", "")
+    table = screen.id_table("member", "party", "agent", "state", "")
     for each in view.members:
         notes = ", ".join(_member_notes(each, view.call_id))
         table.add_row(each.channel_id, each.party, each.agent_id, each.state, notes)
     yield table
-
-
-def _table(*headings: str) -> Table:
-    table = Table(*headings, box=None, pad_edge=False)
-    for column in table.columns:
-        column.overflow = "fold"
-    table.columns[0].no_wrap = True  # so that ids can be copied
-    return table
 
 
 def _notes(leg: LegView, *, is_main: bool) -> Iterator[str]:

@@ -11,7 +11,7 @@ from rich.table import Table
 from engine.cli.client import Client
 from engine.cli.command import account_command
 from engine.cli.errors import UsageError
-from engine.cli.timeline.screen import table_console
+from engine.cli.timeline.screen import id_table, table_console
 from wire.callbacks import CallbackView, DeadLetters, DeadLetterView, Resent
 
 callback = App(
@@ -24,10 +24,7 @@ callback = App(
 async def put(
     client: Client,
     account: str,
-    target: Annotated[
-        str,
-        Parameter(help="https:// URL, grpc(s)://host:port or API request id."),
-    ],
+    target: Annotated[str, Parameter(help="https:// URL, grpc(s)://host:port or API request id.")],
     *,
     concurrency: Annotated[int, Parameter(help="Maximum of concurrent requests per engine.")] = 32,
     per_second: Annotated[
@@ -66,8 +63,8 @@ async def remove(client: Client, account: str) -> None:
 @account_command
 async def dead(client: Client, account: str) -> None:
     """List the events whose delivery was given up."""
-    letters = [each async for each in _letters(client, account)]
-    table_console().print(_table(letters) if letters else "no dead letters")
+    dead_letters = [each async for each in _dead_letters(client, account)]
+    table_console().print(_table(dead_letters) if dead_letters else "no dead letters")
 
 
 @callback.command
@@ -75,28 +72,28 @@ async def dead(client: Client, account: str) -> None:
 async def resend(
     client: Client,
     account: str,
-    *letters: Annotated[str, Parameter(help="Ids from `switchroom callback dead`.")],
+    *dead_letters: Annotated[str, Parameter(help="Ids from `switchroom callback dead`.")],
     all_: Annotated[bool, Parameter(name="--all", help="All dead letters of the account.")] = False,
 ) -> None:
     """Resend dead letters."""
-    if all_ == bool(letters):
+    if all_ == bool(dead_letters):
         raise UsageError("either ids of dead letters or --all")
-    body: dict[str, Any] = {"all": True} if all_ else {"ids": list(letters)}
+    body: dict[str, Any] = {"all": True} if all_ else {"ids": list(dead_letters)}
     resent = await client.request(Resent, "POST", "callbacks", account, "resend", body=body)
     print(f"{resent.resent} requeued")  # noqa: T201 - this is what a command does
-    if not all_ and resent.resent < len(set(letters)):
+    if not all_ and resent.resent < len(set(dead_letters)):
         raise UsageError("the others are not dead letters of this account, or its queue is full")
 
 
-async def _letters(client: Client, account: str) -> AsyncIterator[DeadLetterView]:
+async def _dead_letters(client: Client, account: str) -> AsyncIterator[DeadLetterView]:
     query: dict[str, str] = {}
     while True:
         page = await client.request(DeadLetters, "GET", "callbacks", account, "dead", query=query)
-        for letter in page.letters:
-            yield letter
+        for dead_letter in page.dead_letters:
+            yield dead_letter
         if not page.more:
             return
-        query = {"after": page.letters[-1].id}
+        query = {"after": page.dead_letters[-1].id}
 
 
 def _print(view: CallbackView) -> None:
@@ -113,12 +110,9 @@ def _print(view: CallbackView) -> None:
     Console(highlight=False, markup=False, soft_wrap=True).print(table)
 
 
-def _table(letters: Iterable[DeadLetterView]) -> Table:
-    table = Table("id", "event", "kind", "target", "reason", "tries", "given up", box=None)
-    for column in table.columns:
-        column.overflow = "fold"
-    table.columns[0].no_wrap = True  # so that ids can be copied
-    for each in letters:
+def _table(dead_letters: Iterable[DeadLetterView]) -> Table:
+    table = id_table("id", "event", "kind", "target", "reason", "tries", "given up")
+    for each in dead_letters:
         kind, when = str(each.event.get("event", "")), _timestamp(each.dead_ms)
         table.add_row(each.id, each.event_id, kind, each.target, each.reason, str(each.tries), when)
     return table

@@ -3,7 +3,6 @@
 import sys
 import time
 from contextlib import AsyncExitStack
-from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -43,10 +42,7 @@ def calls(
 
 @client_command
 async def timeline(
-    client: Client,
-    call_id: str,
-    *,
-    json: Annotated[bool, Parameter(help="Raw JSON.")] = False,
+    client: Client, call_id: str, *, json: Annotated[bool, Parameter(help="Raw JSON.")] = False
 ) -> None:
     """Show a call's legs, verbs, digits and webhooks as a ladder diagram with times."""
     view = await client.timeline(call_id)
@@ -71,25 +67,20 @@ async def _watch(account: str, connection: ConnectionOptions, console: Console) 
         engines = engine_addresses(connection, ClientSettings())
         clients = [await stack.enter_async_context(open_client(*each)) for each in engines]
         follower = CallFollower(clients, account, table)
-        show = partial(_render, table)
+
+        def show() -> Group:
+            return render(table, time.time() * 1000)
+
         stack.enter_context(Live(console=console, get_renderable=show, refresh_per_second=2))
         await follower.run()
-
-
-def _render(table: CallTable) -> Group:
-    return render(table, time.time() * 1000)
 
 
 def calls_table(views: tuple[CallView, ...], now_ms: float) -> Table | str:
     """Return a table of calls, the oldest first; `now_ms` is wall-clock time."""
     if not views:
         return "no live calls"
-    table = Table("call", "from", "to", "status", "state", "age", box=None, pad_edge=False)
-    for column in table.columns:
-        column.overflow = "fold"
-    table.columns[0].no_wrap = True  # so that ids can be copied
+    table = screen.id_table("call", "from", "to", "status", "state", "age")
     for call in sorted(views, key=lambda each: each.created_ms):
         age = wording.seconds(now_ms - call.created_ms)
-        cells = (call.call_id, call.from_, call.to, call.status, call.state)
-        table.add_row(*cells, age)
+        table.add_row(call.call_id, call.from_, call.to, call.status, call.state, age)
     return table

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
 from engine.cli.timeline.ladder import draw
@@ -30,6 +31,15 @@ def table_console() -> Console:
     return (
         console if console.is_terminal else Console(highlight=False, markup=False, width=MAX_WIDTH)
     )
+
+
+def id_table(*headings: str) -> Table:
+    """Return a table whose first column has ids, which are not wrapped: they can be copied."""
+    table = Table(*headings, box=None, pad_edge=False)
+    for column in table.columns:
+        column.overflow = "fold"
+    table.columns[0].no_wrap = True
+    return table
 
 
 def ladder(timeline: Timeline, console: Console) -> list[Text]:
@@ -94,7 +104,7 @@ class _Lines:
 
 
 def _plain(diagram: Diagram) -> Iterator[str]:
-    headings = {lane.id: lane.heading for lane in diagram.lanes}
+    headings = {lifeline.id: lifeline.heading for lifeline in diagram.lifelines}
     for row in diagram.rows:
-        lane = row.target if row.source == ENGINE else row.source
-        yield f"{row.at_ms / 1000:>8.3f}  {headings[lane]:<7} {row.text}"
+        lifeline = row.target if row.source == ENGINE else row.source
+        yield f"{row.at_ms / 1000:>8.3f}  {headings[lifeline]:<7} {row.text}"
