@@ -40,10 +40,9 @@ class ClientIds(Struct, frozen=True, rename="camel"):
     has_more: bool
 
 
-class CdrService:
-    def __init__(self, cdrs: CdrStore, now_ms: Clock) -> None:
-        self._cdrs = cdrs
-        self._now_ms = now_ms
+class CdrService(Struct, frozen=True):
+    cdrs: CdrStore
+    now_ms: Clock
 
     async def list(self, account_id: str, query: CdrListQuery) -> CdrPage:
         """Return a page of calls that match."""
@@ -51,21 +50,21 @@ class CdrService:
         if after and query.offset:
             raise BadInput("offset", "not with a cursor, which says where to go on")
         filters = to_filters(account_id, query)
-        rows, total = await self._cdrs.page_and_total(filters, query.limit, query.offset, after)
+        rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
         return _page(rows, total, query.limit, query.offset)
 
     async def history(self, account_id: str, query: CustomerHistoryQuery) -> CdrPage:
         """Return a page of the calls in which a number took part."""
         filters = Filters(account_id, number=query.number)
-        rows, total = await self._cdrs.page_and_total(filters, query.limit, query.offset)
+        rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset)
         return _page(rows, total, query.limit, query.offset)
 
     async def get(self, account_id: str, req_id: str) -> CdrView:
         """Return a record with its timeline; raises NotFound."""
-        row = await self._cdrs.get(account_id, req_id) if req_id.isprintable() else None
+        row = await self.cdrs.get(account_id, req_id) if req_id.isprintable() else None
         if row is None:
             raise NotFound("no call record of this id")
-        return cdr_view(row, await self._cdrs.timeline(account_id, req_id))
+        return cdr_view(row, await self.cdrs.timeline(account_id, req_id))
 
     async def set_dispositions(
         self, account_id: str, req_id: str, body: DispositionBody
@@ -75,16 +74,16 @@ class CdrService:
         if not columns:
             raise BadInput("dispositionLevel1Id", "at least one level must be given")
         await self.get(account_id, req_id)
-        await self._cdrs.set_dispositions(account_id, req_id, columns)
+        await self.cdrs.set_dispositions(account_id, req_id, columns)
         return await self.get(account_id, req_id)
 
     async def today(self, account_id: str, agent_id: str) -> TodayStats:
         """Return today's statistics of an agent."""
-        return await today_stats(self._cdrs, account_id, agent_id, self._now_ms())
+        return await today_stats(self.cdrs, account_id, agent_id, self.now_ms())
 
     async def clients(self, account_id: str, prefix: str) -> ClientIds:
         """Return the client ids with a prefix."""
-        found = await self._cdrs.clients(account_id, prefix, MAX_CLIENTS + 1)
+        found = await self.cdrs.clients(account_id, prefix, MAX_CLIENTS + 1)
         return ClientIds(tuple(found[:MAX_CLIENTS]), len(found) > MAX_CLIENTS)
 
 

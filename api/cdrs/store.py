@@ -28,35 +28,34 @@ class AgentTotals(Struct, frozen=True):
     longest_talk_ms: int
 
 
-class CdrStore:
-    def __init__(self, database: Database, max_counted: int = MAX_COUNTED) -> None:
-        self._database = database
-        self._max_counted = max_counted
+class CdrStore(Struct, frozen=True):
+    database: Database
+    max_counted: int = MAX_COUNTED
 
     async def page(
         self, filters: Filters, limit: int, offset: int = 0, after: Position | None = None
     ) -> list[CdrRow]:
         """Read a page, newest first."""
-        async with self._database.reading() as connection:
-            path = await cheapest(connection, filters, self._max_counted)
+        async with self.database.reading() as connection:
+            path = await cheapest(connection, filters, self.max_counted)
             return await read_page(connection, filters, path, Window(limit, offset, after))
 
     async def total(self, filters: Filters) -> Total:
         """Count the matches, within a limit of work."""
-        async with self._database.reading() as connection:
-            path = await cheapest(connection, filters, self._max_counted)
-            return await count_matches(connection, filters, path, self._max_counted)
+        async with self.database.reading() as connection:
+            path = await cheapest(connection, filters, self.max_counted)
+            return await count_matches(connection, filters, path, self.max_counted)
 
     async def page_and_total(
         self, filters: Filters, limit: int, offset: int = 0, after: Position | None = None
     ) -> tuple[list[CdrRow], Total]:
         """Read a page plus one row, and count unless the page is the last."""
-        async with self._database.reading() as connection:
-            path = await cheapest(connection, filters, self._max_counted)
+        async with self.database.reading() as connection:
+            path = await cheapest(connection, filters, self.max_counted)
             rows = await read_page(connection, filters, path, Window(limit + 1, offset, after))
             if after is None and len(rows) <= limit and (rows or not offset):
                 return rows, Total(offset + len(rows), is_exact=True)
-            return rows, await count_matches(connection, filters, path, self._max_counted)
+            return rows, await count_matches(connection, filters, path, self.max_counted)
 
     async def get(self, account_id: str, req_id: str) -> CdrRow | None:
         found = await self.page(Filters(account_id, req_id=req_id), 1)
@@ -121,9 +120,9 @@ class CdrStore:
     async def set_dispositions(
         self, account_id: str, req_id: str, columns: DispositionLevels
     ) -> None:
-        async with self._database.writing() as connection:
+        async with self.database.writing() as connection:
             await set_dispositions(connection, account_id, req_id, columns)
 
     async def _read(self, query: sa.Select[Any]) -> Any:
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             return (await connection.execute(query)).all()

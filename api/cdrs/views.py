@@ -8,6 +8,7 @@ from msgspec import Raw, Struct
 
 from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, label
 from api.cdrs.query.pages import CdrRow
+from api.common.projection import project
 from api.common.timestamps import format_ms
 from wire.record import (
     CallRecord,
@@ -74,43 +75,24 @@ def cdr_view(row: CdrRow, timeline: Sequence[bytes] | None = None) -> CdrView:
     """Return the view of a record, with its timeline if given."""
     record = _decode(row.record)
     row_values = cdr_row(record)
-    return CdrView(
+    return project(
+        CdrView,
+        record,
         req_id=record.call_id,
-        direction=record.direction,
         call_path=row_values["call_path"],
-        from_=record.from_,
-        caller_id=record.caller_id,
         to_number=record.to,
-        dialed_numbers=record.dialed_numbers,
-        status=record.status,
         answer_status="answered" if row_values["is_answered"] else "missed",
         start_time=format_ms(record.created_ms),
         end_time=format_ms(record.ended_ms),
         answer_time=format_ms(record.answered_ms) if record.answered_ms else None,
-        ring_ms=record.ring_ms,
-        talk_ms=record.talk_ms,
-        hold_ms=record.hold_ms,
         duration_ms=record.ended_ms - record.created_ms,
         agents=tuple(AgentName(each.agent_id, each.agent_name) for each in agent_rows(record)),
         disposition_level1_id=row.disposition1,
         disposition_level2_id=row.disposition2,
         disposition_level3_id=row.disposition3,
-        recordings=record.recordings,
         recording_purpose=_purpose(row_values),
-        legs=record.legs,
-        legs_omitted=record.legs_omitted,
         client_id=row_values["client_id"],
         obd_type=label(record, "obdType"),
-        hangup_cause=record.hangup_cause,
-        sip_code=record.sip_code,
-        ended_by=record.ended_by,
-        reason=record.reason,
-        answered_by=record.answered_by,
-        transfers=record.transfers,
-        conferences=record.conferences,
-        gathered=record.gathered,
-        contact=record.contact,
-        custom_data=record.custom_data,
         timeline=None if timeline is None else tuple(map(Raw, timeline)),
     )
 

@@ -15,6 +15,7 @@ from api.contacts.contacts.search import ContactSearch
 from api.contacts.contacts.service import ContactService
 from api.contacts.contacts.store import ContactStore
 from api.contacts.exports import job
+from api.contacts.exports.email import ExportMailer
 from api.contacts.exports.job import ContactExporter
 from api.contacts.exports.service import DownloadService
 from api.contacts.list_store import ListStore
@@ -48,7 +49,8 @@ def build(
     account_cache, events = AccountCache(accounts, now_ms), ContactEvents(database, now_ms)
     tags = TagService(database, lists, TagStore(database), jobs)
     artifacts = ArtifactStore(database, now_ms)
-    exporter = ContactExporter(contacts, lists, artifacts, mail)
+    mailer = ExportMailer(mail) if mail else None
+    exporter = ContactExporter(contacts, lists, artifacts, mailer)
     return ContactSlice(
         search=ContactSearch(Pages(database), contacts, lists, Crm(database), account_cache),
         contacts=ContactService(database, contacts, lists, events, account_cache),

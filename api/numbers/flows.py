@@ -12,15 +12,14 @@ class _FlowDocument(Struct, frozen=True):
     kind: str = "voice"
 
 
-class MessageFlows:
-    def __init__(self, engine: EngineClient) -> None:
-        self._engine = engine
+class MessageFlows(Struct, frozen=True):
+    engine: EngineClient
 
     async def check(self, account_id: str, flow_id: str, path: str) -> None:
         """Check that the account has a message flow of this id; raises BadInput."""
         try:
             account, flow = id_in_path(account_id), id_in_path(flow_id)
-            document = await self._engine.request_raw("GET", f"/flows/{account}/{flow}")
+            document = await self.engine.request_raw("GET", f"/flows/{account}/{flow}")
         except NotFound:
             raise BadInput(path, f"no flow {flow_id}", "unknown_flow") from None
         if _kind(document) != "message":

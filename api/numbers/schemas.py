@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from api.common.projection import project
 from api.common.timestamps import format_ms
 from api.numbers.store import Number
 from wire import patterns
@@ -91,15 +92,9 @@ def columns_of(body: NewNumber | NumberChange) -> dict[str, object]:
 
 
 def number_view(number: Number) -> NumberView:
-    return NumberView(
-        id=number.id,
-        business_name=number.business_name,
-        phone_number_id=number.phone_number_id,
-        business_msgapp_number=number.business_msgapp_number,
-        flowbuilder_id=number.flowbuilder_id,
-        verified=number.verified,
-        is_active=number.is_active,
-        via=number.via,
+    return project(
+        NumberView,
+        number,
         source=number.via,
         created_at=format_ms(number.created_ms),
         updated_at=format_ms(number.updated_ms),

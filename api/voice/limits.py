@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
+from msgspec import Struct
+
 from api.accounts.store import Account
 from api.common.errors import ApiError, TooManyRequests
 from api.engine_client import EngineClient
@@ -11,15 +13,12 @@ from api.voice.rate_limits import RateLimits
 from wire.views import Calls
 
 
-class CallLimits:
+class CallLimits(Struct, frozen=True):
     """Admits new calls; all processes share both limits."""
 
-    def __init__(
-        self, engine: EngineClient, rate_limits: RateLimits, live_calls: LiveCalls
-    ) -> None:
-        self._engine = engine
-        self._rate_limits = rate_limits
-        self._live_calls = live_calls
+    engine: EngineClient
+    rate_limits: RateLimits
+    live_calls: LiveCalls
 
     @asynccontextmanager
     async def admit(self, account: Account) -> AsyncIterator[None]:
@@ -28,7 +27,7 @@ class CallLimits:
             if account.max_calls is not None:
                 await stack.enter_async_context(self._reservation(account.id, account.max_calls))
             rate = account.max_calls_per_s
-            if rate is not None and not await self._rate_limits.take(account.id, rate):
+            if rate is not None and not await self.rate_limits.take(account.id, rate):
                 raise TooManyRequests(
                     f"more than {rate:g} calls a second", "call_rate", retry_after_s=1
                 )
@@ -36,10 +35,10 @@ class CallLimits:
 
     @asynccontextmanager
     async def _reservation(self, account_id: str, max_calls: int) -> AsyncIterator[None]:
-        reservation = await self._live_calls.reserve(account_id, max_calls)
-        if reservation is None and not await self._live_calls.is_current(account_id):
+        reservation = await self.live_calls.reserve(account_id, max_calls)
+        if reservation is None and not await self.live_calls.is_current(account_id):
             await self._recount(account_id)
-            reservation = await self._live_calls.reserve(account_id, max_calls)
+            reservation = await self.live_calls.reserve(account_id, max_calls)
         if reservation is None:
             raise TooManyRequests(
                 f"{max_calls} calls are live already", "live_calls", retry_after_s=1
@@ -48,9 +47,9 @@ class CallLimits:
             yield
         finally:
             with suppress(ApiError):  # the call is started all the same; the reservation expires
-                await self._live_calls.release(reservation)
+                await self.live_calls.release(reservation)
 
     async def _recount(self, account_id: str) -> None:
-        pending = await self._live_calls.pending(account_id)
-        live = await self._engine.request(Calls, "GET", "/calls", query={"account": account_id})
-        await self._live_calls.set_count(account_id, len(live.calls) + pending)
+        pending = await self.live_calls.pending(account_id)
+        live = await self.engine.request(Calls, "GET", "/calls", query={"account": account_id})
+        await self.live_calls.set_count(account_id, len(live.calls) + pending)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from api.accounts.cache import AccountCache
 from api.auth.service import Principal
 from api.common.errors import NotFound
+from api.common.projection import project
 from api.engine_client import EngineClient, call_path
 from api.voice.limits import CallLimits
 from api.voice.permissions import Permissions
@@ -114,21 +115,15 @@ def _originate_request(
 ) -> rpc.Originate:
     """Build the engine's request for either form of click-to-call (design section 7)."""
     own_number = permissions.own(body.from_)
-    return rpc.Originate(
+    return project(
+        rpc.Originate,
+        body,
         account=user.account_id,
         from_=own_number or body.from_,
-        to=body.to,
         action=action,
-        flow_id=body.flow_id,
         from_first=own_number is None,
         caller_id=own_number or next(iter(permissions.numbers), None),
-        timeout=body.timeout,
-        custom_data=body.custom_data,
-        contact=body.contact,
         request_id=request_id,
-        machine_detection=body.machine_detection,
-        record_call=body.record_call,
-        status_callback_url=body.status_callback_url,
         labels=labels_of(body, from_first=own_number is None),
     )
 

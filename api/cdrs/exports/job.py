@@ -35,27 +35,26 @@ class ExportJob(Struct, frozen=True, omit_defaults=True):
     include_timeline: bool
 
 
-class CdrExporter:
-    def __init__(self, cdrs: CdrStore, parts: ArtifactStore) -> None:
-        self._cdrs = cdrs
-        self._artifacts = parts
+class CdrExporter(Struct, frozen=True):
+    cdrs: CdrStore
+    artifacts: ArtifactStore
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Write the missing parts of an export."""
         export = msgspec.convert(job.payload, ExportJob)
-        await self._artifacts.delete_expired()
-        stored = await self._artifacts.progress(job.id)
+        await self.artifacts.delete_expired()
+        stored = await self.artifacts.progress(job.id)
         total = await self._total(export)
         await progress(stored.rows, total)
         while rows := await self._next(export, stored):
             body = await self._compress(export, rows)
-            stored = await self._artifacts.add(job.id, stored, len(rows), rows[-1].position, body)
+            stored = await self.artifacts.add(job.id, stored, len(rows), rows[-1].position, body)
             await progress(stored.rows, max(total, stored.rows))
         return {"rows": stored.rows, "parts": stored.parts}
 
     async def _total(self, export: ExportJob) -> int:
         """Estimate the number of rows; a lower bound."""
-        counted = (await self._cdrs.total(export.filters)).count
+        counted = (await self.cdrs.total(export.filters)).count
         return max(0, min(export.limit, counted - export.offset))
 
     async def _next(self, export: ExportJob, stored: ArtifactProgress) -> list[CdrRow]:
@@ -63,13 +62,13 @@ class CdrExporter:
         if limit <= 0:
             return []
         offset = export.offset if stored.after is None else 0
-        return await self._cdrs.page(export.filters, limit, offset, stored.after)
+        return await self.cdrs.page(export.filters, limit, offset, stored.after)
 
     async def _compress(self, export: ExportJob, rows: list[CdrRow]) -> bytes:
         timelines: dict[str, list[bytes]] = {}
         if export.include_timeline:
             ids = [row.req_id for row in rows]
-            timelines = await self._cdrs.timelines(export.filters.account_id, ids)
+            timelines = await self.cdrs.timelines(export.filters.account_id, ids)
         return await asyncio.to_thread(_encode, export, rows, timelines)
 
 

@@ -37,23 +37,20 @@ class ExportView(Struct, frozen=True, omit_defaults=True, rename="camel"):
     error: str | None = None
 
 
-class ExportService:
-    def __init__(
-        self, database: Database, cdrs: CdrStore, jobs: JobStore, parts: ArtifactStore
-    ) -> None:
-        self._database = database
-        self._cdrs = cdrs
-        self._jobs = jobs
-        self._artifacts = parts
+class ExportService(Struct, frozen=True):
+    database: Database
+    cdrs: CdrStore
+    jobs: JobStore
+    artifacts: ArtifactStore
 
     async def start(self, account_id: str, query: CdrExportQuery, body: ExportBody) -> ExportView:
         """Start an export of the records that exist now."""
         filters = to_filters(account_id, query)
-        filters = msgspec.structs.replace(filters, newest_id=await self._cdrs.newest_id())
+        filters = msgspec.structs.replace(filters, newest_id=await self.cdrs.newest_id())
         export = ExportJob(filters, query.limit, query.offset, body.format, body.include_timeline)
-        async with self._database.writing() as connection:
+        async with self.database.writing() as connection:
             payload = msgspec.to_builtins(export)
-            job_id = await self._jobs.add(connection, KIND, account_id, payload, MAX_WAITING)
+            job_id = await self.jobs.add(connection, KIND, account_id, payload, MAX_WAITING)
         return await self.get(account_id, job_id)
 
     async def get(self, account_id: str, export_id: str) -> ExportView:
@@ -69,15 +66,15 @@ class ExportService:
         return CONTENT_TYPES[export.format], self._content(job.id, export)
 
     async def _job(self, account_id: str, export_id: str) -> Job:
-        job = await self._jobs.get(account_id, KIND, export_id)
-        if job is None or job.created_ms < self._artifacts.retained_since_ms():
+        job = await self.jobs.get(account_id, KIND, export_id)
+        if job is None or job.created_ms < self.artifacts.retained_since_ms():
             raise NotFound("no export of this id")
         return job
 
     async def _content(self, job_id: str, export: ExportJob) -> AsyncIterator[bytes]:
         if export.format == "csv":
             yield csv_header(with_timeline=export.include_timeline)
-        async for body in self._artifacts.bodies(job_id):
+        async for body in self.artifacts.bodies(job_id):
             yield zlib.decompress(body)
 
 

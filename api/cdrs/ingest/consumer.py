@@ -45,16 +45,13 @@ class _Batch(Struct, frozen=True, rename="camel"):
     lost: tuple[LostEvents, ...] = ()
 
 
-class EventConsumer:
+class EventConsumer(Struct, frozen=True):
     """One consumer per process; all share a consumer group."""
 
-    def __init__(
-        self, engine: EngineClient, database: Database, name: str, idle_s: float = CLAIM_IDLE_S
-    ) -> None:
-        self._engine = engine
-        self._database = database
-        self._name = name
-        self._idle_s = idle_s
+    engine: EngineClient
+    database: Database
+    name: str
+    idle_s: float = CLAIM_IDLE_S
 
     async def run(self, retry_delay_s: float = RETRY_DELAY_S) -> None:
         """Consume until cancelled; unavailable engines or database are retried."""
@@ -82,23 +79,23 @@ class EventConsumer:
         done += [gap.id for gap in batch.lost]
         if done:
             request = AcknowledgeEvents(GROUP, tuple(done))
-            await self._engine.request(Acknowledged, "POST", "/events/ack", request)
+            await self.engine.request(Acknowledged, "POST", "/events/ack", request)
         return new
 
     async def _batch(self, wait_s: float) -> _Batch:
         query = {
             "group": GROUP,
-            "consumer": self._name,
+            "consumer": self.name,
             "wait": str(wait_s),
             "limit": str(BATCH_SIZE),
-            "idle": str(self._idle_s),
+            "idle": str(self.idle_s),
         }
-        return await self._engine.request(_Batch, "GET", "/events", query=query)
+        return await self.engine.request(_Batch, "GET", "/events", query=query)
 
     async def _write(self, decoded: Sequence[DecodedEvent]) -> int:
         if not decoded:
             return 0
-        async with self._database.writing() as connection:
+        async with self.database.writing() as connection:
             return await write_events(connection, decoded)
 
     async def _one_by_one(self, decoded: dict[str, DecodedEvent]) -> tuple[int, list[str]]:

@@ -73,7 +73,9 @@ class ContactEvents:
         account = sa.select(accounts.c.id).where(accounts.c.id == contact.account_id)
         await connection.execute(account.with_for_update(key_share=True))
         now_ms = self._now_ms()
-        await connection.execute(sa.delete(events).where(events.c.created_ms < now_ms - RETENTION_MS))
+        await connection.execute(
+            sa.delete(events).where(events.c.created_ms < now_ms - RETENTION_MS)
+        )
         row = {
             "account_id": contact.account_id,
             "contact_id": contact.id,

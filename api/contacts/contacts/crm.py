@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from api.cdrs import views
 from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
+from api.common.projection import project
 from api.contacts.contacts.views import CrmView, LastCall
 from api.db.database import Database
 
@@ -23,15 +24,5 @@ class Crm:
         rows, total = await self._cdrs.page_and_total(Filters(account_id, number=number), 1)
         if not rows:
             return CrmView(0, calls_are_exact=True, last_call=None)
-        cdr = views.cdr_view(rows[0])
-        last = LastCall(
-            req_id=cdr.req_id,
-            start_time=cdr.start_time,
-            direction=cdr.direction,
-            answer_status=cdr.answer_status,
-            agents=cdr.agents,
-            disposition_level1_id=cdr.disposition_level1_id,
-            disposition_level2_id=cdr.disposition_level2_id,
-            disposition_level3_id=cdr.disposition_level3_id,
-        )
+        last = project(LastCall, views.cdr_view(rows[0]))
         return CrmView(max(total.count, len(rows)), total.is_exact, last)

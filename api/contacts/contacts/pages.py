@@ -39,14 +39,13 @@ class ContactMatches(Struct, frozen=True):
     total_is_exact: bool
 
 
-class Pages:
-    def __init__(self, database: Database, limits: Limits = DEFAULT_LIMITS) -> None:
-        self._database = database
-        self._limits = limits
+class Pages(Struct, frozen=True):
+    database: Database
+    limits: Limits = DEFAULT_LIMITS
 
     async def read(self, filters: Filters, limit: int, offset: int) -> ContactMatches:
         """Return a page, and the number of matches up to a limit."""
-        async with self._database.reading() as connection:
+        async with self.database.reading() as connection:
             count, plan = await self._plan(connection, filters)
             rows = await _page(connection, plan, limit + 1, offset)
             shown = await with_tags(connection, rows[:limit])
@@ -54,13 +53,13 @@ class Pages:
                 return ContactMatches(shown, count, total_is_exact=True)
             if len(rows) <= limit and (rows or not offset):
                 return ContactMatches(shown, offset + len(rows), total_is_exact=True)
-            total, is_exact = await _count(connection, plan, self._limits.counted)
+            total, is_exact = await _count(connection, plan, self.limits.counted)
             return ContactMatches(shown, max(total, offset + len(rows) if rows else 0), is_exact)
 
     async def _plan(self, connection: AsyncConnection, filters: Filters) -> tuple[int, Filters]:
         """Return the number of contacts without filters, and the filters with the search plan."""
         count, deleted = await _stored_counts(connection, filters)
-        plan, limits = replace(filters, deleted_lists=deleted), self._limits
+        plan, limits = replace(filters, deleted_lists=deleted), self.limits
         in_list = count if filters.list_id is not None else None
         if in_list is not None and in_list <= limits.small:
             return count, replace(plan, is_small=not filters.is_any)

@@ -3,6 +3,7 @@
 import re
 
 import phonenumbers
+from msgspec import Struct
 from msgspec.structs import replace
 
 from api.accounts.cache import AccountCache
@@ -31,20 +32,12 @@ _SEPARATORS = re.compile(r"[\s\-().]")
 _NUMBER = re.compile(r"\+?[0-9]{1,20}", re.ASCII)
 
 
-class ContactSearch:
-    def __init__(
-        self,
-        pages: Pages,
-        contacts: ContactStore,
-        lists: ListStore,
-        crm: Crm,
-        accounts: AccountCache,
-    ) -> None:
-        self._pages = pages
-        self._contacts = contacts
-        self._lists = lists
-        self._crm = crm
-        self._accounts = accounts
+class ContactSearch(Struct, frozen=True):
+    pages: Pages
+    contacts: ContactStore
+    lists: ListStore
+    crm: Crm
+    accounts: AccountCache
 
     async def in_list(self, account_id: str, list_id: str, query: ListContactsQuery) -> ContactPage:
         """Return a page of a list's contacts, in the order in which they were added."""
@@ -83,32 +76,32 @@ class ContactSearch:
 
     async def get(self, account_id: str, contact_id: str) -> ContactView:
         """Return a contact with its list's name and its calls; raises NotFound."""
-        contact = await self._contacts.get(account_id, parse_id(contact_id, "contact"))
+        contact = await self.contacts.get(account_id, parse_id(contact_id, "contact"))
         if contact is None:
             raise NotFound("no contact of this id")
-        contact_list = await self._lists.get(account_id, contact.list_id)
-        crm = await self._crm.by_number(account_id, [contact.phone_number])
+        contact_list = await self.lists.get(account_id, contact.list_id)
+        crm = await self.crm.by_number(account_id, [contact.phone_number])
         return replace(
             contact_view(contact), list_name=contact_list.name, crm=crm[contact.phone_number]
         )
 
     async def _page(self, filters: Filters, query: PageQuery) -> ContactPage:
-        matches = await self._pages.read(filters, query.limit, query.offset)
+        matches = await self.pages.read(filters, query.limit, query.offset)
         data = tuple(map(contact_view, matches.contacts))
         return ContactPage(data, matches.total, matches.total_is_exact, query.limit, query.offset)
 
     async def _with_crm(self, account_id: str, page: ContactPage) -> ContactPage:
-        crm = await self._crm.by_number(account_id, {each.phone_number for each in page.data})
+        crm = await self.crm.by_number(account_id, {each.phone_number for each in page.data})
         data = tuple(replace(each, crm=crm[each.phone_number]) for each in page.data)
         return replace(page, data=data)
 
     async def _list_id(self, account_id: str, list_id: str) -> int:
-        return (await self._lists.get(account_id, parse_id(list_id, "contact list"))).id
+        return (await self.lists.get(account_id, parse_id(list_id, "contact list"))).id
 
     async def _numbers(self, account_id: str, path: str, text: str) -> tuple[str, ...]:
         if not text:
             return ()
-        region = (await self._accounts.get(account_id)).account.region
+        region = (await self.accounts.get(account_id)).account.region
         return _number_prefixes(path, text, region)
 
 

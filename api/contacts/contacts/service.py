@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import msgspec
-from msgspec import UnsetType
+from msgspec import Struct, UnsetType
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -23,31 +23,23 @@ from api.db.database import Database
 from wire.errors import BadInput
 
 
-class ContactService:
+class ContactService(Struct, frozen=True):
     """Operations on contacts; a change and its event are one commit."""
 
-    def __init__(
-        self,
-        database: Database,
-        contacts: ContactStore,
-        lists: ListStore,
-        events: ContactEvents,
-        accounts: AccountCache,
-    ) -> None:
-        self._database = database
-        self._contacts = contacts
-        self._lists = lists
-        self._events = events
-        self._accounts = accounts
+    database: Database
+    contacts: ContactStore
+    lists: ListStore
+    events: ContactEvents
+    accounts: AccountCache
 
     async def add(self, account_id: str, body: ContactBody) -> ContactView:
         """Add a contact to a list; raises BadInput."""
         number = await self._number(account_id, body)
         with _unique_number():
-            async with self._database.writing() as connection:
+            async with self.database.writing() as connection:
                 target = await self._target_list(connection, account_id, body)
                 values = _values(body, number, target)
-                contact_id = await self._contacts.add(connection, account_id, target.id, values)
+                contact_id = await self.contacts.add(connection, account_id, target.id, values)
                 await adjust_contact_count(connection, target.id, 1)
                 return await self._publish(connection, account_id, contact_id, "contact-added")
 
@@ -55,14 +47,14 @@ class ContactService:
         """Change a contact; the id of another list moves it there. Raises NotFound or BadInput."""
         number = await self._number(account_id, body)
         with _unique_number():
-            async with self._database.writing() as connection:
+            async with self.database.writing() as connection:
                 old = await self._lock(connection, account_id, contact_id)
                 target = await self._target_list(connection, account_id, body)
                 values = _values(body, number, target)
                 if target.id != old.list_id:
                     values["list_id"] = target.id
                     values.setdefault("fields", _common_fields(old, target))
-                await self._contacts.change(connection, old.id, values)
+                await self.contacts.change(connection, old.id, values)
                 await _count_move(connection, old.list_id, target.id)
                 return await self._publish(connection, account_id, old.id, "contact-changed")
 
@@ -70,24 +62,24 @@ class ContactService:
         self, account_id: str, contact_id: str, body: CallStatusBody
     ) -> ContactView:
         """Set a contact's call status; raises NotFound."""
-        async with self._database.writing() as connection:
+        async with self.database.writing() as connection:
             old = await self._lock(connection, account_id, contact_id)
-            await self._contacts.change(connection, old.id, {"call_status": body.call_status})
-            contact = await self._contacts.read(connection, account_id, old.id)
+            await self.contacts.change(connection, old.id, {"call_status": body.call_status})
+            contact = await self.contacts.read(connection, account_id, old.id)
         return contact_view(_existing(contact))
 
     async def delete(self, account_id: str, contact_id: str, list_id: str) -> ContactView:
         """Delete a contact from its list, and return it as it was; raises NotFound."""
-        async with self._database.writing() as connection:
+        async with self.database.writing() as connection:
             old = await self._lock(connection, account_id, contact_id)
             if old.list_id != parse_id(list_id, "contact list"):
                 raise NotFound("no contact of this id in this list")
-            if await self._contacts.delete(connection, old.id):
+            if await self.contacts.delete(connection, old.id):
                 await adjust_contact_count(connection, old.list_id, -1)
         return contact_view(old)
 
     async def _lock(self, connection: AsyncConnection, account_id: str, contact_id: str) -> Contact:
-        contact = await self._contacts.lock(connection, account_id, parse_id(contact_id, "contact"))
+        contact = await self.contacts.lock(connection, account_id, parse_id(contact_id, "contact"))
         return _existing(contact)
 
     async def _target_list(
@@ -95,12 +87,12 @@ class ContactService:
     ) -> ContactList:
         try:
             list_id = parse_id(body.list_id, "contact list")
-            return await self._lists.read(connection, account_id, list_id)
+            return await self.lists.read(connection, account_id, list_id)
         except NotFound:
             raise BadInput("contactListId", "no contact list of this id") from None
 
     async def _number(self, account_id: str, body: ContactBody) -> str:
-        region = (await self._accounts.get(account_id)).account.region
+        region = (await self.accounts.get(account_id)).account.region
         try:
             return e164(body.phone_number, region)
         except InvalidNumber as error:
@@ -109,8 +101,8 @@ class ContactService:
     async def _publish(
         self, connection: AsyncConnection, account_id: str, contact_id: int, event: Kind
     ) -> ContactView:
-        contact = _existing(await self._contacts.read(connection, account_id, contact_id))
-        await self._events.add(connection, contact, event)
+        contact = _existing(await self.contacts.read(connection, account_id, contact_id))
+        await self.events.add(connection, contact, event)
         return contact_view(contact)
 
 

@@ -3,6 +3,7 @@
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from api.cdrs.views import AgentName
+from api.common.projection import project
 from api.common.timestamps import format_ms
 from api.contacts.contacts.contact import Contact
 
@@ -58,17 +59,12 @@ class ContactPage(Struct, frozen=True, rename="camel"):
 
 
 def contact_view(contact: Contact) -> ContactView:
-    return ContactView(
+    return project(
+        ContactView,
+        contact,
         contact_id=str(contact.id),
         contact_list_id=str(contact.list_id),
-        phone_number=contact.phone_number,
-        f_name=contact.f_name,
-        l_name=contact.l_name,
-        email=contact.email,
-        call_status=contact.call_status,
-        add_to_running_campaign=contact.add_to_running_campaign,
         fields=Raw((contact.fields or "{}").encode()),
-        tags=contact.tags,
         created_time=format_ms(contact.created_ms),
         updated_time=format_ms(contact.updated_ms),
     )

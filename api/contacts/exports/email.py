@@ -8,6 +8,8 @@ from email.utils import formatdate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from msgspec import Struct
+
 from api.common.mail import MailRejected, MailServer, MailUnavailable
 from api.jobs.worker import PermanentFailure, RetryableFailure
 
@@ -15,9 +17,8 @@ MAX_PLAIN_BYTES = 1_000_000  # a larger file is zipped
 FILE_NAME = "contacts.csv"
 
 
-class ExportMailer:
-    def __init__(self, mail: MailServer) -> None:
-        self._mail = mail
+class ExportMailer(Struct, frozen=True):
+    mail: MailServer
 
     async def send(
         self, job_id: str, list_name: str, address: str, content: AsyncIterator[bytes]
@@ -33,7 +34,7 @@ class ExportMailer:
                     await asyncio.to_thread(file.write, body)
             message = await asyncio.to_thread(self._message, job_id, list_name, address, path)
         try:
-            await self._mail.send(message)
+            await self.mail.send(message)
         except MailRejected as error:
             raise PermanentFailure(str(error)) from None
         except MailUnavailable as error:
@@ -42,10 +43,10 @@ class ExportMailer:
     def _message(self, job_id: str, list_name: str, address: str, path: Path) -> EmailMessage:
         name = " ".join(list_name.split())
         message = EmailMessage()
-        message["From"], message["To"] = self._mail.sender, address
+        message["From"], message["To"] = self.mail.sender, address
         message["Subject"] = f"Contacts of {name}"
         message["Date"] = formatdate()
-        message["Message-ID"] = f"<{job_id}@{self._mail.sender.rpartition('@')[2]}>"
+        message["Message-ID"] = f"<{job_id}@{self.mail.sender.rpartition('@')[2]}>"
         message.set_content(f"Attached are the contacts of the list {name}.\n")
         self._attach(message, path)
         return message
@@ -53,7 +54,7 @@ class ExportMailer:
     def _attach(self, message: EmailMessage, path: Path) -> None:
         is_large = path.stat().st_size > MAX_PLAIN_BYTES
         attachment = _zipped(path) if is_large else path
-        if attachment.stat().st_size > self._mail.max_bytes:
+        if attachment.stat().st_size > self.mail.max_bytes:
             raise PermanentFailure("the file is too large for an e-mail: ask for a download")
         kind = ("application", "zip") if is_large else ("text", "csv")
         message.add_attachment(attachment.read_bytes(), *kind, filename=attachment.name)

@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from api.common.csv_injection import encode_escaped_csv
 from api.common.errors import NotFound
-from api.common.mail import MailServer
 from api.contacts.contacts.contact import Contact
 from api.contacts.contacts.store import ContactStore
 from api.contacts.exports.email import ExportMailer
@@ -43,23 +42,16 @@ class DownloadJob(Struct, frozen=True):
     email: str | None = None
 
 
-class ContactExporter:
-    def __init__(
-        self,
-        contacts: ContactStore,
-        lists: ListStore,
-        artifacts: ArtifactStore,
-        mail: MailServer | None,
-    ) -> None:
-        self._contacts = contacts
-        self._lists = lists
-        self._artifacts = artifacts
-        self._mailer = ExportMailer(mail) if mail else None
+class ContactExporter(Struct, frozen=True):
+    contacts: ContactStore
+    lists: ListStore
+    artifacts: ArtifactStore
+    mailer: ExportMailer | None
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Write the rest of a file, then send it; raises PermanentFailure or RetryableFailure."""
         spec = msgspec.convert(job.payload, DownloadJob)
-        await self._artifacts.delete_expired()
+        await self.artifacts.delete_expired()
         total = (await self._list(job, spec)).contacts
         rows = (
             await self._write_csv(job, spec, total, progress)
@@ -68,33 +60,33 @@ class ContactExporter:
         )
         await self._list(job, spec)  # it may have been deleted meanwhile
         if spec.email:
-            if self._mailer is None:
+            if self.mailer is None:
                 raise PermanentFailure("the mail server is no longer configured")
             content = self.content(job.id, spec)
-            await self._mailer.send(job.id, spec.list_name, spec.email, content)
+            await self.mailer.send(job.id, spec.list_name, spec.email, content)
         return {"rows": rows}
 
     async def content(self, job_id: str, spec: DownloadJob) -> AsyncIterator[bytes]:
         """Yield the content of a written file."""
         if spec.format == "csv":
             yield encode_escaped_csv([header_row(spec.fields)])
-        async for body in self._artifacts.bodies(job_id):
+        async for body in self.artifacts.bodies(job_id):
             yield zlib.decompress(body) if spec.format == "csv" else body
 
     async def _write_csv(self, job: Job, spec: DownloadJob, total: int, progress: Progress) -> int:
-        written = await self._artifacts.progress(job.id)
+        written = await self.artifacts.progress(job.id)
         await progress(written.rows, max(total, written.rows))
         while contacts := await self._next(spec, written.after[1] if written.after else 0):
             body = await asyncio.to_thread(_compressed_csv, contacts, spec.fields)
             position = (spec.list_id, contacts[-1].id)
-            written = await self._artifacts.add(job.id, written, len(contacts), position, body)
+            written = await self.artifacts.add(job.id, written, len(contacts), position, body)
             await progress(written.rows, max(total, written.rows))
         return written.rows
 
     async def _write_workbook(
         self, job: Job, spec: DownloadJob, total: int, progress: Progress
     ) -> int:
-        await self._artifacts.clear(job.id)
+        await self.artifacts.clear(job.id)
         rows = after = 0
         with TemporaryDirectory(prefix="switchroom-") as folder:
             path = Path(folder) / "contacts.xlsx"
@@ -111,14 +103,14 @@ class ContactExporter:
         written = ArtifactProgress()
         with path.open("rb") as file:
             while body := await asyncio.to_thread(file.read, CHUNK_BYTES):
-                written = await self._artifacts.add(job_id, written, 0, (0, 0), body)
+                written = await self.artifacts.add(job_id, written, 0, (0, 0), body)
 
     async def _next(self, spec: DownloadJob, after: int) -> list[Contact]:
-        return await self._contacts.after(spec.list_id, after, PART_ROWS)
+        return await self.contacts.after(spec.list_id, after, PART_ROWS)
 
     async def _list(self, job: Job, spec: DownloadJob) -> ContactList:
         try:
-            return await self._lists.get(job.account_id, spec.list_id)
+            return await self.lists.get(job.account_id, spec.list_id)
         except NotFound:
             raise PermanentFailure("the contact list was deleted") from None
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from api.common.clock import Clock
 from api.common.errors import NotFound
+from api.common.projection import project
 from api.contacts.imports import reader_client
 from api.contacts.imports.bulk_upsert import UpsertTarget, upsert_batch
 from api.contacts.imports.file_store import FileStore
@@ -48,20 +49,12 @@ class ImportJob(Struct, frozen=True):
     total: int
 
 
-class Importer:
-    def __init__(
-        self,
-        database: Database,
-        lists: ListStore,
-        files: FileStore,
-        imports: ImportStore,
-        now_ms: Clock,
-    ) -> None:
-        self._database = database
-        self._lists = lists
-        self._files = files
-        self._imports = imports
-        self._now_ms = now_ms
+class Importer(Struct, frozen=True):
+    database: Database
+    lists: ListStore
+    files: FileStore
+    imports: ImportStore
+    now_ms: Clock
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Import the rest of a file; raises PermanentFailure or LeaseLost."""
@@ -84,22 +77,14 @@ class Importer:
 
     async def _import(self, job: Job, spec: ImportJob, progress: Progress) -> int:
         with tempfile.NamedTemporaryFile() as file:
-            if not await self._files.fetch(spec.file_id, cast("BinaryIO", file)):
+            if not await self.files.fetch(spec.file_id, cast("BinaryIO", file)):
                 raise PermanentFailure(LIST_DELETED)
             file.flush()
-            done = await self._imports.rows(job.id)
+            done = await self.imports.rows(job.id)
             if done is None:
                 raise PermanentFailure(SUPERSEDED)
             await progress(done, spec.total)
-            request = ReadRequest(
-                path=file.name,
-                format=spec.format,
-                headers=spec.headers,
-                mappings=spec.mappings,
-                region=spec.region,
-                action=spec.action,
-                skip=done,
-            )
+            request = project(ReadRequest, spec, path=file.name, skip=done)
             async for batch in reader_client.batches(request):
                 await self._write(job, spec, batch, done)
                 done = batch.rows
@@ -107,9 +92,9 @@ class Importer:
         return done
 
     async def _write(self, job: Job, spec: ImportJob, batch: Batch, after: int) -> None:
-        target = UpsertTarget(job.account_id, spec.list_id, spec.action, self._now_ms())
-        async with self._database.writing() as connection:
-            await self._lists.read(connection, job.account_id, spec.list_id)
+        target = UpsertTarget(job.account_id, spec.list_id, spec.action, self.now_ms())
+        async with self.database.writing() as connection:
+            await self.lists.read(connection, job.account_id, spec.list_id)
             added = await upsert_batch(connection, target, batch)
             existing = len(batch.phone_number) - added + batch.duplicates
             is_update = spec.action == "update"
@@ -121,11 +106,11 @@ class Importer:
                 skipped=0 if is_update else existing,
                 rejects=batch.rejects,
             )
-            await self._imports.advance(connection, job.id, progress)
+            await self.imports.advance(connection, job.id, progress)
             await adjust_contact_count(connection, spec.list_id, added)
 
     async def _set_status(self, job: Job, spec: ImportJob, status: Status) -> None:
         with suppress(NotFound):  # the list was deleted meanwhile
-            async with self._database.writing() as connection:
+            async with self.database.writing() as connection:
                 values = {"status": status}
-                await self._lists.change(connection, job.account_id, spec.list_id, values)
+                await self.lists.change(connection, job.account_id, spec.list_id, values)

@@ -5,6 +5,7 @@ from msgspec import Struct
 
 from api.accounts.cache import AccountCache
 from api.common.errors import Conflict
+from api.common.projection import project
 from api.contacts.imports import job, mapping
 from api.contacts.imports.file_store import FileStore, ListFile
 from api.contacts.imports.job import ImportJob
@@ -59,12 +60,11 @@ def _idle_file(contact_list: ContactList, file: ListFile | None) -> ListFile:
 def _job(file: ListFile, region: str | None, action: Action) -> ImportJob:
     if file.mappings is None:
         raise Conflict("map-fields comes first: its columns are not mapped", "not_mapped")
-    return ImportJob(
-        list_id=file.list_id,
+    return project(
+        ImportJob,
+        file,
         file_id=file.id,
         format=file.format,
-        headers=file.headers,
-        mappings=file.mappings,
         region=region,
         action=action,
         total=file.rows,

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from api.common.projection import project
 from api.common.timestamps import format_ms
 from api.contacts.imports.file_store import ListFile
 from api.contacts.imports.reader.messages import Action, Fields, Kind
@@ -90,18 +91,11 @@ class DeletedList(Struct, frozen=True, rename="camel"):
 
 
 def list_view(contact_list: ContactList, file: ListFile | None, latest: Import | None) -> ListView:
-    return ListView(
+    return project(
+        ListView,
+        contact_list,
         contact_list_id=str(contact_list.id),
-        name=contact_list.name,
-        description=contact_list.description,
-        status=contact_list.status,
-        is_default=contact_list.is_default,
-        is_active=contact_list.is_active,
-        assigned_fields=contact_list.assigned_fields,
-        additional_fields=contact_list.additional_fields,
-        tags=contact_list.tags,
-        contacts=contact_list.contacts,
-        file=_file(file) if file else None,
+        file=project(FileView, file, uploaded_time=format_ms(file.uploaded_ms)) if file else None,
         mappings=file.mappings if file else None,
         processing=_processing(latest) if latest else None,
         created_time=format_ms(contact_list.created_ms),
@@ -110,42 +104,16 @@ def list_view(contact_list: ContactList, file: ListFile | None, latest: Import |
 
 
 def preview_view(file: ListFile) -> Preview:
-    return Preview(
-        contact_list_id=str(file.list_id),
-        kind=file.kind,
-        encoding=file.encoding,
-        delimiter=file.delimiter,
-        headers=file.headers,
-        rows=file.sample,
-        mappings=file.mappings,
-    )
-
-
-def _file(file: ListFile) -> FileView:
-    return FileView(
-        name=file.name,
-        bytes=file.bytes,
-        kind=file.kind,
-        encoding=file.encoding,
-        delimiter=file.delimiter,
-        headers=file.headers,
-        uploaded_time=format_ms(file.uploaded_ms),
-    )
+    return project(Preview, file, contact_list_id=str(file.list_id), rows=file.sample)
 
 
 def _processing(latest: Import) -> ProcessingView:
     path = f"/srmain/contacts_list/rejected-rows/{latest.list_id}"
-    return ProcessingView(
-        action=latest.action,
-        state=latest.state,
-        rows=latest.rows,
+    return project(
+        ProcessingView,
+        latest,
         total=latest.rows if latest.state == "done" else latest.total,
-        added=latest.added,
-        updated=latest.updated,
-        skipped=latest.skipped,
-        rejected=latest.rejected,
         rejected_rows_path=path if latest.rejected else None,
         started_time=format_ms(latest.started_ms),
         ended_time=format_ms(latest.ended_ms) if latest.ended_ms else None,
-        error=latest.error,
     )

@@ -34,23 +34,20 @@ class TagReplacement(Struct, frozen=True, rename="camel"):
     contacts: int
 
 
-class TagService:
-    def __init__(
-        self, database: Database, lists: ListStore, tags: TagStore, jobs: JobStore
-    ) -> None:
-        self._database = database
-        self._lists = lists
-        self._tags = tags
-        self._jobs = jobs
+class TagService(Struct, frozen=True):
+    database: Database
+    lists: ListStore
+    tags: TagStore
+    jobs: JobStore
 
     async def change(self, account_id: str, list_id: str, body: ListTagsBody) -> ListTags:
         """Change a list's tags; raises NotFound or BadInput."""
         _check_tags(body)
         checked_id = parse_id(list_id, "contact list")
-        async with self._database.writing() as connection:
-            await self._lists.read(connection, account_id, checked_id)
-            await self._tags.change(connection, checked_id, body.add, body.remove)
-            tags = (await self._lists.read(connection, account_id, checked_id)).tags
+        async with self.database.writing() as connection:
+            await self.lists.read(connection, account_id, checked_id)
+            await self.tags.change(connection, checked_id, body.add, body.remove)
+            tags = (await self.lists.read(connection, account_id, checked_id)).tags
             if len(tags) > MAX_TAGS:
                 raise BadInput("tagsToAdd", f"a list has at most {MAX_TAGS} tags")
         return ListTags(list_id, tags)
@@ -61,12 +58,12 @@ class TagService:
             raise BadInput("removeTag", "removeTag or insertTag must be given")
         if body.remove == body.insert:
             raise BadInput("insertTag", "the same as removeTag")
-        contact_list = await self._lists.get(account_id, parse_id(list_id, "contact list"))
+        contact_list = await self.lists.get(account_id, parse_id(list_id, "contact list"))
         replacement = TagReplacementJob(contact_list.id, body.remove, body.insert)
         if contact_list.contacts > MAX_SYNCHRONOUS:
-            async with self._database.writing() as connection:
+            async with self.database.writing() as connection:
                 payload = msgspec.to_builtins(replacement)
-                await self._jobs.add(connection, KIND, account_id, payload)
+                await self.jobs.add(connection, KIND, account_id, payload)
             return TagReplacement(list_id, "waiting", 0)
         return TagReplacement(list_id, "done", await self._replace(replacement))
 
@@ -79,7 +76,7 @@ class TagService:
         self, replacement: TagReplacementJob, progress: Progress | None = None
     ) -> int:
         done = after = 0
-        while ids := await self._tags.replace_batch(replacement, after):
+        while ids := await self.tags.replace_batch(replacement, after):
             done, after = done + len(ids), ids[-1]
             if progress:
                 await progress(done, None)

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from api.auth.service import Principal
 from api.common.errors import InvalidRequest
+from api.common.projection import project
 from api.engine_client import call_path, id_in_path
 from api.voice.service import VoiceService
 from api.voice.sessions.schemas import (
@@ -29,29 +30,17 @@ class SessionService(Struct, frozen=True):
         if body.target.number is not None:
             permissions = await self.voice.permissions(user)
             permissions.check_party(body.target.number, "target.number")
-        request = control.InitTransfer(
-            transfer_mode=body.transfer_mode,
-            customer_channel_id=body.customer_channel_id,
-            source_channel_id=body.source_channel_id,
-            target=body.target,
-            source_agent_id=body.source_agent_id,
-            moh_audio_url=body.moh_audio_url,
-            account=user.account_id,
-        )
+        request = project(control.InitTransfer, body, account=user.account_id)
         return await self._post(call_id, "/transfers", request)
 
     async def complete_transfer(self, user: Principal, body: TransferCompleteBody) -> bytes:
         """Complete a transfer: the source leaves."""
-        request = control.CompleteTransfer(
-            body.completed_by_agent_id, body.reason, account=user.account_id
-        )
+        request = project(control.CompleteTransfer, body, account=user.account_id)
         return await self._post(body.call_id, f"{_transfer_path(body)}/complete", request)
 
     async def cancel_transfer(self, user: Principal, body: TransferCancelBody) -> bytes:
         """Cancel a transfer: the customer returns to the source."""
-        request = control.CancelTransfer(
-            body.cancelled_by_agent_id, body.reason, account=user.account_id
-        )
+        request = project(control.CancelTransfer, body, account=user.account_id)
         return await self._post(body.call_id, f"{_transfer_path(body)}/cancel", request)
 
     async def show_transfer(self, user: Principal, body: TransferBody) -> bytes:
@@ -64,38 +53,19 @@ class SessionService(Struct, frozen=True):
         if body.target_external_number is not None:
             permissions = await self.voice.permissions(user)
             permissions.check_party(body.target_external_number, "targetExternalNumber")
-        request = control.AddMember(
-            requested_by_agent_id=body.requested_by_agent_id,
-            customer_channel_id=body.customer_channel_id,
-            source_channel_id=body.source_channel_id,
-            source_agent_id=body.source_agent_id,
-            conference_session_id=body.conference_session_id,
-            target_agent_ids=body.target_agent_ids or (),
-            target_agent_names=body.target_agent_names,
-            target_external_number=body.target_external_number,
-            moh_audio_url=body.moh_audio_url,
-            account=user.account_id,
+        target_ids = body.target_agent_ids or ()
+        request = project(
+            control.AddMember, body, target_agent_ids=target_ids, account=user.account_id
         )
         return await self._post(body.call_id, "/conference/members", request)
 
     async def kick(self, user: Principal, body: KickBody) -> bytes:
         """Remove a member."""
-        request = control.KickMember(
-            conference_session_id=body.conference_session_id,
-            requester_agent_id=body.requester_agent_id,
-            target_agent_id=body.target_agent_id,
-            target_channel_id=body.target_channel_id,
-            account=user.account_id,
-        )
+        request = project(control.KickMember, body, account=user.account_id)
         return await self._post(body.call_id, "/conference/kick", request)
 
     async def leave(self, user: Principal, body: LeaveBody) -> bytes:
-        request = control.LeaveConference(
-            conference_session_id=body.conference_session_id,
-            agent_id=body.agent_id,
-            channel_id=body.channel_id,
-            account=user.account_id,
-        )
+        request = project(control.LeaveConference, body, account=user.account_id)
         return await self._post(body.call_id, "/conference/leave", request)
 
     async def members(self, user: Principal, call_id: str) -> bytes:
