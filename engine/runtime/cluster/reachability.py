@@ -41,28 +41,22 @@ class Reachability:
     def reachable(self) -> tuple[str, ...]:
         """The nodes that have replied to every probe for PROVEN_AFTER_S."""
         latest_s = self._monotonic() - PROVEN_AFTER_S
-        return tuple(
-            sorted(
-                name
-                for name, probe in self._probes.items()
-                if probe.all_replied_since_s is not None and probe.all_replied_since_s <= latest_s
+        return self._nodes_where(
+            lambda probe: (
+                probe.all_replied_since_s is not None and probe.all_replied_since_s <= latest_s
             )
         )
 
     @property
     def unreachable(self) -> tuple[str, ...]:
         """The nodes that can't be reached, or have not recovered for long enough."""
-        return tuple(sorted(name for name, probe in self._probes.items() if probe.is_unreachable))
+        return self._nodes_where(lambda probe: probe.is_unreachable)
 
     @property
     def unproven(self) -> tuple[str, ...]:
         """The unreachable nodes, and those whose last probe failed or is the first."""
-        return tuple(
-            sorted(
-                name
-                for name, probe in self._probes.items()
-                if probe.is_unreachable or probe.all_replied_since_s is None
-            )
+        return self._nodes_where(
+            lambda probe: probe.is_unreachable or probe.all_replied_since_s is None
         )
 
     def add_node(self, node: str) -> None:
@@ -83,6 +77,9 @@ class Reachability:
 
     def remove_node(self, node: str) -> None:
         self._probes.pop(node, None)
+
+    def _nodes_where(self, matches: Callable[[NodeProbe], bool]) -> tuple[str, ...]:
+        return tuple(sorted(name for name, probe in self._probes.items() if matches(probe)))
 
 
 def _record_reply(probe: NodeProbe, now_s: float) -> None:
