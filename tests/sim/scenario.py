@@ -11,10 +11,18 @@ from wire.verbs import Action, Verb
 
 FLOWS = 3
 MESSAGES = 0.4  # of the plays, in worlds with voicemail
+PAUSES = 0.15  # of the verbs that a pause precedes, in worlds with pauses
+LOOPS = 0.4  # of the plays that repeat, in the same worlds
 PROMPTS_MS = (200, 500, 1_000, 3_000, 6_000)
 DELAYS_MS = (0, 5, 60, 400, 3_000)
 VERBS = ("play", "say", "gather", "dial", "flow", "hangup")
 WEIGHTS = (4, 2, 6, 6, 1, 0.3)
+
+
+def choose_pauses(seed: int) -> random.Random | None:
+    """Return the chance of pauses and loops; half of the worlds have none."""
+    own_rng = random.Random(f"pause {seed}")
+    return own_rng if own_rng.random() < 0.5 else None
 
 
 class Scenarios:
@@ -26,7 +34,9 @@ class Scenarios:
         *,
         media_faults: bool,
         messages: random.Random | None = None,
+        pauses: random.Random | None = None,
     ) -> None:
+        self._pauses = pauses  # adds pauses and loops; None: never. Other choices do not change
         self._messages = messages  # turns some plays into voicemail; None: never
         self._rng = rng
         self._media_faults = media_faults
@@ -66,6 +76,16 @@ class Scenarios:
 
     def verb(self, depth: int) -> Verb:
         """Return a random verb and its next action."""
+        verb, rng = self._verb(depth), self._pauses
+        if rng is None:
+            return verb
+        if isinstance(verb, verbs.Play) and rng.random() < LOOPS:
+            verb = replace(verb, data=replace(verb.data, loop=rng.choice((2, 3, 21))))
+        if rng.random() < PAUSES:
+            verb = verbs.Pause(verbs.PauseData(rng.choice((0.001, 0.5, 2.0, 10.0))), verb)
+        return verb
+
+    def _verb(self, depth: int) -> Verb:
         rng = self._rng
         after = self.action(depth - 1)
         match rng.choices(VERBS, WEIGHTS):

@@ -53,7 +53,10 @@ class World:
         self.memory = MemoryStore(self.clock.now_ms, retention_s=1e9)
         self._records = self._choose_recorders()
         self.scenarios = Scenarios(
-            rng, media_faults="media" in self.faults.kinds, messages=self._records.messages
+            rng,
+            media_faults="media" in self.faults.kinds,
+            messages=self._records.messages,
+            pauses=choose_pauses(seed),
         )
         self.servers = self._choose_servers()
         self.archive: Archive = {}

@@ -89,3 +89,25 @@ def is_dialled(channel: SimChannel) -> bool:
     """Return whether a channel is a dialled leg, not a call's main leg."""
     is_ours = call_of(channel.id) is not None and channel.snooped is None
     return is_ours and not channel.id.endswith(".l0")
+
+
+RING_AFTER_MS = 100
+ANSWER_AFTER_MS = 4_000
+
+
+class AnsweringPhones(SimPhones):
+    """Parties of scripted worlds, where only the script presses keys and hangs up."""
+
+    def called(self, channel: SimChannel) -> None:
+        """Ring, then answer."""
+        self._after(RING_AFTER_MS, self.pbx.rings, channel)
+        self._after(ANSWER_AFTER_MS, self.pbx.answers, channel)
+
+    def calls(self, channel: SimChannel) -> None:
+        """Wait."""
+
+    def up(self, channel: SimChannel) -> None:
+        """Stay."""
+
+    def hears(self, channel: SimChannel, playback: SimPlayback) -> None:
+        """Listen."""

@@ -22,7 +22,9 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     again = {
         f"{playback} heard twice" for history in histories for playback in _hold_music(history)
     }
-    yield from ((who, message) for who, message in world.pbx.violations if message not in again)
+    yield from (
+        (subject, message) for subject, message in world.pbx.violations if message not in again
+    )
     yield from ((leg, "a party was dialled twice") for leg in world.pbx.called_again)
     if not world.is_at_rest:
         yield "", "never came to rest"

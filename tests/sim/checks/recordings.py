@@ -49,9 +49,11 @@ def _coverage(world: WorldView, history: CallHistory) -> Iterator[str]:
         channel = world.pbx.past.get(leg)
         if channel is None:
             continue
-        lives = [(channel.up_ms or channel.ended_ms or 0, channel.ended_ms or world.clock.at_ms)]
-        wanted = list(intersect(merge(_spans(history, leg, is_paused=False)), lives))
-        silent = list(intersect(merge(_spans(history, leg, is_paused=True)), lives))
+        lifetimes = [
+            (channel.up_ms or channel.ended_ms or 0, channel.ended_ms or world.clock.at_ms)
+        ]
+        wanted = list(intersect(merge(_spans(history, leg, is_paused=False)), lifetimes))
+        silent = list(intersect(merge(_spans(history, leg, is_paused=True)), lifetimes))
         runs, mutes = (
             heard(world, channel, ["recording"]),
             heard(world, channel, ["recording mute"]),

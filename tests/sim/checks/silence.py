@@ -48,9 +48,9 @@ def _alone(
     world: WorldView, history: CallHistory, channel: SimChannel, presence: _Presence
 ) -> Iterator[Interval]:
     waits = intervals_when(history, lambda call: _must_hear(call, channel.id))
-    lives = [(channel.up_ms or 0, channel.ended_ms or 0)]
+    lifetimes = [(channel.up_ms or 0, channel.ended_ms or 0)]
     sounds = heard(world, channel, ("moh", "ring", "play"))
-    return merge(subtract(intersect(waits, lives), [*sounds, *_company(channel, presence)]))
+    return merge(subtract(intersect(waits, lifetimes), [*sounds, *_company(channel, presence)]))
 
 
 def _must_hear(call: Call, leg_id: str) -> bool:
@@ -88,6 +88,6 @@ def _company(channel: SimChannel, presence: _Presence) -> Iterator[Interval]:
         for span in each.spans:
             if span.kind == "bridge" and span.end_ms is not None:
                 others = [
-                    interval for who, interval in presence.bridged[span.what] if who != each.id
+                    interval for name, interval in presence.bridged[span.what] if name != each.id
                 ]
                 yield from intersect([(span.begin_ms, span.end_ms)], others)

@@ -1,4 +1,4 @@
-"""What strikes the store and the PBX nodes of a world."""
+"""Faults of the store and the PBXs of a world."""
 
 from collections.abc import Callable
 
@@ -8,12 +8,12 @@ from tests.sim.cluster.engines import Engines
 from tests.sim.cluster.fault_injector import RETRY_MS, FaultInjector
 
 SILENT_MS = 5_000
-# Of the wall clock of the store's host, by which leases end there; engines count by monotonic ones.
+# Jumps of the store host's wall clock, by which leases end; engines use monotonic clocks.
 JUMPS_MS = (-120_000, -200, 200, 3_000, 3_600_000)
 
 
 class Outages(FaultInjector):
-    """Strikes what all engines need, too."""
+    """Also injects faults of the store and the PBXs."""
 
     def __init__(self, engines: Engines) -> None:
         super().__init__(engines)
@@ -21,7 +21,6 @@ class Outages(FaultInjector):
 
     @property
     def kinds(self) -> dict[str, Callable[[], str | None]]:
-        """What can strike."""
         return {
             **super().kinds,
             "silent": self._fall_silent,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from tests.harness.sim.answering_phones import AnsweringPhones
+from tests.harness.sim.phone import AnsweringPhones
 from tests.harness.sim.redis import TIMEOUT_S
 from tests.harness.sim.store import done
 from tests.harness.sim.webhooks import SimServers
@@ -41,7 +41,7 @@ MENU = verbs.Play(
 
 
 class ClusterScript(Struct, frozen=True):
-    """Several inbound calls a moment apart, and the faults that strike them."""
+    """Several inbound calls a moment apart, and the faults that happen to them."""
 
     steps: tuple[tuple[int, "Step"], ...] = ()  # ms after the start of the world
     kinds: frozenset[str] = frozenset()  # the faults that its steps cause

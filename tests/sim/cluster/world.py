@@ -58,7 +58,10 @@ class ClusterWorld:
         self.memory = SimMemory(self.clock.now_ms, retention_s=1e9)
         has_media_faults = "media" in self.faults.kinds
         self.scenarios = Scenarios(
-            rng, media_faults=has_media_faults, messages=self._records.messages
+            rng,
+            media_faults=has_media_faults,
+            messages=self._records.messages,
+            pauses=choose_pauses(seed),
         )
         self.servers = self._choose_servers()
         pbxs = {name: self._pbx(name) for name in ("pbx1", "pbx2")[: self._choose_pbxs()]}

@@ -12,9 +12,8 @@ from engine.calls.model.call import Call
 from engine.calls.model.requests import ControlRequest
 from engine.runtime.nodes.dtmf_log import DtmfLog
 from engine.runtime.shard.commit_ack import RequestRejected
-from tests.harness.sim.answering_phones import AnsweringPhones
 from tests.harness.sim.clock import EngineClock, SimClock
-from tests.harness.sim.phone import is_dialled
+from tests.harness.sim.phone import AnsweringPhones, is_dialled
 from tests.harness.sim.store import done
 from tests.harness.sim.webhooks import SimServers
 from tests.sim.engine_run import APP, PartOverrides
@@ -126,7 +125,7 @@ Step = Callable[[ScriptedWorld], object]
 
 
 class _ScriptedFaults(Faults):
-    """Causes no faults but the crash that a step asks for."""
+    """Causes no faults but the crash that a step requests."""
 
     def __init__(self, clock: SimClock, rng: random.Random, kinds: frozenset[str]) -> None:
         super().__init__(clock, rng, kinds)

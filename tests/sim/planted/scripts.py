@@ -85,7 +85,7 @@ DIAL = Script(
     ),
 )
 
-# Nobody presses a key, so the gather ends by its timeout.
+# No key is pressed, so the gather ends by its timeout.
 TIMEOUT = Script(_menu(verbs.Hangup()), ((28_000, hang_up(MAIN)),))
 
 # The engine dies before it commits a request for one more leg.
