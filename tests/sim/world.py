@@ -26,7 +26,7 @@ from tests.sim.fault_injector import FaultInjector
 from tests.sim.faults import SLOW_MS, Faults
 from tests.sim.recorders import Recorders
 from tests.sim.requests import RequestChooser
-from tests.sim.scenario import FLOWS, Scenarios
+from tests.sim.scenario import FLOWS, Scenarios, choose_pauses
 from wire.rpc import Originate
 
 EACH_MS = 1_600  # mean interval between calls

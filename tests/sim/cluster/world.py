@@ -33,7 +33,7 @@ from tests.sim.engine_run import MAX_CALL_MS
 from tests.sim.faults import SLOW_MS
 from tests.sim.recorders import Recorders
 from tests.sim.requests import RequestChooser
-from tests.sim.scenario import FLOWS, Scenarios
+from tests.sim.scenario import FLOWS, Scenarios, choose_pauses
 
 CALLS = 100
 EACH_MS = 400  # mean interval between calls
