@@ -20,9 +20,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from api.common.clock import Clock
 from api.common.errors import Conflict, NotFound
-from api.db.database import Database, metadata
+from api.db.database import Store, metadata
 
 accounts = Table(
     "accounts",
@@ -66,40 +65,31 @@ class Account(Struct, frozen=True):
     email: str | None = None
 
 
-class AccountStore:
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-
+class AccountStore(Store):
     async def add(self, account: Account) -> None:
         """Add an account; raises Conflict if its id is taken."""
         row = {**_row(account), "id": account.id, "created_ms": self._now_ms()}
         try:
-            async with self._database.writing() as connection:
-                await connection.execute(insert(accounts).values(row))
+            await self._database.execute(insert(accounts).values(row))
         except IntegrityError:
             raise Conflict(f"there is an account {account.id} already") from None
 
     async def change(self, account: Account) -> None:
         """Update an account's name and limits; raises NotFound."""
         change = update(accounts).where(accounts.c.id == account.id).values(_row(account))
-        async with self._database.writing() as connection:
-            if not (await connection.execute(change)).rowcount:
-                raise NotFound(f"no account {account.id}")
+        if not await self._database.execute(change):
+            raise NotFound(f"no account {account.id}")
 
     async def get(self, account_id: str) -> Account:
         """Return an account; raises NotFound."""
-        async with self._database.reading() as connection:
-            query = select(accounts).where(accounts.c.id == account_id)
-            row = (await connection.execute(query)).mappings().one_or_none()
-        if row is None:
+        rows = await self._database.mappings(select(accounts).where(accounts.c.id == account_id))
+        if not rows:
             raise NotFound(f"no account {account_id}")
-        return _account(dict(row))
+        return _account(dict(rows[0]))
 
     async def all(self) -> list[Account]:
-        async with self._database.reading() as connection:
-            rows = await connection.execute(select(accounts).order_by(accounts.c.id))
-            return [_account(dict(row)) for row in rows.mappings()]
+        rows = await self._database.mappings(select(accounts).order_by(accounts.c.id))
+        return [_account(dict(row)) for row in rows]
 
     async def numbers(self, account_id: str) -> tuple[str, ...]:
         """Return an account's numbers, oldest first."""
@@ -108,17 +98,14 @@ class AccountStore:
             .where(numbers.c.account_id == account_id)
             .order_by(*_OLDEST_FIRST)
         )
-        async with self._database.reading() as connection:
-            return tuple((await connection.execute(query)).scalars())
+        return tuple([number for (number,) in await self._database.rows(query)])
 
     async def all_numbers(self) -> dict[str, list[str]]:
         """Return the numbers of each account, oldest first."""
-        query = select(numbers.c.account_id, numbers.c.number)
+        query = select(numbers.c.account_id, numbers.c.number).order_by(*_OLDEST_FIRST)
         found: dict[str, list[str]] = {}
-        async with self._database.reading() as connection:
-            rows = await connection.execute(query.order_by(*_OLDEST_FIRST))
-            for account_id, number in rows:
-                found.setdefault(account_id, []).append(number)
+        for account_id, number in await self._database.rows(query):
+            found.setdefault(account_id, []).append(number)
         return found
 
     async def add_number(self, account_id: str, number: str) -> None:
@@ -126,8 +113,7 @@ class AccountStore:
         await self.get(account_id)
         row = {"number": number, "account_id": account_id, "created_ms": self._now_ms()}
         try:
-            async with self._database.writing() as connection:
-                await connection.execute(insert(numbers).values(row))
+            await self._database.execute(insert(numbers).values(row))
         except IntegrityError:
             if number not in await self.numbers(account_id):
                 raise Conflict(f"{number} belongs to another account") from None
@@ -137,9 +123,8 @@ class AccountStore:
         removal = delete(numbers).where(
             numbers.c.number == number, numbers.c.account_id == account_id
         )
-        async with self._database.writing() as connection:
-            if not (await connection.execute(removal)).rowcount:
-                raise NotFound(f"{number} is no number of {account_id}")
+        if not await self._database.execute(removal):
+            raise NotFound(f"{number} is no number of {account_id}")
 
 
 def _row(account: Account) -> dict[str, Any]:

@@ -85,28 +85,24 @@ class KeyStore:
             "created_ms": self._now_ms(),
         }
         try:
-            async with self._database.writing() as connection:
-                await connection.execute(insert(keys).values(row))
+            await self._database.execute(insert(keys).values(row))
         except IntegrityError:
             raise Conflict(f"no account {account_id}, or key {key_id} is there already") from None
         return key_id
 
     async def get(self, key_id: str) -> ApiKey | None:
-        async with self._database.reading() as connection:
-            row = (await connection.execute(_query().where(keys.c.id == key_id))).mappings().first()
-        return ApiKey(**row) if row else None
+        rows = await self._database.mappings(_query().where(keys.c.id == key_id))
+        return ApiKey(**rows[0]) if rows else None
 
     async def all(self, account_id: str) -> list[ApiKey]:
         query = _query().where(keys.c.account_id == account_id).order_by(keys.c.created_ms)
-        async with self._database.reading() as connection:
-            return [ApiKey(**row) for row in (await connection.execute(query)).mappings()]
+        return [ApiKey(**row) for row in await self._database.mappings(query)]
 
     async def expire(self, account_id: str, key_id: str, at_ms: int) -> None:
         """Let a key and its tokens expire at a time; raises NotFound."""
         change = update(keys).where(keys.c.id == key_id, keys.c.account_id == account_id)
-        async with self._database.writing() as connection:
-            if not (await connection.execute(change.values(expires_ms=at_ms))).rowcount:
-                raise NotFound(f"no key {key_id} of {account_id}")
+        if not await self._database.execute(change.values(expires_ms=at_ms)):
+            raise NotFound(f"no key {key_id} of {account_id}")
 
 
 def _query() -> Any:

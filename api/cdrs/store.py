@@ -1,7 +1,5 @@
 """Reads call records: pages, single records, timelines, clients, totals of agents."""
 
-from typing import Any
-
 import sqlalchemy as sa
 from msgspec import Struct
 
@@ -63,8 +61,9 @@ class CdrStore(Struct, frozen=True):
 
     async def newest_id(self) -> int:
         """Return the id of the record that was written last."""
-        ((newest,),) = await self._read(sa.select(sa.func.coalesce(sa.func.max(cdrs.c.id), 0)))
-        return int(newest)
+        return int(
+            await self.database.scalar(sa.select(sa.func.coalesce(sa.func.max(cdrs.c.id), 0)))
+        )
 
     async def timeline(self, account_id: str, req_id: str) -> list[bytes]:
         """Read the events of a call, in order; each is JSON."""
@@ -78,7 +77,7 @@ class CdrStore(Struct, frozen=True):
             .order_by(events.c.call_id, events.c.sequence_number)
         )
         found: dict[str, list[bytes]] = {}
-        for call_id, body in await self._read(query):
+        for call_id, body in await self.database.rows(query):
             found.setdefault(call_id, []).append(body)
         return found
 
@@ -93,7 +92,7 @@ class CdrStore(Struct, frozen=True):
             .order_by(clients.c.client_id)
             .limit(limit)
         )
-        return [client_id for (client_id,) in await self._read(query)]
+        return [client_id for (client_id,) in await self.database.rows(query)]
 
     async def agent_totals(
         self, account_id: str, agent_id: str, start_ms: int, end_ms: int
@@ -115,14 +114,10 @@ class CdrStore(Struct, frozen=True):
             )
             .group_by(agents.c.direction, agents.c.is_answered)
         )
-        return [AgentTotals(*row) for row in await self._read(query)]
+        return [AgentTotals(*row) for row in await self.database.rows(query)]
 
     async def set_dispositions(
         self, account_id: str, req_id: str, columns: DispositionLevels
     ) -> None:
         async with self.database.writing() as connection:
             await set_dispositions(connection, account_id, req_id, columns)
-
-    async def _read(self, query: sa.Select[Any]) -> Any:
-        async with self.database.reading() as connection:
-            return (await connection.execute(query)).all()

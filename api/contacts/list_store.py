@@ -11,11 +11,10 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import accounts
-from api.common.clock import Clock
 from api.common.errors import NotFound
 from api.contacts.search_keys import normalize
 from api.contacts.tables import list_tags, lists
-from api.db.database import Database
+from api.db.database import Store
 
 Status = Literal["CREATED", "UPLOADED", "MAPPING_DONE", "PROCESSING", "COMPLETED", "FAILED"]
 _COLUMNS = [column for column in lists.c if column.name not in ("name_key", "is_deleted")]
@@ -45,11 +44,7 @@ class ListFilters(Struct, frozen=True):
     tags: tuple[str, ...] = ()
 
 
-class ListStore:
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-
+class ListStore(Store):
     async def get(self, account_id: str, list_id: int) -> ContactList:
         """Return a list; raises NotFound."""
         async with self._database.reading() as connection:

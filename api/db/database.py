@@ -6,18 +6,19 @@ have read before, one could never continue
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, MetaData, event
+from sqlalchemy import Connection, Executable, MetaData, RowMapping, Select, event, func
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from api.common.clock import Clock
 from api.common.errors import ServiceUnavailable
 
 log = structlog.get_logger()
@@ -55,6 +56,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.is_sqlite = url.startswith("sqlite")
+        self.insert: Callable[..., Any] = INSERTS["sqlite" if self.is_sqlite else "postgresql"]
         self._path = Path(url.partition(":///")[2]) if self.is_sqlite else None
         self._writer = asyncio.Lock()  # SQLite itself waits by sleeping
         self._engine = _engine(url, self.is_sqlite)
@@ -87,9 +89,46 @@ class Database:
             async with connection.begin():
                 yield connection
 
+    async def rows(self, query: Executable) -> Sequence[Any]:
+        """Return all rows of a query, as tuples."""
+        async with self.reading() as connection:
+            return (await connection.execute(query)).all()
+
+    async def mappings(self, query: Executable) -> Sequence[RowMapping]:
+        """Return all rows of a query, by the names of their columns."""
+        async with self.reading() as connection:
+            return (await connection.execute(query)).mappings().all()
+
+    async def scalar(self, query: Executable) -> Any:
+        """Return the only value of a query; None if it has no row."""
+        async with self.reading() as connection:
+            return (await connection.execute(query)).scalar_one_or_none()
+
+    async def page(
+        self, query: Select[Any], limit: int, offset: int
+    ) -> tuple[Sequence[RowMapping], int]:
+        """Return a page of a query's rows, and the number of all its rows."""
+        count = query.with_only_columns(func.count(), maintain_column_froms=True).order_by(None)
+        async with self.reading() as connection:
+            rows = (await connection.execute(query.limit(limit).offset(offset))).mappings().all()
+            return rows, int((await connection.execute(count)).scalar_one())
+
+    async def execute(self, statement: Executable) -> int:
+        """Run a statement in a transaction of its own; return how many rows it changed."""
+        async with self.writing() as connection:
+            return (await connection.execute(statement)).rowcount
+
     async def close(self) -> None:
         await self._reader.dispose()
         await self._engine.dispose()
+
+
+class Store:
+    """Base of the stores: tables of a database, whose rows have times."""
+
+    def __init__(self, database: Database, now_ms: Clock) -> None:
+        self._database = database
+        self._now_ms = now_ms
 
 
 def _engine(url: str, is_sqlite: bool, **more: Any) -> AsyncEngine:

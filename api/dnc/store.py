@@ -5,11 +5,9 @@ from typing import Any
 
 from msgspec import Struct
 from sqlalchemy import case, exists, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.common.clock import Clock
-from api.db.database import Database
+from api.db.database import Store
 from api.dnc.tables import entries, lists
 
 
@@ -28,12 +26,7 @@ class ListVersions(Struct, frozen=True):
     version: int = 0
 
 
-class DncStore:
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-        self._insert: Any = sqlite.insert if database.is_sqlite else postgresql.insert
-
+class DncStore(Store):
     async def put(
         self, account_id: str, numbers: Iterable[str], provider: str, *, is_active: bool = True
     ) -> None:
@@ -70,15 +63,13 @@ class DncStore:
 
     async def all_versions(self) -> dict[str, ListVersions]:
         """Return the versions of each account's list; accounts without one are absent."""
-        async with self._database.reading() as connection:
-            rows = await connection.execute(select(lists))
-            return {each.account_id: ListVersions(each.since, each.version) for each in rows}
+        rows = await self._database.rows(select(lists))
+        return {each.account_id: ListVersions(each.since, each.version) for each in rows}
 
     async def versions(self, account_id: str) -> ListVersions:
         query = select(lists.c.since, lists.c.version).where(lists.c.account_id == account_id)
-        async with self._database.reading() as connection:
-            row = (await connection.execute(query)).first()
-        return ListVersions(*row) if row else ListVersions()
+        rows = await self._database.rows(query)
+        return ListVersions(*rows[0]) if rows else ListVersions()
 
     async def changes(
         self, account_id: str, after: int, until: int, limit: int
@@ -102,11 +93,10 @@ class DncStore:
         )
         if not after:
             query = query.where(entries.c.is_active)
-        async with self._database.reading() as connection:
-            return [Change(*row) for row in await connection.execute(query)]
+        return [Change(*row) for row in await self._database.rows(query)]
 
     def _upsert(self) -> Any:
-        added = self._insert(entries)
+        added = self._database.insert(entries)
         names = ("is_active", "version", "changed_ms")
         return added.on_conflict_do_update(
             index_elements=["account_id", "number", "provider"],
@@ -121,7 +111,7 @@ class DncStore:
         """
         following, now_ms = lists.c.version + by, self._now_ms()
         row = {"account_id": account_id, "since": now_ms - by, "version": now_ms}
-        added = self._insert(lists).values(row)
+        added = self._database.insert(lists).values(row)
         version = case((following > now_ms, following), else_=now_ms)
         upsert = added.on_conflict_do_update(
             index_elements=["account_id"], set_={"version": version}

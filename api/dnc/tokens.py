@@ -12,9 +12,8 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from api.accounts.store import accounts
-from api.common.clock import Clock
 from api.common.errors import NotFound
-from api.db.database import Database
+from api.db.database import Store
 from api.dnc.tables import tokens
 
 
@@ -25,12 +24,8 @@ class DncToken(Struct, frozen=True):
     created_ms: int
 
 
-class DncTokenStore:
+class DncTokenStore(Store):
     """Stores the hashes of tokens."""
-
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
 
     async def add(self, account_id: str) -> str:
         """Create and return a token for an account; only its hash is stored."""
@@ -43,8 +38,7 @@ class DncTokenStore:
             "created_ms": self._now_ms(),
         }
         try:
-            async with self._database.writing() as connection:
-                await connection.execute(insert(tokens).values(row))
+            await self._database.execute(insert(tokens).values(row))
         except IntegrityError:
             raise NotFound(f"no account {account_id}") from None
         return token
@@ -56,23 +50,20 @@ class DncTokenStore:
             .join(accounts)
             .where(tokens.c.token_hash == _hash(token), accounts.c.is_active)
         )
-        async with self._database.reading() as connection:
-            account_id: str | None = (await connection.execute(query)).scalar_one_or_none()
+        account_id: str | None = await self._database.scalar(query)
         return account_id
 
     async def all(self, account_id: str) -> list[DncToken]:
         """Return an account's tokens, oldest first."""
         query = select(tokens.c.id, tokens.c.created_ms).where(tokens.c.account_id == account_id)
-        async with self._database.reading() as connection:
-            rows = await connection.execute(query.order_by(tokens.c.created_ms))
-            return [DncToken(*row) for row in rows]
+        rows = await self._database.rows(query.order_by(tokens.c.created_ms))
+        return [DncToken(*row) for row in rows]
 
     async def revoke(self, account_id: str, token_id: str) -> None:
         """Delete a token; raises NotFound."""
         removal = delete(tokens).where(tokens.c.id == token_id, tokens.c.account_id == account_id)
-        async with self._database.writing() as connection:
-            if not (await connection.execute(removal)).rowcount:
-                raise NotFound(f"no do-not-call token {token_id} of {account_id}")
+        if not await self._database.execute(removal):
+            raise NotFound(f"no do-not-call token {token_id} of {account_id}")
 
 
 def _hash(token: str) -> str:

@@ -28,7 +28,6 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 from api.common.clock import Clock
 from api.common.errors import Conflict
@@ -96,7 +95,6 @@ class Idempotency:
         self._database = database
         self._now_ms = now_ms
         self._renew_interval_s = renew_interval_s
-        self._insert = sqlite.insert if database.is_sqlite else postgresql.insert
 
     async def once(self, request: IdempotentRequest, operation: Operation) -> bytes:
         """Run an operation, or return its stored response; raises Conflict while it runs."""
@@ -114,9 +112,8 @@ class Idempotency:
         return response
 
     async def delete_expired(self) -> None:
-        async with self._database.writing() as connection:
-            is_old = responses.c.since_ms <= self._now_ms() - RETENTION_MS
-            await connection.execute(delete(responses).where(is_old))
+        is_old = responses.c.since_ms <= self._now_ms() - RETENTION_MS
+        await self._database.execute(delete(responses).where(is_old))
 
     @asynccontextmanager
     async def _renewed(self, claim: Claim) -> AsyncIterator[None]:
@@ -149,7 +146,7 @@ class Idempotency:
             "response": None,
             "since_ms": now_ms,
         }
-        added = self._insert(responses).values(row).on_conflict_do_nothing()
+        added = self._database.insert(responses).values(row).on_conflict_do_nothing()
         is_expired = responses.c.since_ms <= now_ms - RETENTION_MS
         is_abandoned = and_(
             responses.c.response.is_(None),
@@ -166,8 +163,7 @@ class Idempotency:
 
     async def _stored_response(self, request: IdempotentRequest) -> bytes:
         query = select(responses.c.digest, responses.c.response).where(_is(request))
-        async with self._database.reading() as connection:
-            digest, response = (await connection.execute(query)).first() or (None, None)
+        digest, response = next(iter(await self._database.rows(query)), (None, None))
         if digest not in {None, request.digest}:
             raise BadInput(HEADER, "was used for another request", "idempotency_key_reused")
         if response is None:
@@ -176,8 +172,7 @@ class Idempotency:
 
     async def _update_claim(self, claim: Claim, change: Update | Delete) -> bool:
         ours = and_(_is(claim.request), responses.c.since_ms.in_(claim.renewed_ms))
-        async with self._database.writing() as connection:
-            return bool((await connection.execute(change.where(ours))).rowcount)
+        return bool(await self._database.execute(change.where(ours)))
 
 
 def _is(request: IdempotentRequest) -> ColumnElement[bool]:

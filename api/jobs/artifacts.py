@@ -9,9 +9,8 @@ from collections.abc import AsyncIterator
 import sqlalchemy as sa
 from msgspec import Struct
 
-from api.common.clock import Clock
 from api.db.columns import Key, Millis
-from api.db.database import INSERTS, Database, metadata
+from api.db.database import Store, metadata
 from api.jobs.store import LeaseLost
 from api.jobs.tables import jobs
 
@@ -43,11 +42,7 @@ class ArtifactProgress(Struct, frozen=True):
     after: RowKey | None = None
 
 
-class ArtifactStore:
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-
+class ArtifactStore(Store):
     async def progress(self, job_id: str) -> ArtifactProgress:
         is_its = job_parts.c.job_id == job_id
         total = sa.select(sa.func.coalesce(sa.func.sum(job_parts.c.rows), 0)).where(is_its)
@@ -80,17 +75,14 @@ class ArtifactStore:
             "made_ms": self._now_ms(),
             "body": body,
         }
-        async with self._database.writing() as connection:
-            insert = INSERTS[connection.dialect.name](job_parts)
-            added = await connection.execute(insert.on_conflict_do_nothing().values(row))
-        if not added.rowcount:
+        insert = self._database.insert(job_parts).on_conflict_do_nothing()
+        if not await self._database.execute(insert.values(row)):
             raise LeaseLost(job_id)
         return ArtifactProgress(progress.parts + 1, progress.rows + rows, after)
 
     async def clear(self, job_id: str) -> None:
         """Delete the parts of a job that cannot continue in the middle."""
-        async with self._database.writing() as connection:
-            await connection.execute(sa.delete(job_parts).where(job_parts.c.job_id == job_id))
+        await self._database.execute(sa.delete(job_parts).where(job_parts.c.job_id == job_id))
 
     async def bodies(self, job_id: str) -> AsyncIterator[bytes]:
         """Yield the parts in order; raises ArtifactDeleted if they are deleted meanwhile."""
@@ -98,8 +90,7 @@ class ArtifactStore:
             query = sa.select(job_parts.c.body).where(
                 job_parts.c.job_id == job_id, job_parts.c.part == part
             )
-            async with self._database.reading() as connection:
-                body = (await connection.execute(query)).scalar_one_or_none()
+            body = await self._database.scalar(query)
             if body is None:
                 raise ArtifactDeleted(job_id)
             yield body
@@ -109,6 +100,5 @@ class ArtifactStore:
         return self._now_ms() - RETENTION_MS
 
     async def delete_expired(self) -> None:
-        old = sa.delete(job_parts).where(job_parts.c.made_ms < self.retained_since_ms())
-        async with self._database.writing() as connection:
-            await connection.execute(old)
+        is_old = job_parts.c.made_ms < self.retained_since_ms()
+        await self._database.execute(sa.delete(job_parts).where(is_old))

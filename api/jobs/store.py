@@ -8,7 +8,7 @@ import uuid
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, and_, func, insert, select, update
+from sqlalchemy import ColumnElement, and_, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.clock import Clock
@@ -89,9 +89,8 @@ class JobStore:
         query = select(jobs).where(
             jobs.c.id == job_id, jobs.c.account_id == account_id, jobs.c.kind == kind
         )
-        async with self._database.reading() as connection:
-            row = (await connection.execute(query)).mappings().first()
-        return Job(**row) if row else None
+        rows = await self._database.mappings(query)
+        return Job(**rows[0]) if rows else None
 
     async def page(
         self, account_id: str, kind: str, since_ms: int, limit: int, offset: int
@@ -100,11 +99,9 @@ class JobStore:
         wanted = and_(
             jobs.c.account_id == account_id, jobs.c.kind == kind, jobs.c.created_ms >= since_ms
         )
-        page = select(jobs).where(wanted).order_by(jobs.c.created_ms.desc(), jobs.c.id)
-        async with self._database.reading() as connection:
-            rows = (await connection.execute(page.limit(limit).offset(offset))).mappings().all()
-            total = await connection.execute(select(func.count()).select_from(jobs).where(wanted))
-        return [Job(**row) for row in rows], int(total.scalar_one())
+        query = select(jobs).where(wanted).order_by(jobs.c.created_ms.desc(), jobs.c.id)
+        rows, total = await self._database.page(query, limit, offset)
+        return [Job(**row) for row in rows], total
 
     async def claim(self, owner: str, kinds: list[str]) -> Job | None:
         """Claim the next job in turn, or one whose lease has expired."""
@@ -157,9 +154,8 @@ class JobStore:
 
     async def _change(self, job: Job, values: dict[str, Any]) -> None:
         change = update(jobs).where(_held(job)).values(values)
-        async with self._database.writing() as connection:
-            if not (await connection.execute(change)).rowcount:
-                raise LeaseLost(job.id)
+        if not await self._database.execute(change):
+            raise LeaseLost(job.id)
 
 
 def _held(job: Job) -> ColumnElement[bool]:

@@ -8,9 +8,8 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
 
-from api.common.clock import Clock
 from api.common.errors import NotFound
-from api.db.database import Database, metadata
+from api.db.database import Store, metadata
 from api.http.paging import Page
 from wire.errors import BadInput
 
@@ -49,11 +48,7 @@ class Number(Struct, frozen=True):
     updated_ms: int
 
 
-class NumberStore:
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-
+class NumberStore(Store):
     async def add(self, account_id: str, columns: Mapping[str, Any]) -> Number:
         """Store a number; raises BadInput if the account has it already."""
         now_ms = self._now_ms()
@@ -64,19 +59,13 @@ class NumberStore:
 
     async def page(self, account_id: str, page: Page) -> tuple[list[Number], int]:
         """Return a page, newest first, and the total."""
-        in_account = numbers.c.account_id == account_id
         query = (
             sa.select(numbers)
-            .where(in_account)
+            .where(numbers.c.account_id == account_id)
             .order_by(numbers.c.created_ms.desc(), numbers.c.id.desc())
-            .limit(page.limit)
-            .offset(page.offset)
         )
-        count = sa.select(sa.func.count()).select_from(numbers).where(in_account)
-        async with self._database.reading() as connection:
-            rows = (await connection.execute(query)).mappings().all()
-            total = (await connection.execute(count)).scalar_one()
-        return [Number(**row) for row in rows], int(total)
+        rows, total = await self._database.page(query, page.limit, page.offset)
+        return [Number(**row) for row in rows], total
 
     async def get(self, account_id: str, number_id: str) -> Number:
         """Return a number; raises NotFound."""
@@ -100,17 +89,14 @@ class NumberStore:
             raise NotFound(NOT_FOUND)
 
     async def _one(self, condition: sa.ColumnElement[bool]) -> Number:
-        async with self._database.reading() as connection:
-            query = sa.select(numbers).where(condition)
-            row = (await connection.execute(query)).mappings().one_or_none()
-        if row is None:
+        rows = await self._database.mappings(sa.select(numbers).where(condition))
+        if not rows:
             raise NotFound(NOT_FOUND)
-        return Number(**row)
+        return Number(**rows[0])
 
     async def _execute(self, statement: sa.Insert | sa.Update | sa.Delete) -> int:
         try:
-            async with self._database.writing() as connection:
-                return (await connection.execute(statement)).rowcount
+            return await self._database.execute(statement)
         except IntegrityError:
             text = "there is a number record of this platform id already"
             raise BadInput("phoneNumberId", text, "taken") from None

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from msgspec import Struct
 
-from api.common.clock import Clock
-from api.db.database import Database
+from api.db.database import Store
 from api.templates.tables import templates
 
 
@@ -45,16 +44,11 @@ class StatusUpdate(Struct, frozen=True):
     at_s: int
 
 
-class StatusStore:
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-
+class StatusStore(Store):
     async def local_templates(self, account_id: str) -> list[LocalTemplate]:
         columns = (templates.c[name] for name in LocalTemplate.__struct_fields__)
         query = sa.select(*columns).where(templates.c.account_id == account_id)
-        async with self._database.reading() as connection:
-            return [LocalTemplate(*row) for row in (await connection.execute(query)).all()]
+        return [LocalTemplate(*row) for row in await self._database.rows(query)]
 
     async def apply_statuses(self, statuses: Sequence[Status], requested_ms: int) -> int:
         """Apply statuses, except to templates updated since the request; return how many."""

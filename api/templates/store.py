@@ -8,9 +8,8 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
 
-from api.common.clock import Clock
 from api.common.errors import NotFound
-from api.db.database import Database
+from api.db.database import Store
 from api.http.paging import Page
 from api.templates.tables import templates
 from wire.errors import BadInput
@@ -48,11 +47,7 @@ class TemplateFilters(Struct, frozen=True):
     phone_number_id: str = ""
 
 
-class TemplateStore:
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-
+class TemplateStore(Store):
     async def begin(self, account_id: str, columns: Mapping[str, Any]) -> tuple[Template, bool]:
         """Store a template before it is created on the platform; return whether this is a retry.
 
@@ -72,20 +67,18 @@ class TemplateStore:
             "status_s": 0,
         }
         try:
-            async with self._database.writing() as connection:
-                await connection.execute(sa.insert(templates).values(row))
+            await self._database.execute(sa.insert(templates).values(row))
         except IntegrityError:
             return await self._retry(account_id, columns), True
         return Template(**row), False
 
     async def get(self, account_id: str, template_id: str) -> Template:
         """Return a template; raises NotFound."""
-        async with self._database.reading() as connection:
-            query = sa.select(templates).where(_is(account_id, template_id))
-            row = (await connection.execute(query)).mappings().one_or_none()
-        if row is None:
+        query = sa.select(templates).where(_is(account_id, template_id))
+        rows = await self._database.mappings(query)
+        if not rows:
             raise NotFound(NOT_FOUND)
-        return Template(**row)
+        return Template(**rows[0])
 
     async def page(
         self, account_id: str, filters: TemplateFilters, page: Page
@@ -96,14 +89,9 @@ class TemplateStore:
             sa.select(templates)
             .where(condition)
             .order_by(templates.c.created_ms.desc(), templates.c.id.desc())
-            .limit(page.limit)
-            .offset(page.offset)
         )
-        count = sa.select(sa.func.count()).select_from(templates).where(condition)
-        async with self._database.reading() as connection:
-            rows = (await connection.execute(query)).mappings().all()
-            total = (await connection.execute(count)).scalar_one()
-        return [Template(**row) for row in rows], int(total)
+        rows, total = await self._database.page(query, page.limit, page.offset)
+        return [Template(**row) for row in rows], total
 
     async def change(
         self, account_id: str, template_id: str, columns: Mapping[str, Any]
@@ -120,9 +108,8 @@ class TemplateStore:
     async def delete(self, account_id: str, template_id: str) -> None:
         """Delete a template; raises NotFound."""
         removal = sa.delete(templates).where(_is(account_id, template_id))
-        async with self._database.writing() as connection:
-            if not (await connection.execute(removal)).rowcount:
-                raise NotFound(NOT_FOUND)
+        if not await self._database.execute(removal):
+            raise NotFound(NOT_FOUND)
 
     async def _retry(self, account_id: str, columns: Mapping[str, Any]) -> Template:
         now_ms = self._now_ms()

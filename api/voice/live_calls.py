@@ -8,9 +8,8 @@ pending requests are stored and added: the count may be too high for a moment, n
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.common.clock import Clock
 from api.db.columns import Key, Millis
-from api.db.database import INSERTS, Database, metadata
+from api.db.database import INSERTS, Store, metadata
 
 COUNT_TTL_MS = 1_000
 PENDING_TTL_MS = 30_000  # longer than the timeout of requests to engines
@@ -31,12 +30,8 @@ pending_calls = sa.Table(
 )
 
 
-class LiveCalls:
+class LiveCalls(Store):
     """Counts the live calls of all processes."""
-
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
 
     async def reserve(self, account_id: str, max_calls: int) -> int | None:
         """Count a call that is being requested; return the reservation to release.
@@ -61,15 +56,13 @@ class LiveCalls:
 
     async def release(self, reservation: int) -> None:
         """Delete a reservation: an engine has responded, and lists the call if it exists."""
-        async with self._database.writing() as connection:
-            ours = pending_calls.c.id == reservation
-            await connection.execute(sa.delete(pending_calls).where(ours))
+        ours = pending_calls.c.id == reservation
+        await self._database.execute(sa.delete(pending_calls).where(ours))
 
     async def is_current(self, account_id: str) -> bool:
         """Return whether the count was replaced within the last second."""
         query = sa.select(counts.c.until_ms).where(counts.c.account_id == account_id)
-        async with self._database.reading() as connection:
-            until_ms = (await connection.execute(query)).scalar_one_or_none()
+        until_ms = await self._database.scalar(query)
         return until_ms is not None and until_ms > self._now_ms()
 
     async def pending(self, account_id: str) -> int:
@@ -80,8 +73,7 @@ class LiveCalls:
         query = sa.select(sa.func.count()).where(
             pending_calls.c.account_id == account_id, pending_calls.c.until_ms > self._now_ms()
         )
-        async with self._database.reading() as connection:
-            return int((await connection.execute(query)).scalar_one())
+        return int(await self._database.scalar(query))
 
     async def set_count(self, account_id: str, live: int) -> None:
         """Replace an outdated count; a current one stays, as calls are being admitted with it."""

@@ -5,10 +5,8 @@ even rate; it may come early by up to a second's worth of calls.
 """
 
 from sqlalchemy import BigInteger, Column, ForeignKey, String, Table, case, update
-from sqlalchemy.dialects import postgresql, sqlite
 
-from api.common.clock import Clock
-from api.db.database import Database, metadata
+from api.db.database import Store, metadata
 
 paces = Table(
     "call_paces",
@@ -19,13 +17,8 @@ paces = Table(
 SECOND_US = 1_000_000
 
 
-class RateLimits:
+class RateLimits(Store):
     """Limits the calls per second of all processes together."""
-
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-        self._insert = sqlite.insert if database.is_sqlite else postgresql.insert
 
     async def take(self, account_id: str, per_s: float) -> bool:
         """Count a call; False if the rate is exceeded."""
@@ -40,5 +33,7 @@ class RateLimits:
             .values(next_us=next_us + interval_us)
         )
         async with self._database.writing() as connection:
-            await connection.execute(self._insert(paces).values(row).on_conflict_do_nothing())
+            await connection.execute(
+                self._database.insert(paces).values(row).on_conflict_do_nothing()
+            )
             return bool((await connection.execute(advance)).rowcount)

@@ -11,12 +11,11 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import accounts
-from api.common.clock import Clock
 from api.common.timestamps import format_ms
 from api.contacts.contacts.contact import Contact
 from api.contacts.tables import contacts, lists
 from api.db.columns import Key, Millis, Text
-from api.db.database import Database, metadata
+from api.db.database import Store, metadata
 
 RETENTION_MS = 7 * 86_400_000
 Kind = Literal["contact-added", "contact-changed"]
@@ -57,11 +56,7 @@ class EventPage(Struct, frozen=True, rename="camel"):
     next: str
 
 
-class ContactEvents:
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-
+class ContactEvents(Store):
     async def add(self, connection: AsyncConnection, contact: Contact, event: Kind) -> None:
         """Add an event within the transaction that changes a contact, if campaigns are to call it.
 
@@ -102,8 +97,7 @@ class ContactEvents:
             .order_by(events.c.id)
             .limit(limit)
         )
-        async with self._database.reading() as connection:
-            rows = (await connection.execute(query)).all()
+        rows = await self._database.rows(query)
         return EventPage(tuple(map(_view, rows)), str(rows[-1][0] if rows else after))
 
 

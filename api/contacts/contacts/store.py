@@ -6,21 +6,16 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.common.clock import Clock
 from api.contacts.contacts.contact import COLUMNS, Contact, with_tags
 from api.contacts.list_store import visible_lists
 from api.contacts.search_keys import normalize
 from api.contacts.tables import contact_tags, contacts, lists
-from api.db.database import Database
+from api.db.database import Store
 
 KEY_COLUMNS = {"f_name": "f_name_key", "l_name": "l_name_key", "email": "email_key"}
 
 
-class ContactStore:
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-
+class ContactStore(Store):
     async def get(self, account_id: str, contact_id: int) -> Contact | None:
         async with self._database.reading() as connection:
             return await self.read(connection, account_id, contact_id)

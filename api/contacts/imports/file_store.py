@@ -12,10 +12,9 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.common.clock import Clock
 from api.contacts.imports.reader.messages import Fields, FileFormat, FileSummary, Kind
 from api.contacts.tables import file_parts, files
-from api.db.database import Database
+from api.db.database import Store
 
 PART_BYTES = 1 << 20
 COMPRESSION_LEVEL = 1
@@ -46,11 +45,7 @@ class ListFile(Struct, frozen=True):
 _COLUMNS = [files.c[name] for name in ListFile.__struct_fields__]
 
 
-class FileStore:
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-
+class FileStore(Store):
     async def store(self, account_id: str, name: str, summary: FileSummary, file: BinaryIO) -> int:
         """Store a file without a list, and return its id."""
         row = {
@@ -112,8 +107,7 @@ class FileStore:
         query = sa.select(file_parts.c.body).where(
             file_parts.c.file_id == file_id, file_parts.c.part == part
         )
-        async with self._database.reading() as connection:
-            body: bytes | None = (await connection.execute(query)).scalar_one_or_none()
+        body: bytes | None = await self._database.scalar(query)
         return body
 
     async def _store_parts(self, file_id: int, file: BinaryIO) -> None:

@@ -6,11 +6,10 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.common.clock import Clock
 from api.common.errors import Conflict
 from api.contacts.imports.reader.messages import Action, RejectedRow
 from api.contacts.tables import imports, rejects
-from api.db.database import Database
+from api.db.database import Store
 from api.jobs.store import LeaseLost
 from api.jobs.tables import State, jobs
 
@@ -49,11 +48,7 @@ class ImportProgress(Struct, frozen=True):
 _JOB_COLUMNS = (jobs.c.total, jobs.c.state, jobs.c.error, jobs.c.ended_ms)
 
 
-class ImportStore:
-    def __init__(self, database: Database, now_ms: Clock) -> None:
-        self._database = database
-        self._now_ms = now_ms
-
+class ImportStore(Store):
     async def add(
         self, connection: AsyncConnection, job_id: str, list_id: int, action: Action
     ) -> None:
@@ -70,8 +65,7 @@ class ImportStore:
     async def rows(self, job_id: str) -> int | None:
         """Return how many of the file's rows are imported; None if the import is deleted."""
         query = sa.select(imports.c.rows).where(imports.c.job_id == job_id)
-        async with self._database.reading() as connection:
-            rows: int | None = (await connection.execute(query)).scalar_one_or_none()
+        rows: int | None = await self._database.scalar(query)
         return rows
 
     async def advance(
@@ -119,8 +113,7 @@ class ImportStore:
                 .order_by(rejects.c.line)
                 .limit(PAGE_ROWS)
             )
-            async with self._database.reading() as connection:
-                page = [RejectedRow(*row) for row in await connection.execute(query)]
+            page = [RejectedRow(*row) for row in await self._database.rows(query)]
             if not page and await self.rows(job_id) is None:
                 raise Conflict("its file is being processed again, or replaced", "processing")
             if not page:
