@@ -69,9 +69,9 @@ class FakeEngine(WebServer):
         if self.problem is not None:
             return _json(self.problem, self.problem.status)
         path = request.match_info["path"]
-        return _json(self._audited(path) or self._told(request.method, path))
+        return _json(self._audited(path) or self._value(request.method, path))
 
-    def _told(self, method: str, path: str) -> object:  # noqa: C901 - a table
+    def _value(self, method: str, path: str) -> object:  # noqa: C901 - a table
         call = self.call or self.timelines[0].call
         match method, path.split("/"):
             case "POST", ["calls"]:
@@ -95,7 +95,7 @@ class FakeEngine(WebServer):
             case _, ["requests", _, *steps]:
                 return REQUEST if steps else ApiRequests((REQUEST,))
             case _, ["calls", _, *action]:
-                return _steered(call, action)
+                return _controlled(call, action)
             case _:
                 return {}
 
@@ -136,7 +136,7 @@ def _flow(method: str, steps: list[str]) -> object:
             return {}
 
 
-def _steered(call: CallView, action: list[str]) -> object:
+def _controlled(call: CallView, action: list[str]) -> object:
     match action:
         case ["dial"]:
             return DialedLeg(call.call_id, f"{call.call_id}.l9")
