@@ -6,7 +6,7 @@ from engine.calls.media.plan import required_bridges
 from engine.calls.model.call import Call
 from tests.harness.sim.model import SimBridge, SimChannel
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.intervals import Interval, is_long, lifetime, subtract
+from tests.sim.intervals import Interval, is_long, lifetime, subtract
 from tests.sim.world_view import WorldView
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from engine.calls.model.commands import Hangup, StopPlayback
 from tests.harness.sim.model import SimPlayback
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.intervals import AT_ONCE_MS
+from tests.sim.intervals import AT_ONCE_MS
 from tests.sim.world_view import WorldView
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from engine.calls.model.call import Call
 from engine.calls.model.state import Bridged
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.intervals import Interval, is_long, merge, subtract
+from tests.sim.intervals import Interval, is_long, merge, subtract
 from tests.sim.world_view import WorldView
 
 

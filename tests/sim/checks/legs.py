@@ -6,7 +6,7 @@ from engine.calls.model.state import AwaitingInstructions, Dialing, Gathering, R
 from tests.harness.sim.model import SimChannel
 from tests.harness.sim.phone import is_dialled
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.intervals import AT_ONCE_MS
+from tests.sim.intervals import AT_ONCE_MS
 from tests.sim.world_view import WorldView
 
 

@@ -12,7 +12,7 @@ from engine.calls.model.events import DeadlinePassed, PlaybackEnded
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.state import Pausing, Playing
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.intervals import AT_ONCE_MS
+from tests.sim.intervals import AT_ONCE_MS
 from tests.sim.world_view import WorldView
 from wire import verbs
 

@@ -7,7 +7,7 @@ from engine.calls.media.plan import UNBRIDGED, LegMedia, desired_media
 from engine.calls.model.sessions import HoldMusic
 from tests.harness.sim.model import SimChannel, SimSpan
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.intervals import Interval, is_long, merge, subtract
+from tests.sim.intervals import Interval, is_long, merge, subtract
 from tests.sim.world_view import WorldView
 
 Due = tuple[float, float, LegMedia]

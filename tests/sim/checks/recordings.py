@@ -7,7 +7,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.events import RecordingsArchived
 from engine.calls.model.recording import parse_recording_name
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.intervals import Interval, heard, intersect, is_long, merge, subtract
+from tests.sim.intervals import Interval, heard, intersect, is_long, merge, subtract
 from tests.sim.world_view import WorldView
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.intervals import AT_ONCE_MS, is_long
+from tests.sim.intervals import AT_ONCE_MS, is_long
 from tests.sim.world_view import WorldView
 
 

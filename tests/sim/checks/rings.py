@@ -6,7 +6,7 @@ from engine.calls.model.events import LegCreated
 from engine.calls.model.state import Dialing, Ended, Ending
 from engine.runtime.pbx.ari_requests import RING_MARGIN_S
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.intervals import Interval, is_long, merge
+from tests.sim.intervals import Interval, is_long, merge
 from tests.sim.world_view import WorldView
 
 LOSING = frozenset({"lost", "crash"})

@@ -9,7 +9,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.events import DigitPressed, Event
 from engine.calls.model.state import Bridged, Dialing
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.intervals import heard, intersect, is_long
+from tests.sim.intervals import heard, intersect, is_long
 from tests.sim.world_view import WorldView
 from wire.answer_detection import MachineDetection
 from wire.verbs import DialData

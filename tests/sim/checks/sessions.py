@@ -7,7 +7,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.sessions import MEMBER_MOVES, Conference, Transfer
 from engine.calls.model.state import Bridged
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.intervals import intervals_when, is_long, merge
+from tests.sim.intervals import intervals_when, is_long, merge
 from tests.sim.world_view import WorldView
 from wire.base import tag_of
 

@@ -11,15 +11,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.state import Bridged, Dialing, Ended, Ending, Gathering
 from tests.harness.sim.model import SimChannel
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.intervals import (
-    Interval,
-    heard,
-    intersect,
-    intervals_when,
-    is_long,
-    merge,
-    subtract,
-)
+from tests.sim.intervals import Interval, heard, intersect, intervals_when, is_long, merge, subtract
 from tests.sim.world_view import WorldView
 
 
