@@ -151,7 +151,7 @@ class Engine:
         token = settings.rpc_token.get_secret_value()
         async with serving(dependencies, token, settings.rpc_host, settings.rpc_port):
             tasks.start("leases", leases.run())
-            _tune_garbage_collector()
+            _configure_garbage_collector()
             log.info("engine up", engine=self._name)
             await self._stopped.wait()
             await self._leave(leases)
@@ -171,7 +171,7 @@ class Engine:
         self.stop()
 
 
-def _tune_garbage_collector() -> None:
+def _configure_garbage_collector() -> None:
     """Collect cycles rarely: calls are trees, and a pass over 10,000 of them takes milliseconds."""
     gc.collect()
     gc.freeze()

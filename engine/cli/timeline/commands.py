@@ -122,7 +122,7 @@ def _session(event: Mapping[str, Any], state: TimelineState) -> Row | None:
             return _state_change("conference", session, event, state)
         case {"event": "conference-member", "sessionId": session, "channelId": leg}:
             key = f"{session} {leg}"
-            return _state_change(f"member {state.name(leg)}", key, event, state, lane=leg)
+            return _state_change(f"member {state.name(leg)}", key, event, state, column=leg)
         case _:
             return None
 
@@ -142,7 +142,7 @@ def _state_change(  # noqa: PLR0913, PLR0917 - what changed and where
     event: Mapping[str, Any],
     state: TimelineState,
     note: str = "",
-    lane: str = ENGINE,
+    column: str = ENGINE,
 ) -> Row:
     new = event["sessionState"]
     before = f"{state.session_states[key]} → " if key in state.session_states else ""
@@ -151,4 +151,4 @@ def _state_change(  # noqa: PLR0913, PLR0917 - what changed and where
     kind: Kind = (
         "success" if new in _SUCCESS_STATES else "failure" if new in _FAILURE_STATES else "plain"
     )
-    return mark(f"{what}: {before}{new}{note}{reason}", lane, kind)
+    return mark(f"{what}: {before}{new}{note}{reason}", column, kind)

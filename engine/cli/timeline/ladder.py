@@ -1,4 +1,4 @@
-"""Ladder diagrams: time, one lane each for engine, legs and web, arrows and texts."""
+"""Ladder diagrams: time, one lifeline each for engine, legs and web, arrows and texts."""
 
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from engine.cli.timeline.row import ENGINE, Row
 from engine.cli.timeline.timeline import Diagram
 
 TIME_WIDTH = 9  # columns, with the gap after it
-MAX_LANE_WIDTH, MIN_LANE_WIDTH = 8, 3  # columns between lanes
+MAX_LIFELINE_WIDTH, MIN_LIFELINE_WIDTH = 8, 3  # columns between lifelines
 MIN_TEXT_WIDTH = 40  # columns
 STYLES = {
     "plain": "",
@@ -22,8 +22,8 @@ STYLES = {
 }
 
 
-class _Lanes(Struct):
-    """The columns of the lanes, and which lanes are active in the current row."""
+class _Lifelines(Struct):
+    """The columns of the lifelines, and which are active in the current row."""
 
     columns: dict[str, int]
     alive: set[str]
@@ -33,23 +33,28 @@ class _Lanes(Struct):
 def draw(diagram: Diagram, width: int) -> list[Text]:
     """Draw a diagram as lines of at most `width` columns."""
     step = max(
-        MIN_LANE_WIDTH,
-        min(MAX_LANE_WIDTH, (width - TIME_WIDTH - MIN_TEXT_WIDTH) // len(diagram.lanes)),
+        MIN_LIFELINE_WIDTH,
+        min(MAX_LIFELINE_WIDTH, (width - TIME_WIDTH - MIN_TEXT_WIDTH) // len(diagram.lifelines)),
     )
-    columns = {lane.id: TIME_WIDTH + 2 + index * step for index, lane in enumerate(diagram.lanes)}
-    lanes = _Lanes(columns, {ENGINE})
+    columns = {
+        lifeline.id: TIME_WIDTH + 2 + index * step
+        for index, lifeline in enumerate(diagram.lifelines)
+    }
+    lifelines = _Lifelines(columns, {ENGINE})
     drawn = [*_legend(diagram, width), _headings(diagram, columns)]
-    text_column = TIME_WIDTH + 2 + len(diagram.lanes) * step
+    text_column = TIME_WIDTH + 2 + len(diagram.lifelines) * step
     before_ms = -1
     for row in diagram.rows:
         time = f"{row.at_ms / 1000:>8.3f}" if row.at_ms != before_ms else ""
-        drawn += _row(row, lanes, time, text_column, width)
+        drawn += _row(row, lifelines, time, text_column, width)
         before_ms = row.at_ms
     return drawn
 
 
 def _legend(diagram: Diagram, width: int) -> list[Text]:
-    labels = [f"{lane.heading} {lane.label}" for lane in diagram.lanes if lane.label]
+    labels = [
+        f"{lifeline.heading} {lifeline.label}" for lifeline in diagram.lifelines if lifeline.label
+    ]
     lines = [""]
     for each in labels:
         joined = f"{lines[-1]}   {each}" if lines[-1] else each
@@ -59,18 +64,18 @@ def _legend(diagram: Diagram, width: int) -> list[Text]:
 
 def _headings(diagram: Diagram, columns: dict[str, int]) -> Text:
     cells = [" "] * (max(columns.values()) + len(ENGINE))
-    for lane in diagram.lanes:
-        start = columns[lane.id] - (2 if lane.id == ENGINE else 0)
-        head = lane.heading if lane.id != ENGINE else "eng"
+    for lifeline in diagram.lifelines:
+        start = columns[lifeline.id] - (2 if lifeline.id == ENGINE else 0)
+        head = lifeline.heading if lifeline.id != ENGINE else "eng"
         cells[start : start + len(head)] = head
     return Text("".join(cells).rstrip(), style="bold")
 
 
-def _row(row: Row, lanes: _Lanes, time: str, text_column: int, width: int) -> list[Text]:
-    drawings = [_drawing(row, lanes)]
-    _update(row, lanes)
+def _row(row: Row, lifelines: _Lifelines, time: str, text_column: int, width: int) -> list[Text]:
+    drawings = [_drawing(row, lifelines)]
+    _update(row, lifelines)
     texts = _wrap(row.text, width - text_column)
-    drawings += [_idle(lanes)] * (len(texts) - 1)
+    drawings += [_idle(lifelines)] * (len(texts) - 1)
     times = [time, *[""] * (len(texts) - 1)]
     return [
         Text.assemble(
@@ -82,31 +87,31 @@ def _row(row: Row, lanes: _Lanes, time: str, text_column: int, width: int) -> li
     ]
 
 
-def _drawing(row: Row, lanes: _Lanes) -> str:
-    cells = list(_idle(lanes))
+def _drawing(row: Row, lifelines: _Lifelines) -> str:
+    cells = list(_idle(lifelines))
     match row.shape:
         case "arrow":
-            _arrow(cells, row, lanes)
+            _arrow(cells, row, lifelines)
         case "join" if row.joined:
-            _join(cells, row, lanes)
+            _join(cells, row, lifelines)
         case "break":
-            first, last = min(lanes.columns.values()), max(lanes.columns.values())
+            first, last = min(lifelines.columns.values()), max(lifelines.columns.values())
             cells[first : last + 1] = "╌" * (last + 1 - first)
             cells[first] = "●"
         case _:
-            cells[lanes.columns[row.source]] = "●"
+            cells[lifelines.columns[row.source]] = "●"
     return "".join(cells)
 
 
-def _idle(lanes: _Lanes) -> str:
-    cells = [" "] * (max(lanes.columns.values()) + 1)
-    for lane in lanes.alive:
-        cells[lanes.columns[lane]] = "║" if lane in lanes.bridged else "│"
+def _idle(lifelines: _Lifelines) -> str:
+    cells = [" "] * (max(lifelines.columns.values()) + 1)
+    for lifeline in lifelines.alive:
+        cells[lifelines.columns[lifeline]] = "║" if lifeline in lifelines.bridged else "│"
     return "".join(cells)
 
 
-def _arrow(cells: list[str], row: Row, lanes: _Lanes) -> None:
-    start, end = lanes.columns[row.source], lanes.columns[row.target]
+def _arrow(cells: list[str], row: Row, lifelines: _Lifelines) -> None:
+    start, end = lifelines.columns[row.source], lifelines.columns[row.target]
     low, high = min(start, end), max(start, end)
     for column in range(low + 1, high):
         cells[column] = {"│": "┼", "║": "╫"}.get(cells[column], "─")
@@ -122,8 +127,8 @@ def _corner(row: Row, default: str) -> str:
     return "┐" if row.opens else default
 
 
-def _join(cells: list[str], row: Row, lanes: _Lanes) -> None:
-    columns = sorted(lanes.columns[leg] for leg in row.joined)
+def _join(cells: list[str], row: Row, lifelines: _Lifelines) -> None:
+    columns = sorted(lifelines.columns[leg] for leg in row.joined)
     for low, high in pairwise(columns):
         for column in range(low + 1, high):
             cells[column] = "╪" if cells[column] in "│║" else "═"
@@ -132,9 +137,11 @@ def _join(cells: list[str], row: Row, lanes: _Lanes) -> None:
     cells[columns[0]], cells[columns[-1]] = "╠", "╣"
 
 
-def _update(row: Row, lanes: _Lanes) -> None:
-    lanes.alive = (lanes.alive | {row.opens} if row.opens else lanes.alive) - {row.closes}
-    lanes.bridged = row.bridged
+def _update(row: Row, lifelines: _Lifelines) -> None:
+    lifelines.alive = (lifelines.alive | {row.opens} if row.opens else lifelines.alive) - {
+        row.closes
+    }
+    lifelines.bridged = row.bridged
 
 
 def _wrap(text: str, width: int) -> list[str]:

@@ -12,24 +12,24 @@ Kind = Literal["plain", "success", "failure", "digit", "sound", "web", "faint"]
 
 
 class Row(Struct, frozen=True):
-    """An arrow between two lanes, a mark on one, legs joined, or a break across all."""
+    """An arrow between two lifelines, a mark on one, legs joined, or a break across all."""
 
     text: str
     source: str = ENGINE
     target: str = ENGINE
     shape: Shape = "arrow"
     kind: Kind = "plain"
-    opens: str = ""  # the lane that starts here
-    closes: str = ""  # the lane that ends here
-    label: str = ""  # the party of the lane that starts
+    opens: str = ""  # the lifeline that starts here
+    closes: str = ""  # the lifeline that ends here
+    label: str = ""  # the party of the lifeline that starts
     joined: tuple[str, ...] = ()  # the legs that shape `join` connects
     bridged: tuple[str, ...] = ()  # the legs that are bridged with others from here on
     at_ms: int = 0  # since the call's creation
 
 
-def mark(text: str, lane: str = ENGINE, kind: Kind = "plain") -> Row:
-    """Return a mark on one lane."""
-    return Row(text, lane, shape="mark", kind=kind)
+def mark(text: str, lifeline: str = ENGINE, kind: Kind = "plain") -> Row:
+    """Return a mark on one lifeline."""
+    return Row(text, lifeline, shape="mark", kind=kind)
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class TimelineState:
     call_state: str = ""
     answered: set[str] = field(default_factory=set)
     flow_requests: set[str] = field(default_factory=set)
-    leg_letters: dict[str, str] = field(default_factory=dict)
+    leg_names: dict[str, str] = field(default_factory=dict)
     bridges: dict[str, tuple[str, ...]] = field(default_factory=dict)  # legs by bridge
     snoops: dict[str, str] = field(default_factory=dict)  # snooped leg by snoop
     music: dict[str, str] = field(default_factory=dict)  # leg on hold by playback
@@ -49,8 +49,8 @@ class TimelineState:
     transfer_modes: dict[str, str] = field(default_factory=dict)  # of transfers
 
     def name(self, leg: str) -> str:
-        """Return the letter of a leg's lane; the first leg is A."""
-        return self.leg_letters.setdefault(leg, _letter(len(self.leg_letters)))
+        """Return the letter of a leg's lifeline; the first leg is A."""
+        return self.leg_names.setdefault(leg, _short_name(len(self.leg_names)))
 
     def names(self, legs: tuple[str, ...]) -> str:
         """Return the letters of several legs: A, B and C."""
@@ -70,7 +70,7 @@ class TimelineState:
     @property
     def ringing(self) -> set[str]:
         """The legs that are dialed and not answered."""
-        return self.leg_letters.keys() - self.answered - self.ended - self.snoops.keys()
+        return self.leg_names.keys() - self.answered - self.ended - self.snoops.keys()
 
     @property
     def bridged(self) -> tuple[str, ...]:
@@ -78,6 +78,6 @@ class TimelineState:
         return tuple(leg for legs in self.bridges.values() if len(legs) > 1 for leg in legs)
 
 
-def _letter(index: int) -> str:
-    rounds, letter = divmod(index, 26)
-    return chr(ord("A") + letter) + (str(rounds) if rounds else "")
+def _short_name(index: int) -> str:
+    rounds, short_name = divmod(index, 26)
+    return chr(ord("A") + short_name) + (str(rounds) if rounds else "")

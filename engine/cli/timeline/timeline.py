@@ -1,4 +1,4 @@
-"""Builds the ladder diagram of a timeline: rows between lanes (engine, legs, web); pure."""
+"""Builds the ladder diagram of a timeline: rows between lifelines (engine, legs, web); pure."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState, mark
 from wire.views import CallView, Timeline, TimelineEntry
 
 
-class Lane(Struct, frozen=True):
+class Lifeline(Struct, frozen=True):
     """One column with its heading and the label of its party."""
 
     id: str
@@ -21,14 +21,14 @@ class Lane(Struct, frozen=True):
 
 
 class Diagram(Struct, frozen=True):
-    lanes: tuple[Lane, ...]
+    lifelines: tuple[Lifeline, ...]
     rows: tuple[Row, ...]
 
 
 def build_diagram(timeline: Timeline) -> Diagram:
     state = TimelineState(caller=timeline.call.from_)
     rows = tuple(_rows(timeline, state))
-    return Diagram(_lanes(timeline, rows, state.leg_letters), rows)
+    return Diagram(_lifelines(timeline, rows, state.leg_names), rows)
 
 
 def _rows(timeline: Timeline, state: TimelineState) -> Iterator[Row]:
@@ -47,8 +47,8 @@ def _rows(timeline: Timeline, state: TimelineState) -> Iterator[Row]:
 
 def _with_time(entry: TimelineEntry, state: TimelineState, call: CallView) -> Iterator[Row]:
     for row in _entry_rows(entry, state):
-        for lane in {row.source, row.target} - {ENGINE, WEB}:
-            state.name(lane)
+        for lifeline in {row.source, row.target} - {ENGINE, WEB}:
+            state.name(lifeline)
         yield replace(row, at_ms=entry.at_ms - call.created_ms, bridged=state.bridged)
     state.call_state = entry.state
 
@@ -71,9 +71,13 @@ def _starts_to_gather(entry: TimelineEntry, state: TimelineState) -> bool:
     return starts and not any(each["type"] == "fetch-media" for each in entry.commands)
 
 
-def _lanes(timeline: Timeline, rows: tuple[Row, ...], letters: dict[str, str]) -> tuple[Lane, ...]:
+def _lifelines(
+    timeline: Timeline, rows: tuple[Row, ...], short_names: dict[str, str]
+) -> tuple[Lifeline, ...]:
     labels = {row.opens: row.label for row in rows if row.opens not in {"", WEB}}
     webs: dict[str, None] = {row.label: None for row in rows if row.opens == WEB}
-    lanes = [Lane(ENGINE, ENGINE, timeline.call.node)]
-    lanes += [Lane(leg, letter, labels.get(leg, "")) for leg, letter in letters.items()]
-    return (*lanes, *([Lane(WEB, WEB, ", ".join(webs))] if webs else []))
+    lifelines = [Lifeline(ENGINE, ENGINE, timeline.call.node)]
+    lifelines += [
+        Lifeline(leg, short_name, labels.get(leg, "")) for leg, short_name in short_names.items()
+    ]
+    return (*lifelines, *([Lifeline(WEB, WEB, ", ".join(webs))] if webs else []))

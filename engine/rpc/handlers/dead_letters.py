@@ -28,13 +28,13 @@ class DeadLetterHandlers(Struct, frozen=True):
     async def list(self, request: web.Request) -> DeadLetters:
         account = name_in(request, "account")
         first, after = _parse_id(request.query.get("after", ""), self.slots)
-        letters: list[DeadLetterView] = []
+        dead_letters: list[DeadLetterView] = []
         for slot in range(first, self.slots):
-            limit = MAX_LISTED + 1 - len(letters)
+            limit = MAX_LISTED + 1 - len(dead_letters)
             found = await self.outbox.dead_letters(slot, account, after, limit) if limit else []
-            letters += [_view(slot, each) for each in found]
+            dead_letters += [_view(slot, each) for each in found]
             after = ""
-        return DeadLetters(tuple(letters[:MAX_LISTED]), len(letters) > MAX_LISTED)
+        return DeadLetters(tuple(dead_letters[:MAX_LISTED]), len(dead_letters) > MAX_LISTED)
 
     async def resend(self, request: web.Request, body: Resend) -> Resent:
         """Requeue the named dead letters, or all of them."""
@@ -55,15 +55,15 @@ class DeadLetterHandlers(Struct, frozen=True):
         """Reject a resend to a missing or stopped target: it would fail again at once."""
         if await self.targets.auto_set(account) is not None:
             return
-        async for letter_id, letter in self._letters(account):
-            if _target(letter) == AUTO_SET and (not ids or letter_id in ids):
+        async for event_id, dead_letter in self._dead_letters(account):
+            if _target(dead_letter) == AUTO_SET and (not ids or event_id in ids):
                 found = await self.targets.settings(account)
                 if found and found.is_stopped:
                     detail = f"the target of account {account} is stopped: it answered 410"
                     raise Conflict(f"{detail}; set it again to restart delivery", "stopped")
                 raise Conflict(f"account {account} has no target to deliver to", "no_target")
 
-    async def _letters(self, account: str) -> AsyncIterator[tuple[str, DeadLetter]]:
+    async def _dead_letters(self, account: str) -> AsyncIterator[tuple[str, DeadLetter]]:
         for slot in range(self.slots):
             after = ""
             while found := await self.outbox.dead_letters(slot, account, after, MAX_RESENT):
@@ -72,32 +72,32 @@ class DeadLetterHandlers(Struct, frozen=True):
                 after = found[-1].entry
 
 
-def _view(slot: int, letter: DeadLetter) -> DeadLetterView:
+def _view(slot: int, dead_letter: DeadLetter) -> DeadLetterView:
     return DeadLetterView(
-        id=f"{slot}.{letter.entry}",
-        call_id=letter.call_id,
-        event_id=f"{letter.call_id}.e{letter.seq}",
-        target=_target(letter),
-        reason=letter.reason,
-        tries=letter.tries,
-        dead_ms=int(letter.entry.partition("-")[0]),
-        event=msgspec.json.decode(letter.event),
+        id=f"{slot}.{dead_letter.entry}",
+        call_id=dead_letter.call_id,
+        event_id=f"{dead_letter.call_id}.e{dead_letter.seq}",
+        target=_target(dead_letter),
+        reason=dead_letter.reason,
+        tries=dead_letter.tries,
+        dead_ms=int(dead_letter.entry.partition("-")[0]),
+        event=msgspec.json.decode(dead_letter.event),
     )
 
 
-def _target(letter: DeadLetter) -> str:
-    return letter.delivery_key.partition(" ")[2]
+def _target(dead_letter: DeadLetter) -> str:
+    return dead_letter.delivery_key.partition(" ")[2]
 
 
-def _parse_id(letter: str, slots: int) -> tuple[int, str]:
+def _parse_id(dead_letter: str, slots: int) -> tuple[int, str]:
     """Return the slot of a dead letter and its entry id in that slot."""
-    if not letter:
+    if not dead_letter:
         return 0, ""
-    if re.search(DEAD_LETTER_ID, letter) is None:
+    if re.search(DEAD_LETTER_ID, dead_letter) is None:
         raise BadInput("after", f"expected {PATTERNS[DEAD_LETTER_ID]}")
-    slot, _, entry = letter.partition(".")
+    slot, _, entry = dead_letter.partition(".")
     return min(int(slot), slots), entry
 
 
-def _is_in_slot(letter: str, slot: int) -> bool:
-    return letter.partition(".")[0] == str(slot)
+def _is_in_slot(dead_letter: str, slot: int) -> bool:
+    return dead_letter.partition(".")[0] == str(slot)

@@ -10,7 +10,7 @@ from tests.contract.cli.fake_engine import REQUEST, FakeEngine
 from wire.rpc import FieldError, Problem
 
 HANGUP = '{"type": "hangup"}'
-ASKED = '{"url": "https://crm.example/people"}'
+API_REQUEST = '{"url": "https://crm.example/people"}'
 ME = ("--account", "acme")
 
 
@@ -26,7 +26,7 @@ ME = ("--account", "acme")
         (["rm", "menu"], "", ("DELETE", "flows/acme/menu")),
         (["request", "list"], "crm.example", ("GET", "requests/acme")),
         (["request", "show", "x"], "token", ("GET", "requests/acme/x")),
-        (["request", "put", ASKED, "--id", REQUEST.request_id], REQUEST.request_id,
+        (["request", "put", API_REQUEST, "--id", REQUEST.request_id], REQUEST.request_id,
          ("PUT", f"requests/acme/{REQUEST.request_id}")),
         (["request", "rm", "x"], "", ("DELETE", "requests/acme/x")),
     ],
@@ -46,10 +46,11 @@ async def test_each_requests_one_thing(
 async def test_a_request_without_an_id_gets_one(tmp_path: Path) -> None:
     """The id that was made is printed: flows name it."""
     async with FakeEngine() as engine:
-        _, out, _ = await switchroom(tmp_path, engine.url(), "flow", "request", "put", ASKED, *ME)
+        put = ("flow", "request", "put", API_REQUEST, *ME)
+        _, out, _ = await switchroom(tmp_path, engine.url(), *put)
     made = out.strip()
     assert len(made) == 24
-    assert engine.requests == [("PUT", f"requests/acme/{made}", json.loads(ASKED))]
+    assert engine.requests == [("PUT", f"requests/acme/{made}", json.loads(API_REQUEST))]
 
 
 async def test_every_fault_of_a_flow_is_shown(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ time.sleep(60)
 """
 
 
-async def test_stops_when_asked(tmp_path: Path) -> None:
+async def test_stops_on_request(tmp_path: Path) -> None:
     """SIGTERM ends it, and it is reaped."""
     process = Process.start(SLEEPER, log=tmp_path / "log")
     assert process.alive()

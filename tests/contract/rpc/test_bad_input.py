@@ -127,7 +127,9 @@ async def test_no_body_is_a_fault_of_ours(bench: Bench) -> None:
     """Any bytes to any operation: an answer or a problem below 500."""
     bodies: list[tuple[str, str, bytes]] = []
 
-    @settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    )
     @given(some.sampled_from(METHODS), BODIES)
     def collect(operation: tuple[str, str], body: bytes) -> None:
         bodies.append((*operation, body))

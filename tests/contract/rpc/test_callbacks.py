@@ -34,7 +34,7 @@ async def test_what_is_not_there(bench: Bench) -> None:
     await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     for method, path in (("GET", ""), ("POST", "/rotate"), ("DELETE", "")):
         assert await bench.problem(method, f"/callbacks/other{path}") == (404, "not_found")
-    assert await bench.request("GET", "/callbacks/other/dead") == (200, {"letters": []})
+    assert await bench.request("GET", "/callbacks/other/dead") == (200, {"deadLetters": []})
     assert (await bench.request("DELETE", "/callbacks/acme"))[0] == 200
     assert await bench.problem("GET", "/callbacks/acme") == (404, "not_found")
 
@@ -65,8 +65,8 @@ async def test_bad_configurations(bench: Bench, body: object, path: str) -> None
 )
 async def test_bad_targets_of_a_call(bench: Bench, target: str) -> None:
     """http(s) and whatever else is no target is refused, and told what is one."""
-    asked = {**CALL, "statusCallbackUrl": target}
-    status, problem = await bench.request("POST", "/calls", asked)
+    request = {**CALL, "statusCallbackUrl": target}
+    status, problem = await bench.request("POST", "/calls", request)
     (fault,) = problem["errors"]
     assert (status, fault["path"]) == (400, "statusCallbackUrl")
     assert fault["message"] == f"expected {PATTERNS[STATUS_TARGET]}"
@@ -77,10 +77,10 @@ async def test_bad_targets_of_a_call(bench: Bench, target: str) -> None:
 
 async def test_auto_set_needs_a_target(bench: Bench) -> None:
     """A call that asks for the account's target is refused where there is none."""
-    asked = {**CALL, "statusCallbackUrl": "auto-set"}
-    assert await bench.problem("POST", "/calls", asked) == (400, "no_target")
+    request = {**CALL, "statusCallbackUrl": "auto-set"}
+    assert await bench.problem("POST", "/calls", request) == (400, "no_target")
     await bench.request("PUT", "/callbacks/acme", {})  # secrets, and no target
-    assert await bench.problem("POST", "/calls", asked) == (400, "no_target")
+    assert await bench.problem("POST", "/calls", request) == (400, "no_target")
     await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     call = await bench.start_call(statusCallbackUrl="auto-set")
     found = bench.service.find(call)
@@ -93,13 +93,13 @@ async def test_dead_letters(bench: Bench) -> None:
     await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     await _bury(bench, 150)
     _, first = await bench.request("GET", "/callbacks/acme/dead")
-    after = first["letters"][-1]["id"]
+    after = first["deadLetters"][-1]["id"]
     _, rest = await bench.request("GET", f"/callbacks/acme/dead?after={after}")
-    assert (len(first["letters"]), first["more"], len(rest["letters"])) == (100, True, 50)
-    letter = first["letters"][0]
-    assert (letter["reason"], letter["target"]) == ("overflow", "auto-set")
-    assert letter["event"]["id"] == letter["eventId"]
-    ids = [each["id"] for each in rest["letters"][:2]]
+    assert (len(first["deadLetters"]), first["more"], len(rest["deadLetters"])) == (100, True, 50)
+    dead_letter = first["deadLetters"][0]
+    assert (dead_letter["reason"], dead_letter["target"]) == ("overflow", "auto-set")
+    assert dead_letter["event"]["id"] == dead_letter["eventId"]
+    ids = [each["id"] for each in rest["deadLetters"][:2]]
     assert await bench.request("POST", "/callbacks/other/resend", {"ids": ids}) == (
         200,
         {"resent": 0},
@@ -127,10 +127,10 @@ async def test_nothing_is_sent_again_to_who_takes_nothing(bench: Bench) -> None:
     await _bury(bench, 2)
     await _bury(bench, 1, "grpc://x.example:5000")
     _, dead = await bench.request("GET", "/callbacks/acme/dead")
-    ids = {each["target"]: [each["id"]] for each in dead["letters"]}
+    ids = {each["target"]: [each["id"]] for each in dead["deadLetters"]}
     await bench.accounts.stop("acme", HttpsTarget(TARGET))
-    for asked in ({"all": True}, {"ids": ids["auto-set"]}):
-        status, problem = await bench.request("POST", "/callbacks/acme/resend", asked)
+    for request in ({"all": True}, {"ids": ids["auto-set"]}):
+        status, problem = await bench.request("POST", "/callbacks/acme/resend", request)
         assert (status, problem["code"]) == (409, "stopped")
         assert "the target of account acme is stopped" in problem["detail"]
     own = {"ids": ids["grpc://x.example:5000"]}
@@ -147,8 +147,8 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     """`switchroom callback` sets, shows, rotates and removes, lists and sends again."""
 
     async def typed(*words: str) -> tuple[int, str, str]:
-        asked = ("callback", *words, "--account", "acme", "--token", TOKEN)
-        return await switchroom(tmp_path, bench.url, *asked)
+        request = ("callback", *words, "--account", "acme", "--token", TOKEN)
+        return await switchroom(tmp_path, bench.url, *request)
 
     _, out, _ = await typed("set", TARGET, "--per-second", "5")
     assert "whsec_" in out
@@ -162,8 +162,8 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     await _bury(bench, 2)
     _, out, _ = await typed("dead")
     assert "overflow" in out
-    letter = out.splitlines()[1].split()[0]
-    status, out, err = await typed("resend", letter, "0.1-1")
+    dead_letter = out.splitlines()[1].split()[0]
+    status, out, err = await typed("resend", dead_letter, "0.1-1")
     assert (status, out) == (2, "1 requeued\n")
     assert "the others are not dead letters of this account" in err
     await bench.accounts.stop("acme", HttpsTarget(TARGET))

@@ -121,7 +121,7 @@ async def test_a_node_that_is_being_looked_at_is_waited_for(bench: Bench) -> Non
         asyncio.get_running_loop().call_later(0.1, shard.resume)
     body = [("mute", {"channelId": conversation.agent}), *[("dial", {"target": "agent:1002"})] * 2]
     muted, *result = await asyncio.gather(
-        *(conversation.posted(deed, **more) for deed, more in body)
+        *(conversation.posted(operation, **more) for operation, more in body)
     )
     assert muted["legs"][1]["muted"] == "in"
     assert result[0] == result[1]  # asked twice, called once

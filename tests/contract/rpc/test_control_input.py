@@ -117,11 +117,11 @@ async def test_bad_requests_name_their_fault(
 ) -> None:
     """400 with the path of the invalid field; the call does not change."""
     call = await bench.start_call()
-    asked = list(bench.pbx.lines)
+    sent = list(bench.pbx.lines)
     status, answer = await bench.request("POST", f"/calls/{call}/{path}", body)
     assert (status, [each["path"] for each in answer["errors"]]) == (400, [fault])
     assert answer["errors"][0]["message"]
-    assert bench.pbx.lines == asked
+    assert bench.pbx.lines == sent
 
 
 @pytest.mark.parametrize(("path", "body"), GOOD, ids=range(len(GOOD)))

@@ -75,12 +75,12 @@ async def test_bad_terms(bench: Bench, method: str, path: str, body: object, fie
 async def test_a_call_is_refused_by_its_field(bench: Bench) -> None:
     """For every party to be dialed; other accounts are not affected."""
     await listed(bench, AT_HOME)
-    asked: dict[str, object] = {**CALL, "to": ABROAD}
-    assert await fault(bench, "/calls", asked) == (400, "not_allowed", "to")
+    body: dict[str, object] = {**CALL, "to": ABROAD}
+    assert await fault(bench, "/calls", body) == (400, "not_allowed", "to")
     assert await fault(bench, "/calls", CALL) == (400, "do_not_call", "to")
-    asked = {**CALL, "from": ABROAD, "to": "+4722222222", "fromFirst": True}
-    assert await fault(bench, "/calls", asked) == (400, "not_allowed", "from")
-    assert await fault(bench, "/calls", {**asked, "from": AT_HOME, "to": ABROAD}) == (
+    body = {**CALL, "from": ABROAD, "to": "+4722222222", "fromFirst": True}
+    assert await fault(bench, "/calls", body) == (400, "not_allowed", "from")
+    assert await fault(bench, "/calls", {**body, "from": AT_HOME, "to": ABROAD}) == (
         400, "do_not_call", "from",
     )  # fmt: skip
     assert (await bench.request("POST", "/calls", {**CALL, "account": "other"}))[0] == 201
@@ -117,7 +117,7 @@ async def test_who_is_called_into_a_call_is_refused_by_field(bench: Bench) -> No
 
 
 async def test_what_a_tree_dials_is_judged(bench: Bench) -> None:
-    """The PBX is not asked for a leg that may not be, the tree goes on, the story says why."""
+    """The PBX is not body for a leg that may not be, the tree goes on, the story says why."""
     await put(bench)
     dial = {"type": "dial", "data": {"number": [ABROAD, "+4722222222"]}}
     call = await bench.start_call(action=dial, to="+4733333333")
@@ -133,12 +133,12 @@ async def test_what_a_tree_dials_is_judged(bench: Bench) -> None:
     assert [leg["party"] for leg in shown["legs"]] == ["+4733333333", "+4722222222"]
     ended: list[dict[str, Any]] = []
 
-    async def is_told() -> bool:
+    async def is_ended() -> bool:
         _, story = await bench.request("GET", f"/calls/{call}/timeline")
         events = [each["event"] for each in story["moments"]]
         ended[:] = [each for each in events if each["type"] == "leg-ended"]
         return bool(ended)
 
-    await until(is_told)
+    await until(is_ended)
     (event,) = ended
     assert (event["leg"], event["cause"], event["reason"]) == (f"{call}.l1", 21, "not_allowed")

@@ -35,11 +35,11 @@ async def test_requests_are_counted_by_operation(bench: Bench) -> None:
     await bench.request("GET", "/what/ever")
     async with bench.session.get(f"{bench.url}/rpc/v1/calls") as refused:
         assert refused.status == 401
-    asked = {
+    counted = {
         (labels["operation"], labels["status"]): value
         for labels, value in (await _seen(bench))["switchroom_rpc_request_seconds_count"]
     }
-    assert asked == {
+    assert counted == {
         ("GET /calls/{call}", "404"): 1,
         ("unknown", "404"): 1,
         ("GET /calls", "401"): 1,

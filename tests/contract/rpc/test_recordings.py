@@ -19,8 +19,8 @@ async def test_without_an_archive_nothing_is_recorded(bench: Bench, action: str)
 
 async def test_a_call_that_could_not_be_recorded_is_not_made(bench: Bench) -> None:
     """A requested recording must not be silently missing."""
-    asked = {"account": "acme", "from": "+4799", "to": "+4711", "recordCall": True}
-    assert await bench.problem("POST", "/calls", asked) == (503, "no_archive")
+    body = {"account": "acme", "from": "+4799", "to": "+4711", "recordCall": True}
+    assert await bench.problem("POST", "/calls", body) == (503, "no_archive")
     assert (await bench.request("GET", "/calls"))[1] == {"calls": []}
 
 

@@ -15,7 +15,7 @@ async def test_sessions_show_their_states(bench: Bench) -> None:
     await conversation.posted(
         "conference/members", requestedByAgentId="1001", targetExternalNumber="+4721930000"
     )
-    result = _told(await conversation.shown("/timeline"))
+    result = _session_events(await conversation.shown("/timeline"))
     assert [(each["event"], each["sessionState"]) for each in result] == [
         ("conference", "init"),
         ("conference-member", "queued"),
@@ -48,6 +48,6 @@ async def test_a_started_verb_is_shown(bench: Bench) -> None:
     assert (view["state"], view["verb"]) == ("pausing", "pause")
 
 
-def _told(story: Any) -> list[dict[str, Any]]:
+def _session_events(story: Any) -> list[dict[str, Any]]:
     commands = [each for moment in story["moments"] for each in moment["commands"]]
     return [each["event"] for each in commands if each["type"] == "emit-event"]

@@ -11,8 +11,8 @@ from engine.cli.options.parsing import action, mapping
 
 def test_flags_go_before_the_file() -> None:
     """A call is what its file says, over that the flags; the account comes last of all."""
-    asked = OriginateOptions(to="+2", action='{"type": "hangup"}', custom_data='{"a": 1}')
-    body = originate_body({"to": "+1", "from": "+3"}, asked, "acme")
+    options = OriginateOptions(to="+2", action='{"type": "hangup"}', custom_data='{"a": 1}')
+    body = originate_body({"to": "+1", "from": "+3"}, options, "acme")
     assert body == {
         "account": "acme",
         "from": "+3",

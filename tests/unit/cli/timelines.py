@@ -8,17 +8,17 @@ from engine.cli.timeline.timeline import Diagram, build_diagram
 from tests.unit.cli.inbound import timeline
 from wire.views import Timeline, TimelineEntry
 
-Told = tuple[dict[str, Any], list[dict[str, Any]], str]
+Moment = tuple[dict[str, Any], list[dict[str, Any]], str]
 CALLS = {"type": "originate", "leg": "l0", "party": "+1555", "caller_id": ""}
-OPENED: Told = ({"type": "call-opened"}, [CALLS], "starting")
+OPENED: Moment = ({"type": "call-opened"}, [CALLS], "starting")
 
 
-def story(*moments: Told) -> Diagram:
+def story(*moments: Moment) -> Diagram:
     """Build the diagram of a live call from events, commands and states."""
     call = replace(timeline().call, ended_ms=0, created_ms=1000)
     result = tuple(
-        TimelineEntry(1000 + place, event, tuple(commands), doing)
-        for place, (event, commands, doing) in enumerate(moments)
+        TimelineEntry(1000 + place, event, tuple(commands), state)
+        for place, (event, commands, state) in enumerate(moments)
     )
     return build_diagram(Timeline(call, result))
 

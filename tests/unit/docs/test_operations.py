@@ -67,7 +67,7 @@ def test_a_query_is_promql_about_metrics_that_there_are(query: str) -> None:
     assert NAME.search(query) or query.startswith("up{")
 
 
-def test_every_metric_is_told_of() -> None:
+def test_every_metric_is_documented() -> None:
     """The list in metrics.md is complete, and names nothing that is not there."""
     listed = set(re.findall(r"^\| `(switchroom_\w+)` \| (\w+)", _read("metrics.md"), re.MULTILINE))
     ours = {name: kind for name, kind in _shown().items() if name.startswith("switchroom_")}

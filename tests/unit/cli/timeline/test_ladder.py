@@ -7,7 +7,7 @@ import pytest
 
 from engine.cli.timeline.ladder import draw
 from engine.cli.timeline.row import ENGINE, Row
-from engine.cli.timeline.timeline import Diagram, Lane, build_diagram
+from engine.cli.timeline.timeline import Diagram, Lifeline, build_diagram
 from tests.unit.cli.inbound import GOLDEN, timeline
 from wire.views import Timeline
 
@@ -41,9 +41,9 @@ def test_is_no_wider_than_the_screen(width: int) -> None:
 def test_many_legs_fit() -> None:
     """Ten phones ringing at once still fit a narrow screen."""
     legs = [f"leg{number}" for number in range(10)]
-    lanes = (Lane(ENGINE, ENGINE), *(Lane(leg, leg[-1], "+15550100") for leg in legs))
+    lifelines = (Lifeline(ENGINE, ENGINE), *(Lifeline(leg, leg[-1], "+15550100") for leg in legs))
     rows = tuple(Row(f"calls {leg}", ENGINE, leg, opens=leg) for leg in legs)
-    lines = drawn(Diagram(lanes, rows), 80)
+    lines = drawn(Diagram(lifelines, rows), 80)
     assert max(len(line) for line in lines) <= 80
     assert lines[-1].count("┼") == 9
 
@@ -51,14 +51,14 @@ def test_many_legs_fit() -> None:
 def test_a_time_is_written_once() -> None:
     """What happened at the same moment is not told its time again."""
     rows = (Row("one", shape="mark", at_ms=5), Row("two", shape="mark", at_ms=5))
-    *_, first, second = drawn(Diagram((Lane(ENGINE, ENGINE),), rows), 80)
+    *_, first, second = drawn(Diagram((Lifeline(ENGINE, ENGINE),), rows), 80)
     assert first.split() == ["0.005", "●", "one"]
     assert second.split() == ["●", "two"]
 
 
 def test_bridged_legs_look_bridged() -> None:
-    """From the bridge on the lanes are double, until one leg is gone."""
-    lanes = (Lane(ENGINE, ENGINE), Lane("a", "A"), Lane("b", "B"))
+    """From the bridge on the lifelines are double, until one leg is gone."""
+    lifelines = (Lifeline(ENGINE, ENGINE), Lifeline("a", "A"), Lifeline("b", "B"))
     rows = (
         Row("calls", ENGINE, "a", opens="a"),
         Row("calls", ENGINE, "b", opens="b"),
@@ -67,7 +67,7 @@ def test_bridged_legs_look_bridged() -> None:
         Row("is gone", "b", closes="b"),
         Row("end", shape="mark"),
     )
-    pictures = [line[11:29].rstrip() for line in drawn(Diagram(lanes, rows), 80)[2:]]
+    pictures = [line[11:29].rstrip() for line in drawn(Diagram(lifelines, rows), 80)[2:]]
     assert pictures == [
         "├──────▶┐",
         "├───────┼──────▶┐",

@@ -2,25 +2,27 @@
 
 from engine.cli.timeline.timeline import build_diagram
 from tests.unit.cli.inbound import timeline
-from tests.unit.cli.timelines import OPENED, Told, started, story, words
+from tests.unit.cli.timelines import OPENED, Moment, started, story, words
 
 
 def test_legs_are_lettered_in_the_order_of_their_calls() -> None:
-    """Each leg has a lane, headed by a letter and known by its party; the web comes last."""
-    lanes = [(lane.heading, lane.label) for lane in build_diagram(timeline()).lanes]
-    assert [head for head, _ in lanes] == ["engine", "A", "B", "web"]
-    assert [who for _, who in lanes[:3]] == ["pbx1", "+15550001", "+4733333333"]
+    """Each leg has a lifeline, headed by a letter and known by its party; the web comes last."""
+    lifelines = [
+        (lifeline.heading, lifeline.label) for lifeline in build_diagram(timeline()).lifelines
+    ]
+    assert [head for head, _ in lifelines] == ["engine", "A", "B", "web"]
+    assert [who for _, who in lifelines[:3]] == ["pbx1", "+15550001", "+4733333333"]
 
 
 def test_an_unanswered_leg_shows_its_cause_and_sip_status() -> None:
     """Busy is shown with cause and SIP status."""
-    ended: Told = ({"type": "leg-ended", "leg": "l0", "cause": 17, "sip_code": 486}, [], "ended")
+    ended: Moment = ({"type": "leg-ended", "leg": "l0", "cause": 17, "sip_code": 486}, [], "ended")
     assert words(story(OPENED, ended))[-1] == "not answered: user busy (17, SIP 486)"
 
 
 def test_who_may_not_be_called_is_shown_with_the_reason() -> None:
     """In words, and by the name that events and records have for it."""
-    ended: Told = (
+    ended: Moment = (
         {"type": "leg-ended", "leg": "l0", "cause": 21, "reason": "do_not_call"}, [], "ended",
     )  # fmt: skip
     assert words(story(OPENED, ended))[-1] == (
@@ -28,20 +30,20 @@ def test_who_may_not_be_called_is_shown_with_the_reason() -> None:
     )
 
 
-def test_a_recovery_is_shown_across_all_lanes() -> None:
-    """A recovery is a break across all lanes."""
+def test_a_recovery_is_shown_across_all_lifelines() -> None:
+    """A recovery is a break across all lifelines."""
     row = story(OPENED, ({"type": "recovered", "bridged": []}, [], "playing")).rows[-1]
     assert (row.shape, row.text) == ("break", "call recovered by an engine")
 
 
 def test_a_gather_without_prompt_is_shown() -> None:
     """A gather without a prompt has no command; the state change shows it once."""
-    again: Told = (
+    again: Moment = (
         {"type": "digit-pressed", "leg": "l0", "digit": "1", "pressed_ms": 1},
         [],
         "gathering",
     )
-    answered: Told = ({"type": "leg-answered", "leg": "l0"}, [], "gathering")
+    answered: Moment = ({"type": "leg-answered", "leg": "l0"}, [], "gathering")
     assert words(story(OPENED, answered, again)) == [
         "calls +1555",
         "answered",
@@ -62,8 +64,8 @@ def test_a_verb_with_commands_is_shown_once() -> None:
 
 
 def test_the_end_of_a_pause_is_shown() -> None:
-    paused: Told = ({"type": "leg-answered", "leg": "l0"}, [], "pausing")
-    over: Told = ({"type": "deadline-passed"}, [], "ending")
+    paused: Moment = ({"type": "leg-answered", "leg": "l0"}, [], "pausing")
+    over: Moment = ({"type": "deadline-passed"}, [], "ending")
     assert words(story(OPENED, paused, over))[-1] == "pause over"
 
 
@@ -97,17 +99,17 @@ def test_a_failed_webhook_shows_why() -> None:
 
 
 def test_a_flow_is_no_webhook() -> None:
-    """A stored flow is read by the engine itself: no lane for the web."""
+    """A stored flow is read by the engine itself: no lifeline for the web."""
     load = {"type": "load-flow", "request": "r1", "flow_id": "welcome"}
     replied = {"type": "action-received", "request": "r1", "action": {"type": "hangup"}}
     result = story(OPENED, ({"type": "leg-answered", "leg": "l0"}, [load], "awaiting-instructions"),
                  (replied, [], "ending"))  # fmt: skip
     assert words(result)[-2:] == ["flow welcome", "flow action: hangup"]
-    assert [lane.heading for lane in result.lanes] == ["engine", "A"]
+    assert [lifeline.heading for lifeline in result.lifelines] == ["engine", "A"]
 
 
 def test_a_flow_is_shown_node_by_node() -> None:
-    """Its nodes by name and in words; an API is a lane like a webhook, with what it answered."""
+    """Nodes appear by name and in words; an API has a lifeline, with its responses."""
     nodes = {
         "hi": {"type": "say", "data": {"text": "Hello"}},
         "ask": {"type": "request", "data": {"requestId": "a1"}},
@@ -116,7 +118,7 @@ def test_a_flow_is_shown_node_by_node() -> None:
         "menu": {"type": "menu", "branches": {"1": "a", "2": "b"}, "data": {"text": "Press"}},
         "back": {"type": "goto", "node": "menu"},
     }
-    loaded: list[Told] = [
+    loaded: list[Moment] = [
         (
             {"type": "flow-node-loaded", "request": "r", "name": name, "node": node},
             [],
@@ -159,17 +161,17 @@ def test_a_flow_is_shown_node_by_node() -> None:
         "sends API request a1",
         "no usable response (404 in 3 ms): status_404",
     ]
-    assert [lane.heading for lane in result.lanes] == ["engine", "A", "web"]
+    assert [lifeline.heading for lifeline in result.lifelines] == ["engine", "A", "web"]
 
 
 def test_what_could_not_be_heard_is_shown() -> None:
     """Audio that can't be had and playbacks that fail are rows of their own."""
-    fetched: Told = (
+    fetched: Moment = (
         {"type": "media-fetched", "request": "p", "clips": [], "faults": ["404"]},
         [],
         "",
     )
-    failed: Told = ({"type": "playback-ended", "playback": "p", "failed": True}, [], "")
+    failed: Moment = ({"type": "playback-ended", "playback": "p", "failed": True}, [], "")
     assert words(story(OPENED, fetched, failed))[1:] == [
         "media not available: 404",
         "playback failed",
@@ -178,13 +180,13 @@ def test_what_could_not_be_heard_is_shown() -> None:
 
 def test_who_answered_is_shown() -> None:
     """Start of detection, sounds, and the result."""
-    listens: Told = (
+    listens: Moment = (
         {"type": "leg-answered", "leg": "l0"},
         [{"type": "start-talk-detection", "leg": "l0", "silence_ms": 200}],
         "detecting",
     )
-    talked: Told = ({"type": "talk-ended", "leg": "l0", "duration_ms": 400}, [], "detecting")
-    known: Told = (
+    talked: Moment = ({"type": "talk-ended", "leg": "l0", "duration_ms": 400}, [], "detecting")
+    known: Moment = (
         {"type": "deadline-passed"},
         [{"type": "stop-talk-detection", "leg": "l0", "answered_by": "human"}],
         "playing",

@@ -6,7 +6,7 @@ import pytest
 
 from engine.cli.timeline.timeline import build_diagram
 from tests.unit.cli.inbound import timeline
-from tests.unit.cli.timelines import OPENED, Told, joins, states, story, words
+from tests.unit.cli.timelines import OPENED, Moment, joins, states, story, words
 from wire.views import Timeline, TimelineEntry
 
 ENDED = {"type": "leg-ended", "cause": 16}
@@ -14,12 +14,12 @@ SNOOPS = {"type": "snoop", "snoop": "b1.s1", "leg": "l1"}
 QUIET: dict[str, Any] = {"type": "Novelty"}
 
 
-def then(*commands: dict[str, Any], event: dict[str, Any] = QUIET) -> Told:
+def then(*commands: dict[str, Any], event: dict[str, Any] = QUIET) -> Moment:
     """Return an entry of a bridged call."""
     return event, list(commands), "bridged"
 
 
-TALK: Told = then(joins("l0", "l1"))
+TALK: Moment = then(joins("l0", "l1"))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_who_is_where_is_shown() -> None:
 
 
 def test_a_recovery_shows_who_is_where() -> None:
-    """After it, lanes are as the engine found the legs."""
+    """After it, lifelines are as the engine found the legs."""
     found = {"type": "recovered", "bridged": [["l0", "b1"], ["l1", "b1"]]}
     assert story(OPENED, then(event=found)).rows[-1].bridged == ("l0", "l1")
     lost = {"type": "bridge-failed", "bridge": "b1", "reason": "x", "legs": ["l1"]}
@@ -87,7 +87,7 @@ def test_a_recovery_shows_who_is_where() -> None:
 
 
 def test_a_coach_is_heard_by_one() -> None:
-    """The snoop has a lane of its own, which ends once, however it ends."""
+    """The snoop has a lifeline of its own, which ends once, however it ends."""
     coaching = joins("l0", "b1.s1", bridge="b1.s1b")
     hangs_up = {"type": "hangup", "leg": "b1.s1", "cause": 16}
     gone = ENDED | {"leg": "b1.s1"}
@@ -97,7 +97,10 @@ def test_a_coach_is_heard_by_one() -> None:
         "coaching: only B hears A",
         "snoop ended",
     ]
-    assert [(lane.heading, lane.label) for lane in result.lanes][3] == ("C", "snoop on B")
+    assert [(lifeline.heading, lifeline.label) for lifeline in result.lifelines][3] == (
+        "C",
+        "snoop on B",
+    )
     assert words(story(OPENED, TALK, then(SNOOPS), then(event=gone)))[-1] == "snoop ended"
 
 
@@ -137,9 +140,11 @@ def test_music_of_ones_own_is_no_prompt() -> None:
     assert words(story(OPENED, then(stops)))[1:] == ["prompt stopped"]
 
 
-def test_legs_that_nothing_introduced_have_lanes() -> None:
+def test_legs_that_nothing_introduced_have_lifelines() -> None:
     """A log that lost its beginning is drawn all the same."""
-    assert [lane.heading for lane in story(then(event=ENDED | {"leg": "l7"})).lanes] == [
+    assert [
+        lifeline.heading for lifeline in story(then(event=ENDED | {"leg": "l7"})).lifelines
+    ] == [
         "engine",
         "A",
     ]

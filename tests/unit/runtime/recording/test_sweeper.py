@@ -39,7 +39,7 @@ class SweeperBench:
         node = self.bench.node()
         self.recorder = FakeArchiver()
         self.sweeper = RecordingSweeper(
-            node.name, node.pbx, node.shards, self.recorder, period_s=30
+            node.name, node.pbx, node.shards, self.recorder.archive, period_s=30
         )
         self.shows(*LEFT)
 

@@ -9,7 +9,7 @@ from wire.errors import BadInput
 
 PLACE = b'{"0":"1795262400000-0","1":"1795262400017-12"}'
 EVENT = b'event: answered\ndata: {"callId":"0-pbx1-1","note":"id: 7"}\n\n'
-TOLD = (
+STREAMED = (
     COMMENT_FRAME
     + b'event: lost\ndata: [{"slot":1,"first":"5-0","end":"9-0"}]\n\n'
     + b"id: %b\n" % PLACE
@@ -24,11 +24,11 @@ def seal() -> EventIdCipher:
     return EventIdCipher("s" * 32)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 50, len(TOLD)])
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 50, len(STREAMED)])
 def test_chunks_of_any_size(seal: EventIdCipher, size: int) -> None:
     """The frames are the same, complete, and without data of other slots."""
     frames = SseFilter(seal)
-    pieces = [TOLD[at : at + size] for at in range(0, len(TOLD), size)]
+    pieces = [STREAMED[at : at + size] for at in range(0, len(STREAMED), size)]
     first, lost, event, last = (frame for piece in pieces for frame in frames.feed(piece))
     assert (first, lost, last) == (COMMENT_FRAME, LOST_FRAME, COMMENT_FRAME)
     line, _, rest = event.partition(b"\n")
