@@ -68,10 +68,11 @@ class OutboundCalls:
 
         Raises NoCapacity, NotOwner, StoreDown.
         """
+        url = request.status_callback_url or await self._default_target(request.account)
         if request.request_id and (call := await self._existing(request.request_id)):
             return call
-        url = request.status_callback_url or await self._default_target(request.account)
-        # No await from here on: if a slot were lost meanwhile, its node would seem disconnected.
+        # No await from here on: an identical request would start the call a second time, and if
+        # a slot were lost meanwhile, its node would seem disconnected.
         suffix = request.request_id or self._new_id(request, self._clock.now_ms())
         slot = slot_of(suffix, self._settings.slots)
         if not self._local.owns(slot):
