@@ -6,7 +6,13 @@ from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, with_leg
 from engine.calls.model.commands import Command, Hangup
 from engine.calls.model.leg import Muted, combine_mutes
-from engine.calls.model.sessions import Conference, Member, Transfer
+from engine.calls.model.sessions import (
+    Conference,
+    ConferenceReason,
+    Member,
+    SessionEnd,
+    Transfer,
+)
 from engine.calls.reporting.call_events import emit_conference, emit_leg, emit_member, emit_transfer
 from engine.calls.reporting.history import update_hold_time
 from wire.events import Kind
@@ -22,7 +28,7 @@ def with_conference(call: Call, conference: Conference) -> Call:
     return replace(call, conferences=(*call.conferences[:-1], conference))
 
 
-def end_sessions(call: Call, reason: str, now: int) -> Step:
+def end_sessions(call: Call, reason: SessionEnd, now: int) -> Step:
     """End the active sessions of a call that leaves its conversation."""
     commands: tuple[Command, ...] = ()
     if call.transfer is not None:
@@ -45,7 +51,7 @@ def end_transfer(call: Call, ended: Transfer, now: int) -> Step:
     return call, (event,)
 
 
-def end_conference(call: Call, conference: Conference, reason: str, now: int) -> Step:
+def end_conference(call: Call, conference: Conference, reason: ConferenceReason, now: int) -> Step:
     """Complete a conference: end its members, hang up snoops, mute coaches."""
     hangups = tuple(Hangup(m.snoop, causes.NORMAL) for m in conference.members if m.snoop)
     members = tuple(_ended_member(each, now) for each in conference.members)

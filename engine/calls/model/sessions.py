@@ -22,6 +22,14 @@ TransferState = Literal[
 ]
 ConferenceState = Literal["init", "in-progress", "completed"]
 MemberState = Literal["queued", "connecting", "ringing", "connected", "complete", "failed"]
+TargetReason = Literal[
+    "target_hangup", "target_busy", "target_no_answer", "target_reject", "target_unavailable"
+]
+MemberReason = Literal[
+    "hangup", "left", "kicked", "busy", "no_answer", "rejected", "unavailable", "conference_ended"
+]
+SessionEnd = Literal["call_ended", "conversation_ended"]
+ConferenceReason = SessionEnd | Literal["transfer", "too_few_members"]
 
 # The transitions of each state; the diagrams in docs/sessions.md are drawn from these.
 _UNSUCCESSFUL: tuple[TransferState, ...] = ("canceled", "failed", "abandoned")
@@ -86,7 +94,7 @@ class Member(Struct, frozen=True, array_like=True):
     state: MemberState
     agent_id: str = ""
     name: str = ""
-    reason: str = ""
+    reason: MemberReason | Literal[""] = ""
     coaches: str = ""
     snoop: str = ""
     is_snooping: bool = False  # the snoop channel exists
@@ -107,7 +115,7 @@ class Conference(Struct, frozen=True, array_like=True):
     started_ms: int
     state: ConferenceState = "init"
     requested_by: str = ""
-    reason: str = ""
+    reason: ConferenceReason | Literal[""] = ""
     ended_ms: int = 0
     hold_music: HoldMusic | None = None  # of a member who waits alone
 

@@ -87,12 +87,15 @@ class Playing(UnbridgedState, frozen=True, tag="playing"):
     played_ms: int = 0  # of all rounds, when the playback started or was suspended
 
 
+GatherPhase = Literal["fetch", "prompt", "first", "between"]
+
+
 class Gathering(UnbridgedState, frozen=True, tag="gathering"):
     """Digits are collected: during the prompt, before the first digit, or between digits."""
 
     verb: Gather
     leg: str
-    phase: Literal["fetch", "prompt", "first", "between"]
+    phase: GatherPhase
     deadline_ms: int  # of this phase
     limit_ms: int  # of the whole verb
     request: str = ""  # of the prompt: its fetch, then its playback

@@ -19,7 +19,13 @@ from engine.calls.model.events import (
     LegRinging,
 )
 from engine.calls.model.requests import AddMemberRequested, KickRequested
-from engine.calls.model.sessions import MEMBER_MOVES, Conference, Member, MemberState
+from engine.calls.model.sessions import (
+    MEMBER_MOVES,
+    Conference,
+    Member,
+    MemberReason,
+    MemberState,
+)
 from engine.calls.model.state import Bridged
 from engine.calls.reporting.call_events import emit_conference
 from engine.calls.session_end import end_conference, with_conference
@@ -105,7 +111,7 @@ def kick(call: Call, request: KickRequested, now: int) -> Step:
     return call, (*commands, Hangup(request.leg, causes.NORMAL))
 
 
-def remove_member(call: Call, member: Member, reason: str, now: int) -> Step:
+def remove_member(call: Call, member: Member, reason: MemberReason, now: int) -> Step:
     """Remove a member, also the main leg; end the conference if too few are left."""
     state: MemberState = "complete" if member.state == "connected" else "failed"
     left = replace(member, state=state, reason=reason, left_ms=now, coaches="", is_snooping=False)

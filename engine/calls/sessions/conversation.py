@@ -80,7 +80,7 @@ def drop_parties(call: Call, state: Bridged, left: tuple[str, ...], cause: int, 
     return end(call, state, "completed", cause, now)
 
 
-def end(call: Call, state: Bridged, status: str, cause: int, now: int) -> Step:
+def end(call: Call, state: Bridged, status: causes.Status, cause: int, now: int) -> Step:
     """End the conversation and take the main leg off hold; the tree continues on it."""
     call, commands = end_sessions(call, "conversation_ended", now)
     call, more = release_leg(call, call.main, now)

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step
-from engine.calls.model.sessions import Member, MemberState
+from engine.calls.model.sessions import Member, MemberReason, MemberState
 from engine.calls.reporting.call_events import emit_member
 from engine.calls.session_end import with_conference
 
@@ -21,11 +21,11 @@ def as_member(call: Call, leg_id: str, now: int) -> Member:
     return Member(leg_id, leg.party, states.get(leg.state, "ringing"), leg.agent)
 
 
-def member_reason(member: Member, cause: int) -> str:
+def member_reason(member: Member, cause: int) -> MemberReason:
     """Return why a member has left or could not join."""
     if member.state == "connected":
         return "hangup"
-    reasons = {
+    reasons: dict[int, MemberReason] = {
         causes.BUSY: "busy",
         causes.NO_ANSWER: "no_answer",
         causes.NO_USER_RESPONSE: "no_answer",

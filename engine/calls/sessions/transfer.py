@@ -16,7 +16,7 @@ from engine.calls.model.requests import (
     TransferCompletionRequested,
     TransferRequested,
 )
-from engine.calls.model.sessions import Transfer
+from engine.calls.model.sessions import TargetReason, Transfer
 from engine.calls.model.state import Bridged
 from engine.calls.reporting.call_events import emit_transfer
 from engine.calls.session_end import end_conference, end_transfer, release_leg, with_transfer
@@ -115,11 +115,11 @@ def fail(call: Call, transfer: Transfer, cause: int, now: int) -> Step:
     return call, (*commands, *more)
 
 
-def target_reason(transfer: Transfer, cause: int) -> str:
+def target_reason(transfer: Transfer, cause: int) -> TargetReason:
     """Return why a target was not reached, or that it hung up."""
     if transfer.state == "answered" and cause != causes.TEMPORARY_FAILURE:
         return "target_hangup"
-    reasons = {
+    reasons: dict[int, TargetReason] = {
         causes.BUSY: "target_busy",
         causes.NO_ANSWER: "target_no_answer",
         causes.NO_USER_RESPONSE: "target_no_answer",
@@ -158,7 +158,9 @@ def _drop_source(call: Call, transfer: Transfer, now: int) -> Step:
     return replace(call, main=transfer.customer), (*commands, *more)
 
 
-def _end_if_source_left(call: Call, ended: Transfer, outcome: tuple[str, int], now: int) -> Step:
+def _end_if_source_left(
+    call: Call, ended: Transfer, outcome: tuple[causes.Status, int], now: int
+) -> Step:
     """End the conversation if the source has left; else source and customer go on."""
     state = call.state
     if not isinstance(state, Bridged) or ended.source in {call.main, *state.legs}:

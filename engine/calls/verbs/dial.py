@@ -140,7 +140,7 @@ def _connect(call: Call, state: Dialing, winner: str, now: int) -> Step:
     return replace(call, state=bridged), hangups
 
 
-def _fail(call: Call, state: Dialing, status: str, cause: int) -> Step:
+def _fail(call: Call, state: Dialing, status: causes.Status, cause: int) -> Step:
     data = state.verb.data
     result = DialResult(
         status=status,

@@ -20,7 +20,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import Advance, AwaitingInstructions, Gathering
+from engine.calls.model.state import Advance, AwaitingInstructions, Gathering, GatherPhase
 from engine.calls.reporting.call_events import emit
 from engine.calls.reporting.history import add_collected_digits
 from engine.calls.verbs.instructions import WEBHOOK_TIMEOUT_MS
@@ -197,7 +197,7 @@ def _restart_phase_clock(call: Call, state: Gathering, now: int) -> Call:
     return replace(call, state=_enter_phase(state, state.phase, deadline))
 
 
-def _enter_phase(state: Gathering, phase: str, deadline_ms: int) -> Gathering:
+def _enter_phase(state: Gathering, phase: GatherPhase, deadline_ms: int) -> Gathering:
     return replace(state, phase=phase, deadline_ms=min(deadline_ms, state.limit_ms))
 
 
