@@ -1,16 +1,18 @@
-"""`switchroom api`: serves until SIGTERM."""
+"""`switchroom api`: creates the account that the settings name, and serves until SIGTERM."""
 
 import asyncio
 import gc
 import signal
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
 import uvicorn
 
+from api.accounts.store import Account, AccountStore
 from api.app import create_app, open_services
-from api.bootstrap import create_configured_account
+from api.auth.store import Credentials, KeyStore, parse_key_id
 from api.cdrs.ingest.consumer import EventConsumer, consumer_name
 from api.common.background import background
+from api.common.errors import Conflict
 from api.config import Settings
 from api.db.migrate import migrate
 from api.http.header_limits import HeaderLimits
@@ -45,6 +47,24 @@ async def serve(settings: Settings) -> None:
         app = create_app(services)
         _relax_garbage_collector()
         await _serve_until_signal(server(settings, app))
+
+
+async def create_configured_account(
+    accounts: AccountStore, keys: KeyStore, settings: Settings
+) -> None:
+    """Create what does not exist yet; several processes may start at the same time."""
+    if not settings.account or settings.api_key is None or settings.api_secret is None:
+        return
+    credentials = Credentials(
+        settings.api_key.get_secret_value(), settings.api_secret.get_secret_value()
+    )
+    with suppress(Conflict):  # it exists
+        await accounts.add(Account(settings.account, settings.account))
+    if await keys.get(parse_key_id(credentials.api_key) or "") is None:
+        with suppress(Conflict):  # another process was first
+            await keys.add(settings.account, credentials)
+    for number in settings.caller_ids:
+        await accounts.add_number(settings.account, number)
 
 
 def _relax_garbage_collector() -> None:

@@ -78,23 +78,13 @@ def change(
 @app.command
 def region(account: str, country: str) -> None:
     """Set the country of numbers without a +, such as NO; `none` for none."""
-    found = parse_region(country)
-
-    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
-        await accounts.change(msgspec.structs.replace(await accounts.get(account), region=found))
-
-    run_with_stores(command)
+    _change(account, region=parse_region(country))
 
 
 @app.command
 def email(account: str, address: str) -> None:
     """Set the e-mail address of an account; `none` for none."""
-    found = parse_email(address)
-
-    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
-        await accounts.change(msgspec.structs.replace(await accounts.get(account), email=found))
-
-    run_with_stores(command)
+    _change(account, email=parse_email(address))
 
 
 @app.command(name="list")
@@ -115,6 +105,13 @@ def list_accounts() -> None:
             region = each.region or ""
             table.add_row(each.id, each.name, active, *map(str, limits), region, may_call)
         Console(highlight=False).print(table)
+
+    run_with_stores(command)
+
+
+def _change(account: str, **values: str | None) -> None:
+    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
+        await accounts.change(msgspec.structs.replace(await accounts.get(account), **values))
 
     run_with_stores(command)
 

@@ -5,16 +5,20 @@ lost its data, a process that died between database and engine), and it is sent 
 """
 
 import asyncio
+import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 
+import msgspec
+import phonenumbers
 import structlog
+from msgspec.structs import replace
 
 from api.accounts.store import Account, AccountStore
 from api.common.errors import ApiError, ServiceUnavailable
 from api.dnc.store import Change, DncStore, ListVersions
 from api.engine_client import EngineClient
-from api.policy_sync.document import dial_policy_of
 from wire.dial_policy import (
     AccountDialPolicy,
     DialPolicies,
@@ -135,3 +139,33 @@ class PolicySync:
 
 def _numbers(changes: Sequence[Change], *, listed: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.number for each in changes if each.is_listed == listed))
+
+
+def dial_policy_of(
+    account: Account, numbers: Sequence[str], *, has_list: bool
+) -> AccountDialPolicy:
+    """Return an account's dial policy, with a hash as its version; inactive accounts may not call.
+
+    Numbers without a country code belong to the account's region, else to its first number's.
+    """
+    region = account.region or (_region(numbers[0]) if numbers else None)
+    policy = AccountDialPolicy(
+        destinations=account.destinations if account.is_active else (),
+        numbers=tuple(numbers),
+        country=_calling_code(region),
+        do_not_call=has_list,
+    )
+    digest = hashlib.sha256(msgspec.json.encode(policy)).hexdigest()
+    return replace(policy, version=digest[:16])
+
+
+def _calling_code(region: str | None) -> str:
+    return str(phonenumbers.country_code_for_region(region) or "") if region else ""
+
+
+@lru_cache(10_000)
+def _region(number: str) -> str | None:
+    try:
+        return phonenumbers.region_code_for_number(phonenumbers.parse(number))
+    except phonenumbers.NumberParseException:  # numbers from the settings are not checked
+        return None

@@ -6,7 +6,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.cdrs.schemas import PlainText
+from api.common.projection import project
+from api.common.timestamps import format_ms
 from api.templates.placeholders import Format
+from api.templates.store import Template
 from wire import patterns
 from wire.base import Name
 
@@ -145,3 +148,21 @@ class TemplateListQuery(BaseModel):
     phone_number_id: PlainText = Field("", alias="phoneNumberId")
     limit: int = Field(100, ge=1, le=MAX_LIMIT)
     offset: int = Field(0, ge=0, le=2**53 - 1)
+
+
+def template_view(template: Template) -> TemplateView:
+    """Return a template's view, with the texts of its components as separate fields."""
+    texts = {
+        str(each.get("type", "")).upper(): each.get("text")
+        for each in template.components
+        if isinstance(each.get("text"), str)
+    }
+    return project(
+        TemplateView,
+        template,
+        header_text=texts.get("HEADER"),
+        body_text=texts.get("BODY"),
+        footer_text=texts.get("FOOTER"),
+        created_at=format_ms(template.created_ms),
+        updated_at=format_ms(template.updated_ms),
+    )

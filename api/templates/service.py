@@ -21,9 +21,9 @@ from api.templates.schemas import (
     TemplateListQuery,
     TemplatePage,
     TemplateView,
+    template_view,
 )
 from api.templates.store import Template, TemplateFilters, TemplateStore
-from api.templates.views import template_view
 from wire.errors import BadInput
 
 log = structlog.get_logger()

@@ -3,24 +3,19 @@
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from api.contacts.contacts.schemas import LINE, LINES, PageQuery
 from api.contacts.imports.reader.row_parser import CONTACT_FIELDS
 from api.contacts.imports.schemas import CsvOptions
 from api.contacts.tags.schemas import Tags
 from wire import patterns
 from wire.errors import BadInput
 
-LINE = r"^[^\x00-\x1f\x7f]*" + patterns.END
-MAX_LIMIT = 1_000
-MAX_OFFSET = 100_000
-
 Name = Annotated[
     str, Meta(min_length=1, max_length=256, pattern=r"^(?=.*\S)[^\x00-\x1f\x7f]+" + patterns.END)
 ]
-Description = Annotated[
-    str, Meta(max_length=2_000, pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$(?!\n)")
-]
+Description = Annotated[str, Meta(max_length=2_000, pattern=LINES)]
 FieldId = Annotated[str, Meta(min_length=1, max_length=64, pattern=LINE)]
 FieldIds = Annotated[tuple[FieldId, ...], Meta(max_length=100)]
 AnyStatus = Literal["", "CREATED", "UPLOADED", "MAPPING_DONE", "PROCESSING", "COMPLETED", "FAILED"]
@@ -56,13 +51,9 @@ class InboundBody(Struct, frozen=True, forbid_unknown_fields=True, rename="camel
     additional_fields: FieldIds = ()
 
 
-class ListQuery(BaseModel):
+class ListQuery(PageQuery):
     """A page of the lists."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="Rows of a page.")
-    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Rows to skip.")
     name: Annotated[str, Field(max_length=256, pattern=r"^[^\x00-\x1f\x7f]*$")] = Field(
         "", description="Part of the name."
     )
