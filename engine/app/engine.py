@@ -26,8 +26,8 @@ from engine.runtime.cluster.lease import LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.io.consumer_lag import ConsumerLag
-from engine.runtime.nodes.drains import DrainedNodes
 from engine.runtime.ownership.slot_owner import SlotOwner
+from engine.runtime.pbx_nodes.drains import DrainedNodes
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.media import Speech

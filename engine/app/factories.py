@@ -36,16 +36,16 @@ from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
+from engine.runtime.call_service import CallService
 from engine.runtime.io.api_requests import ApiRequestRunner
+from engine.runtime.io.command_runner import ActionSource, IoRunner
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.io.instrumentation import (
     MeteredActionClient,
     MeteredApiRequests,
     TracedActionClient,
 )
-from engine.runtime.io.runner import ActionSource, IoRunner
 from engine.runtime.policy.dial_policy import DialPolicy
-from engine.runtime.service import CallService
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
 from engine.store.stream import StreamLimits

@@ -18,16 +18,16 @@ from engine.recordings.archive import Archive
 from engine.runtime.admission.limits import CapacityLimits
 from engine.runtime.admission.placement import Placement
 from engine.runtime.agents.directory import trunk_name
-from engine.runtime.agents.endpoints import EndpointList
+from engine.runtime.agents.endpoint_list import EndpointList
 from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.reachability import Reachability
-from engine.runtime.nodes.dtmf_log import DtmfLog
-from engine.runtime.nodes.health import NodeHealth
-from engine.runtime.nodes.node import Node
-from engine.runtime.nodes.reaper import Reaper
 from engine.runtime.ownership.slot_owner import SlotOwner
+from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
+from engine.runtime.pbx_nodes.health import NodeHealth
+from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.recording.sweeper import RecordingSweeper
 
 log = structlog.get_logger()

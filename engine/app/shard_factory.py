@@ -18,12 +18,12 @@ from engine.runtime.agents.presence import NodePresence
 from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import DialPolicy, IoRunner, Pbx
+from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.nodes.node import Node, SlotListener
-from engine.runtime.pbx.endpoints import EndpointTemplates
+from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
+from engine.runtime.pbx_nodes.node import Node, SlotListener
 from engine.runtime.recording.recorder import FencedRecorder, Recorder
-from engine.runtime.service import CallService
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer

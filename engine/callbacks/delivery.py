@@ -9,8 +9,8 @@ import structlog
 from msgspec import Struct
 
 from engine.callbacks.call_queue import CallQueue
-from engine.callbacks.messages import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
 from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.signed_event import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
 from engine.callbacks.target_queue import RateLimit
 from engine.callbacks.targets import CallbackSettings, CallbackTargets
 from engine.observe.metrics import CallbackMetrics

@@ -67,7 +67,7 @@ from engine.calls.model.requests import (
     ReferReceived,
 )
 from engine.calls.model.state import ClosingState
-from engine.calls.recovery.dtmf import is_already_delivered, remember_last
+from engine.calls.recovery.missed_digits import is_already_delivered, remember_last
 from engine.calls.reporting.call_events import sort_events
 from engine.calls.sessions.request_dispatch import on_refer, on_request
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from engine.calls.flows.nodes import verb_of
+from engine.calls.flows.flow_nodes import verb_of
 from engine.calls.flows.prefetch import audio_sources
 from engine.calls.flows.templates import Lookup, fill_decoded, names
 from wire.base import tag_of

@@ -4,7 +4,7 @@ from aiohttp import web
 
 from engine.rpc.json_body import json_response
 from engine.rpc.peers.client import SlotDirectory
-from engine.runtime.service import CallService
+from engine.runtime.call_service import CallService
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 

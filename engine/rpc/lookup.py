@@ -9,7 +9,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.sessions import Conference, Member, Transfer
 from engine.calls.sessions.preconditions import Rejection
 from engine.rpc.problems import NotFound
-from engine.runtime.service import CallService
+from engine.runtime.call_service import CallService
 from engine.runtime.shard.commit_ack import RequestRejected
 from wire.errors import BadInput
 from wire.patterns import NAME, PATTERNS

@@ -42,8 +42,8 @@ from engine.rpc.peers.client import PeerClient, SlotDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Handler, problem_middleware, problem_response
 from engine.runtime.agents.status import AgentStatus
+from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
-from engine.runtime.service import CallService
 from engine.store.store import Store
 from wire.rpc import Problem
 from wire.tree import Limits

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from engine.runtime.nodes.dtmf_log import DtmfLog
+from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
 from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.manager import SimManager
 from tests.sim.engine_run import PartOverrides

@@ -10,7 +10,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.requests import ControlRequest
 from engine.calls.model.state import Bridged, Dialing
 from engine.runtime.admission.placement import NoCapacity
-from engine.runtime.service import CallService
+from engine.runtime.call_service import CallService
 from engine.runtime.shard.commit_ack import NotOwner, RequestRejected
 from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk

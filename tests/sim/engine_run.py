@@ -14,17 +14,17 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.base.ports import IoRunner as IoRunnerPort
 from engine.runtime.base.ports import Pbx
 from engine.runtime.base.ports import Writer as WriterPort
+from engine.runtime.call_service import CallService
+from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.flow_cache import FlowCache
-from engine.runtime.io.runner import IoRunner
-from engine.runtime.nodes.dtmf_log import DtmfLog
-from engine.runtime.nodes.node import Node, SlotListener
-from engine.runtime.nodes.reaper import Reaper
 from engine.runtime.ownership.takeover import WriterFactory, take_over
-from engine.runtime.pbx.endpoints import EndpointTemplates
+from engine.runtime.pbx.endpoint_templates import EndpointTemplates
+from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
+from engine.runtime.pbx_nodes.node import Node, SlotListener
+from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.recording.mixmonitor import Ami
 from engine.runtime.recording.recorder import Recorder, RecordingArchiver
 from engine.runtime.recording.sweeper import RecordingSweeper
-from engine.runtime.service import CallService
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.memory.store import MemoryStore

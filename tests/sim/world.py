@@ -7,7 +7,7 @@ import msgspec
 
 from engine.ari.generated.events import Event as AriEvent
 from engine.runtime.admission.placement import NoCapacity
-from engine.runtime.nodes.dtmf_log import DtmfLog
+from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 from tests.harness.sim.asterisk import SimAsterisk

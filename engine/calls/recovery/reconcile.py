@@ -32,9 +32,9 @@ from engine.calls.model.events import (
 from engine.calls.model.ids import call_of
 from engine.calls.model.leg import Leg
 from engine.calls.model.state_table import active_voicemail
-from engine.calls.recovery.dtmf import collected_digits, digits_after_prompts
-from engine.calls.recovery.pending import should_retry
-from engine.calls.recovery.snapshot import PbxSnapshot
+from engine.calls.recovery.missed_digits import collected_digits, digits_after_prompts
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
+from engine.calls.recovery.pending_commands import should_retry
 
 
 def reconcile(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from engine.calls.flows.conditions import holds
-from engine.calls.flows.nodes import exits, verb_of
+from engine.calls.flows.flow_nodes import exits, verb_of
 from engine.calls.flows.variables import set_variables, value_of, verb_results
 from engine.calls.model.call import Call, Frame, Step, allocate_id
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest

@@ -21,6 +21,7 @@ from engine.calls.model.state import (
     Starting,
 )
 from engine.calls.verbs import (
+    call_setup,
     dial,
     flow,
     gather,
@@ -29,7 +30,6 @@ from engine.calls.verbs import (
     pause,
     play,
     record,
-    setup,
     single_leg,
 )
 from wire import verbs
@@ -89,7 +89,7 @@ def on_event(call: Call, state: VerbState, event: Event, now: int) -> Step:
         case Dialing():
             return dial.on_event(call, state, event, now)
         case Starting():
-            return setup.on_event(call, state, event, now)
+            return call_setup.on_event(call, state, event, now)
 
 
 def suspend(call: Call, leg: str, now: int) -> Step:

@@ -14,8 +14,8 @@ from engine.rpc.lookup import call_of, live_calls
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Conflict
 from engine.rpc.views.calls import call_view, timeline_view
+from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
-from engine.runtime.service import CallService
 from engine.store.store import Store
 from wire import rpc
 from wire.custom_data import check_custom_data

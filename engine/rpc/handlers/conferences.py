@@ -20,8 +20,8 @@ from engine.rpc.lookup import (
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.request_mapping import member_request
 from engine.rpc.views.sessions import conference_view
+from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
-from engine.runtime.service import CallService
 from wire.control import AddMember, Coach, ConferenceView, KickMember, LeaveConference
 from wire.errors import BadInput
 from wire.tree import Limits

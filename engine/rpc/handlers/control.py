@@ -14,8 +14,8 @@ from engine.calls.model.requests import (
 from engine.rpc.handlers.dial_policy import authorize_dial
 from engine.rpc.lookup import leg_of, live_call_of, ringing_leg
 from engine.rpc.views.calls import call_view
+from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
-from engine.runtime.service import CallService
 from wire import control
 from wire.tree import Limits, check_party
 from wire.views import CallView

@@ -8,8 +8,8 @@ from engine.calls.model.call import Call
 from engine.rpc.lookup import live_call_of, name_in
 from engine.rpc.problems import NotFound
 from engine.runtime.admission.placement import NoCapacity
+from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
-from engine.runtime.service import CallService
 from engine.store.store import DialPolicyStore
 from wire.dial_policy import (
     AccountDialPolicy,

@@ -4,8 +4,8 @@ from aiohttp import web
 from msgspec import Struct
 
 from engine.rpc.problems import NotFound
-from engine.runtime.nodes.node import Node
-from engine.runtime.service import CallService
+from engine.runtime.call_service import CallService
+from engine.runtime.pbx_nodes.node import Node
 from wire import rpc
 
 

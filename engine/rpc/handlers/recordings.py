@@ -6,7 +6,7 @@ from msgspec import Struct
 from engine.calls.model.requests import RecordingAction, RecordingRequested
 from engine.rpc.lookup import live_call_of
 from engine.rpc.views.recordings import call_recordings_view
-from engine.runtime.service import CallService
+from engine.runtime.call_service import CallService
 from wire.control import CallControl
 from wire.views import CallRecordings
 

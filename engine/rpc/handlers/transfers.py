@@ -14,8 +14,8 @@ from engine.rpc.handlers.dial_policy import authorize_dial
 from engine.rpc.lookup import call_of, live_call_of, transfer_of
 from engine.rpc.request_mapping import transfer_request
 from engine.rpc.views.sessions import transfer_view
+from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
-from engine.runtime.service import CallService
 from wire.control import CancelTransfer, CompleteTransfer, InitTransfer, TransferView
 from wire.tree import Limits
 

@@ -7,8 +7,8 @@ from typing import TypeVar, get_args
 from prometheus_client.core import GaugeMetricFamily
 
 from engine.calls.model.state import CallState, Ended
-from engine.runtime.nodes.node import MAX_LATENCY_MS
-from engine.runtime.service import CallService
+from engine.runtime.call_service import CallService
+from engine.runtime.pbx_nodes.node import MAX_LATENCY_MS
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import MAX_PENDING
 from wire.base import tag_of

@@ -28,7 +28,7 @@ from engine.rpc.metrics.gauges import (
     shard_gauges,
     slot_gauges,
 )
-from engine.runtime.service import CallService
+from engine.runtime.call_service import CallService
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from engine.runtime.admission.routes import NO_CIRCUIT, NO_SUCH_NUMBER, RouteCac
 from engine.runtime.admission.settings import CallIds, CallSettings
 from engine.runtime.agents.directory import Caller, Directory
 from engine.runtime.base.context import EngineContext
-from engine.runtime.nodes.node import IncomingChannel
+from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
 from wire.rpc import NumberRoute

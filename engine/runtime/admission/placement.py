@@ -22,8 +22,8 @@ from engine.runtime.admission.limits import (
 )
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.clock import Clock
-from engine.runtime.nodes.health import NodeHealth
-from engine.runtime.nodes.node import Node
+from engine.runtime.pbx_nodes.health import NodeHealth
+from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.shard.shard import CallShard
 
 # In the order in which they are checked: a rejection names the last one, of all nodes.

@@ -11,7 +11,7 @@ from engine.calls.model.leg import Leg
 from engine.calls.model.state import Starting
 from engine.common.ttl_cache import DEFAULT_TTL_MS, Cached, TtlCache
 from engine.runtime.admission.settings import NewCall
-from engine.runtime.nodes.node import IncomingChannel
+from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.store.store import Store
 from wire.callback_targets import parse_call_target
 from wire.patterns import CALLER_ID

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from engine.calls.model.call import Call
 from engine.runtime.agents.directory import Directory
-from engine.runtime.agents.endpoints import EndpointList
+from engine.runtime.agents.endpoint_list import EndpointList
 from engine.runtime.agents.presence import NodePresence
 from wire.agents import Agent, AgentView, Presence
 from wire.party import Party

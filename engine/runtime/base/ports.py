@@ -83,7 +83,7 @@ class CallRecorder(Protocol):
 
 
 class IoRunner(Protocol):
-    """Runs a call's I/O commands; `engine.runtime.io.runner` implements it."""
+    """Runs a call's I/O commands; `engine.runtime.io.command_runner` implements it."""
 
     def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """Return the clips of all sources; None when one must be fetched."""

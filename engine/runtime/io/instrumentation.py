@@ -10,7 +10,7 @@ from engine.calls.flows.templates import Lookup
 from engine.calls.model.ids import call_of, slot_and_node
 from engine.observe.metrics import Metrics
 from engine.observe.traces import Traces
-from engine.runtime.io.runner import ActionSource, ApiRequests
+from engine.runtime.io.command_runner import ActionSource, ApiRequests
 from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import Attempt, WebhookFailed

@@ -11,10 +11,10 @@ from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.runtime.admission.limits import TRUNK
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
+from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.nodes.node import Node
 from engine.runtime.ownership.takeover import ClaimedCall, WriterFactory, take_over
-from engine.runtime.service import CallService
+from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import FlushScheduler, Writer
 

@@ -27,7 +27,7 @@ from engine.calls.model.commands import (
     Unmute,
 )
 from engine.calls.model.ids import call_of
-from engine.runtime.pbx.endpoints import EndpointTemplates
+from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 
 DIALED_VARIABLE = "SWITCHROOM_CALLED"  # marks a channel that was dialled: a second dial kills it
 TALK_THRESHOLD = 256  # Asterisk's default, here and for AMD

@@ -9,7 +9,7 @@ import msgspec
 from engine.ari.generated.models import Bridge, Channel
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Request
-from engine.calls.recovery.snapshot import PbxSnapshot
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.runtime.base.ports import Pbx
 from engine.runtime.pbx.ari_requests import DIALED_VARIABLE
 

@@ -6,16 +6,16 @@ from msgspec import Struct, field
 
 from engine.calls.model import causes
 from engine.calls.model.commands import Hangup
-from engine.calls.recovery.dtmf import DigitsByLeg
+from engine.calls.recovery.missed_digits import DigitsByLeg
 from engine.observe.metrics import Metrics
 from engine.runtime.base.ports import CallRecorder, Pbx
 from engine.runtime.pbx.ari_requests import requests_for
-from engine.runtime.pbx.endpoints import EndpointTemplates
+from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.store.store import LeaseView
 
 
 class ShardHost(Protocol):
-    """The PBX node that a shard belongs to; `engine.runtime.nodes.node` implements it."""
+    """The PBX node that a shard belongs to; `engine.runtime.pbx_nodes.node` implements it."""
 
     def logged_digits(self) -> DigitsByLeg:
         """Return the node's recent digits, as AMI reported them."""

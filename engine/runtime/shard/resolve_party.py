@@ -12,7 +12,7 @@ from engine.calls.model.commands import Originate
 from engine.calls.model.events import LegEnded
 from engine.runtime.base.ports import DialDecision, DialRejection
 from engine.runtime.pbx.ari_requests import requests_for
-from engine.runtime.pbx.endpoints import EndpointTemplates
+from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from wire.party import Party
 
 log = structlog.get_logger()

@@ -16,7 +16,7 @@ from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, DeadlinePassed, Event
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.requests import CallRequest
-from engine.calls.recovery.dtmf import undelivered_digits
+from engine.calls.recovery.missed_digits import undelivered_digits
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import IoRunner, Writer
 from engine.runtime.shard.actor import Actor

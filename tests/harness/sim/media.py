@@ -11,7 +11,7 @@ from wire.media import Audio, Clip, Source, Tone
 
 
 class SimClipCache:
-    """Implements `engine.runtime.io.runner.ClipSource` for one engine."""
+    """Implements `engine.runtime.io.command_runner.ClipSource` for one engine."""
 
     def __init__(self, clock: SimClock, loop: SimLoop, cached_media: dict[Source, Clip]) -> None:
         self._clock = clock

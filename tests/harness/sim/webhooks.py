@@ -56,7 +56,7 @@ class SimServers:
 
 
 class SimActionClient:
-    """Implements `engine.runtime.io.runner.ActionSource` for one engine."""
+    """Implements `engine.runtime.io.command_runner.ActionSource` for one engine."""
 
     def __init__(self, clock: SimClock, loop: SimLoop, servers: SimServers) -> None:
         self._clock = clock
@@ -74,7 +74,7 @@ class SimActionClient:
 
 
 class SimApiSender:
-    """Implements `engine.runtime.io.runner.ApiRequests` for one engine."""
+    """Implements `engine.runtime.io.command_runner.ApiRequests` for one engine."""
 
     def __init__(self, clock: SimClock, loop: SimLoop, servers: SimServers) -> None:
         self._clock = clock

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from engine.calls.flows.nodes import exits
+from engine.calls.flows.flow_nodes import exits
 from engine.calls.model.call import Frame
 from engine.calls.model.io_commands import LoadFlowNode
 from engine.calls.model.io_results import ApiRequestFailed, ApiRequestSucceeded, FlowNodeLoaded

@@ -9,14 +9,14 @@ from engine.calls.model.call import Call
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
+from engine.runtime.call_service import CallService
 from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
-from engine.runtime.nodes.node import Node
-from engine.runtime.nodes.reaper import Reaper
 from engine.runtime.ownership.slot_owner import SlotOwner
+from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.recording.sweeper import RecordingSweeper
-from engine.runtime.service import CallService
 from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import EngineClock

@@ -7,10 +7,10 @@ from typing import Any
 from engine.observe.metrics import Metrics
 from engine.runtime.base.ports import IoRunner as IoRunnerPort
 from engine.runtime.cluster.lease import Lease
+from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.flow_cache import FlowCache
-from engine.runtime.io.runner import IoRunner
-from engine.runtime.nodes.node import Node, SlotListener
-from engine.runtime.pbx.endpoints import EndpointTemplates
+from engine.runtime.pbx.endpoint_templates import EndpointTemplates
+from engine.runtime.pbx_nodes.node import Node, SlotListener
 from engine.runtime.recording.recorder import Recorder
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard

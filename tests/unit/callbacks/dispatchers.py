@@ -10,8 +10,8 @@ from functools import partial
 from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.delivery import Delivery
 from engine.callbacks.dispatcher import CallbackDispatcher
-from engine.callbacks.messages import Transport
 from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.signed_event import Transport
 from engine.callbacks.slot_outbox import SlotOutbox
 from engine.callbacks.target_queues import TargetQueues
 from engine.callbacks.targets import CallbackTargets

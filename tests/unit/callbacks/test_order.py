@@ -9,8 +9,8 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from engine.callbacks.messages import Delivered, Failed, Outcome, SignedEvent
 from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.signed_event import Delivered, Failed, Outcome, SignedEvent
 from engine.store.memory.store import MemoryStore
 from tests.contract.callbacks.bench import SLOT, commit_of
 from tests.harness.until import until

@@ -16,7 +16,7 @@ from engine.observe.metrics import Metrics
 from engine.rpc.metrics.page import MetricsPage, registry_of
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.context import EngineContext
-from engine.runtime.service import CallService
+from engine.runtime.call_service import CallService
 from engine.store.memory.store import MemoryStore
 from tests.unit.runtime.harness.shard_bench import ManualClock
 

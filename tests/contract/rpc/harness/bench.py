@@ -23,10 +23,10 @@ from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
-from engine.runtime.nodes.node import Node
-from engine.runtime.pbx.endpoints import EndpointTemplates
+from engine.runtime.call_service import CallService
+from engine.runtime.pbx.endpoint_templates import EndpointTemplates
+from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.policy.dial_policy import DialPolicy
-from engine.runtime.service import CallService
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer

@@ -6,9 +6,9 @@ from engine.calls.model.call import Call
 from engine.calls.model.codec import decode_call, encode
 from engine.calls.model.events import DigitPressed
 from engine.calls.model.state import Gathering
-from engine.calls.recovery.dtmf import missing_digits
+from engine.calls.recovery.missed_digits import missing_digits
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from engine.calls.recovery.snapshot import PbxSnapshot
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, answered_call
 
 UP = PbxSnapshot({MAIN: "Up"})

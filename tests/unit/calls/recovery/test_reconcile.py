@@ -8,8 +8,8 @@ from engine.calls.model.call import deadline_ms
 from engine.calls.model.commands import Answer, Dial, Hangup, Originate
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging, Recovered
 from engine.calls.model.requests import HangupRequested
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
-from engine.calls.recovery.snapshot import PbxSnapshot
 from tests.unit.calls.harness.builders import (
     CHANNEL,
     ID,

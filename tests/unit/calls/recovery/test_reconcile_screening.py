@@ -9,8 +9,8 @@ from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded, Reco
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.state import Dialing, Gathering, Playing
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from engine.calls.recovery.snapshot import PbxSnapshot
 from tests.unit.calls.harness.builders import CLIPS, ID, MAIN, Story, dialing_call, say
 
 FIRST, SECOND = f"{ID}.l1", f"{ID}.l2"

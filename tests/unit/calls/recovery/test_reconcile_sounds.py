@@ -18,8 +18,8 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.state import Bridged
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from engine.calls.recovery.snapshot import PbxSnapshot
 from tests.unit.calls.harness.builders import (
     ID,
     MAIN,

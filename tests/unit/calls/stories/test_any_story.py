@@ -23,8 +23,8 @@ from engine.calls.model.events import (
 from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
 from engine.calls.model.state import Dialing
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from engine.calls.recovery.snapshot import PbxSnapshot
 from engine.calls.replay import replay
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, inbound, outbound, tree
 from tests.unit.calls.harness.invariants import assert_sound

@@ -9,8 +9,8 @@ from engine.calls.media.playbacks import awaited_playbacks
 from engine.calls.model.causes import LOST
 from engine.calls.model.commands import AddToBridge, Play, StartHoldMusic
 from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded, Recovered
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from engine.calls.recovery.snapshot import PbxSnapshot
 from tests.unit.calls.harness.builders import MAIN, Story, bridged_call
 from tests.unit.calls.harness.control import (
     BOB,

@@ -10,8 +10,8 @@ from engine.calls.model.io_results import (
     FlowNodeLoaded,
     FlowStarted,
 )
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from engine.calls.recovery.snapshot import PbxSnapshot
 from engine.calls.verbs.flow import API_TIMEOUT_MS
 from tests.unit.calls.harness.builders import ID, MAIN
 from tests.unit.calls.harness.flow_calls import LOOKUP_FLOW, spoken_text

@@ -11,8 +11,8 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, Recovered, VoicemailEnded
 from engine.calls.model.requests import DialRequested, HoldRequested
 from engine.calls.model.state import Playing, RecordingVoicemail
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from engine.calls.recovery.snapshot import PbxSnapshot
 from engine.calls.sessions.preconditions import check_request
 from tests.unit.calls.harness.builders import ID, MAIN, answered_call
 from tests.unit.calls.harness.voicemails import (

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from engine.runtime.admission.limits import TRUNK, UNLIMITED, CapacityLimits
 from engine.runtime.admission.placement import NoCapacity, Placement
 from engine.runtime.admission.settings import CallSettings
-from engine.runtime.nodes.health import NodeHealth
-from engine.runtime.nodes.node import Node
+from engine.runtime.pbx_nodes.health import NodeHealth
+from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from tests.unit.calls.harness.builders import outbound, say

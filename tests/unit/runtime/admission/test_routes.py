@@ -10,7 +10,7 @@ from engine.common.ttl_cache import MAX_ENTRIES, Cached
 from engine.runtime.admission.routes import ANSWER_TIMEOUT_MS, RouteCache, inbound_call
 from engine.runtime.admission.settings import NewCall
 from engine.runtime.agents.directory import Caller
-from engine.runtime.nodes.node import IncomingChannel
+from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import CHANNEL, ID, NOW, say, tree
 from tests.unit.runtime.harness.shard_bench import ManualClock

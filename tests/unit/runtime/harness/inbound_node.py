@@ -9,7 +9,7 @@ from engine.ari.request import Reply
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
-from engine.runtime.service import CallService
+from engine.runtime.call_service import CallService
 from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import say, tree
 from tests.unit.runtime.harness.shard_bench import ShardBench

@@ -6,8 +6,8 @@ from engine.calls.flows.templates import Lookup
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import IoCommand
 from engine.media.clip import MediaError
+from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.flow_cache import FlowCache
-from engine.runtime.io.runner import IoRunner
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 from engine.webhooks.action_client import ActionResponse

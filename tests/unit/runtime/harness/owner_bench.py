@@ -7,11 +7,11 @@ from engine.app.shard_factory import UnreachablePbx
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
+from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.nodes.node import Node
 from engine.runtime.ownership.slot_owner import SlotOwner
 from engine.runtime.pbx.wrappers import FencedPbx
-from engine.runtime.service import CallService
+from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer

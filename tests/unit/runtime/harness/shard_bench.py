@@ -5,10 +5,10 @@ from collections.abc import Callable
 from engine.calls.model.call import Call
 from engine.calls.model.events import Event, LegAnswered
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
-from engine.calls.recovery.dtmf import DigitsByLeg
+from engine.calls.recovery.missed_digits import DigitsByLeg
 from engine.runtime.base.clock import Timer
-from engine.runtime.nodes.node import IncomingChannel, Node
-from engine.runtime.pbx.endpoints import EndpointTemplates
+from engine.runtime.pbx.endpoint_templates import EndpointTemplates
+from engine.runtime.pbx_nodes.node import IncomingChannel, Node
 from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard

@@ -13,8 +13,8 @@ from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import HangupRequested, ReferReceived
 from engine.calls.model.state import Ending
 from engine.runtime.admission.placement import NoCapacity
-from engine.runtime.nodes.node import IncomingChannel
 from engine.runtime.ownership.slot_owner import PRESENCE_SLOT
+from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.shard.commit_ack import COMMIT_TIMEOUT_S, NotOwner
 from engine.store.errors import StoreDown
 from tests.harness.until import until

@@ -8,7 +8,7 @@ that takes a call over, or that lost its websocket for a while, finds the missin
 from collections import OrderedDict
 
 from engine.calls.model.events import DigitPressed
-from engine.calls.recovery.dtmf import DigitsByLeg
+from engine.calls.recovery.missed_digits import DigitsByLeg
 from engine.runtime.base.clock import Clock
 
 RETENTION_MS = 60_000  # by default no outage that calls survive lasts longer

@@ -4,7 +4,7 @@ import asyncio
 from functools import partial
 
 from engine.calls.model.events import LegAnswered
-from engine.runtime.nodes.node import REFER_DELAY_MS, IncomingChannel
+from engine.runtime.pbx_nodes.node import REFER_DELAY_MS, IncomingChannel
 from engine.store.memory.store import MemoryStore
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, outbound, say

@@ -7,13 +7,13 @@ from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.requests import HoldRequested, MuteRequested
 from engine.calls.model.state import Gathering, RecordingVoicemail
-from engine.calls.recovery.dtmf import (
+from engine.calls.recovery.missed_digits import (
     ARI_DELAY_MS,
     MAX_AMI_DELAY_MS,
     missing_digits,
     undelivered_digits,
 )
-from engine.calls.recovery.snapshot import PbxSnapshot
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from tests.unit.calls.harness.ami_digits import (
     ami_digit,
     ari_digit,

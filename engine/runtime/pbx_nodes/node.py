@@ -14,14 +14,14 @@ from engine.ari.generated.models import Channel
 from engine.calls.model import causes
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import ReferReceived
-from engine.calls.recovery.dtmf import DigitsByLeg
+from engine.calls.recovery.missed_digits import DigitsByLeg
 from engine.runtime.agents.directory import Caller
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Pbx
-from engine.runtime.nodes.disconnects import DisconnectGrace
-from engine.runtime.nodes.dtmf_log import DtmfLog
-from engine.runtime.nodes.recovery import Recoveries
 from engine.runtime.pbx.ari_events import is_engine_channel, subject_id, translate
+from engine.runtime.pbx_nodes.disconnects import DisconnectGrace
+from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
+from engine.runtime.pbx_nodes.recovery import Recoveries
 from engine.runtime.shard.shard import CallShard
 from wire.base import tag_of
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.ari.request import LOST, Reply, Request
 from engine.calls.model.events import LegAnswered
-from engine.runtime.nodes.disconnects import DisconnectGrace
+from engine.runtime.pbx_nodes.disconnects import DisconnectGrace
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import MAIN, outbound, say
 from tests.unit.calls.harness.voicemails import ARCHIVE

@@ -5,7 +5,7 @@ import msgspec
 from engine.ari.request import Reply
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.state import ArchivingRecordings
-from engine.runtime.nodes.reaper import Reaper
+from engine.runtime.pbx_nodes.reaper import Reaper
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, outbound, say
 from tests.unit.calls.harness.voicemails import ARCHIVE

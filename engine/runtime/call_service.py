@@ -17,8 +17,8 @@ from engine.runtime.admission.routes import DefaultTargetLookup, RouteCache, no_
 from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
-from engine.runtime.nodes.drains import DrainedNodes
-from engine.runtime.nodes.node import IncomingChannel, Node
+from engine.runtime.pbx_nodes.drains import DrainedNodes
+from engine.runtime.pbx_nodes.node import IncomingChannel, Node
 from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.commit_ack import NotOwner, RequestRejected, awaiting_commit
 from engine.runtime.shard.shard import CallShard

@@ -19,7 +19,7 @@ from engine.calls.model.commands import (
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest
 from engine.calls.model.state import AwaitingInstructions
 from engine.calls.model.state_table import active_voicemail
-from engine.calls.recovery.snapshot import PbxSnapshot
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 
 
 def should_retry(command: Command, call: Call, snapshot: PbxSnapshot, now: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from engine.app.shard_factory import UnreachablePbx, never_connected
-from engine.runtime.nodes.node import Node
+from engine.runtime.pbx_nodes.node import Node
 from tests.harness.until import until
 from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx

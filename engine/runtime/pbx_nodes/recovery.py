@@ -8,9 +8,9 @@ import structlog
 from engine.ari.generated.models import Channel
 from engine.calls.media.playbacks import awaited_playbacks
 from engine.calls.model.state_table import active_voicemail
-from engine.calls.recovery.dtmf import DigitsByLeg, digits_in_gap, missing_digits
+from engine.calls.recovery.missed_digits import DigitsByLeg, digits_in_gap, missing_digits
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
-from engine.calls.recovery.snapshot import PbxSnapshot
 from engine.common.tasks import cancel_all
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Pbx

@@ -1,7 +1,7 @@
 """The digits of the last minute on a node: ordered and bounded."""
 
 from engine.calls.model.events import DigitPressed
-from engine.runtime.nodes.dtmf_log import MAX_DIGITS_PER_LEG, MAX_LEGS, RETENTION_MS, DtmfLog
+from engine.runtime.pbx_nodes.dtmf_log import MAX_DIGITS_PER_LEG, MAX_LEGS, RETENTION_MS, DtmfLog
 from tests.unit.calls.harness.builders import CHANNEL, MAIN, NOW
 from tests.unit.runtime.harness.shard_bench import ManualClock
 

@@ -11,10 +11,10 @@ import structlog
 from engine.ari.generated.models import Channel
 from engine.ari.generated.operations import bridges
 from engine.calls.model.ids import call_of, slot_and_node
-from engine.calls.recovery.snapshot import PbxSnapshot
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.observe.metrics import Metrics
-from engine.runtime.nodes.node import Node
 from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot
+from engine.runtime.pbx_nodes.node import Node
 
 log = structlog.get_logger()
 
