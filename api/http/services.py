@@ -14,7 +14,7 @@ def service(path: str) -> Any:
     """
     find = attrgetter(path)
 
-    async def found(request: Request) -> Any:
+    async def get(request: Request) -> Any:
         return find(request.app.state.services)
 
-    return Depends(found)
+    return Depends(get)
