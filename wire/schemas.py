@@ -11,24 +11,16 @@ from msgspec.structs import fields
 from wire.events import VERSION, CallEvent
 from wire.flow import FlowDocument, Node, RequestData
 from wire.request import ApiRequest
+from wire.verbs import Confirm
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEMPLATED = r"\{\{[^{}]+\}\}"
-# Types of the nodes' `data`, whose texts may be templates; not the id of an API request.
-_DATA = [
-    "Confirm",
-    *(
-        each.type.__name__
-        for node in get_args(Node)
-        for each in fields(node)
-        if each.name == "data" and each.type is not RequestData
-    ),
-]
+_REF = "#/$defs/{name}"
 
 
 def event_schema() -> dict[str, Any]:
     """Return the schema of an event, including its call record."""
-    (event,), parts = schema_components([CallEvent], ref_template="#/$defs/{name}")
+    (event,), parts = schema_components([CallEvent], ref_template=_REF)
     return {
         "$schema": _DIALECT,
         "title": "A call event of Switchroom",
@@ -42,7 +34,18 @@ def flow_schema() -> dict[str, Any]:
     """Return the schema of a flow."""
     schema = _document("A flow of Switchroom", "docs/flows.md says what it does.", FlowDocument)
     parts = schema["$defs"]
-    return {**schema, "$defs": {**parts, **{name: _templated(parts[name]) for name in _DATA}}}
+    return {
+        **schema,
+        "$defs": {**parts, **{name: _templated(parts[name]) for name in _templated_parts()}},
+    }
+
+
+def _templated_parts() -> list[str]:
+    """Return the types whose texts may be templates: a node's `data`, and a dial's `confirm`."""
+    data = [each.type for node in get_args(Node) for each in fields(node) if each.name == "data"]
+    with_texts = [Confirm, *(each for each in data if each is not RequestData)]
+    references, _ = schema_components(with_texts, ref_template=_REF)
+    return [each["$ref"].rpartition("/")[2] for each in references]
 
 
 def request_schema() -> dict[str, Any]:
@@ -51,7 +54,7 @@ def request_schema() -> dict[str, Any]:
 
 
 def _document(title: str, description: str, shape: Any) -> dict[str, Any]:
-    (document,), parts = schema_components([shape], ref_template="#/$defs/{name}")
+    (document,), parts = schema_components([shape], ref_template=_REF)
     name = document["$ref"].rpartition("/")[2]
     whole = {"$schema": _DIALECT, **parts.pop(name), "$defs": parts}
     return {**whole, "title": title, "description": description}
