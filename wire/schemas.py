@@ -8,10 +8,10 @@ from typing import Any, get_args
 from msgspec.json import schema_components
 from msgspec.structs import fields
 
+from wire.answer_detection import Confirm
 from wire.events import VERSION, CallEvent
 from wire.flow import FlowDocument, Node, RequestData
 from wire.request import ApiRequest
-from wire.verbs import Confirm
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEMPLATED = r"\{\{[^{}]+\}\}"
