@@ -17,12 +17,12 @@ from engine.app.shard_factory import NodeShardFactory, ShardDependencies
 from engine.config import Settings
 from engine.observe.telemetry import open_telemetry
 from engine.rpc.server import ServerDependencies, serving
-from engine.runtime.agents.status import AgentStatus
+from engine.runtime.agents.agent_views import AgentStatus
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.context import ClusterContext
-from engine.runtime.cluster.lease import LeaseTimings
+from engine.runtime.cluster.held_lease import LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.io.consumer_lag import ConsumerLag

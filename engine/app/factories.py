@@ -11,17 +11,17 @@ import aiohttp
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.callbacks.callback_settings import CallbackTargets
 from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.delivery import Delivery
+from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_outbox import SlotOutbox
+from engine.callbacks.slot_deliveries import SlotOutbox
 from engine.callbacks.target_queues import TargetQueues
-from engine.callbacks.targets import CallbackTargets
-from engine.callbacks.transports.api_request import ApiRequestTransport
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
-from engine.callbacks.worker import DeliveryWorker
+from engine.callbacks.transports.stored_request import ApiRequestTransport
 from engine.config import Settings
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
@@ -30,14 +30,13 @@ from engine.media.tts.espeak import find_espeak
 from engine.media.tts.hibari import Hibari
 from engine.media.tts.provider import TtsProvider
 from engine.observe.telemetry import Telemetry
-from engine.runtime.admission.limits import CapacityLimits, ClusterLoad
+from engine.runtime.admission.call_settings import CallSettings
+from engine.runtime.admission.capacity_limits import CapacityLimits, ClusterLoad
 from engine.runtime.admission.routes import DefaultTargetLookup, no_default_target
-from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
-from engine.runtime.io.api_requests import ApiRequestRunner
 from engine.runtime.io.command_runner import ActionSource, IoRunner
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.io.instrumentation import (
@@ -45,6 +44,7 @@ from engine.runtime.io.instrumentation import (
     MeteredApiRequests,
     TracedActionClient,
 )
+from engine.runtime.io.stored_requests import ApiRequestRunner
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store

@@ -15,20 +15,20 @@ from engine.app import connections
 from engine.app.shard_factory import NodeShardFactory
 from engine.config import NodeSettings, Settings
 from engine.recordings.archive import Archive
-from engine.runtime.admission.limits import CapacityLimits
+from engine.runtime.admission.capacity_limits import CapacityLimits
 from engine.runtime.admission.placement import Placement
+from engine.runtime.agents.agent_views import AgentStatus
+from engine.runtime.agents.configured_endpoints import EndpointList
 from engine.runtime.agents.directory import trunk_name
-from engine.runtime.agents.endpoint_list import EndpointList
-from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.reachability import Reachability
 from engine.runtime.ownership.slot_owner import SlotOwner
+from engine.runtime.pbx_nodes.ami_health import NodeHealth
 from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
-from engine.runtime.pbx_nodes.health import NodeHealth
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.reaper import Reaper
-from engine.runtime.recording.sweeper import RecordingSweeper
+from engine.runtime.recording.leftover_recordings import RecordingSweeper
 
 log = structlog.get_logger()
 CLOSE_INTERVAL_S = 1.0

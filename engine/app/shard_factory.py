@@ -12,14 +12,14 @@ from engine.ari.client import AriClient
 from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.config import NodeSettings, Settings
 from engine.observe.telemetry import Telemetry
+from engine.runtime.agents.agent_views import AgentStatus
 from engine.runtime.agents.presence import APP as PRESENCE_APP
 from engine.runtime.agents.presence import UNUSED_EVENTS as PRESENCE_UNUSED
 from engine.runtime.agents.presence import NodePresence
-from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import DialPolicy, IoRunner, Pbx
 from engine.runtime.call_service import CallService
-from engine.runtime.cluster.lease import Lease
+from engine.runtime.cluster.held_lease import Lease
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
 from engine.runtime.pbx_nodes.node import Node, SlotListener

@@ -9,10 +9,10 @@ import structlog
 from msgspec import Struct
 
 from engine.callbacks.call_queue import CallQueue
+from engine.callbacks.callback_settings import CallbackSettings, CallbackTargets
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.signed_event import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
 from engine.callbacks.target_queue import RateLimit
-from engine.callbacks.targets import CallbackSettings, CallbackTargets
+from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
 from engine.observe.metrics import CallbackMetrics
 from engine.store.errors import StoreDown
 from wire.callback_targets import (

@@ -10,7 +10,7 @@ import structlog
 
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_outbox import SettlementWriter, SlotOutbox
+from engine.callbacks.slot_deliveries import SettlementWriter, SlotOutbox
 from engine.callbacks.target_queues import TargetQueues
 from engine.common.tasks import BackgroundTasks, wait_for_event
 from engine.observe.metrics import Metrics

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.circuit_breaker import CircuitBreaker
+from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.target_queue import INITIAL_RATE_LIMIT, TargetQueue
-from engine.callbacks.worker import DeliveryWorker
 from engine.common.tasks import BackgroundTasks
 
 IDLE_TIMEOUT_S = 120.0

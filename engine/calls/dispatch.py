@@ -3,11 +3,11 @@
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, Frame, Step
+from engine.calls.model.call_states import Advance, ArchivingRecordings, Bridged, Ended, Ending
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
-from engine.calls.model.state import Advance, ArchivingRecordings, Bridged, Ended, Ending
 from engine.calls.sessions import conversation
-from engine.calls.verbs import flow, hangup, instructions, registry
+from engine.calls.verbs import flow, hangup, next_action, registry
 from wire.verbs import Action
 
 MAX_VERBS = 1_000  # ends a call whose webhook always returns another action
@@ -51,7 +51,7 @@ def _start_next(call: Call, advance: Advance, now: int) -> Step:
         case None:
             return hangup.start(call, now, "action")
         case str(url):
-            return instructions.start_url(call, url, advance, now)
+            return next_action.start_url(call, url, advance, now)
         case verb:
             return registry.start(call, verb, now)
 

@@ -7,11 +7,7 @@ from msgspec.structs import replace
 from engine.calls.dispatch import dispatch
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, invited_legs, with_leg
-from engine.calls.model.causes import EndedBy
-from engine.calls.model.commands import Command, Dial, Hangup
-from engine.calls.model.events import Event, LegAnswered, LegCreated, LegEnded, LegRinging
-from engine.calls.model.leg import Leg
-from engine.calls.model.state import (
+from engine.calls.model.call_states import (
     ArchivingRecordings,
     Bridged,
     Dialing,
@@ -19,6 +15,10 @@ from engine.calls.model.state import (
     Gathering,
     RecordingVoicemail,
 )
+from engine.calls.model.causes import EndedBy
+from engine.calls.model.commands import Command, Dial, Hangup
+from engine.calls.model.events import Event, LegAnswered, LegCreated, LegEnded, LegRinging
+from engine.calls.model.leg import Leg
 from engine.calls.reporting.call_events import emit, emit_leg, emit_leg_completed
 from engine.calls.reporting.history import archive_leg
 from engine.calls.sessions import conference, conversation, leg_control, transfer

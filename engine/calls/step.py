@@ -32,6 +32,7 @@ from engine.calls.media.call_recording import apply_archive_result, sync_recordi
 from engine.calls.media.diff import diff_media, restore_media
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, is_expected, own_deadline_ms
+from engine.calls.model.call_states import ClosingState
 from engine.calls.model.commands import Command, DestroyBridge, Hangup, StopPlayback, StopVoicemail
 from engine.calls.model.events import (
     BridgeFailed,
@@ -66,7 +67,6 @@ from engine.calls.model.requests import (
     LegHangupRequested,
     ReferReceived,
 )
-from engine.calls.model.state import ClosingState
 from engine.calls.recovery.missed_digits import is_already_delivered, remember_last
 from engine.calls.reporting.call_events import sort_events
 from engine.calls.sessions.request_dispatch import on_refer, on_request

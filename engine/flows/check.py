@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from engine.calls.flows.flow_nodes import needs_call
+from engine.calls.flows.flow_node_traits import needs_call
 from engine.flows.document import check_node, is_graph
 from engine.flows.errors import explain
 from engine.flows.graph import cycles, unknown_targets, unreachable_nodes

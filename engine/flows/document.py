@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from engine.calls.flows.flow_nodes import verb_of
-from engine.calls.flows.prefetch import audio_sources
+from engine.calls.flows.audio_sources import audio_sources
+from engine.calls.flows.flow_node_traits import verb_of
 from engine.calls.flows.templates import Lookup, fill_decoded, names
 from wire.base import tag_of
 from wire.errors import from_decoder

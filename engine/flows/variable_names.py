@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.calls.flows.flow_nodes import result_names
+from engine.calls.flows.flow_node_traits import result_names
 from engine.calls.flows.templates import is_name, names
 from engine.flows.graph import Nodes, edges
 from wire.errors import BadInput

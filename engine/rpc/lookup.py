@@ -10,7 +10,7 @@ from engine.calls.model.sessions import Conference, Member, Transfer
 from engine.calls.sessions.preconditions import Rejection
 from engine.rpc.problems import NotFound
 from engine.runtime.call_service import CallService
-from engine.runtime.shard.commit_ack import RequestRejected
+from engine.runtime.shard.request_commit import RequestRejected
 from wire.errors import BadInput
 from wire.patterns import NAME, PATTERNS
 

@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 from msgspec import Struct, field
 
-from engine.callbacks.targets import CallbackTargets
+from engine.callbacks.callback_settings import CallbackTargets
 from engine.media.clip_cache import ClipCache
 from engine.media.serve import media_routes
 from engine.observe.telemetry import Telemetry
@@ -41,7 +41,7 @@ from engine.rpc.operations import Operation
 from engine.rpc.peers.client import PeerClient, SlotDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Handler, problem_middleware, problem_response
-from engine.runtime.agents.status import AgentStatus
+from engine.runtime.agents.agent_views import AgentStatus
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store

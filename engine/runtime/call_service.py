@@ -9,18 +9,18 @@ from engine.calls.model.ids import slot_and_node
 from engine.calls.model.requests import CallRequest, ControlRequest, HangupRequested
 from engine.calls.sessions.preconditions import Rejection, check_request
 from engine.common.tasks import wait_for_event
+from engine.runtime.admission.call_settings import CallSettings
+from engine.runtime.admission.capacity_limits import ClusterLoad
 from engine.runtime.admission.inbound import InboundCalls
-from engine.runtime.admission.limits import ClusterLoad
 from engine.runtime.admission.outbound import OutboundCalls
 from engine.runtime.admission.placement import NoCapacity, Placement
 from engine.runtime.admission.routes import DefaultTargetLookup, RouteCache, no_default_target
-from engine.runtime.admission.settings import CallSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.drains import DrainedNodes
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.commit_ack import NotOwner, RequestRejected, awaiting_commit
+from engine.runtime.shard.request_commit import NotOwner, RequestRejected, awaiting_commit
 from engine.runtime.shard.shard import CallShard
 from wire.rpc import Originate
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.ami.monitor import DtmfListener
 from engine.calls.model.call import Call
-from engine.runtime.admission.settings import CallSettings
+from engine.runtime.admission.call_settings import CallSettings
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.ports import IoRunner as IoRunnerPort
@@ -17,14 +17,14 @@ from engine.runtime.base.ports import Writer as WriterPort
 from engine.runtime.call_service import CallService
 from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.flow_cache import FlowCache
-from engine.runtime.ownership.takeover import WriterFactory, take_over
+from engine.runtime.ownership.claimed_slot import WriterFactory, take_over
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
 from engine.runtime.pbx_nodes.node import Node, SlotListener
 from engine.runtime.pbx_nodes.reaper import Reaper
+from engine.runtime.recording.leftover_recordings import RecordingSweeper
 from engine.runtime.recording.mixmonitor import Ami
 from engine.runtime.recording.recorder import Recorder, RecordingArchiver
-from engine.runtime.recording.sweeper import RecordingSweeper
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.memory.store import MemoryStore

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 
 from engine.calls.model.call import Call
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.requests import (
     AddMemberRequested,
     CoachRequested,
@@ -18,7 +19,6 @@ from engine.calls.model.requests import (
     TransferCompletionRequested,
     TransferRequested,
 )
-from engine.calls.model.state import Bridged
 from tests.sim.scenario import Scenarios
 
 MakeRequest = Callable[[Call], ControlRequest]

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
+from engine.calls.model.call_states import CallState
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.calls.model.requests import CallRequest
-from engine.calls.model.state import CallState
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("api", "engine", "wire")

@@ -10,7 +10,7 @@ import grpc
 import msgspec
 from grpc import aio
 
-from engine.callbacks.signed_event import Delivered, Failed, Gone, Outcome, SignedEvent
+from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.common.tasks import BackgroundTasks
 from engine.webhooks.address_guard import AddressGuard, AddressRefused
 from wire.callback_targets import DeliveryTarget, GrpcTarget

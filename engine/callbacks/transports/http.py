@@ -8,7 +8,7 @@ from http import HTTPStatus
 import aiohttp
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 
-from engine.callbacks.signed_event import Delivered, Failed, Gone, Outcome, SignedEvent
+from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.webhooks.errors import classify_error
 from engine.webhooks.retry import parse_retry_after
 from wire.callback_targets import DeliveryTarget, HttpsTarget

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from engine.calls.flows.templates import to_text
 from engine.calls.model.call import Call
+from engine.calls.model.call_states import Advance
 from engine.calls.model.recording import Recording
-from engine.calls.model.state import Advance
 from engine.calls.reporting.call_events import recording_fields
 from wire.flow import Scalar
 from wire.webhooks import DialResult

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from engine.calls.media.plan import UNBRIDGED, LegMedia, Sound, desired_media, required_bridges
 from engine.calls.model.call import Call
+from engine.calls.model.call_states import AwaitingInstructions, CallState, UnbridgedState
 from engine.calls.model.commands import (
     AddToBridge,
     Command,
@@ -26,7 +27,6 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.leg import Muted
 from engine.calls.model.sessions import HoldMusic
-from engine.calls.model.state import AwaitingInstructions, CallState, UnbridgedState
 
 
 def diff_media(before: Call, after: Call) -> tuple[Command, ...]:

@@ -9,9 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.leg import Leg, Muted, combine_mutes
-from engine.calls.model.sessions import Conference, HoldMusic, Member, Transfer
-from engine.calls.model.state import (
+from engine.calls.model.call_states import (
     Advance,
     AwaitingInstructions,
     Bridged,
@@ -19,6 +17,8 @@ from engine.calls.model.state import (
     Dialing,
     UnbridgedState,
 )
+from engine.calls.model.leg import Leg, Muted, combine_mutes
+from engine.calls.model.sessions import Conference, HoldMusic, Member, Transfer
 from wire.verbs import Dial
 
 Sound = Literal["", "music", "ringing"] | HoldMusic  # none, default music, ringing, custom music

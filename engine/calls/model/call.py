@@ -5,12 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.calls.model.causes import EndedBy, Status
-from engine.calls.model.commands import Command
-from engine.calls.model.leg import EndedLeg, Leg, Muted
-from engine.calls.model.recording import Recording, RecordingDestination
-from engine.calls.model.sessions import Conference, Transfer
-from engine.calls.model.state import (
+from engine.calls.model.call_states import (
     Advance,
     ArchivingRecordings,
     Bridged,
@@ -21,6 +16,11 @@ from engine.calls.model.state import (
     Ending,
     UnbridgedState,
 )
+from engine.calls.model.causes import EndedBy, Status
+from engine.calls.model.commands import Command
+from engine.calls.model.leg import EndedLeg, Leg, Muted
+from engine.calls.model.recording import Recording, RecordingDestination
+from engine.calls.model.sessions import Conference, Transfer
 from wire.answer_detection import AnsweredBy
 from wire.callback_targets import CallTarget, format_target
 from wire.flow import Scalar

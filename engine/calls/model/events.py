@@ -55,7 +55,9 @@ class DigitPressed(StoredEvent, frozen=True, tag="digit-pressed"):
     pressed_ms: int
     held_ms: int = 0
     pbx_ms: int = 0  # when the PBX reported it, by its own clock; 0: unknown
-    missed: bool = False  # ARI did not deliver it; it was found in AMI's events (`recovery.dtmf`)
+    missed: bool = (
+        False  # ARI did not deliver it; it was found in AMI's events (`recovery.missed_digits`)
+    )
 
     @property
     def up_ms(self) -> int:

@@ -22,7 +22,7 @@ def combine_mutes(first: Muted, second: Muted) -> Muted:
 
 
 class LastDigit(Struct, frozen=True, array_like=True):
-    """The last accepted digit of a leg, kept to recognize duplicates (`recovery.dtmf`)."""
+    """The last accepted digit of a leg, kept to recognize duplicates (`recovery.missed_digits`)."""
 
     digit: str
     held_ms: int

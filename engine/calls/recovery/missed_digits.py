@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, update_leg
+from engine.calls.model.call_states import CallState, Dialing, Playing
 from engine.calls.model.events import DigitPressed, Event, PlaybackEnded
 from engine.calls.model.leg import LastDigit
-from engine.calls.model.state import CallState, Dialing, Playing
-from engine.calls.model.state_table import digit_window
+from engine.calls.model.state_traits import digit_window
 
 MAX_AMI_DELAY_MS = 300  # from ARI's timestamp to AMI's (measured: 30, docs/asterisk.md)
 ARI_DELAY_MS = 50  # from AMI's report to ARI's at most (measured: 4)

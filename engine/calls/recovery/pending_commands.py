@@ -1,8 +1,9 @@
 """Decides which pending commands a recovery executes: stored, perhaps not done, still needed."""
 
+from engine.calls.media.awaited_playbacks import active_prompts, playing_hold_music
 from engine.calls.media.plan import UNBRIDGED, desired_media
-from engine.calls.media.playbacks import active_prompts, playing_hold_music
 from engine.calls.model.call import Call, is_expected
+from engine.calls.model.call_states import AwaitingInstructions
 from engine.calls.model.commands import (
     AddToBridge,
     Answer,
@@ -17,8 +18,7 @@ from engine.calls.model.commands import (
     StartVoicemail,
 )
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest
-from engine.calls.model.state import AwaitingInstructions
-from engine.calls.model.state_table import active_voicemail
+from engine.calls.model.state_traits import active_voicemail
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 
 

@@ -5,8 +5,8 @@ One path for a crash, a takeover and a lost websocket (design section 3.6).
 
 from collections.abc import Iterable
 
+from engine.calls.media.awaited_playbacks import active_prompts, playing_hold_music
 from engine.calls.media.plan import desired_media, required_bridges
-from engine.calls.media.playbacks import active_prompts, playing_hold_music
 from engine.calls.model import causes
 from engine.calls.model.call import Call, is_expected
 from engine.calls.model.commands import (
@@ -31,7 +31,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.ids import call_of
 from engine.calls.model.leg import Leg
-from engine.calls.model.state_table import active_voicemail
+from engine.calls.model.state_traits import active_voicemail
 from engine.calls.recovery.missed_digits import collected_digits, digits_after_prompts
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.pending_commands import should_retry

@@ -5,12 +5,12 @@ from msgspec.structs import replace
 from engine.calls.media.plan import coach_bridge, desired_media
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, allocate_id
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import Command, Hangup, RemoveFromBridge, Snoop
 from engine.calls.model.events import BridgeFailed, Event, LegCreated, LegEnded
 from engine.calls.model.leg import combine_mutes
 from engine.calls.model.requests import CoachRequested
 from engine.calls.model.sessions import Conference, Member
-from engine.calls.model.state import Bridged
 from engine.calls.session_end import set_mute
 from engine.calls.sessions.members import update_member
 

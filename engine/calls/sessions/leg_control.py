@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, allocate_id, update_leg, with_leg
+from engine.calls.model.call_states import AwaitingInstructions, Bridged, Dialing
 from engine.calls.model.commands import Command, Hangup, Originate
 from engine.calls.model.leg import Leg, Muted
 from engine.calls.model.requests import (
@@ -12,15 +13,14 @@ from engine.calls.model.requests import (
     LegHangupRequested,
     MuteRequested,
 )
-from engine.calls.model.state import AwaitingInstructions, Bridged, Dialing
-from engine.calls.model.state_table import restartable_verb
+from engine.calls.model.state_traits import restartable_verb
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.reporting.history import update_hold_time
 from engine.calls.session_end import release_leg, set_mute
-from engine.calls.sessions.hold_music import restart_loop
+from engine.calls.sessions.custom_hold_music import restart_loop
 from engine.calls.verbs import registry
 from engine.calls.verbs.dial import dial_data
-from engine.calls.verbs.prompt import stop_sound
+from engine.calls.verbs.suspendable_playback import stop_sound
 from wire import verbs
 
 LegRequest = LegHangupRequested | MuteRequested | HoldRequested

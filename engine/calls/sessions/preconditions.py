@@ -5,6 +5,14 @@ from typing import Literal
 from msgspec import Struct
 
 from engine.calls.model.call import Call
+from engine.calls.model.call_states import (
+    Bridged,
+    ClosingState,
+    Detecting,
+    Dialing,
+    RecordingVoicemail,
+    Starting,
+)
 from engine.calls.model.requests import (
     AddMemberRequested,
     CoachRequested,
@@ -19,14 +27,6 @@ from engine.calls.model.requests import (
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
-)
-from engine.calls.model.state import (
-    Bridged,
-    ClosingState,
-    Detecting,
-    Dialing,
-    RecordingVoicemail,
-    Starting,
 )
 
 MAX_PARTIES = 32  # in one conversation, including invited ones

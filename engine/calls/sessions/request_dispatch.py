@@ -2,6 +2,7 @@
 
 from engine.calls.media import call_recording
 from engine.calls.model.call import Call, Step, agent_of, is_expected
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import AnswerRefer
 from engine.calls.model.requests import (
     AddMemberRequested,
@@ -18,7 +19,6 @@ from engine.calls.model.requests import (
     TransferCompletionRequested,
     TransferRequested,
 )
-from engine.calls.model.state import Bridged
 from engine.calls.sessions import coaching, conference, leg_control, transfer
 from engine.calls.sessions.preconditions import PartyRequest, check_request
 

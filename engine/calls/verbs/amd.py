@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from engine.calls.model.answer_detection import (
+from engine.calls.model.answer_classifier import (
     SoundActivity,
     classify,
     silence_ms,
@@ -10,9 +10,9 @@ from engine.calls.model.answer_detection import (
     sound_started,
 )
 from engine.calls.model.call import Call, Step, update_leg
+from engine.calls.model.call_states import Advance, Detecting
 from engine.calls.model.commands import StartTalkDetection, StopTalkDetection
 from engine.calls.model.events import DeadlinePassed, Event, Recovered, TalkEnded, TalkStarted
-from engine.calls.model.state import Advance, Detecting
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.verbs import hangup
 from wire.answer_detection import AnsweredBy, Detection

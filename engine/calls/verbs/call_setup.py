@@ -3,13 +3,13 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.calls.flows.prefetch import audio_sources
+from engine.calls.flows.audio_sources import audio_sources
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, ring_deadline_ms
+from engine.calls.model.call_states import Advance, Starting
 from engine.calls.model.commands import Answer, Command, Originate
 from engine.calls.model.events import CallOpened, DeadlinePassed, Event, LegAnswered, LegCreated
 from engine.calls.model.io_commands import PrefetchMedia
-from engine.calls.model.state import Advance, Starting
 from engine.calls.reporting.call_events import emit
 from engine.calls.verbs import amd, hangup
 

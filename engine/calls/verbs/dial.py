@@ -4,10 +4,10 @@ from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, allocate_id, ring_deadline_ms, with_leg
+from engine.calls.model.call_states import Advance, Bridged, Dialing
 from engine.calls.model.commands import Command, Hangup, Originate
 from engine.calls.model.events import DeadlinePassed, Event, LegAnswered, LegCreated, LegEnded
 from engine.calls.model.leg import Leg
-from engine.calls.model.state import Advance, Bridged, Dialing
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.verbs import screening
 from wire.answer_detection import AnsweredBy

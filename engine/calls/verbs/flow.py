@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from engine.calls.flows.conditions import holds
-from engine.calls.flows.flow_nodes import exits, verb_of
+from engine.calls.flows.flow_node_traits import exits, verb_of
 from engine.calls.flows.variables import set_variables, value_of, verb_results
 from engine.calls.model.call import Call, Frame, Step, allocate_id
+from engine.calls.model.call_states import Advance, AwaitingInstructions
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest
 from engine.calls.model.io_results import (
     ApiRequestFailed,
@@ -20,7 +21,6 @@ from engine.calls.model.io_results import (
     FlowNodeLoaded,
     FlowStarted,
 )
-from engine.calls.model.state import Advance, AwaitingInstructions
 from engine.calls.verbs import hangup
 from wire.flow import ConditionNode, GotoNode, Node, RequestNode, Scalar, SetNode
 

@@ -5,9 +5,9 @@ from msgspec.structs import replace
 from engine.calls.media.call_recording import archive_remaining, is_archived
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step
+from engine.calls.model.call_states import ArchivingRecordings, Ended, Ending
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import DeadlinePassed, Event, LegEnded, RecordingsArchived, Recovered
-from engine.calls.model.state import ArchivingRecordings, Ended, Ending
 from engine.calls.reporting.call_events import emit_completed
 from engine.calls.reporting.call_record import build_call_record
 from engine.calls.reporting.history import archive_all_legs

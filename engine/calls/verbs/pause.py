@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, Step, is_held
+from engine.calls.model.call_states import Advance, Pausing
 from engine.calls.model.events import DeadlinePassed, Event
-from engine.calls.model.state import Advance, Pausing
 from wire.verbs import Pause
 
 

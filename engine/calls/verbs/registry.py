@@ -6,8 +6,7 @@ A verb whose state is `Suspendable` has `suspend(call, state, now)` and `resume(
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, Step
-from engine.calls.model.events import Event
-from engine.calls.model.state import (
+from engine.calls.model.call_states import (
     Advance,
     AwaitingInstructions,
     Bridged,
@@ -20,17 +19,18 @@ from engine.calls.model.state import (
     RecordingVoicemail,
     Starting,
 )
+from engine.calls.model.events import Event
 from engine.calls.verbs import (
     call_setup,
     dial,
     flow,
     gather,
     hangup,
-    instructions,
+    next_action,
     pause,
     play,
     record,
-    single_leg,
+    single_leg_dispatch,
 )
 from wire import verbs
 from wire.verbs import Action, Verb
@@ -53,7 +53,7 @@ Suspendable = Playing | Gathering | Pausing
 def start(call: Call, verb: Verb, now: int) -> Step:
     match verb:
         case verbs.Play() | verbs.Say() | verbs.Gather():
-            return single_leg.start(call, verb, now)
+            return single_leg_dispatch.start(call, verb, now)
         case verbs.Record():
             return record.start(call, verb, now)
         case verbs.Pause():
@@ -79,13 +79,13 @@ def _start_flow(call: Call, flow_id: str, action: Action | None, now: int) -> St
 def on_event(call: Call, state: VerbState, event: Event, now: int) -> Step:
     match state:
         case Playing() | Gathering() | Detecting():
-            return single_leg.on_event(call, state, event, now)
+            return single_leg_dispatch.on_event(call, state, event, now)
         case RecordingVoicemail():
             return record.on_event(call, state, event, now)
         case Pausing():
             return pause.on_event(call, state, event)
         case AwaitingInstructions():
-            return instructions.on_event(call, state, event, now)
+            return next_action.on_event(call, state, event, now)
         case Dialing():
             return dial.on_event(call, state, event, now)
         case Starting():

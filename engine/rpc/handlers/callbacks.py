@@ -3,7 +3,7 @@
 from aiohttp import web
 from msgspec import Struct
 
-from engine.callbacks.targets import CallbackSettings, CallbackTargets
+from engine.callbacks.callback_settings import CallbackSettings, CallbackTargets
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store

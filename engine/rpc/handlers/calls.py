@@ -5,7 +5,7 @@ from itertools import chain
 from aiohttp import web
 from msgspec import Struct
 
-from engine.callbacks.targets import CallbackTargets
+from engine.callbacks.callback_settings import CallbackTargets
 from engine.calls.model.ids import slot_and_node
 from engine.rpc.handlers.callbacks import check_callback_target
 from engine.rpc.handlers.dial_policy import check_dial_policy

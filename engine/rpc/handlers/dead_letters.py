@@ -7,7 +7,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from engine.callbacks.targets import CallbackTargets
+from engine.callbacks.callback_settings import CallbackTargets
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict
 from engine.store.outbox import DeadLetter, Outbox

@@ -6,7 +6,7 @@ from typing import TypeVar, get_args
 
 from prometheus_client.core import GaugeMetricFamily
 
-from engine.calls.model.state import CallState, Ended
+from engine.calls.model.call_states import CallState, Ended
 from engine.runtime.call_service import CallService
 from engine.runtime.pbx_nodes.node import MAX_LATENCY_MS
 from engine.runtime.shard.shard import CallShard

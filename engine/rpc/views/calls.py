@@ -6,11 +6,11 @@ import msgspec
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call
+from engine.calls.model.call_states import Bridged, CallState
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.ids import slot_and_node
 from engine.calls.model.leg import Leg
-from engine.calls.model.state import Bridged, CallState
-from engine.calls.model.state_table import running_verb
+from engine.calls.model.state_traits import running_verb
 from engine.calls.replay import replay
 from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view

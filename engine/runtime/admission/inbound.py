@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from engine.calls.model.events import LegAnswered
 from engine.common.tasks import BackgroundTasks
+from engine.runtime.admission.call_settings import CallIds, CallSettings
 from engine.runtime.admission.placement import ENGINE_CODES, NODE_CODES, Placement
 from engine.runtime.admission.routes import NO_CIRCUIT, NO_SUCH_NUMBER, RouteCache, inbound_call
-from engine.runtime.admission.settings import CallIds, CallSettings
 from engine.runtime.agents.directory import Caller, Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.node import IncomingChannel

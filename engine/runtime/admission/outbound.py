@@ -7,16 +7,16 @@ from typing import Protocol
 from msgspec.structs import asdict, replace
 
 from engine.calls.model.call import Call
+from engine.calls.model.call_states import Starting
 from engine.calls.model.ids import call_id, slot_of
 from engine.calls.model.leg import Leg
-from engine.calls.model.state import Starting
 from engine.calls.verbs.dial import dial_data
+from engine.runtime.admission.call_settings import CallIds, CallSettings, NewCall
 from engine.runtime.admission.placement import NoCapacity, Placement
 from engine.runtime.admission.routes import DefaultTargetLookup
-from engine.runtime.admission.settings import CallIds, CallSettings, NewCall
 from engine.runtime.base.context import EngineContext
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.commit_ack import NotOwner, awaiting_commit
+from engine.runtime.shard.request_commit import NotOwner, awaiting_commit
 from engine.runtime.shard.shard import CallShard
 from wire import verbs
 from wire.answer_detection import MachineDetection, detection_settings
@@ -29,7 +29,7 @@ MAX_ID_ATTEMPTS = 256  # misses the only owned slot of 64 once in 50 times
 
 
 class LocalCalls(Protocol):
-    """This engine's calls and slots; see `service.CallService`."""
+    """This engine's calls and slots; see `call_service.CallService`."""
 
     placement: Placement
 

@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from engine.calls.model.call import Call
 from engine.observe.metrics import Metrics
-from engine.runtime.admission.limits import (
+from engine.runtime.admission.call_settings import CallSettings
+from engine.runtime.admission.capacity_limits import (
     TRUNK,
     CapacityLimiter,
     CapacityLimits,
@@ -20,9 +21,8 @@ from engine.runtime.admission.limits import (
     TrunkLegs,
     Unavailable,
 )
-from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.clock import Clock
-from engine.runtime.pbx_nodes.health import NodeHealth
+from engine.runtime.pbx_nodes.ami_health import NodeHealth
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.shard.shard import CallShard
 

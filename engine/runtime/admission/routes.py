@@ -7,10 +7,10 @@ import msgspec
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call
+from engine.calls.model.call_states import Starting
 from engine.calls.model.leg import Leg
-from engine.calls.model.state import Starting
 from engine.common.ttl_cache import DEFAULT_TTL_MS, Cached, TtlCache
-from engine.runtime.admission.settings import NewCall
+from engine.runtime.admission.call_settings import NewCall
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.store.store import Store
 from wire.callback_targets import parse_call_target

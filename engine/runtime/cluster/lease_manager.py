@@ -12,7 +12,7 @@ import structlog
 
 from engine.common.tasks import wait_for_event
 from engine.runtime.cluster.context import ClusterContext
-from engine.runtime.cluster.lease import Lease
+from engine.runtime.cluster.held_lease import Lease
 from engine.runtime.cluster.membership import Peer
 from engine.runtime.cluster.reachability import Reachability
 from engine.runtime.cluster.rebalancer import Rebalancer

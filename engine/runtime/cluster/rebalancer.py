@@ -9,7 +9,7 @@ from math import inf
 import structlog
 
 from engine.runtime.cluster.context import ClusterContext
-from engine.runtime.cluster.lease import Lease
+from engine.runtime.cluster.held_lease import Lease
 from engine.runtime.cluster.slot_leases import SlotLeases
 
 log = structlog.get_logger()

@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 
 from engine.runtime.cluster.context import ClusterContext
-from engine.runtime.cluster.lease import Lease
+from engine.runtime.cluster.held_lease import Lease
 from engine.store.errors import CommitsLost, StoreDown
 
 log = structlog.get_logger()

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import structlog
 
 from engine.callbacks.dispatcher import CallbackDispatcher
-from engine.runtime.admission.limits import TRUNK
+from engine.runtime.admission.capacity_limits import TRUNK
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
-from engine.runtime.cluster.lease import Lease
-from engine.runtime.ownership.takeover import ClaimedCall, WriterFactory, take_over
+from engine.runtime.cluster.held_lease import Lease
+from engine.runtime.ownership.claimed_slot import ClaimedCall, WriterFactory, take_over
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import FlushScheduler, Writer

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import structlog
 
 from engine.ari.generated.models import Channel
-from engine.calls.media.playbacks import awaited_playbacks
-from engine.calls.model.state_table import active_voicemail
+from engine.calls.media.awaited_playbacks import awaited_playbacks
+from engine.calls.model.state_traits import active_voicemail
 from engine.calls.recovery.missed_digits import DigitsByLeg, digits_in_gap, missing_digits
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile

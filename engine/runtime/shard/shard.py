@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 
 import structlog
 
-from engine.calls.flows.prefetch import pending_audio_sources
+from engine.calls.flows.audio_sources import pending_audio_sources
 from engine.calls.model import causes
 from engine.calls.model.call import Call, deadline_ms
 from engine.calls.model.codec import encode
@@ -20,11 +20,11 @@ from engine.calls.recovery.missed_digits import undelivered_digits
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import IoRunner, Writer
 from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.commit_ack import CommitAck
 from engine.runtime.shard.context import ShardContext, ShardHost
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.metrics import ShardMetrics
 from engine.runtime.shard.pause_buffer import PauseBuffer
+from engine.runtime.shard.request_commit import CommitAck
 from engine.runtime.shard.step_runner import OnStored, StepRunner, no_op
 from wire.base import tag_of
 

@@ -3,6 +3,7 @@
 import msgspec
 
 from engine.calls.model.call import Call
+from engine.calls.model.call_states import Gathering, Starting
 from engine.calls.model.commands import Answer, Command, Hangup, Play
 from engine.calls.model.events import (
     CallOpened,
@@ -15,7 +16,6 @@ from engine.calls.model.events import (
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.leg import Leg
-from engine.calls.model.state import Gathering, Starting
 from engine.calls.step import step
 from tests.bench.ivr.load import DIGITS
 from tests.bench.ivr.stack import standard_tree

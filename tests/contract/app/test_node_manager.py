@@ -17,10 +17,10 @@ from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
 from engine.runtime.admission.placement import Placement
-from engine.runtime.agents.status import AgentStatus
+from engine.runtime.agents.agent_views import AgentStatus
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.tasks import Tasks
-from engine.runtime.cluster.lease import Lease
+from engine.runtime.cluster.held_lease import Lease
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.cluster.reachability import Reachability
 from engine.runtime.ownership.slot_owner import SlotOwner

@@ -14,19 +14,19 @@ from typing import Any
 import msgspec
 from standardwebhooks import Webhook
 
+from engine.callbacks.callback_settings import CallbackTargets
 from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.delivery import Delivery
+from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_outbox import SlotOutbox
+from engine.callbacks.slot_deliveries import SlotOutbox
 from engine.callbacks.target_queues import TargetQueues
-from engine.callbacks.targets import CallbackTargets
-from engine.callbacks.transports.api_request import ApiRequestTransport
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
-from engine.callbacks.worker import DeliveryWorker
+from engine.callbacks.transports.stored_request import ApiRequestTransport
 from engine.observe.metrics import Metrics
-from engine.runtime.io.api_requests import ApiRequestRunner
+from engine.runtime.io.stored_requests import ApiRequestRunner
 from engine.store.change import Change
 from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard, guarded_session

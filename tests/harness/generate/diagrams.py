@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.calls.model.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES
-from engine.calls.model.state_table import CALL_STATES
+from engine.calls.model.state_traits import CALL_STATES
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGES = (DOCS / "sessions.md", DOCS / "architecture.md")

@@ -7,7 +7,7 @@ conversation, not with the media plan.
 from collections.abc import Iterator, Sequence
 
 from engine.calls.model.call import Call
-from engine.calls.model.state import Bridged
+from engine.calls.model.call_states import Bridged
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import Interval, is_long, merge, subtract
 from tests.sim.world_view import WorldView

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import DigitPressed
-from engine.calls.model.state import Gathering
 from engine.calls.replay import ReplayStep
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from engine.calls.flows.flow_nodes import exits
+from engine.calls.flows.flow_node_traits import exits
 from engine.calls.model.call import Frame
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.io_commands import LoadFlowNode
 from engine.calls.model.io_results import ApiRequestFailed, ApiRequestSucceeded, FlowNodeLoaded
-from engine.calls.model.state import Bridged
 from engine.calls.replay import ReplayStep
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView

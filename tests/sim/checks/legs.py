@@ -2,7 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.calls.model.state import AwaitingInstructions, Dialing, Gathering, RecordingVoicemail
+from engine.calls.model.call_states import (
+    AwaitingInstructions,
+    Dialing,
+    Gathering,
+    RecordingVoicemail,
+)
 from tests.harness.sim.model import SimChannel
 from tests.harness.sim.phone import is_dialled
 from tests.sim.call_histories import CallHistory

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from engine.calls.model.call import Call, is_held
+from engine.calls.model.call_states import Pausing, Playing
 from engine.calls.model.commands import Play
 from engine.calls.model.events import DeadlinePassed, PlaybackEnded
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import Pausing, Playing
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import AT_ONCE_MS
 from tests.sim.world_view import WorldView

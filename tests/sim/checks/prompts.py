@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls.media.playbacks import active_playback
+from engine.calls.media.awaited_playbacks import active_playback
 from engine.calls.model.call import Call, is_held
+from engine.calls.model.call_states import Gathering, Playing
 from engine.calls.model.commands import Play
 from engine.calls.model.events import DeadlinePassed
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import Gathering, Playing
 from tests.harness.sim.media import parts
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView

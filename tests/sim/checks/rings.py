@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from engine.calls.model.call_states import Dialing, Ended, Ending
 from engine.calls.model.events import LegCreated
-from engine.calls.model.state import Dialing, Ended, Ending
 from engine.runtime.pbx.ari_requests import RING_MARGIN_S
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import Interval, is_long, merge

@@ -6,8 +6,8 @@ This checks what was heard and pressed, and the bridges of the PBX.
 from collections.abc import Iterator, Sequence
 
 from engine.calls.model.call import Call
+from engine.calls.model.call_states import Bridged, Dialing
 from engine.calls.model.events import DigitPressed, Event
-from engine.calls.model.state import Bridged, Dialing
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import heard, intersect, is_long
 from tests.sim.world_view import WorldView

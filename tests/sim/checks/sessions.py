@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from engine.calls.model.call import Call
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.sessions import MEMBER_MOVES, Conference, Transfer
-from engine.calls.model.state import Bridged
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import intervals_when, is_long, merge
 from tests.sim.world_view import WorldView

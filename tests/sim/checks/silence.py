@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.state import Bridged, Dialing, Ended, Ending, Gathering
+from engine.calls.model.call_states import Bridged, Dialing, Ended, Ending, Gathering
 from tests.harness.sim.model import SimChannel
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import Interval, heard, intersect, intervals_when, is_long, merge, subtract

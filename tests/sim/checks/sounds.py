@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from engine.calls.model.call import Call
-from engine.calls.model.state import AwaitingInstructions, Dialing
+from engine.calls.model.call_states import AwaitingInstructions, Dialing
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import heard, intervals_when, is_long, subtract
 from tests.sim.world_view import WorldView

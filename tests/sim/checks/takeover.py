@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from engine.calls.model.call import Call
+from engine.calls.model.call_states import Bridged, Ended, Ending
 from engine.calls.model.events import DeadlinePassed, Event, LegEnded
 from engine.calls.model.requests import CoachRequested
 from engine.calls.model.sessions import Transfer
-from engine.calls.model.state import Bridged, Ended, Ending
 from engine.calls.replay import ReplayStep
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView

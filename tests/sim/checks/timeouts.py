@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from engine.calls.model.call_states import AwaitingInstructions, Gathering, Playing
 from engine.calls.model.events import DeadlinePassed
 from engine.calls.model.io_commands import FetchMedia
-from engine.calls.model.state import AwaitingInstructions, Gathering, Playing
 from tests.harness.sim.media import parts
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView

@@ -6,7 +6,7 @@ from functools import partial
 from random import Random
 
 from engine.calls.model.call import Call
-from engine.runtime.admission.settings import CallSettings
+from engine.runtime.admission.call_settings import CallSettings
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
@@ -16,7 +16,7 @@ from engine.runtime.cluster.membership import Membership
 from engine.runtime.ownership.slot_owner import SlotOwner
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.reaper import Reaper
-from engine.runtime.recording.sweeper import RecordingSweeper
+from engine.runtime.recording.leftover_recordings import RecordingSweeper
 from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import EngineClock

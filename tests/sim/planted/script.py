@@ -11,7 +11,7 @@ from msgspec import Struct
 from engine.calls.model.call import Call
 from engine.calls.model.requests import ControlRequest
 from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
-from engine.runtime.shard.commit_ack import RequestRejected
+from engine.runtime.shard.request_commit import RequestRejected
 from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.phone import AnsweringPhones, is_dialled
 from tests.harness.sim.store import done

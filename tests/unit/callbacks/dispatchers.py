@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 
+from engine.callbacks.callback_settings import CallbackTargets
 from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.delivery import Delivery
+from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.signed_event import Transport
-from engine.callbacks.slot_outbox import SlotOutbox
+from engine.callbacks.slot_deliveries import SlotOutbox
 from engine.callbacks.target_queues import TargetQueues
-from engine.callbacks.targets import CallbackTargets
-from engine.callbacks.worker import DeliveryWorker
+from engine.callbacks.transport import Transport
 from engine.observe.metrics import Metrics
 from engine.store.memory.store import MemoryStore
 from engine.store.outbox import ClaimedBatch, DeadLetter, Outbox, PendingEvents, Settlement

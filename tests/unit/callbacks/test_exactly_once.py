@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.signed_event import Delivered, SignedEvent
+from engine.callbacks.transport import Delivered, SignedEvent
 from engine.store.memory.store import MemoryStore
 from engine.store.outbox import Outbox, Settlement
 from tests.contract.callbacks.bench import SLOT, commit_of

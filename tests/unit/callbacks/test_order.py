@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.signed_event import Delivered, Failed, Outcome, SignedEvent
+from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from engine.store.memory.store import MemoryStore
 from tests.contract.callbacks.bench import SLOT, commit_of
 from tests.harness.until import until

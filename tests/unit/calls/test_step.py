@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.calls.model.call import deadline_ms, is_expected
+from engine.calls.model.call_states import Advance, Ended
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import (
     BridgeFailed,
@@ -20,7 +21,6 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
-from engine.calls.model.state import Advance, Ended
 from engine.calls.step import step
 from tests.unit.calls.harness.builders import (
     CLIPS,

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from engine.observe.metrics import Metrics
 from engine.rpc.metrics.page import MetricsPage, registry_of
-from engine.runtime.admission.settings import CallSettings
+from engine.runtime.admission.call_settings import CallSettings
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.store.memory.store import MemoryStore

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
+from engine.calls.model.call_states import AwaitingInstructions, Ending, Gathering
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.requests import HoldRequested
-from engine.calls.model.state import AwaitingInstructions, Ending, Gathering
 from engine.runtime.admission.placement import NoCapacity
 from engine.runtime.shard.actor import Actor
 from engine.store.errors import StoreDown

@@ -11,16 +11,16 @@ from typing import Any
 import aiohttp
 from msgspec.structs import replace
 
-from engine.callbacks.targets import CallbackTargets
+from engine.callbacks.callback_settings import CallbackTargets
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
 from engine.rpc.peers.client import SlotDirectory
 from engine.rpc.server import ServerDependencies, serving
-from engine.runtime.admission.settings import CallSettings
+from engine.runtime.admission.call_settings import CallSettings
+from engine.runtime.agents.agent_views import AgentStatus
 from engine.runtime.agents.directory import Directory
-from engine.runtime.agents.status import AgentStatus
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService

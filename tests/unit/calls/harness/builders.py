@@ -4,6 +4,7 @@ import json
 from typing import Any, TypeVar
 
 from engine.calls.model.call import Call, deadline_ms
+from engine.calls.model.call_states import Dialing, Starting
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.events import (
     CallOpened,
@@ -16,7 +17,6 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.leg import Leg
-from engine.calls.model.state import Dialing, Starting
 from engine.calls.step import step
 from wire.base import tag_of
 from wire.events import CallEvent

@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import strategies as some
 from hypothesis.stateful import precondition, rule
 
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import Snoop
 from engine.calls.model.events import LegCreated
 from engine.calls.model.requests import (
@@ -19,7 +20,6 @@ from engine.calls.model.requests import (
     TransferCompletionRequested,
     TransferRequested,
 )
-from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import MAIN
 from tests.unit.calls.harness.control import CAROL, MUSIC_URL
 from tests.unit.calls.harness.random_events import PLACES

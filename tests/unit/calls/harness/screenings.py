@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
+from engine.calls.model.call_states import Dialing, Gathering, Playing, Screening
 from engine.calls.model.events import DigitPressed, LegAnswered, LegCreated
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import Dialing, Gathering, Playing, Screening
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, dialing_call, say
 
 BOB, EVE = "+4712345678", "+4787654321"

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from engine.calls.model.call_states import Starting
 from engine.calls.model.events import CallOpened, LegAnswered, LegCreated
-from engine.calls.model.state import Starting
 from tests.unit.calls.harness.builders import (
     CLIPS,
     HTTPS,

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.calls.model.call_states import ArchivingRecordings, Dialing
 from engine.calls.model.commands import ArchiveRecordings, StartRecording, StopRecording
 from engine.calls.model.events import (
     CallOpened,
@@ -11,7 +12,6 @@ from engine.calls.model.events import (
     RecordingsArchived,
 )
 from engine.calls.model.requests import TransferCompletionRequested, TransferRequested
-from engine.calls.model.state import ArchivingRecordings, Dialing
 from tests.unit.calls.harness.builders import (
     CHANNEL,
     ID,

@@ -13,6 +13,7 @@ from engine.calls.media.plan import (
     desired_media,
     required_bridges,
 )
+from engine.calls.model.call_states import Ended, Ending
 from engine.calls.model.commands import (
     AddToBridge,
     Command,
@@ -30,7 +31,6 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import LegCreated, LegEnded
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import MuteRequested
-from engine.calls.model.state import Ended, Ending
 from tests.unit.calls.harness.builders import (
     CLIPS,
     ID,

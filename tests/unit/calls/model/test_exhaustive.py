@@ -6,8 +6,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from msgspec.structs import fields
 
-from engine.calls.model.requests import DialRequested, HoldRequested
-from engine.calls.model.state import (
+from engine.calls.model.call_states import (
     Bridged,
     CallState,
     Dialing,
@@ -17,7 +16,8 @@ from engine.calls.model.state import (
     Playing,
     ScreeningStage,
 )
-from engine.calls.model.state_table import CALL_STATES, TRANSIENT, restartable_verb, running_verb
+from engine.calls.model.requests import DialRequested, HoldRequested
+from engine.calls.model.state_traits import CALL_STATES, TRANSIENT, restartable_verb, running_verb
 from engine.calls.sessions.preconditions import check_request
 from engine.calls.verbs.screening import STAGES
 from tests.unit.calls.harness.builders import Story

@@ -11,9 +11,9 @@ from typing import get_args
 
 import pytest
 
+from engine.calls.model.call_states import CallState
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
-from engine.calls.model.state import CallState
 from wire.base import tag_of
 from wire.flow import Node
 from wire.verbs import Verb

@@ -8,10 +8,10 @@ from typing import Any, get_args
 import pytest
 from msgspec import Struct
 
+from engine.calls.model.call_states import CallState
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.calls.model.requests import CallRequest
-from engine.calls.model.state import CallState
 from wire.base import tag_of
 from wire.callback_targets import CallTarget
 from wire.flow import Node

@@ -2,11 +2,11 @@
 
 from msgspec.structs import replace
 
+from engine.calls.model.call_states import Gathering, RecordingVoicemail
 from engine.calls.model.events import PlaybackEnded
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.requests import HoldRequested, MuteRequested
-from engine.calls.model.state import Gathering, RecordingVoicemail
 from engine.calls.recovery.missed_digits import (
     ARI_DELAY_MS,
     MAX_AMI_DELAY_MS,

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.calls.media.playbacks import active_playback
+from engine.calls.media.awaited_playbacks import active_playback
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import (
     AddToBridge,
     DestroyBridge,
@@ -17,7 +18,6 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
-from engine.calls.model.state import Bridged
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from tests.unit.calls.harness.builders import (

@@ -1,5 +1,6 @@
 """Conference: a conversation of several, made from one of two (design section 7)."""
 
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import BUSY
 from engine.calls.model.commands import (
     AddToBridge,
@@ -11,7 +12,6 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.requests import AddMemberRequested
-from engine.calls.model.state import Bridged
 from engine.calls.sessions.members import MAX_LEFT_MEMBERS
 from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call
 from tests.unit.calls.harness.control import (

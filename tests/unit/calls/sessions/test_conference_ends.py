@@ -5,11 +5,11 @@ from itertools import permutations
 import pytest
 from msgspec.structs import replace
 
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import BUSY, LOST, NORMAL, EndedBy
 from engine.calls.model.commands import Hangup, RemoveFromBridge, StartHoldMusic, StopHoldMusic
 from engine.calls.model.events import LegCreated, LegEnded
 from engine.calls.model.requests import AddMemberRequested, HangupRequested
-from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call, say
 from tests.unit.calls.harness.control import (
     BOB,

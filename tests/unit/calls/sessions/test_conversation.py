@@ -5,6 +5,7 @@ import json
 import pytest
 
 from engine.calls.media.plan import LegMedia
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import (
     AddToBridge,
@@ -17,7 +18,6 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import BridgeFailed, LegEnded
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.requests import MuteRequested
-from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call, say
 from tests.unit.calls.harness.control import (
     BOB,

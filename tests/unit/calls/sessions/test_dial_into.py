@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from engine.calls.model.call_states import Bridged, Dialing, Gathering, Playing
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import (
     AddToBridge,
@@ -17,7 +18,6 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import Bridged, Dialing, Gathering, Playing
 from tests.unit.calls.harness.builders import (
     CLIPS,
     HTTPS,

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from engine.calls.model.call_states import Dialing
 from engine.calls.model.events import CallOpened, LegCreated, LegEnded
 from engine.calls.model.io_commands import SendWebhook
-from engine.calls.model.state import Dialing
 from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, Story, dialing_call, outbound
 from tests.unit.calls.harness.control import TARGET, transferring
 

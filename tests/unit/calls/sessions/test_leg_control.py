@@ -2,12 +2,12 @@
 
 import pytest
 
+from engine.calls.model.call_states import Dialing, Playing
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL
 from engine.calls.model.commands import Dial, Hangup, Mute, Originate, Play, StopPlayback, Unmute
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.leg import Muted, MuteDirection, combine_mutes
 from engine.calls.model.requests import LegHangupRequested, MuteRequested
-from engine.calls.model.state import Dialing, Playing
 from tests.unit.calls.harness.builders import (
     CLIPS,
     ID,

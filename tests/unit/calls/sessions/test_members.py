@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import (
     BUSY,
     NO_ANSWER,
@@ -18,7 +19,6 @@ from engine.calls.model.requests import (
     HangupRequested,
     LegHangupRequested,
 )
-from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import MAIN, bridged_call
 from tests.unit.calls.harness.control import (
     BOB,

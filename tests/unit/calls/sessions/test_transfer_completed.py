@@ -2,11 +2,11 @@
 
 import pytest
 
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import AddToBridge, Hangup, RemoveFromBridge, StopHoldMusic
 from engine.calls.model.events import LegEnded
 from engine.calls.model.io_commands import SendWebhook
-from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call, say
 from tests.unit.calls.harness.control import (
     BOB,

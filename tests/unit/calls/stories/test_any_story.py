@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from engine.calls.dispatch import MAX_VERBS
 from engine.calls.model.call import Call, is_expected
+from engine.calls.model.call_states import Dialing
 from engine.calls.model.codec import LogEntry, decode_call, encode
 from engine.calls.model.commands import AddToBridge, EmitEvent, Hangup, Originate
 from engine.calls.model.events import (
@@ -22,7 +23,6 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
-from engine.calls.model.state import Dialing
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.replay import replay

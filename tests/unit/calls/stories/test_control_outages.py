@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from engine.calls.media.awaited_playbacks import awaited_playbacks
 from engine.calls.media.plan import desired_media
-from engine.calls.media.playbacks import awaited_playbacks
 from engine.calls.model.causes import LOST
 from engine.calls.model.commands import AddToBridge, Play, StartHoldMusic
 from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded, Recovered

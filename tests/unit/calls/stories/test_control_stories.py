@@ -7,9 +7,9 @@ from hypothesis.stateful import invariant
 
 from engine.calls.media.plan import LegMedia, desired_media
 from engine.calls.model.call import is_expected
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import Hangup, Snoop
 from engine.calls.model.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES, HoldMusic
-from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.random_requests import RandomRequests
 
 MOVES: dict[str, dict[Any, tuple[Any, ...]]] = {

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from engine.calls.model.call_states import AwaitingInstructions, Detecting, Playing, Starting
 from engine.calls.model.commands import Hangup, StartTalkDetection, StopTalkDetection
 from engine.calls.model.events import (
     CallOpened,
@@ -17,7 +18,6 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_commands import PrefetchMedia, SendWebhook
 from engine.calls.model.requests import HangupRequested
-from engine.calls.model.state import AwaitingInstructions, Detecting, Playing, Starting
 from tests.unit.calls.harness.builders import HTTPS, MAIN, NOW, Story, outbound, say, tree
 from wire.answer_detection import Detection
 from wire.media import Speech

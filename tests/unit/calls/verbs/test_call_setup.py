@@ -1,5 +1,6 @@
 """Call setup until the first verb (design section 7, Click-to-call; Call states)."""
 
+from engine.calls.model.call_states import Starting
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, REJECTED
 from engine.calls.model.commands import Answer, Dial, Hangup, Originate
 from engine.calls.model.events import (
@@ -13,7 +14,6 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.requests import HangupRequested
-from engine.calls.model.state import Starting
 from tests.unit.calls.harness.builders import (
     CHANNEL,
     HTTPS,

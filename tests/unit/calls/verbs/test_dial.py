@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from engine.calls.model.call_states import Dialing
 from engine.calls.model.causes import BUSY, LOST, NO_ANSWER, NORMAL, REJECTED
 from engine.calls.model.commands import (
     AddToBridge,
@@ -19,7 +20,6 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import DeadlinePassed, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.io_commands import SendWebhook
-from engine.calls.model.state import Dialing
 from tests.unit.calls.harness.builders import (
     HTTPS,
     MAIN,

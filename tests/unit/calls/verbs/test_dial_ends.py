@@ -1,11 +1,11 @@
 """How a dial and its conversation end: limits, hangups, failed bridges, recovery (spec, Verbs)."""
 
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, RemoveFromBridge
 from engine.calls.model.events import BridgeFailed, LegAnswered, LegEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.requests import HangupRequested
-from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import (
     ID,
     LONGEST_MS,

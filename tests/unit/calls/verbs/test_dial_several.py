@@ -2,10 +2,10 @@
 
 import pytest
 
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import BUSY, LOST, NO_ANSWER, NORMAL, TEMPORARY_FAILURE
 from engine.calls.model.commands import AddToBridge, Hangup, Originate, StopRinging
 from engine.calls.model.events import LegAnswered, LegEnded
-from engine.calls.model.state import Bridged
 from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, dialing_call
 from tests.unit.calls.harness.dials import BOB, EVE, FIRST, SECOND, dial_result
 

@@ -1,8 +1,8 @@
 """gather: maxDigits, timeout, digitTimeout, terminator, barge-in, fallback (spec, Verbs)."""
 
+from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import StopPlayback
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
-from engine.calls.model.state import Gathering
 from engine.calls.verbs.gather import GRACE_MS, MAX_GATHER_MS
 from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, answered_call, say
 from tests.unit.calls.harness.gathers import HOOK, gather_result, gathering

@@ -2,11 +2,11 @@
 
 import pytest
 
+from engine.calls.model.call_states import AwaitingInstructions, Gathering
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import DigitPressed, LegEnded, LegRinging, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import AwaitingInstructions, Gathering
 from engine.calls.verbs.gather import GRACE_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, dialing_call, say

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import Play, StartHoldMusic, StopHoldMusic, StopPlayback
 from engine.calls.model.events import DigitPressed, Recovered
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import Gathering
 from engine.calls.verbs.gather import GRACE_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from tests.unit.calls.harness.builders import (

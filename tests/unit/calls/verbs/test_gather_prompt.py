@@ -2,11 +2,11 @@
 
 import pytest
 
+from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import Play, StopPlayback
 from engine.calls.model.events import PlaybackEnded, Recovered
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import Gathering
 from engine.calls.verbs.gather import GRACE_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS

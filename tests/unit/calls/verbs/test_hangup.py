@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from engine.calls.model.call_states import Ending
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import (
     CallOpened,
@@ -15,7 +16,6 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import HangupRequested
-from engine.calls.model.state import Ending
 from engine.calls.verbs.hangup import HANGUP_TIMEOUT_MS, MAX_HANGUP_RETRIES
 from tests.unit.calls.harness.builders import MAIN, Story, answered_call, dialing_call, inbound, say
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from engine.calls.model.call_states import Pausing
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import Hangup, StartHoldMusic, StopHoldMusic
 from engine.calls.model.events import DigitPressed, LegEnded, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
-from engine.calls.model.state import Pausing
 from tests.unit.calls.harness.builders import (
     CLIPS,
     HTTPS,

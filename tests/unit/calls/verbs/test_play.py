@@ -2,11 +2,11 @@
 
 import pytest
 
+from engine.calls.model.call_states import Playing
 from engine.calls.model.commands import Hangup, Play, StopPlayback
 from engine.calls.model.events import DigitPressed, LegEnded, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import Playing
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS, GRACE_MS, HANGUP_GRACE_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
 from tests.unit.calls.harness.control import dial_into, hold, unhold

@@ -1,5 +1,6 @@
 """record and other events: outages, holds and conversations (spec, Verbs)."""
 
+from engine.calls.model.call_states import Playing, RecordingVoicemail
 from engine.calls.model.commands import (
     AddToBridge,
     ArchiveRecordings,
@@ -10,7 +11,6 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, Recovered, VoicemailEnded
 from engine.calls.model.requests import DialRequested, HoldRequested
-from engine.calls.model.state import Playing, RecordingVoicemail
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.sessions.preconditions import check_request

@@ -3,11 +3,11 @@
 import pytest
 
 from engine.calls.media.plan import desired_media
+from engine.calls.model.call_states import Bridged, Dialing
 from engine.calls.model.causes import NO_ANSWER, NORMAL, REJECTED
 from engine.calls.model.commands import AddToBridge, Hangup, Play, StopPlayback, StopRinging
 from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
-from engine.calls.model.state import Bridged, Dialing
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, say
 from tests.unit.calls.harness.screenings import (
     BOB,

@@ -2,6 +2,7 @@
 
 import json
 
+from engine.calls.model.call_states import Bridged, Detecting, Dialing, Gathering, Playing
 from engine.calls.model.causes import NO_ANSWER, NORMAL, REJECTED
 from engine.calls.model.commands import Hangup, StartTalkDetection, StopPlayback, StopTalkDetection
 from engine.calls.model.events import (
@@ -15,7 +16,6 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import DialRequested, HoldRequested
-from engine.calls.model.state import Bridged, Detecting, Dialing, Gathering, Playing
 from engine.calls.sessions.preconditions import Rejection, check_request
 from engine.calls.verbs.screening import MAX_STAGE_MS
 from tests.unit.calls.harness.builders import CLIPS, MAIN

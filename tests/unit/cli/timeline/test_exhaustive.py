@@ -8,7 +8,7 @@ from typing import Any, get_args
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
-from engine.calls.model.state_table import CALL_STATES
+from engine.calls.model.state_traits import CALL_STATES
 from engine.cli import timeline
 from engine.cli.timeline import commands, outcome
 from engine.cli.timeline.events import TIMEOUTS

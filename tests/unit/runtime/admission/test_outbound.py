@@ -3,10 +3,10 @@
 import pytest
 
 from engine.calls.model.ids import slot_of
+from engine.runtime.admission.call_settings import CallSettings
 from engine.runtime.admission.outbound import OutboundCalls
-from engine.runtime.admission.settings import CallSettings
 from engine.runtime.base.context import EngineContext
-from engine.runtime.shard.commit_ack import NotOwner
+from engine.runtime.shard.request_commit import NotOwner
 from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
 from tests.unit.runtime.harness.shard_bench import ManualClock
 from wire.rpc import Originate

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine.runtime.admission.limits import TRUNK, UNLIMITED, CapacityLimits
+from engine.runtime.admission.call_settings import CallSettings
+from engine.runtime.admission.capacity_limits import TRUNK, UNLIMITED, CapacityLimits
 from engine.runtime.admission.placement import NoCapacity, Placement
-from engine.runtime.admission.settings import CallSettings
-from engine.runtime.pbx_nodes.health import NodeHealth
+from engine.runtime.pbx_nodes.ami_health import NodeHealth
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard

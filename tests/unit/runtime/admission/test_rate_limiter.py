@@ -1,6 +1,6 @@
 """The rate limiter: a burst, then a rate."""
 
-from engine.runtime.admission.limits import RateLimiter
+from engine.runtime.admission.capacity_limits import RateLimiter
 from tests.unit.runtime.harness.shard_bench import ManualClock
 
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from engine.ari.request import Reply
-from engine.runtime.admission.settings import CallSettings
+from engine.runtime.admission.call_settings import CallSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable
 
 from engine.app.shard_factory import UnreachablePbx
-from engine.runtime.admission.settings import CallSettings
+from engine.runtime.admission.call_settings import CallSettings
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
-from engine.runtime.cluster.lease import Lease
+from engine.runtime.cluster.held_lease import Lease
 from engine.runtime.ownership.slot_owner import SlotOwner
 from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.pbx_nodes.node import Node

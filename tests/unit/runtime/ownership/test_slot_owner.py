@@ -6,16 +6,16 @@ from collections.abc import AsyncIterator
 import msgspec
 import pytest
 
+from engine.calls.model.call_states import Ending
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.codec import decode_stored_call
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import HangupRequested, ReferReceived
-from engine.calls.model.state import Ending
 from engine.runtime.admission.placement import NoCapacity
 from engine.runtime.ownership.slot_owner import PRESENCE_SLOT
 from engine.runtime.pbx_nodes.node import IncomingChannel
-from engine.runtime.shard.commit_ack import COMMIT_TIMEOUT_S, NotOwner
+from engine.runtime.shard.request_commit import COMMIT_TIMEOUT_S, NotOwner
 from engine.store.errors import StoreDown
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, outbound, say, tree

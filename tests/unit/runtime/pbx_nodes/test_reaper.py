@@ -3,8 +3,8 @@
 import msgspec
 
 from engine.ari.request import Reply
+from engine.calls.model.call_states import ArchivingRecordings
 from engine.calls.model.events import LegAnswered, LegEnded
-from engine.calls.model.state import ArchivingRecordings
 from engine.runtime.pbx_nodes.reaper import Reaper
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, outbound, say

@@ -5,8 +5,8 @@ from typing import Any
 
 from engine.ari.decode import timestamp_ms
 from engine.ari.request import LOST, Reply
+from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import LegAnswered, LegCreated
-from engine.calls.model.state import Gathering
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import MAIN, outbound, say
 from tests.unit.runtime.harness.inbound_node import InboundNode, inbound_node

@@ -1,6 +1,7 @@
 """Command execution: a call's requests in sequence, hangups at once."""
 
 from engine.ari.request import Reply
+from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import (
     AddToBridge,
     Dial,
@@ -11,7 +12,6 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated
 from engine.calls.model.io_commands import PrefetchMedia
-from engine.calls.model.state import Bridged
 from engine.runtime.shard.actor import Actor
 from tests.unit.calls.harness.builders import ID, MAIN, dialing_call
 from tests.unit.runtime.harness.executor_bench import ExecutorBench

@@ -1,8 +1,8 @@
 """Deadlines: each call has one timer, set to its nearest deadline."""
 
+from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import DigitPressed, LegEnded
 from engine.calls.model.requests import HangupRequested
-from engine.calls.model.state import Gathering
 from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
 from tests.unit.calls.harness.builders import MAIN, outbound
 from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, ShardBench, answered_call

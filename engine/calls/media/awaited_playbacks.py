@@ -2,9 +2,9 @@
 
 from engine.calls.media.plan import desired_media
 from engine.calls.model.call import Call
+from engine.calls.model.call_states import Dialing
 from engine.calls.model.sessions import HoldMusic
-from engine.calls.model.state import Dialing
-from engine.calls.model.state_table import active_prompt
+from engine.calls.model.state_traits import active_prompt
 
 
 def active_playback(call: Call) -> str | None:

@@ -3,13 +3,13 @@
 import json
 
 from engine.calls.dispatch import MAX_VERBS
+from engine.calls.model.call_states import AwaitingInstructions
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegRinging, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, LoadFlow, PrefetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionFailed, ActionReceived
-from engine.calls.model.state import AwaitingInstructions
 from engine.calls.verbs.flow import LOAD_TIMEOUT_MS
-from engine.calls.verbs.instructions import MAX_REASON_CHARS, WEBHOOK_TIMEOUT_MS
+from engine.calls.verbs.next_action import MAX_REASON_CHARS, WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.registry import MAX_FLOWS
 from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, Story, answered_call, say, tree
 from wire.media import Speech

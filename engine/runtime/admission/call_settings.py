@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.calls.model.ids import call_id
 from engine.calls.model.recording import RecordingDestination
-from engine.runtime.admission.limits import UNLIMITED, CapacityLimits
+from engine.runtime.admission.capacity_limits import UNLIMITED, CapacityLimits
 from engine.runtime.shard.context import ShardContext
 
 

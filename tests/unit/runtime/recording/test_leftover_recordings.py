@@ -7,7 +7,7 @@ import pytest
 
 from engine.ari.request import Reply
 from engine.recordings.errors import ArchiveError
-from engine.runtime.recording.sweeper import RecordingSweeper
+from engine.runtime.recording.leftover_recordings import RecordingSweeper
 from tests.unit.calls.harness.builders import ID, inbound, say
 from tests.unit.runtime.harness.shard_bench import ShardBench
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
-from engine.callbacks.signed_event import Delivered, Failed, Gone, Outcome, SignedEvent
+from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.webhooks.errors import WebhookFailed
 from engine.webhooks.retry import parse_retry_after
 from wire.callback_targets import ApiRequestTarget, DeliveryTarget

@@ -14,7 +14,7 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import Event, LegAnswered, LegEnded, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.verbs.prompt import MAX_CLIPS
+from engine.calls.verbs.suspendable_playback import MAX_CLIPS
 from tests.unit.calls.harness.builders import ID, MAIN, Story, bridged_call
 from tests.unit.calls.harness.control import (
     BOB,

@@ -3,7 +3,7 @@
 import asyncio
 
 from engine.ari.request import Reply
-from engine.runtime.agents.endpoint_list import EndpointList
+from engine.runtime.agents.configured_endpoints import EndpointList
 from tests.harness.until import until
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 

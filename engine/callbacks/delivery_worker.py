@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS, CallQueue
 from engine.callbacks.delivery import Delivery, DeliveryDecision
-from engine.callbacks.slot_outbox import SlotOutbox
+from engine.callbacks.slot_deliveries import SlotOutbox
 from engine.callbacks.target_queue import RateLimit, TargetQueue
 from engine.store.errors import StoreDown
 from engine.store.outbox import GivenUp, Outbox, Settlement

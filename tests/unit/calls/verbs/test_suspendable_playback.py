@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from engine.calls.model.call_states import AwaitingInstructions, Playing
 from engine.calls.model.commands import Play, StartHoldMusic, StopHoldMusic, StopPlayback
 from engine.calls.model.events import Event, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.model.state import AwaitingInstructions, Playing
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS, GRACE_MS
 from tests.unit.calls.harness.builders import (
     CLIPS,

@@ -9,7 +9,7 @@ from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.sessions import HoldMusic
 from engine.calls.session_end import with_conference, with_transfer
-from engine.calls.verbs.prompt import MAX_CLIPS
+from engine.calls.verbs.suspendable_playback import MAX_CLIPS
 from wire.media import Audio
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calls.model.answer_detection import (
+from engine.calls.model.answer_classifier import (
     SoundActivity,
     classify,
     silence_ms,

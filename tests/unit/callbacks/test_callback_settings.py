@@ -3,7 +3,7 @@
 import asyncio
 import random
 
-from engine.callbacks.targets import ROTATION_OVERLAP_MS, CallbackTargets
+from engine.callbacks.callback_settings import ROTATION_OVERLAP_MS, CallbackTargets
 from engine.common.ttl_cache import DEFAULT_TTL_MS
 from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.store import MemoryStore

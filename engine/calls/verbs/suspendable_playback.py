@@ -5,9 +5,9 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, allocate_id
+from engine.calls.model.call_states import CallState, Gathering, Playing
 from engine.calls.model.commands import Command, Play, StopPlayback, StopVoicemail
-from engine.calls.model.state import CallState, Gathering, Playing
-from engine.calls.model.state_table import active_prompt, active_voicemail
+from engine.calls.model.state_traits import active_prompt, active_voicemail
 from wire import verbs
 from wire.media import Clip
 

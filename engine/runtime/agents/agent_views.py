@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from engine.calls.model.call import Call
+from engine.runtime.agents.configured_endpoints import EndpointList
 from engine.runtime.agents.directory import Directory
-from engine.runtime.agents.endpoint_list import EndpointList
 from engine.runtime.agents.presence import NodePresence
 from wire.agents import Agent, AgentView, Presence
 from wire.party import Party

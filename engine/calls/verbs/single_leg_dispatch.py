@@ -1,8 +1,8 @@
 """Verbs and states of a single leg, which run on the main leg or on a leg in screening."""
 
 from engine.calls.model.call import Call, Step
+from engine.calls.model.call_states import Detecting, Gathering, Playing
 from engine.calls.model.events import Event
-from engine.calls.model.state import Detecting, Gathering, Playing
 from engine.calls.verbs import amd, gather, play
 from wire import verbs
 from wire.verbs import SingleLegVerb

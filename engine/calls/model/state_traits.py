@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from engine.calls.model.state import (
+from engine.calls.model.call_states import (
     Advance,
     ArchivingRecordings,
     AwaitingInstructions,

@@ -3,8 +3,9 @@
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
-from engine.calls.flows.prefetch import audio_sources
+from engine.calls.flows.audio_sources import audio_sources
 from engine.calls.model.call import Call, Step, allocate_id
+from engine.calls.model.call_states import Advance, AwaitingInstructions
 from engine.calls.model.events import DeadlinePassed, Event, Recovered
 from engine.calls.model.io_commands import PrefetchMedia, SendWebhook
 from engine.calls.model.io_results import (
@@ -15,7 +16,6 @@ from engine.calls.model.io_results import (
     FlowNodeLoaded,
     FlowStarted,
 )
-from engine.calls.model.state import Advance, AwaitingInstructions
 from engine.calls.verbs import flow
 from wire.verbs import Action
 from wire.webhooks import ActionRequest

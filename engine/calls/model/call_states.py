@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from engine.calls.model.answer_detection import SoundActivity
+from engine.calls.model.answer_classifier import SoundActivity
 from wire.answer_detection import AnsweredBy, Detection
 from wire.media import Clip
 from wire.verbs import Action, Dial, Gather, Pause, Play, Record, Say, Verb
