@@ -9,6 +9,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from random import randrange
+from sqlite3 import OperationalError as SqliteError
 from typing import Any
 
 import structlog
@@ -37,8 +39,8 @@ BUSY_TIMEOUT_MS = 5_000
 # resources, lock, operator intervention, system. For SQLAlchemy, asyncpg's errors of these classes
 # are no OperationalError.
 TRANSIENT_SQLSTATES = frozenset({"08", "40", "53", "55", "57", "58"})
+MAX_WAL_ATTEMPTS = 100
 PRAGMAS = (
-    "journal_mode=WAL",
     "synchronous=NORMAL",  # with WAL: a power cut may lose the last commits, never the file
     "foreign_keys=ON",
     f"busy_timeout={BUSY_TIMEOUT_MS}",
@@ -162,9 +164,27 @@ def _is_transient(error: DBAPIError) -> bool:
 
 def _set_pragmas(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
+    _enable_wal(cursor)
     for pragma in PRAGMAS:
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _enable_wal(cursor: Any) -> None:
+    """Turn on write-ahead logging, which needs the database for a moment exclusively.
+
+    Connections that do so at once each hold a lock that the others wait for: all let go after a
+    time of their own, and try again.
+    """
+    for attempt in range(1, MAX_WAL_ATTEMPTS + 1):
+        cursor.execute(f"PRAGMA busy_timeout={randrange(10, 100)}")  # noqa: S311 - no secret
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except SqliteError:
+            if attempt == MAX_WAL_ATTEMPTS:
+                raise
+        else:
+            return
 
 
 def _begin_immediate(connection: Connection) -> None:

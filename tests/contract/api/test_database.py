@@ -18,7 +18,7 @@ from tests.harness.servers.postgres import Postgres
 
 async def test_many_processes_may_start_at_once(database_url: str) -> None:
     """The migrations run once."""
-    several = [Database(database_url) for _ in range(3)]
+    several = [Database(database_url) for _ in range(8)]
     await asyncio.gather(*map(migrate, several))
     await AccountStore(several[0], now_ms).add(Account("acme", "Acme"))
     assert [each.id for each in await AccountStore(several[2], now_ms).all()] == ["acme"]
