@@ -67,7 +67,7 @@ class NodeManager:
             await self._open(settings)
 
     async def sync_discovered(self, nodes: Mapping[str, NodeSettings]) -> None:
-        """Open newly discovered nodes; those that are gone get no new calls."""
+        """Open newly discovered nodes; removed ones get no new calls."""
         async with self._lock:
             for name, settings in nodes.items():
                 if name not in self._stacks:

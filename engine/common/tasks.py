@@ -7,7 +7,7 @@ from typing import Any
 
 
 class BackgroundTasks:
-    """Tasks that nobody awaits; the event loop itself keeps no reference to a task."""
+    """Tasks without a waiter; the event loop itself keeps no reference to a task."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[None]] = set()

@@ -27,7 +27,7 @@ class Change(Struct, frozen=True):
     first_seq: int = 0  # the number of the first callback; the others follow
 
     def __post_init__(self) -> None:
-        """Reject a change without a cause: it could not be told from its repetition."""
+        """Reject a change without a cause: it could not be distinguished from its repetition."""
         if not self.log:
             raise ValueError(f"a change of {self.call_id} without a log entry")
 

@@ -1,6 +1,6 @@
 """Sessions of a live call as data: transfers and conferences.
 
-`sessions.transfer` and `sessions.conference` change them; `media.plan` derives who hears whom.
+`sessions.transfer` and `sessions.conference` change them; `media.plan` derives bridges and sounds.
 """
 
 from typing import Literal

@@ -2,7 +2,7 @@
 
 starting -> ringback -> answered -> completed; blind: starting -> ringback -> blind_transferred.
 From every live state: failed (the target), canceled (the source), abandoned (the customer).
-`media.plan` derives who hears whom in each state. (Design section 7, "Transfer".)
+`media.plan` derives which legs hear each other in each state. (Design section 7, "Transfer".)
 """
 
 from msgspec.structs import replace

@@ -62,7 +62,7 @@ class DialDecision(Struct, frozen=True):
 
 
 class DialPolicy(Protocol):
-    """Decides whom an account may call; `engine.runtime.policy` implements it."""
+    """Decides which parties an account may call; `engine.runtime.policy` implements it."""
 
     def authorize(
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]

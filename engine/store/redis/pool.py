@@ -33,7 +33,7 @@ def create_pool(address: StoreAddress, timeout_s: float) -> ConnectionPool:
     sentinel = Sentinel(  # type: ignore[no-untyped-call]  # untyped in redis-py, as the next
         list(address.sentinels), sentinel_kwargs={**limits, **sentinel_options}
     )
-    return SentinelConnectionPool(  # type: ignore[no-untyped-call]
+    return SentinelConnectionPool(  # type: ignore[no-untyped-call]  # redis-py has no type here
         address.service, sentinel, **options, **pool_options
     )
 
