@@ -1,4 +1,4 @@
-"""The command, run in this process or as its own."""
+"""Runs the `switchroom` command, in this process or in its own."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 
 
 async def typed(url: str, *words: str) -> int:
-    """Run the command in this process, which is quick; returns its exit status."""
+    """Run the command in this process, which is fast; return its exit status."""
     try:
         await asyncio.to_thread(app, [*words, "--url", url, "--token", TOKEN])
     except SystemExit as end:
@@ -21,7 +21,7 @@ async def typed(url: str, *words: str) -> int:
 
 
 async def switchroom(folder: Path, url: str, *typed: str) -> tuple[int, str, str]:
-    """Run the command in an empty folder; returns its exit status and what it printed."""
+    """Run the command in an empty folder; return its exit status and what it printed."""
     env = {**os.environ, "SWITCHROOM_RPC_TOKEN": TOKEN, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "engine", *typed, "--url", url),

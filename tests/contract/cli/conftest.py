@@ -1,4 +1,4 @@
-"""What tests of commands ask for by name."""
+"""Fixtures of the command tests."""
 
 from collections.abc import AsyncIterator
 
@@ -10,7 +10,7 @@ from tests.unit.cli.controlled_call import CALL
 
 @pytest.fixture
 async def engine() -> AsyncIterator[FakeEngine]:
-    """Serve a call that can be steered."""
+    """Run a fake engine with a call that can be controlled."""
     async with FakeEngine() as engine:
         engine.call = CALL
         yield engine

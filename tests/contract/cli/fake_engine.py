@@ -1,4 +1,4 @@
-"""An engine's RPC in its own shapes, without an engine: what it tells is set by the tests."""
+"""An engine's RPC without an engine: tests set its responses."""
 
 import asyncio
 from collections.abc import Iterable
@@ -43,18 +43,18 @@ class FakeEngine(WebServer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.call: CallView | None = None  # if it is another than the timelines'
-        self.timelines: list[Timeline] = [timeline()]  # one an ask, the last for ever
+        self.call: CallView | None = None  # overrides the call of the timelines
+        self.timelines: list[Timeline] = [timeline()]  # one per request; the last one repeats
         self.nodes: list[tuple[rpc.NodeView, ...]] = [NODES]  # likewise
         self.problem: rpc.Problem | None = None
         self.requests: list[tuple[str, str, Any]] = []
         self.last_ids: list[str] = []
-        self.calls: tuple[CallView, ...] | None = None  # live ones, if not `call`
+        self.calls: tuple[CallView, ...] | None = None  # the live calls; None: only `call`
         self.replays: dict[str, Replay] = {}
         self.events: asyncio.Queue[CallEvent | Lost] = asyncio.Queue()
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
-        """Answer all that an engine is asked."""
+        """Serve the event stream and all requests."""
         return [
             web.get("/rpc/v1/events", self._stream),
             web.route("*", "/rpc/v1/{path:.*}", self._answer),

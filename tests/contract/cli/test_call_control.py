@@ -1,4 +1,4 @@
-"""Steering a call from the shell: what each command asks of the engine."""
+"""Call control from the shell: the request of each command."""
 
 from pathlib import Path
 from typing import Any
@@ -119,7 +119,7 @@ CASES: list[tuple[str, str, type, dict[str, Any]]] = [
 async def test_each_command_requests_what_it_says(
     engine: FakeEngine, line: str, path: str, shape: type, body: dict[str, Any]
 ) -> None:
-    """Short names become ids, flags become fields that the RPC knows."""
+    """Short names become ids, and options become fields that the RPC knows."""
     assert await typed(engine.url(), *line.format(ID).split()) == 0
     assert engine.requests[-1] == ("POST", f"calls/{ID}/{path}", body)
     msgspec.convert(body, shape)
@@ -142,7 +142,7 @@ async def test_each_command_requests_what_it_says(
 async def test_what_can_not_be_requested_is_not_requested(
     engine: FakeEngine, capsys: pytest.CaptureFixture[str], line: str, expected: str
 ) -> None:
-    """The fault says what is missing; the call is left alone."""
+    """The error says what is missing, and no control request is sent."""
     assert await typed(engine.url(), *line.format(ID).split()) == 2
     out, err = capsys.readouterr()
     assert (out, expected in " ".join(err.split())) == ("", True)
@@ -150,7 +150,7 @@ async def test_what_can_not_be_requested_is_not_requested(
 
 
 async def test_what_the_engine_refuses_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
-    """In its own words, without a trace."""
+    """The engine's message is printed, without a traceback."""
     engine.problem = Problem("Wrong state", 409, "call_ended", f"call {ID} has ended")
     result = await switchroom(tmp_path, engine.url(), "hangup", ID)
     assert result == (2, "", f"switchroom: call {ID} has ended\n")

@@ -11,7 +11,7 @@ from tests.unit.cli.controlled_call import ADA, CALL, CONFERENCE, FIRST, ID, MAI
 
 
 async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
-    """Legs by their whole ids with what is done to them, transfers, members, recordings."""
+    """Legs have whole ids, mutes and holds; transfers, members and recordings follow."""
     _, out, _ = await switchroom(tmp_path, engine.url(), "call", "show", ID)
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert lines == [
@@ -37,7 +37,7 @@ async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
 async def test_a_recording_to_come_is_shown(
     engine: FakeEngine, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before the answer there is none to show."""
+    """Before the answer there is no recording to show."""
     engine.call = replace(CALL, recordings=())
     assert await typed(engine.url(), "record", ID, "start") == 0
     assert capsys.readouterr().out.startswith("no recording yet")

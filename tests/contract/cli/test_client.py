@@ -1,4 +1,4 @@
-"""The client of the RPC: answers by their shapes, refusals with their problem, silence told."""
+"""The RPC client: decoded responses, problems, unreachable engines, and events."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from wire.rpc import FieldError, NumberRoute, Problem
 
 
 def event(number: int) -> CallEvent:
-    """Make the event of some call."""
+    """Return an event with this number."""
     facts: dict[str, Any] = {"event": "ringing", "sequence_number": number, "timestamp": 1}
     who: dict[str, Any] = {
         "call_id": "0-pbx1-abcdefgh",
@@ -25,7 +25,7 @@ def event(number: int) -> CallEvent:
 
 
 async def test_requests_and_understands() -> None:
-    """A request carries the token and a JSON body; the answer comes as its shape."""
+    """A request carries the token and a JSON body; the response is decoded into its shape."""
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         call_id = await client.originate({"to": "+15550100"})
         assert (await client.timeline(call_id)).call.call_id == call_id
@@ -34,7 +34,7 @@ async def test_requests_and_understands() -> None:
 
 
 async def test_a_refusal_shows_path_and_message() -> None:
-    """Bad input is told by the path of the fault, as the engine says it."""
+    """Invalid input is reported by field path, with the engine's message."""
     faults = (FieldError("action.type", "unknown verb pley"), FieldError("to", "expected a number"))
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         engine.problem = Problem("Invalid input", 400, "invalid", "all of it", faults)
@@ -47,7 +47,7 @@ async def test_a_refusal_shows_path_and_message() -> None:
 
 
 async def test_a_wrong_token_shows_what_to_set() -> None:
-    """Who is not let in reads which setting decides that."""
+    """The error names the setting of the token."""
     async with FakeEngine() as engine, open_client(engine.url(), "wrong") as client:
         with pytest.raises(RpcError) as refusal:
             await client.calls()
@@ -55,7 +55,7 @@ async def test_a_wrong_token_shows_what_to_set() -> None:
 
 
 async def test_no_one_there_shows_what_to_do() -> None:
-    """A refused connection is told as such, with how to start an engine."""
+    """A refused connection is reported with the command that starts an engine."""
     async with open_client(f"http://127.0.0.1:{free_port()}", TOKEN) as client:
         with pytest.raises(Unreachable, match="connection refused") as fault:
             await client.calls()
@@ -63,14 +63,14 @@ async def test_no_one_there_shows_what_to_do() -> None:
 
 
 async def test_another_server_is_no_engine() -> None:
-    """A server that answers something else is not taken for an engine."""
+    """An unexpected response is an error, because the server is not an engine."""
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         with pytest.raises(Unreachable, match="invalid response"):
-            await client.request(NumberRoute, "GET", "else")  # the fake answers {}, which is none
+            await client.request(NumberRoute, "GET", "else")  # the response is {}
 
 
 async def test_follows_events() -> None:
-    """Events come with the id to go on from, which the next stream is asked with."""
+    """Each event has an id, from which the next stream continues."""
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         engine.events.put_nowait(event(0))
         async with client.events() as events:

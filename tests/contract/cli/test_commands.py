@@ -1,4 +1,4 @@
-"""The command as people type it, as a process of its own."""
+"""The `switchroom` command as users type it."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from wire.rpc import Problem
 
 
 async def test_timeline_prints_the_ladder(tmp_path: Path) -> None:
-    """`switchroom timeline` prints title and ladder, and with --json what the RPC gave."""
+    """`switchroom timeline` prints title and ladder; with --json, the JSON of the RPC."""
     async with FakeEngine() as engine:
         call_id = timeline().call.call_id
         status, out, _ = await switchroom(tmp_path, engine.url(), "timeline", call_id)
@@ -25,7 +25,7 @@ async def test_timeline_prints_the_ladder(tmp_path: Path) -> None:
 
 
 async def test_no_engine_is_no_traceback(tmp_path: Path) -> None:
-    """Without an engine every command ends with status 2 and says what to do."""
+    """Without an engine a command prints the reason and exits with status 2."""
     status, out, err = await switchroom(tmp_path, f"http://127.0.0.1:{free_port()}", "calls")
     assert (status, out) == (2, "")
     assert "connection refused" in err
@@ -33,14 +33,14 @@ async def test_no_engine_is_no_traceback(tmp_path: Path) -> None:
 
 
 async def test_calls_lists_whole_ids(tmp_path: Path) -> None:
-    """Ids are printed whole, to be copied into other commands."""
+    """Ids are printed whole, so that they can be copied into other commands."""
     async with FakeEngine() as engine:
         _, out, _ = await switchroom(tmp_path, engine.url(), "calls")
     assert out.splitlines()[1].split()[0] == timeline().call.call_id
 
 
 async def test_a_route_is_set_and_removed(tmp_path: Path) -> None:
-    """`switchroom route set` sends what was typed, `rm` the number."""
+    """`route set` sends its arguments as a route; `route rm` deletes the route of the number."""
     async with FakeEngine() as engine:
         at = (tmp_path, engine.url())
         typed = ("+15550100", '{"type": "hangup"}', "--account", "acme")
@@ -54,7 +54,7 @@ async def test_a_route_is_set_and_removed(tmp_path: Path) -> None:
 
 
 async def test_what_is_typed_is_one_step_of_a_path(tmp_path: Path) -> None:
-    """A number may hold `#`; nothing of it is left out, and no other thing is meant by it."""
+    """An argument is one segment of the path, even if it contains `#`, `?` or `/`."""
     async with FakeEngine() as engine:
         at = (tmp_path, engine.url())
         await switchroom(*at, "route", "rm", "+15550100#2")
@@ -81,7 +81,7 @@ async def test_what_is_typed_is_one_step_of_a_path(tmp_path: Path) -> None:
 async def test_nothing_of_that_name_can_be_removed(
     capsys: pytest.CaptureFixture[str], words: tuple[str, ...], expected: str
 ) -> None:
-    """Every `rm` says so alike, with a status of its own; any other refusal is what it is."""
+    """Each `rm` of a missing item prints the same error with status 1; other errors have 2."""
     async with FakeEngine() as engine:
         engine.problem = Problem("Not found", 404, "not_found", "no such thing here")
         assert await typed(engine.url(), *words) == 1
@@ -92,7 +92,7 @@ async def test_nothing_of_that_name_can_be_removed(
 
 @pytest.mark.parametrize("group", ["route", "agent", "flow", "callback"])
 async def test_groups_of_commands_are_alike(tmp_path: Path, group: str) -> None:
-    """What each puts there is taken away by `rm`."""
+    """Each group of commands removes items by `rm`."""
     status, out, _ = await switchroom(tmp_path, "http://127.0.0.1:1", group, "--help")
     assert status == 0
     assert {"rm"} < set(out.split())
@@ -102,14 +102,14 @@ async def test_groups_of_commands_are_alike(tmp_path: Path, group: str) -> None:
     "url", ["127.0.0.1:8070", "localhost:8070", "http://", "http://a:port", "ftp://a", "http://[1"]
 )
 async def test_an_address_is_checked(tmp_path: Path, url: str) -> None:
-    """What is no address is told as such, with what one looks like."""
+    """An invalid URL is rejected, with an example of a valid one."""
     result = await switchroom(tmp_path, url, "calls")
     wanted = "expected a URL such as http://127.0.0.1:8070"
     assert result == (2, "", f"switchroom: --url {url}: {wanted}\n")
 
 
 async def test_agents_are_listed(tmp_path: Path) -> None:
-    """`switchroom agents` shows presence and calls, and names as they are written."""
+    """`switchroom agents` shows presence and calls; names are printed unchanged."""
     async with FakeEngine() as engine:
         status, out, _ = await switchroom(tmp_path, engine.url(), "agents", "--account", "acme")
     head, *rows = (line.split() for line in out.splitlines())
@@ -121,7 +121,7 @@ async def test_agents_are_listed(tmp_path: Path) -> None:
 
 
 async def test_an_agent_is_set_and_removed(tmp_path: Path) -> None:
-    """`switchroom agent set` sends what was typed, `rm` the id; both need an account."""
+    """`agent set` sends its arguments, `agent rm` deletes the agent; an account is required."""
     mine = ("--account", "acme")
     typed = ("sales7", "PJSIP/1002", "--name", "Ada", "--caller-id", "+4721930000")
     async with FakeEngine() as engine:

@@ -1,4 +1,4 @@
-"""What the doctor finds: on nodes that are not what an engine needs, and on stores."""
+"""Doctor checks of nodes, stores and engines."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ from tests.harness.ports import free_port
 async def asterisk(
     version: str = "22.10.1", missing: str = "", info: int = 200, sessions: int = 99
 ) -> AsyncIterator[AriNode]:
-    """Serve the ARI of an Asterisk with such properties."""
+    """Serve the ARI of an Asterisk with these properties."""
     pings: list[web.Request] = []
 
     async def about(_request: web.Request) -> web.Response:
@@ -59,12 +59,12 @@ async def asterisk(
 
 
 def failed(findings: list[Finding]) -> list[str]:
-    """Give the texts of what is not good."""
+    """Return the texts of the findings that are not OK."""
     return [each.text for each in findings if each.level != "OK"]
 
 
 async def test_a_good_node_is_good() -> None:
-    """Nothing is held against a node that has all an engine needs."""
+    """A suitable node has only OK findings."""
     async with asterisk() as node:
         findings = await check_node(node, "doctor", 10)
     assert failed(findings) == []
@@ -80,7 +80,7 @@ async def test_a_good_node_is_good() -> None:
     ],
 )
 async def test_a_nodes_fault_is_named(properties: dict[str, Any], expected: str) -> None:
-    """Each fault is one line of its own."""
+    """Each fault of a node is one finding."""
     async with asterisk(**properties) as node:
         assert failed(await check_node(node, "doctor", 10)) == [expected]
 
@@ -89,7 +89,7 @@ async def test_a_nodes_fault_is_named(properties: dict[str, Any], expected: str)
     ("status", "expected"), [(401, "wrong user or password"), (503, "not booted yet")]
 )
 async def test_a_closed_node_shows_why(status: int, expected: str) -> None:
-    """Wrong credentials and an Asterisk that is still booting are told apart."""
+    """The finding distinguishes wrong credentials from an Asterisk that is still booting."""
     async with asterisk(info=status) as node:
         (finding,) = await check_node(node, "doctor", 10)
     assert finding.level == "FAIL"
@@ -97,7 +97,7 @@ async def test_a_closed_node_shows_why(status: int, expected: str) -> None:
 
 
 async def test_an_absent_node_and_store_fail() -> None:
-    """What does not answer fails, with the system's reason."""
+    """A server that does not answer fails with the system's reason."""
     port = free_port()
     node = AriNode("pbx1", f"http://127.0.0.1:{port}", "user", "password")
     (no_node,) = await check_node(node, "doctor", 10)
@@ -107,7 +107,7 @@ async def test_an_absent_node_and_store_fail() -> None:
 
 
 async def test_an_engine_is_known_by_its_token() -> None:
-    """Its nodes that are away fail; a wrong token fails; no engine is only doubtful."""
+    """A disconnected node or a wrong token fails; a missing engine is only a warning."""
     async with FakeEngine() as engine:
         async with open_client(engine.url(), TOKEN) as client:
             up = await check_engine(client)
@@ -119,7 +119,7 @@ async def test_an_engine_is_known_by_its_token() -> None:
 
 
 async def test_another_program_on_the_port_fails() -> None:
-    """Something else that has the RPC's port is not taken for a free port."""
+    """Another program on the RPC's port fails."""
     async with asterisk() as node, open_client(node.url, TOKEN) as client:
         (finding,) = await check_engine(client)
     assert finding.level == "FAIL"

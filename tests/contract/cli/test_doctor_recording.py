@@ -1,4 +1,4 @@
-"""What the doctor finds about recording: managers that are not as they should be, and archives."""
+"""Doctor checks of manager interfaces and of recording archives."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -47,19 +47,19 @@ async def manager(
 
 
 def node(port: int, ami_port: int) -> NodeSettings:
-    """Name a node at these ports."""
+    """Return the settings of a node at these ports."""
     return NodeSettings.model_validate(
         {"name": "pbx1", "url": f"http://127.0.0.1:{port}", "password": "x", "ami_port": ami_port}
     )
 
 
 async def levels(given: NodeSettings, settings: Settings = SETTINGS) -> list[str]:
-    """Check a node; gives how bad each finding is."""
+    """Check a node; return the level of each finding."""
     return [each.level for each in await check_ami(settings, given)]
 
 
 async def test_a_good_manager() -> None:
-    """It records, and tells how the node is."""
+    """A suitable manager records, and reports the node's health."""
     async with manager() as given:
         assert await levels(given) == ["OK", "OK"]
 
@@ -73,20 +73,20 @@ async def test_a_good_manager() -> None:
     ],
 )
 async def test_a_managers_faults(commands: str, status: int, login: str, found: list[str]) -> None:
-    """A right that is missing, no HTTP, a password that is refused."""
+    """A missing right or missing HTTP fails recording; a wrong password affects health, too."""
     async with manager(commands, status, login) as given:
         assert await levels(given) == found
 
 
 async def test_no_manager() -> None:
-    """Nobody answers: recording fails, health is doubtful; without a password nothing is asked."""
+    """Without a manager recording fails and health warns; without a password nothing is checked."""
     assert await levels(node(free_port(), free_port())) == ["FAIL", "WARN"]
     without = read_settings({"rpc_token": "x"})
     assert await levels(node(free_port(), free_port()), without) == ["WARN"]
 
 
 async def test_an_archive(tmp_path: Path) -> None:
-    """A directory is made, and written to; one that can't be, and a bucket nobody serves, fail."""
+    """The check creates the directory and a file; an impossible directory or bucket fails."""
     assert (await check_archive(f"file://{tmp_path}/new", {})).level == "OK"
     assert (tmp_path / "new/switchroom-doctor").is_file()
     (tmp_path / "taken").touch()

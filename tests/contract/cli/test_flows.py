@@ -1,4 +1,4 @@
-"""`switchroom flow` as people type it."""
+"""`switchroom flow` as users type it."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ ME = ("--account", "acme")
 async def test_each_requests_one_thing(
     tmp_path: Path, typed: list[str], said: str, body: tuple[str, str]
 ) -> None:
-    """Every command asks the engine once, and says what it answered."""
+    """Each command sends one request and prints the response."""
     async with FakeEngine() as engine:
         status, out, err = await switchroom(tmp_path, engine.url(), "flow", *typed, *ME)
     assert (status, err) == (0, "")
@@ -44,7 +44,7 @@ async def test_each_requests_one_thing(
 
 
 async def test_a_request_without_an_id_gets_one(tmp_path: Path) -> None:
-    """The id that was made is printed: flows name it."""
+    """The generated id is printed, because flows refer to it."""
     async with FakeEngine() as engine:
         put = ("flow", "request", "put", API_REQUEST, *ME)
         _, out, _ = await switchroom(tmp_path, engine.url(), *put)
@@ -54,7 +54,7 @@ async def test_a_request_without_an_id_gets_one(tmp_path: Path) -> None:
 
 
 async def test_every_fault_of_a_flow_is_shown(tmp_path: Path) -> None:
-    """All that the engine names is printed, each with its place and its code."""
+    """All errors are printed, each with its path and code."""
     faults = (
         FieldError("nodes.a.next", "no node b", "unknown_node"),
         FieldError("nodes.c", "no node leads here", "unreachable_node"),

@@ -1,4 +1,4 @@
-"""`switchroom calls --watch`: a board that the event stream keeps, whichever engine tells it."""
+"""`switchroom calls --watch`: a table of calls that follows the event stream of any engine."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ from wire.views import CallView
 
 
 def event(call: str, kind: Kind, status: str, **more: Any) -> CallEvent:
-    """Tell something of a call."""
+    """Return an event of a call."""
     facts: dict[str, Any] = {
         "id": f"{call}.e0", "event": kind, "sequence_number": 0, "timestamp": 1_000,
         "call_id": call, "account_id": "acme", "call_status": status, "direction": "inbound",
@@ -33,13 +33,13 @@ def event(call: str, kind: Kind, status: str, **more: Any) -> CallEvent:
 
 
 def view(call: str, status: str) -> CallView:
-    """Give a call as an engine lists it."""
+    """Return a call as an engine lists it."""
     return replace(timeline().call, call_id=call, status=status, created_ms=500, ended_ms=0)
 
 
 @asynccontextmanager
 async def following(board: CallTable, *urls: str, token: str = TOKEN) -> AsyncIterator[None]:
-    """Keep a board for as long as the context lasts."""
+    """Update a table within the context."""
     async with open_client(urls[0], token) as first, open_client(urls[-1], token) as last:
         running = asyncio.create_task(CallFollower((first, last), "", board).run())
         try:
@@ -50,7 +50,7 @@ async def following(board: CallTable, *urls: str, token: str = TOKEN) -> AsyncIt
 
 
 async def test_it_goes_on_at_another_engine() -> None:
-    """When one dies, the next is asked from the same place on; nothing is listed again."""
+    """When an engine dies, the stream continues at the next one, without a new list of calls."""
     board = CallTable()
     async with FakeEngine() as one, FakeEngine() as other:
         one.calls = other.calls = ()
@@ -65,7 +65,7 @@ async def test_it_goes_on_at_another_engine() -> None:
 
 
 async def test_what_was_cut_off_is_listed_again() -> None:
-    """Where events are missing, only a list is right."""
+    """After lost events the calls are listed again, because the table may be wrong."""
     board = CallTable()
     async with FakeEngine() as engine:
         engine.calls = (view("a", "ringing"),)
@@ -77,7 +77,7 @@ async def test_what_was_cut_off_is_listed_again() -> None:
 
 
 async def test_no_engine_at_all_is_shown() -> None:
-    """Whoever starts to watch where nobody answers is told so at once."""
+    """Without any engine the watch fails at once."""
     url = f"http://127.0.0.1:{free_port()}"
     async with open_client(url, TOKEN) as client:
         with pytest.raises(Unreachable):
@@ -85,7 +85,7 @@ async def test_no_engine_at_all_is_shown() -> None:
 
 
 async def test_a_wrong_token_ends_it() -> None:
-    """No other try will do."""
+    """A wrong token ends the watch without a retry."""
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         engine.problem = Problem("Who are you?", 401, "unauthorized", "wrong token")
         with pytest.raises(RpcError):

@@ -1,4 +1,4 @@
-"""`switchroom nodes`: how they are shown, and a drain that waits."""
+"""`switchroom nodes`: the list of nodes, and a drain that waits."""
 
 from pathlib import Path
 
@@ -14,12 +14,12 @@ from wire.rpc import NodeView
 
 
 def drained(calls: int) -> tuple[NodeView, ...]:
-    """Show a drained node with so many calls."""
+    """Return a drained node with this number of calls."""
     return (NodeView("pbx1", True, calls, drained=True),)
 
 
 async def waited(engine: FakeEngine) -> list[str]:
-    """Wait until pbx1 is empty; returns what was printed."""
+    """Wait until pbx1 is empty; return what was printed."""
     console = Console(record=True, width=100)
     async with open_client(engine.url(), TOKEN) as client:
         await wait_until_empty(client, "pbx1", console, interval_s=0.001)
@@ -27,7 +27,7 @@ async def waited(engine: FakeEngine) -> list[str]:
 
 
 async def test_nodes_are_listed(tmp_path: Path) -> None:
-    """Their calls of all engines, limits, whether they get new calls, and how they sound."""
+    """The list has calls of all engines, limits, whether a node gets new calls, and RTP quality."""
     async with FakeEngine() as engine:
         status, out, _ = await switchroom(tmp_path, engine.url(), "nodes")
     rows = [line.split() for line in out.splitlines()]
@@ -37,7 +37,7 @@ async def test_nodes_are_listed(tmp_path: Path) -> None:
 
 
 async def test_a_drain_that_does_not_wait(tmp_path: Path) -> None:
-    """It asks and says so; undrain likewise."""
+    """With --no-wait a drain returns after the request; undrain does, too."""
     async with FakeEngine() as engine:
         _, out, _ = await switchroom(tmp_path, engine.url(), "nodes", "drain", "pbx1", "--no-wait")
         assert out == "node pbx1 gets no new calls\n"
@@ -48,7 +48,7 @@ async def test_a_drain_that_does_not_wait(tmp_path: Path) -> None:
 
 
 async def test_a_drain_waits_until_the_node_is_empty() -> None:
-    """It says how many calls there still are, and looks twice before it says that none is."""
+    """The number of live calls is printed; a node is empty after two polls without a call."""
     async with FakeEngine() as engine:
         engine.nodes = [drained(each) for each in (2, 2, 1, 0, 1, 0, 0, 9)]
         assert await waited(engine) == [
@@ -58,14 +58,14 @@ async def test_a_drain_waits_until_the_node_is_empty() -> None:
 
 
 async def test_a_node_that_was_closed_is_empty() -> None:
-    """It left the DNS, and nobody knows it any more."""
+    """A node that has left the DNS is unknown, so it has no calls."""
     async with FakeEngine() as engine:
         engine.nodes = [()]
         assert await waited(engine) == ["node pbx1 is empty"]
 
 
 async def test_a_drain_that_is_taken_back_ends() -> None:
-    """Somebody else gave the node new calls: it would never be empty."""
+    """The wait fails when somebody undrains the node, because it would never be empty."""
     async with FakeEngine() as engine:
         engine.nodes = [drained(2), (NodeView("pbx1", True, 2),)]
         with pytest.raises(UsageError, match="was undrained"):

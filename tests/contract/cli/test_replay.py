@@ -1,4 +1,4 @@
-"""`switchroom replay`: its verdict, its exit status, and what differs."""
+"""`switchroom replay`: result, exit status, and differences."""
 
 import json
 from pathlib import Path
@@ -41,7 +41,7 @@ OTHERWISE = Replay(
     ],
 )
 async def test_one_or_many(tmp_path: Path, typed: tuple[str, ...], code: int, first: str) -> None:
-    """Of many, those that differ are told, and how many do not."""
+    """Of many calls, those that differ are printed, and how many replay the same."""
     async with FakeEngine() as engine:
         engine.replays = {each.call_id: each for each in (SAME, HOLE, OTHERWISE)}
         done = await switchroom(tmp_path, engine.url(), "replay", *typed)
@@ -51,7 +51,7 @@ async def test_one_or_many(tmp_path: Path, typed: tuple[str, ...], code: int, fi
 
 
 async def test_as_json(tmp_path: Path) -> None:
-    """A line a call, for scripts."""
+    """With --json each call is one line, for scripts."""
     async with FakeEngine() as engine:
         engine.replays = {SAME.call_id: SAME}
         code, out, _ = await switchroom(tmp_path, engine.url(), "replay", SAME.call_id, "--json")
@@ -59,7 +59,7 @@ async def test_as_json(tmp_path: Path) -> None:
 
 
 async def test_which_call(tmp_path: Path) -> None:
-    """One, or how many; not both, and not neither."""
+    """Either a call id or --all-ended is required, not both."""
     for typed in ((), ("x", "--all-ended", "3")):
         code, _, err = await switchroom(tmp_path, "http://127.0.0.1:1", "replay", *typed)
         assert (code, err) == (2, "switchroom: either a call id or --all-ended is required\n")

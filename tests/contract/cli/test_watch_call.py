@@ -1,4 +1,4 @@
-"""Placing a call and watching it, in a pipe and on a screen."""
+"""Placing a call and watching it, through a pipe and on a terminal."""
 
 import asyncio
 import io
@@ -15,24 +15,24 @@ from wire.views import Timeline
 
 
 def ended(**facts: object) -> Timeline:
-    """Give a call that has ended otherwise."""
+    """Return the timeline of a call that ended with these facts."""
     whole = timeline()
     return Timeline(replace(whole.call, **facts), whole.moments)
 
 
 def pipe() -> Console:
-    """Give a console that is no terminal."""
+    """Return a console that is not a terminal."""
     return Console(file=io.StringIO(), width=100)
 
 
 def text(console: Console) -> str:
-    """Tell what was printed."""
+    """Return what was printed."""
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
 
 async def test_prints_each_line_once_as_it_comes() -> None:
-    """In a pipe a call is told line by line; the verdict comes last; completed is status 0."""
+    """Through a pipe each line is printed once, the outcome last; completed is status 0."""
     console = pipe()
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         whole = timeline()
@@ -45,7 +45,7 @@ async def test_prints_each_line_once_as_it_comes() -> None:
 
 
 async def test_draws_on_a_terminal() -> None:
-    """On a terminal the whole ladder is left on the screen."""
+    """On a terminal the whole ladder stays on the screen."""
     console = Console(file=io.StringIO(), width=100, height=40, force_terminal=True)
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         await place_and_watch(client, {}, console)
@@ -53,7 +53,7 @@ async def test_draws_on_a_terminal() -> None:
 
 
 async def test_the_exit_status_shows_how_it_ended() -> None:
-    """Scripts can tell busy from no answer, from failure, from cancellation."""
+    """Scripts can distinguish busy, no answer, failure and cancellation."""
     statuses = {"failed": 1, "busy": 3, "no-answer": 4, "canceled": 5}
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         for status, code in statuses.items():
@@ -62,7 +62,7 @@ async def test_the_exit_status_shows_how_it_ended() -> None:
 
 
 async def test_watches_on_while_the_engine_is_away() -> None:
-    """The engine's death is told, and its call watched to the end when it is back."""
+    """The loss of the engine is printed; after its return the call is watched to its end."""
     console = pipe()
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         engine.timelines = [until_now(timeline(), 1)]
@@ -77,7 +77,7 @@ async def test_watches_on_while_the_engine_is_away() -> None:
 
 
 async def test_leaving_leaves_the_call() -> None:
-    """Who stops watching reads that the call goes on, and how to end it."""
+    """An interrupted watch prints that the call continues, and how to end it."""
     console = pipe()
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
         engine.timelines = [until_now(timeline(), 1)]
