@@ -1,4 +1,4 @@
-"""What contract tests ask for by name."""
+"""Fixtures of the contract tests."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -20,14 +20,14 @@ from tests.harness.servers.valkey import Valkey
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    """Give a bench to a test."""
+    """Run an engine's RPC."""
     async with running(tmp_path) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def shared_valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Valkey]:
-    """One server for all tests here; none of them harms it."""
+    """Run one server for all tests that do not harm it."""
     valkey = Valkey(tmp_path_factory.mktemp("shared") / "valkey")
     asyncio.run(valkey.start())
     yield valkey
@@ -43,7 +43,7 @@ async def valkey(tmp_path: Path) -> AsyncIterator[Valkey]:
 
 @pytest.fixture(params=["memory", "valkey"])
 def make(request: pytest.FixtureRequest) -> Callable[..., Store]:
-    """Choose a kind of store, and empty it."""
+    """Return a factory of empty stores: memory or Valkey."""
     if request.param == "memory":
         return MemoryStore
     valkey: Valkey = request.getfixturevalue("shared_valkey")
@@ -54,7 +54,7 @@ def make(request: pytest.FixtureRequest) -> Callable[..., Store]:
 
 @pytest.fixture
 async def opened(make: Callable[..., Store]) -> AsyncIterator[Opener]:
-    """Open stores of one kind with the options a test gives."""
+    """Provide a function that opens stores with the options of a test."""
     stores: list[Store] = []
 
     def opener(**options: Any) -> Store:
@@ -68,5 +68,5 @@ async def opened(make: Callable[..., Store]) -> AsyncIterator[Opener]:
 
 @pytest.fixture
 def store(opened: Opener) -> Store:
-    """One empty store."""
+    """Provide an empty store."""
     return opened()

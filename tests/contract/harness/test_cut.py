@@ -1,4 +1,4 @@
-"""A wire that can be cut."""
+"""The TCP proxy, which can cut a connection."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ from tests.harness.until import until
 
 
 class Echo:
-    """A server that sends back what it hears."""
+    """A server that sends back what it receives."""
 
     def __init__(self) -> None:
         self.heard = b""
@@ -25,20 +25,20 @@ class Echo:
 
 @pytest.fixture
 def echo() -> Echo:
-    """Give what hears."""
+    """Provide the server."""
     return Echo()
 
 
 @pytest.fixture
 async def wire(echo: Echo) -> AsyncIterator[TcpProxy]:
-    """Give a wire to it."""
+    """Run a proxy in front of the server."""
     server = await asyncio.start_server(echo.serve, "127.0.0.1", 0)
     async with server, TcpProxy(server.sockets[0].getsockname()[1]) as made:
         yield made
 
 
 async def test_what_is_sent_goes_there_and_back(wire: TcpProxy) -> None:
-    """A whole wire carries bytes both ways, and the end of the connection."""
+    """The proxy forwards bytes both ways, and the end of the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", wire.port)
     writer.write(b"hello")
     assert await reader.readexactly(5) == b"hello"
@@ -48,7 +48,7 @@ async def test_what_is_sent_goes_there_and_back(wire: TcpProxy) -> None:
 
 
 async def test_a_cut_wire_holds_back(wire: TcpProxy, echo: Echo) -> None:
-    """While it is cut nothing arrives and nothing ends; when it is mended, all arrives."""
+    """While it is cut, nothing arrives and nothing ends; after a restore everything arrives."""
     reader, writer = await asyncio.open_connection("127.0.0.1", wire.port)
     writer.write(b"one")
     await until(lambda: echo.heard == b"one", what="the first word")
@@ -63,7 +63,7 @@ async def test_a_cut_wire_holds_back(wire: TcpProxy, echo: Echo) -> None:
 
 
 async def test_who_connects_to_a_cut_wire_waits(wire: TcpProxy, echo: Echo) -> None:
-    """A new connection is neither refused nor served until the wire is mended."""
+    """A new connection to a cut proxy is neither refused nor served until it is restored."""
     wire.cut()
     reader, writer = await asyncio.open_connection("127.0.0.1", wire.port)
     writer.write(b"hello")

@@ -1,4 +1,4 @@
-"""Programs that the tests start: found again, ended, and never left behind."""
+"""Programs that tests start: they are found again, stopped, and never left behind."""
 
 import signal
 import subprocess
@@ -25,7 +25,7 @@ time.sleep(60)
 
 
 async def test_stops_on_request(tmp_path: Path) -> None:
-    """SIGTERM ends it, and it is reaped."""
+    """SIGTERM ends the program, which is then reaped."""
     process = Process.start(SLEEPER, log=tmp_path / "log")
     assert process.alive()
     await process.stop()
@@ -33,7 +33,7 @@ async def test_stops_on_request(tmp_path: Path) -> None:
 
 
 async def test_kills_what_does_not_stop(tmp_path: Path) -> None:
-    """A program that ignores SIGTERM is killed when its time is up."""
+    """A program that ignores SIGTERM is killed after the timeout."""
     process = Process.start(STUBBORN, log=tmp_path / "log")
     await until(lambda: "up" in (tmp_path / "log").read_text(), what="the program")
     await process.stop(timeout_s=0.1)
@@ -50,13 +50,13 @@ async def test_is_found_again_by_its_file(tmp_path: Path) -> None:
 
 
 async def test_a_bound_program_dies_with_its_parent(tmp_path: Path) -> None:
-    """When the tests are killed, what they started dies with them."""
+    """When the tests are killed, the programs that they started die with them."""
     kill_a_parent(tmp_path, "bound")
     await until(lambda: Process.load(tmp_path / "pid") is None, what="the child to die")
 
 
 async def test_an_unbound_program_outlives_its_parent(tmp_path: Path) -> None:
-    """What `make up` starts lives on when make has ended."""
+    """A program like those of `make up` continues after its parent has ended."""
     kill_a_parent(tmp_path, "unbound")
     process = Process.load(tmp_path / "pid")
     assert process is not None
@@ -64,7 +64,7 @@ async def test_an_unbound_program_outlives_its_parent(tmp_path: Path) -> None:
 
 
 def kill_a_parent(folder: Path, kind: str) -> None:
-    """Have another process start a program, then kill that process."""
+    """Let another process start a program, then kill that process."""
     files = (str(folder / "log"), str(folder / "pid"))
     with subprocess.Popen(
         [sys.executable, "-c", PARENT, *files, kind], stdout=subprocess.PIPE, text=True

@@ -1,4 +1,4 @@
-"""An engine's RPC over real HTTP, with the memory store and a PBX that records."""
+"""An engine's RPC over real HTTP, with the memory store and a recording PBX."""
 
 import asyncio
 import json
@@ -46,17 +46,17 @@ SAY = {"type": "say", "data": {"text": "hello"}}
 
 
 class SingleEngine:
-    """No other engine."""
+    """A cluster without other engines."""
 
     is_settled = True
     is_leaving = False
     peer_urls: list[str] = []  # noqa: RUF012 - there are none, ever
 
     def wake(self) -> None:
-        """Find nobody."""
+        """Do nothing."""
 
     def url_of(self, _slot: int | None) -> str | None:
-        """Know of nobody."""
+        """Return None: no other engine owns a slot."""
         return None
 
 
@@ -139,7 +139,7 @@ class Bench:
     async def request(
         self, method: str, path: str, body: object = None, **more: Any
     ) -> tuple[int, Any]:
-        """Ask; bytes are sent as they are, anything else as JSON."""
+        """Send a request; bytes are sent unchanged, anything else as JSON."""
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {TOKEN}", **more.pop("headers", {})}
         url = f"{self.url}/rpc/v1{path}"
@@ -147,7 +147,7 @@ class Bench:
             return got.status, await got.json(content_type=None)
 
     async def start_call(self, **more: Any) -> str:
-        """Start a call; give its id."""
+        """Start a call; return its id."""
         status, answer = await self.request("POST", "/calls", {**CALL, **more})
         assert status == 201, answer
         return str(answer["callId"])
@@ -155,7 +155,7 @@ class Bench:
     async def problem(
         self, method: str, path: str, body: object = None, **more: Any
     ) -> tuple[int, str]:
-        """Ask for what must be refused; give the status and the code of a well-formed problem."""
+        """Send a request that must fail; return status and code of a well-formed problem."""
         status, answer = await self.request(method, path, body, **more)
         assert answer["status"] == status
         assert {"title", "code"} <= answer.keys() <= {
@@ -166,7 +166,7 @@ class Bench:
 
 @asynccontextmanager
 async def running(folder: Path, telemetry: Telemetry | None = None) -> AsyncIterator[Bench]:
-    """Run a bench, with instruments of the test's if it has some."""
+    """Run a bench, with the telemetry of the test if it has some."""
     async with AsyncExitStack() as stack:
         bench = Bench(telemetry=telemetry)
         await bench.open(stack, folder)
@@ -174,7 +174,7 @@ async def running(folder: Path, telemetry: Telemetry | None = None) -> AsyncIter
 
 
 async def raw(bench: Bench, head: bytes, body: bytes = b"") -> bytes:
-    """Send bytes as they are; give the answer's."""
+    """Send raw bytes; return the bytes of the response."""
     reader, writer = await asyncio.open_connection("127.0.0.1", bench.port)
     writer.write(head + b"Host: x\r\nConnection: close\r\n\r\n" + body)
     await writer.drain()
@@ -185,12 +185,12 @@ async def raw(bench: Bench, head: bytes, body: bytes = b"") -> bytes:
 
 
 def created(bench: Bench) -> list[str]:
-    """List the legs that the PBX was asked to make."""
+    """Return the ids of the legs that the PBX had to create."""
     return [dict(each.request.query)["channelId"] for each in bench.pbx.sent]
 
 
 def inject(bench: Bench, event: LegCreated | LegRinging | LegAnswered | LegEnded) -> None:
-    """Let something happen to a leg."""
+    """Send an event of a leg to its call."""
     found = bench.service.find(event.leg.rpartition(".")[0])
     assert found is not None
     found[0].feed(found[1], event)
@@ -202,6 +202,6 @@ def end(bench: Bench, call_id: str) -> None:
 
 
 async def is_stored_as(bench: Bench, call_id: str, status: str) -> bool:
-    """Tell whether a call is stored with a status."""
+    """Return whether a call is stored with a status."""
     call = await bench.service.read(call_id)
     return call is not None and call.status == status

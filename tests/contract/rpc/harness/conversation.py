@@ -1,4 +1,4 @@
-"""A conversation to be controlled over the RPC: a customer on the main leg, and an agent."""
+"""A conversation to control over the RPC: a customer on the main leg, and an agent."""
 
 from typing import Any
 
@@ -20,30 +20,30 @@ class Conversation(Struct, frozen=True):
 
     @property
     def customer(self) -> str:
-        """Name the customer's channel."""
+        """The customer's channel."""
         return f"{self.call}.l0"
 
     @property
     def agent(self) -> str:
-        """Name the agent's channel."""
+        """The agent's channel."""
         return f"{self.call}.l1"
 
     async def post(self, path: str, **body: Any) -> tuple[int, Any]:
-        """Ask something of the call."""
+        """Send a request for the call."""
         return await self.bench.request("POST", f"/calls/{self.call}/{path}", body)
 
     async def posted(self, path: str, **body: Any) -> Any:
-        """Ask something of the call that it does; give the answer."""
+        """Send a request for the call that must succeed; return the response."""
         status, answer = await self.post(path, **body)
         assert status == 200, answer
         return answer
 
     async def refused(self, path: str, **body: Any) -> tuple[int, str]:
-        """Ask something that the call can't do; give the status and the code."""
+        """Send a request for the call that must fail; return status and code."""
         return await self.bench.problem("POST", f"/calls/{self.call}/{path}", body)
 
     async def shown(self, path: str = "") -> Any:
-        """Show the call, or something of it."""
+        """Return the view of the call, or of a part of it."""
         status, answer = await self.bench.request("GET", f"/calls/{self.call}{path}")
         assert status == 200, answer
         return answer
@@ -63,7 +63,7 @@ class Conversation(Struct, frozen=True):
         inject(self.bench, LegEnded(leg, 16))
 
     async def ends(self) -> None:
-        """Let the call end with the customer's hangup."""
+        """End the call by the customer's hangup, and wait until it is stored as ended."""
         end(self.bench, self.call)
         found = self.bench.service.find(self.call)
         for leg in found[1].call.legs if found else ():
@@ -72,7 +72,7 @@ class Conversation(Struct, frozen=True):
         await until(self._is_stored_over)
 
     async def does(self, line: str) -> None:
-        """Wait until the PBX is asked for something, told by how its line begins."""
+        """Wait until the PBX gets a request whose line begins with `line`."""
 
         def is_sent() -> bool:
             self.bench.pbx.settle()
@@ -86,7 +86,7 @@ class Conversation(Struct, frozen=True):
 
 
 async def talking(bench: Bench, **more: Any) -> Conversation:
-    """Start a call and let customer and agent answer it."""
+    """Start a call and connect customer and agent."""
     conversation = Conversation(bench, await bench.start_call(action=DIAL, **more))
     conversation.answers(conversation.customer)
     conversation.answers(conversation.agent)

@@ -1,4 +1,4 @@
-"""Two engines' RPCs over one store; each has one of the two slots, and knows the other."""
+"""The RPCs of two engines over one store; each owns one of the two slots."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,7 +13,7 @@ from tests.harness.ports import free_port
 
 
 class StaticSlotDirectory:
-    """Who has which slot, set by hand: addresses by slot."""
+    """The owners of slots, set by hand: URLs by slot."""
 
     def __init__(self) -> None:
         self.where: dict[int, str] = {}
@@ -23,25 +23,25 @@ class StaticSlotDirectory:
 
     @property
     def is_settled(self) -> bool:
-        """Whether each slot is somebody's."""
+        """Whether each slot has an owner."""
         return self.mine | self.where.keys() == {*range(SLOTS)}
 
     def wake(self) -> None:
-        """Count how often somebody wanted to know."""
+        """Count the refreshes."""
         self.wakes += 1
 
     @property
     def peer_urls(self) -> list[str]:
-        """Tell where the others are."""
+        """The URLs of the other engines."""
         return sorted({*self.where.values()})
 
     def url_of(self, slot: int | None) -> str | None:
-        """Tell where a slot's engine is, or any's."""
+        """Return the URL of the slot's owner, or of any other engine."""
         return next(iter(self.where.values()), None) if slot is None else self.where.get(slot)
 
 
 class EnginePair:
-    """Engine `one` with slot 0 and `two` with slot 1."""
+    """Engine `one` owns slot 0, engine `two` owns slot 1."""
 
     def __init__(self) -> None:
         store = UnreliableStore()
@@ -49,7 +49,7 @@ class EnginePair:
         self.directories = {self.one: StaticSlotDirectory(), self.two: StaticSlotDirectory()}
 
     async def open(self, stack: AsyncExitStack, folder: Path) -> None:
-        """Start both."""
+        """Start both engines."""
         for slot, bench in enumerate((self.one, self.two)):
             await bench.open(stack, folder / str(slot), (slot,), self.directories[bench])
             self.directories[bench].mine = {slot}
@@ -67,13 +67,13 @@ async def running_pair(folder: Path) -> AsyncIterator[EnginePair]:
 
 
 def request_of(slot: int) -> str:
-    """Give a requestId whose call falls to a slot."""
+    """Return a requestId whose call belongs to a slot."""
     names = (f"request{number:04}" for number in range(100))
     return next(name for name in names if slot_of(name, SLOTS) == slot)
 
 
 class BrokenEngine:
-    """An engine that takes requests and breaks off: nobody knows whether it has done them."""
+    """An engine that closes the connection instead of responding to a request."""
 
     def __init__(self) -> None:
         self.requests: list[str] = []
@@ -81,7 +81,7 @@ class BrokenEngine:
         self.url = f"http://127.0.0.1:{self.port}"
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        """Take a request, and break off."""
+        """Record a request and close the connection."""
         self.requests.append(f"{request.method} {request.path}")
         assert request.transport is not None
         request.transport.close()
@@ -89,7 +89,7 @@ class BrokenEngine:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["BrokenEngine"]:
-        """Serve for as long as the context lasts."""
+        """Serve within the context."""
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", self.serve)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
