@@ -1,4 +1,4 @@
-"""Who may ask the RPC, and whose things they see."""
+"""Access to the RPC: the token, and the isolation of accounts."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.contract.rpc.harness.bench import TOKEN, Bench, raw
 )
 @pytest.mark.parametrize("path", ["/calls", "/openapi.json", "/no/such"])
 async def test_nothing_without_the_token(bench: Bench, given: str | None, path: str) -> None:
-    """Everything under /rpc/v1 wants the bearer token, and tells nothing without it."""
+    """Every path below /rpc/v1 requires the bearer token."""
     headers = {} if given is None else {"Authorization": given}
     async with bench.session.get(f"{bench.url}/rpc/v1{path}", headers=headers) as got:
         # Blanks around a header's value are not part of it.
@@ -19,13 +19,13 @@ async def test_nothing_without_the_token(bench: Bench, given: str | None, path: 
 
 
 async def test_a_token_of_odd_bytes_is_wrong(bench: Bench) -> None:
-    """Bytes that are no UTF-8 in the header are a wrong token, not a fault of ours."""
+    """Bytes that are not UTF-8 are a wrong token, not an internal error."""
     answer = await raw(bench, b"GET /rpc/v1/calls HTTP/1.1\r\nAuthorization: Bearer \xff\xfe\r\n")
     assert answer.startswith(b"HTTP/1.1 401")
 
 
 async def test_an_account_sees_only_its_own(bench: Bench) -> None:
-    """Nobody reads, controls or guesses another account's calls: 404."""
+    """Calls of other accounts and guessed ids get 404."""
     call_id = await bench.start_call()
     missing = f"{call_id[:-1]}{'0' if call_id[-1] != '0' else '1'}"
     for found, account in ((call_id, "other"), (missing, "acme"), ("nonsense", "acme")):
@@ -40,7 +40,7 @@ async def test_an_account_sees_only_its_own(bench: Bench) -> None:
     "call", ["%D9%A3-pbx1-abcdefgh", "0-pbx1-abcdefgh%0A", "..%2f..", "%00", "9" * 4000]
 )
 async def test_odd_ids_are_unknown(bench: Bench, call: str) -> None:
-    """No id that is not ours does harm."""
+    """Malformed ids get 404."""
     from yarl import URL  # noqa: PLC0415 - to send a path as it is
 
     url = URL(f"{bench.url}/rpc/v1/calls/{call}", encoded=True)

@@ -1,4 +1,4 @@
-"""An account's agents over the RPC: kept, shown with presence, busy while a call has them."""
+"""An account's agents over the RPC: stored, shown with presence, busy during a call."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +17,7 @@ SALES7 = "/agents/acme/sales7"
 
 @asynccontextmanager
 async def watched(bench: Bench, node: str, **states: str) -> AsyncIterator[NodePresence]:
-    """Let a node show endpoints by name, as `a1001="online"`."""
+    """Let a node report endpoints by name, as `a1001="online"`."""
     pbx = Endpoints()
     pbx.states = {name.removeprefix("a"): state for name, state in states.items()}
     presence = NodePresence(node, pbx, bench.agent_status.directory.is_trunk)
@@ -30,14 +30,14 @@ async def watched(bench: Bench, node: str, **states: str) -> AsyncIterator[NodeP
 
 
 async def view(bench: Bench, path: str = SALES7) -> dict[str, Any]:
-    """Show an agent."""
+    """Return the view of an agent."""
     status, found = await bench.request("GET", path)
     assert status == 200
     return dict(found)
 
 
 async def test_agents_are_kept_by_account(bench: Bench) -> None:
-    """An agent is stored, shown, listed and taken out, within its account."""
+    """An agent is stored, shown, listed and deleted within its account."""
     shown = {**AGENT, "agentId": "sales7", "presence": "unknown", "busy": False}
     assert await bench.request("PUT", SALES7, AGENT) == (200, shown)
     assert await view(bench) == shown
@@ -52,7 +52,7 @@ async def test_agents_are_kept_by_account(bench: Bench) -> None:
 
 
 async def test_an_agent_called_conference(bench: Bench) -> None:
-    """Its id is no word of the interface."""
+    """An agent may have an id that is also a segment of other paths."""
     assert (await bench.request("PUT", "/agents/acme/conference", AGENT))[0] == 200
     assert (await view(bench, "/agents/acme/conference"))["agentId"] == "conference"
 
@@ -70,13 +70,13 @@ async def test_an_agent_called_conference(bench: Bench) -> None:
     ],
 )
 async def test_what_is_no_agent_is_refused(bench: Bench, body: object) -> None:
-    """The trunk is nobody's phone, and an endpoint leads nowhere else."""
+    """An endpoint must be a phone, not the trunk or another channel; fields are validated."""
     assert (await bench.problem("PUT", SALES7, body))[0] == 400
     assert (await bench.problem("PUT", "/agents/acme/a%2Fb", AGENT))[0] == 400
 
 
 async def test_presence_is_shown_over_all_nodes(bench: Bench) -> None:
-    """Online where any node has it; while a node is away, an agent not seen may be there."""
+    """An agent is online if any node says so, else unknown while a node is disconnected."""
     await bench.request("PUT", SALES7, AGENT)
     async with watched(bench, "pbx1", a1002="offline"):
         async with watched(bench, "pbx2", a1002="online") as second:
@@ -89,7 +89,7 @@ async def test_presence_is_shown_over_all_nodes(bench: Bench) -> None:
 
 
 async def test_an_agent_without_a_document_is_shown(bench: Bench) -> None:
-    """By the template, if a node has that endpoint; the trunk's is none."""
+    """The template gives the endpoint, which a node must have; the trunk is no agent."""
     async with watched(bench, "pbx1", a1001="online", trunk="online"):
         found = await view(bench, "/agents/acme/1001")
         assert (found["endpoint"], found["presence"]) == ("PJSIP/1001", "online")
@@ -98,7 +98,7 @@ async def test_an_agent_without_a_document_is_shown(bench: Bench) -> None:
 
 
 async def test_an_agent_is_busy_in_a_call(bench: Bench) -> None:
-    """From when it is called until its leg has ended; in its own account only."""
+    """An agent is busy from the call until its leg has ended, in its own account only."""
     await bench.request("PUT", SALES7, AGENT)
     await bench.request("PUT", "/agents/other/sales7", AGENT)
     call = await bench.start_call(to="agent:sales7")
@@ -110,7 +110,7 @@ async def test_an_agent_is_busy_in_a_call(bench: Bench) -> None:
 
 
 async def test_an_extension_is_an_agent(bench: Bench) -> None:
-    """What a phone asks for is an agent where a node knows its endpoint, else a number."""
+    """A number that a phone dials is an agent if a node has its endpoint."""
     async with watched(bench, "pbx1", a1002="online"):
         assert bench.agent_status.party_of("1002") == "agent:1002"
         assert bench.agent_status.party_of("4712345678") == "4712345678"

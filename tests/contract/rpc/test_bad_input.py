@@ -1,4 +1,4 @@
-"""What the RPC can't read is told so that its sender can mend it, and is never a fault of ours."""
+"""Invalid input over the RPC: the error says what to correct, and is never internal."""
 
 import json
 import re
@@ -54,7 +54,7 @@ FAULTS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("body", "path"), FAULTS, ids=range(len(FAULTS)))
 async def test_bad_input_is_shown_with_its_path(bench: Bench, body: object, path: str) -> None:
-    """400 for invalid input, never 422; errors[] names the path and what is wrong."""
+    """Invalid input gets 400, never 422; errors[] has the path and what is wrong."""
     status, answer = await bench.request("POST", "/calls", body)
     assert status == 400
     assert answer["title"] == "Invalid input"
@@ -65,7 +65,7 @@ async def test_bad_input_is_shown_with_its_path(bench: Bench, body: object, path
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b'{"customData":{"a":'])
 async def test_bottomless_bodies_are_bad_input(bench: Bench, opening: bytes) -> None:
-    """No depth of nesting is a fault of ours."""
+    """No depth of nesting causes an internal error."""
     for times in (100, 1_000, 10_000):
         assert (await bench.problem("POST", "/calls", opening * times))[0] == 400
     deep = b'{"a":' * 400 + b"1" + b"}" * 400
@@ -74,7 +74,7 @@ async def test_bottomless_bodies_are_bad_input(bench: Bench, opening: bytes) -> 
 
 
 async def test_a_body_has_a_size(bench: Bench) -> None:
-    """More than the most bytes is 413, and nothing is read of it."""
+    """A body above the maximum size gets 413."""
     body = b" " * (MAX_BODY_BYTES + 1)
     assert (await bench.problem("POST", "/calls", body))[0] == 413
     assert (await bench.problem("PUT", "/flows/acme/f", body))[0] == 413
@@ -82,7 +82,7 @@ async def test_a_body_has_a_size(bench: Bench) -> None:
 
 @pytest.mark.parametrize("encoding", [b"gzip", b"deflate", b"br", b"nonsense"])
 async def test_a_body_packed_wrongly_is_not_our_fault(bench: Bench, encoding: bytes) -> None:
-    """Garbage under a Content-Encoding is a client's error."""
+    """A body that does not match its Content-Encoding is a client error."""
     head = (
         b"POST /rpc/v1/calls HTTP/1.1\r\nAuthorization: Bearer " + TOKEN.encode() + b"\r\n"
         b"Content-Encoding: " + encoding + b"\r\nContent-Length: 4\r\n"
@@ -101,7 +101,7 @@ async def test_a_body_packed_wrongly_is_not_our_fault(bench: Bench, encoding: by
     ],
 )
 async def test_what_is_not_there(bench: Bench, method: str, path: str, status: int) -> None:
-    """Unknown paths and methods are problems too."""
+    """Unknown paths and methods get problems, too."""
     assert (await bench.problem(method, path))[0] == status
 
 
@@ -124,7 +124,7 @@ BODIES = some.one_of(
 
 
 async def test_no_body_is_a_fault_of_ours(bench: Bench) -> None:
-    """Any bytes to any operation: an answer or a problem below 500."""
+    """Random bodies for every operation get a status below 500."""
     bodies: list[tuple[str, str, bytes]] = []
 
     @settings(

@@ -1,4 +1,4 @@
-"""Accounts' callbacks over the RPC and by command: kept, shown, never another account's."""
+"""Callback settings of accounts, over the RPC and by command: stored, shown, isolated."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ TARGET = "https://example.com/status"
 
 
 async def test_the_secret_is_shown_once(bench: Bench) -> None:
-    """It comes with the first PUT and with a rotation; a GET never has it."""
+    """Only the first PUT and a rotation return the secret; a GET never does."""
     status, made = await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     assert status == 200
     assert made["secret"].startswith("whsec_")
@@ -30,7 +30,7 @@ async def test_the_secret_is_shown_once(bench: Bench) -> None:
 
 
 async def test_what_is_not_there(bench: Bench) -> None:
-    """Another account's callbacks are not found, and nothing says that there are any."""
+    """The callbacks of another account get 404, whether they exist or not."""
     await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     for method, path in (("GET", ""), ("POST", "/rotate"), ("DELETE", "")):
         assert await bench.problem(method, f"/callbacks/other{path}") == (404, "not_found")
@@ -55,7 +55,7 @@ async def test_what_is_not_there(bench: Bench) -> None:
     ],
 )
 async def test_bad_configurations(bench: Bench, body: object, path: str) -> None:
-    """Each is refused by the name of its field."""
+    """Each error names its field."""
     status, problem = await bench.request("PUT", "/callbacks/acme", body)
     assert (status, problem["errors"][0]["path"]) == (400, path)
 
@@ -64,7 +64,7 @@ async def test_bad_configurations(bench: Bench, body: object, path: str) -> None
     "target", ["https://example.com/", "http://example.com/", "", "auto", "grpc://x", "zz" * 12]
 )
 async def test_bad_targets_of_a_call(bench: Bench, target: str) -> None:
-    """http(s) and whatever else is no target is refused, and told what is one."""
+    """An invalid target is rejected with the allowed forms."""
     request = {**CALL, "statusCallbackUrl": target}
     status, problem = await bench.request("POST", "/calls", request)
     (fault,) = problem["errors"]
@@ -76,7 +76,7 @@ async def test_bad_targets_of_a_call(bench: Bench, target: str) -> None:
 
 
 async def test_auto_set_needs_a_target(bench: Bench) -> None:
-    """A call that asks for the account's target is refused where there is none."""
+    """A call to the account's target is rejected if the account has none."""
     request = {**CALL, "statusCallbackUrl": "auto-set"}
     assert await bench.problem("POST", "/calls", request) == (400, "no_target")
     await bench.request("PUT", "/callbacks/acme", {})  # secrets, and no target
@@ -89,7 +89,7 @@ async def test_auto_set_needs_a_target(bench: Bench) -> None:
 
 
 async def test_dead_letters(bench: Bench) -> None:
-    """They are listed page by page, for their account alone, and sent again by id or all."""
+    """They are listed by page for their account only, and resent by id or all at once."""
     await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     await _bury(bench, 150)
     _, first = await bench.request("GET", "/callbacks/acme/dead")
@@ -122,7 +122,7 @@ async def test_dead_letters(bench: Bench) -> None:
 
 
 async def test_nothing_is_sent_again_to_who_takes_nothing(bench: Bench) -> None:
-    """A target that is stopped, and none at all; letters to a target of their own may go."""
+    """A stopped or missing target gets no resends; other targets of dead letters do."""
     await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     await _bury(bench, 2)
     await _bury(bench, 1, "grpc://x.example:5000")
@@ -144,7 +144,7 @@ async def test_nothing_is_sent_again_to_who_takes_nothing(bench: Bench) -> None:
 
 
 async def test_the_command(bench: Bench, tmp_path: Path) -> None:
-    """`switchroom callback` sets, shows, rotates and removes, lists and sends again."""
+    """`switchroom callback` sets, shows, rotates and deletes; it lists and resends letters."""
 
     async def typed(*words: str) -> tuple[int, str, str]:
         request = ("callback", *words, "--account", "acme", "--token", TOKEN)
@@ -182,7 +182,7 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
 
 
 async def test_no_log_and_no_answer_has_a_secret(bench: Bench) -> None:
-    """What lists and describes never shows it."""
+    """Neither the settings nor the list of dead letters contains it."""
     _, made = await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
     shown = await asyncio.gather(
         bench.request("GET", "/callbacks/acme"), bench.request("GET", "/callbacks/acme/dead")
@@ -191,7 +191,7 @@ async def test_no_log_and_no_answer_has_a_secret(bench: Bench) -> None:
 
 
 async def _bury(bench: Bench, count: int, target: str = "auto-set") -> None:
-    """Leave dead letters in each slot."""
+    """Add dead letters, in both slots in turn."""
     outbox = bench.store.outbox
     room = outbox._limits  # noqa: SLF001 - a store without room is made for a moment
     outbox._limits = type(room)(max_per_slot=0, min_per_account=0)  # noqa: SLF001 - likewise

@@ -1,4 +1,4 @@
-"""Calls over the RPC (design sections 6, 7): made once, shown, listed, ended, told again."""
+"""Calls over the RPC (design sections 6, 7): started once, shown, listed, hung up, replayed."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from tests.harness.until import until
 
 
 async def test_a_call_is_started_and_shown(bench: Bench) -> None:
-    """201 with the call's id; its view has what was asked, in camelCase."""
+    """201 has the call's id; the view has the requested values, in camelCase."""
     call_id = await bench.start_call(action=SAY, customData={"order": 7}, **{"from": "+4799999999"})
     status, view = await bench.request("GET", f"/calls/{call_id}")
     assert status == 200
@@ -24,7 +24,7 @@ async def test_a_call_is_started_and_shown(bench: Bench) -> None:
 
 
 async def test_live_calls_are_listed_by_account(bench: Bench) -> None:
-    """All, or those of one account."""
+    """The list has all live calls, or those of one account."""
     first, second = await bench.start_call(), await bench.start_call(account="other")
     _, everything = await bench.request("GET", "/calls")
     assert {call["callId"] for call in everything["calls"]} == {first, second}
@@ -33,7 +33,7 @@ async def test_live_calls_are_listed_by_account(bench: Bench) -> None:
 
 
 async def test_a_call_is_hung_up_once(bench: Bench) -> None:
-    """200 while it lives; once it has ended, 409. The ended call can still be read."""
+    """A live call gets 200, an ended one 409. The ended call can still be read."""
     call_id = await bench.start_call()
     bench.pbx.settle()
     status, view = await bench.request("POST", f"/calls/{call_id}/hangup", {"account": "acme"})
@@ -49,7 +49,7 @@ async def test_a_call_is_hung_up_once(bench: Bench) -> None:
 
 
 async def test_a_story_is_shown(bench: Bench) -> None:
-    """The timeline is the log run through the core again: events, commands, states."""
+    """The timeline is the log replayed through the core: events, commands, states."""
     call_id = await bench.start_call(action=SAY)
     bench.pbx.settle()
     inject(bench, LegCreated(f"{call_id}.l0"))
@@ -71,7 +71,7 @@ def log_of(bench: Bench, call_id: str) -> list[bytes]:
 
 
 async def test_the_same_request_id_is_the_same_call(bench: Bench) -> None:
-    """The same requestId again gives the same call, live or ended."""
+    """A repeated requestId returns the same call, live or ended."""
     first = await bench.start_call(requestId="order_1234")
     assert await bench.start_call(requestId="order_1234", to="+4722222222") == first
     end(bench, first)

@@ -1,4 +1,4 @@
-"""An RPC that is asked more than it can answer."""
+"""An RPC that gets more requests than it can answer."""
 
 import asyncio
 from typing import Any
@@ -11,7 +11,7 @@ from tests.harness.until import until
 
 
 async def test_beyond_its_limit_it_refuses() -> None:
-    """503 with Retry-After, at once; when one is done, there is room for the next."""
+    """Requests over the limit get 503 with Retry-After at once, until others have ended."""
     let_go, arrived = asyncio.Event(), []
 
     async def slow(request: web.Request) -> web.Response:
