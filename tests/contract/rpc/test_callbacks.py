@@ -144,7 +144,7 @@ async def test_nothing_is_sent_again_to_who_takes_nothing(bench: Bench) -> None:
 
 
 async def test_the_command(bench: Bench, tmp_path: Path) -> None:
-    """`switchroom callback` sets, shows, rotates and deletes; it lists and resends letters."""
+    """`switchroom callback` sets, shows, rotates and deletes targets; it resends dead letters."""
 
     async def typed(*words: str) -> tuple[int, str, str]:
         request = ("callback", *words, "--account", "acme", "--token", TOKEN)

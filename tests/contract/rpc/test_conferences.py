@@ -1,4 +1,4 @@
-"""Conferences over the RPC: members called in, put out, coached; looked at by call and by agent."""
+"""Conferences over the RPC: add, kick, leave and coach; views by call and by agent."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ ADA = {"requestedByAgentId": AGENT, "targetAgentIds": ["1002"], "targetAgentName
 
 
 async def conferring(bench: Bench) -> tuple[Conversation, dict[str, Any]]:
-    """Let customer, agent 1001 and agent 1002 confer."""
+    """Connect customer, agent 1001 and agent 1002 in a conference."""
     conversation = await talking(bench)
     view = await conversation.posted("conference/members", **ADA)
     conversation.answers(view["members"][2]["channelId"])
@@ -19,12 +19,12 @@ async def conferring(bench: Bench) -> tuple[Conversation, dict[str, Any]]:
 
 
 def states(view: dict[str, Any]) -> list[str]:
-    """List the states of a conference's members."""
+    """Return the states of a conference's members."""
     return [member["state"] for member in view["members"]]
 
 
 async def test_a_member_is_called_in(bench: Bench) -> None:
-    """The first makes a conference of those who talk, which the call and its agents show."""
+    """The first member turns the conversation into a conference; call and agents show it."""
     conversation = await talking(bench)
     legs = {"customerChannelId": conversation.customer, "sourceChannelId": conversation.agent}
     view = await conversation.posted("conference/members", **ADA, **legs, sourceAgentId=AGENT)
@@ -45,7 +45,7 @@ async def test_a_member_is_called_in(bench: Bench) -> None:
 
 
 async def test_a_member_requested_again_is_not_called_again(bench: Bench) -> None:
-    """Whoever is there or on the way stays the one member, named by agent or by number."""
+    """A member who is connected or called, by agent or number, is not called again."""
     conversation = await talking(bench)
     outside = {"requestedByAgentId": AGENT, "targetExternalNumber": "+4733333333"}
     for body in (ADA, outside):
@@ -59,7 +59,7 @@ async def test_a_member_requested_again_is_not_called_again(bench: Bench) -> Non
 
 @pytest.mark.parametrize("named", ["targetAgentId", "targetChannelId"])
 async def test_a_member_is_put_out(bench: Bench, named: str) -> None:
-    """By agent or by channel; the others go on, and a repeat answers alike."""
+    """Agent or channel select the member; the others continue; a repeat changes nothing."""
     conversation, view = await conferring(bench)
     ada = view["members"][2]["channelId"]
     named_by = {"targetAgentId": "1002", "targetChannelId": ada}
@@ -74,7 +74,7 @@ async def test_a_member_is_put_out(bench: Bench, named: str) -> None:
 
 
 async def test_a_member_leaves(bench: Bench) -> None:
-    """Its reason says that it left by itself; a repeat answers alike."""
+    """The reason says that the member left by itself; a repeat changes nothing."""
     conversation, view = await conferring(bench)
     ada = view["members"][2]["channelId"]
     session = view["conferenceSessionId"]
@@ -85,7 +85,7 @@ async def test_a_member_leaves(bench: Bench) -> None:
 
 
 async def test_a_member_coaches(bench: Bench) -> None:
-    """Who coaches is heard by one only, which the view tells; without a channel, by all again."""
+    """The view has the one member that hears the coach; without a channel the coaching ends."""
     conversation, view = await conferring(bench)
     ada = view["members"][2]["channelId"]
     body = {"conferenceSessionId": view["conferenceSessionId"], "channelId": ada}
@@ -110,7 +110,7 @@ async def test_members_show_who_is_muted_and_held(bench: Bench) -> None:
 
 
 async def test_what_is_no_members_is_not_found(bench: Bench) -> None:
-    """Unknown sessions, channels and agents of a conference: 404, each with its code."""
+    """Unknown sessions, channels and agents of a conference get 404, each with its code."""
     conversation, view = await conferring(bench)
     kick = {"conferenceSessionId": view["conferenceSessionId"], "requesterAgentId": AGENT}
     leave = {"conferenceSessionId": kick["conferenceSessionId"], "agentId": AGENT}
@@ -131,12 +131,12 @@ async def test_what_is_no_members_is_not_found(bench: Bench) -> None:
 
 
 def kick_session(kick: dict[str, Any]) -> dict[str, Any]:
-    """Name the session alone."""
+    """Return only the session of a kick."""
     return {"conferenceSessionId": kick["conferenceSessionId"]}
 
 
 async def test_without_a_conference(bench: Bench) -> None:
-    """A call that never had one, and an agent who is in none: 404."""
+    """A call or an agent without a conference gets 404."""
     conversation = await talking(bench)
     missing = (404, "no_such_session")
     assert await bench.problem("GET", f"/calls/{conversation.call}/conference/members") == missing
@@ -144,7 +144,7 @@ async def test_without_a_conference(bench: Bench) -> None:
 
 
 async def test_an_ended_conference_can_be_looked_at(bench: Bench) -> None:
-    """The last stays readable after the call; the agents are in none."""
+    """The last conference stays readable after the call; its agents are in none."""
     conversation, _ = await conferring(bench)
     await conversation.ends()
     assert (await conversation.shown("/conference/members"))["state"] == "completed"
@@ -152,7 +152,7 @@ async def test_an_ended_conference_can_be_looked_at(bench: Bench) -> None:
 
 
 async def test_a_conference_is_its_accounts(bench: Bench) -> None:
-    """An agent's snapshot under another account shows nothing."""
+    """The conference of an agent is not found in another account."""
     await conferring(bench)
     refused = await bench.problem("GET", f"/agents/other/{AGENT}/conference")
     assert refused == (404, "no_such_session")

@@ -1,4 +1,4 @@
-"""Events read for a group: each once, again until it is acknowledged, and what was lost."""
+"""Consumer groups over the RPC: delivery, redelivery until acknowledged, and lost events."""
 
 import json
 from collections.abc import AsyncIterator
@@ -21,21 +21,21 @@ NEWER = b'{"event":"sung","callId":"0-pbx1-abcdefgh","accountId":"acme","version
 
 
 async def taken(bench: Bench, query: str = "") -> dict[str, Any]:
-    """Read for the group."""
+    """Read a batch for the group."""
     status, batch = await bench.request("GET", f"{CDR}{query}")
     assert status == 200, batch
     return dict(batch)
 
 
 async def acknowledged(bench: Bench, *ids: str) -> int:
-    """Acknowledge by ids."""
+    """Acknowledge ids; return how many were pending."""
     status, answer = await bench.request("POST", "/events/ack", {"group": "cdr", "ids": ids})
     assert status == 200, answer
     return int(answer["acknowledged"])
 
 
 async def test_a_group_gets_every_event_once(bench: Bench) -> None:
-    """From the oldest kept on, with ids to acknowledge them by; the end has the record."""
+    """Events begin with the oldest, each with an id to acknowledge; the last has the record."""
     call = await bench.start_call()
     end(bench, call)
     delivered: list[dict[str, Any]] = []
@@ -53,7 +53,7 @@ async def test_a_group_gets_every_event_once(bench: Bench) -> None:
 
 
 async def test_waiting_ends_with_the_first_event(bench: Bench) -> None:
-    """A consumer need not ask again and again."""
+    """A waiting request returns with the first event, so a consumer need not poll."""
     assert (await taken(bench))["events"] == []
     waiting = bench.request("GET", f"{CDR}&wait=20")
     _, (_, batch) = await bench.start_call(), await waiting
@@ -61,12 +61,12 @@ async def test_waiting_ends_with_the_first_event(bench: Bench) -> None:
 
 
 async def test_how_groups_stand_and_how_they_are_forgotten(bench: Bench) -> None:
-    """Each with what waits; a group that is dropped is gone."""
+    """The list has each group with its lag and pending events; a deleted group is gone."""
     await taken(bench)
     await bench.start_call()
     await bench.start_call()
     batch = await taken(bench, "&wait=5&limit=1")
-    assert len(batch["events"]) in {1, 2}  # of each slot one at most
+    assert len(batch["events"]) in {1, 2}  # at most one per slot
     _, found = await bench.request("GET", "/events/groups")
     (group,) = found["groups"]
     assert group["group"] == "cdr"
@@ -91,7 +91,7 @@ async def test_how_groups_stand_and_how_they_are_forgotten(bench: Bench) -> None
     ],
 )
 async def test_a_bad_question_names_its_field(bench: Bench, query: str, path: str) -> None:
-    """Nothing is read for it."""
+    """The error names the invalid parameter."""
     status, problem = await bench.request("GET", f"/events{query}")
     assert (status, problem["code"]) == (400, "invalid")
     assert problem["errors"][0]["path"] == path
@@ -99,7 +99,7 @@ async def test_a_bad_question_names_its_field(bench: Bench, query: str, path: st
 
 @pytest.mark.parametrize("bad", ["x", "3-1-1", "2.1-1", "0.1", "0.gap.1-1", "0.1-1\n"])
 async def test_a_bad_id_is_refused(bench: Bench, bad: str) -> None:
-    """With its place; none of the others is acknowledged."""
+    """The error has the index of the invalid id; none of the others is acknowledged."""
     status, problem = await bench.request(
         "POST", "/events/ack", {"group": "cdr", "ids": ["0.1-1", bad]}
     )
@@ -108,14 +108,14 @@ async def test_a_bad_id_is_refused(bench: Bench, bad: str) -> None:
 
 
 async def test_without_the_store_a_group_is_shown_so(bench: Bench) -> None:
-    """To be asked again."""
+    """While the store is down a read gets 503."""
     bench.store.down = True
     assert await bench.problem("GET", CDR) == (503, "store_down")
 
 
 @pytest.fixture
 async def short(tmp_path: Path) -> AsyncIterator[Bench]:
-    """Give a bench whose streams are short."""
+    """Provide a bench whose streams are short."""
     async with AsyncExitStack() as stack:
         bench = Bench(UnreliableStore(stream_limits=StreamLimits(10, 20)))
         await bench.open(stack, tmp_path)
@@ -123,13 +123,13 @@ async def short(tmp_path: Path) -> AsyncIterator[Bench]:
 
 
 def overrun(bench: Bench) -> None:
-    """Tell far more in each slot than a stream holds."""
+    """Publish far more events in each slot than a stream keeps."""
     for slot in range(2):
         bench.store.stream.append(slot, [NEWER] * 300)
 
 
 async def test_a_group_is_shown_what_it_has_lost(short: Bench) -> None:
-    """Until it has acknowledged that."""
+    """A group has a number of lost events until it acknowledges the loss."""
     await taken(short)
     overrun(short)
     lost = (await short.store.stream.read_group(Consumer("cdr", "api1"), [0, 1], 0, 2)).gaps
@@ -142,7 +142,7 @@ async def test_a_group_is_shown_what_it_has_lost(short: Bench) -> None:
 
 
 async def test_a_listener_who_was_away_for_too_long_is_shown(short: Bench) -> None:
-    """Of each slot where what it has not seen was cut off."""
+    """A resumed stream begins with the lost events of each slot."""
     await short.start_call()
     async with listening(short) as stream:
         await short.start_call()
@@ -159,7 +159,7 @@ async def test_a_listener_who_was_away_for_too_long_is_shown(short: Bench) -> No
 
 
 async def test_the_schema_is_published(bench: Bench) -> None:
-    """It is that of what is told."""
+    """The published schema describes the delivered events."""
     status, schema = await bench.request("GET", "/events/schema")
     assert (status, schema) == (200, json.loads(json.dumps(event_schema())))
     assert schema["$defs"]["CallEvent"]["properties"].keys() == {

@@ -1,4 +1,4 @@
-"""Control of a live call's legs over the RPC: mute, hold, call one more in, hang up."""
+"""Control of a live call's legs over the RPC: mute, hold, dial, hang up."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from tests.contract.rpc.harness.conversation import AGENT, Conversation, talking
 
 
 async def test_a_call_shows_its_verb_and_its_legs(bench: Bench) -> None:
-    """The view names the running verb; what is not muted, held or handed over is left out."""
+    """The view has the running verb, and omits what does not apply, such as `muted`."""
     conversation = await talking(bench)
     view = await conversation.shown()
     assert (view["verb"], view["state"]) == ("dial", "bridged")
@@ -19,7 +19,7 @@ async def test_a_call_shows_its_verb_and_its_legs(bench: Bench) -> None:
 
 
 async def test_a_call_shows_which_verb_runs(bench: Bench) -> None:
-    """None while its main leg is called, then each that runs, by its type."""
+    """The view has no verb while the main leg is called, then the type of the running one."""
     call = await bench.start_call(action={**SAY, "action": {"type": "hangup"}})
     conversation = Conversation(bench, call)
     assert "verb" not in await conversation.shown()
@@ -29,7 +29,7 @@ async def test_a_call_shows_which_verb_runs(bench: Bench) -> None:
 
 @pytest.mark.parametrize("direction", ["in", "out", "both"])
 async def test_a_leg_is_muted_and_unmuted(bench: Bench, direction: str) -> None:
-    """Mute and unmute show on the leg and reach the PBX; repeats answer alike, and do no more."""
+    """Mute and unmute show on the leg and reach the PBX; repeats have no further effect."""
     conversation = await talking(bench)
     for _ in range(2):
         view = await conversation.posted("mute", channelId=conversation.agent, direction=direction)
@@ -43,7 +43,7 @@ async def test_a_leg_is_muted_and_unmuted(bench: Bench, direction: str) -> None:
 
 
 async def test_mute_silences_what_a_leg_says_by_default(bench: Bench) -> None:
-    """Without a direction it is `in`."""
+    """The default direction is `in`."""
     conversation = await talking(bench)
     assert (await conversation.posted("mute", channelId=conversation.agent))["legs"][1][
         "muted"
@@ -51,7 +51,7 @@ async def test_mute_silences_what_a_leg_says_by_default(bench: Bench) -> None:
 
 
 async def test_a_leg_is_held_and_taken_back(bench: Bench) -> None:
-    """Hold and unhold show on the leg, and the PBX plays music to it; repeats answer alike."""
+    """Hold and unhold show on the leg, and the PBX plays music; repeats change nothing."""
     conversation = await talking(bench)
     for _ in range(2):
         view = await conversation.posted("hold", channelId=conversation.customer)
@@ -65,7 +65,7 @@ async def test_a_leg_is_held_and_taken_back(bench: Bench) -> None:
 
 
 async def test_one_more_party_is_called(bench: Bench) -> None:
-    """Dial tells the leg that it made, which is the call's and whose party rings."""
+    """The response has the new leg, which belongs to the call and calls the party."""
     conversation = await talking(bench)
     result = await conversation.posted(
         "dial", target="agent:1002", callerId="+4721930000", timeout=20
@@ -78,7 +78,7 @@ async def test_one_more_party_is_called(bench: Bench) -> None:
 
 
 async def test_many_dials_at_once(bench: Bench) -> None:
-    """Each is told its own leg; a party that is being called is not called twice."""
+    """Each response has its own leg; a party that is being called is not called twice."""
     conversation = await talking(bench)
     body = [{"target": "+4733333333"}, {"target": "+4744444444"}, {"target": "+4733333333"}]
     result = await asyncio.gather(*(conversation.posted("dial", **each) for each in body))
@@ -88,14 +88,14 @@ async def test_many_dials_at_once(bench: Bench) -> None:
 
 
 async def test_a_dial_before_the_answer_is_refused(bench: Bench) -> None:
-    """Nobody is there yet to talk to: 409."""
+    """A dial before the call is answered gets 409."""
     call = await bench.start_call()
     body = {"target": "+4733333333"}
     assert await bench.problem("POST", f"/calls/{call}/dial", body) == (409, "not_answered")
 
 
 async def test_a_leg_is_hung_up_by_its_channel(bench: Bench) -> None:
-    """Only that leg goes; the call lives on."""
+    """Only that leg is hung up; the call continues."""
     conversation = await talking(bench)
     result = await conversation.posted("dial", target="agent:1002")
     view = await conversation.posted("hangup", channelId=result["channelId"])
@@ -105,7 +105,7 @@ async def test_a_leg_is_hung_up_by_its_channel(bench: Bench) -> None:
 
 
 async def test_an_agents_own_leg_is_hung_up(bench: Bench) -> None:
-    """An agent is found by its id; one without a leg is not found, and nothing is hung up."""
+    """The agent's id selects the leg; without a leg it gets 404, and nothing is hung up."""
     conversation = await talking(bench)
     assert await conversation.refused("hangup", agentId="1009") == (404, "no_such_leg")
     await conversation.posted("hangup", agentId=AGENT)
@@ -114,7 +114,7 @@ async def test_an_agents_own_leg_is_hung_up(bench: Bench) -> None:
 
 
 async def test_a_node_that_is_being_looked_at_is_waited_for(bench: Bench) -> None:
-    """As after a takeover: who asks then is answered in a moment, not refused."""
+    """Requests wait while a node recovers, as after a takeover; they are not rejected."""
     conversation = await talking(bench)
     for shard in bench.service.nodes["pbx1"].shards.values():
         shard.pause()
@@ -124,12 +124,12 @@ async def test_a_node_that_is_being_looked_at_is_waited_for(bench: Bench) -> Non
         *(conversation.posted(operation, **more) for operation, more in body)
     )
     assert muted["legs"][1]["muted"] == "in"
-    assert result[0] == result[1]  # asked twice, called once
+    assert result[0] == result[1]  # requested twice, called once
     assert len((await conversation.shown())["legs"]) == 3
 
 
 async def test_while_the_node_is_away_nothing_is_acknowledged(bench: Bench) -> None:
-    """503 with the reason, and the call stays as it was; hangup alone is taken for later."""
+    """Requests get 503 and change nothing; only a hangup is accepted, and executed later."""
     conversation = await talking(bench)
     for shard in bench.service.nodes["pbx1"].shards.values():
         shard.pause()

@@ -1,4 +1,4 @@
-"""Control requests: validation first, then the call must exist, be live and be the account's."""
+"""Control requests: the input must be valid; the call must exist, live, and be the account's."""
 
 from typing import Any
 
@@ -115,7 +115,7 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
 async def test_bad_requests_name_their_fault(
     bench: Bench, path: str, body: dict[str, Any], fault: str
 ) -> None:
-    """400 with the path of the invalid field; the call does not change."""
+    """An invalid request gets 400 with the path of the field; the call does not change."""
     call = await bench.start_call()
     sent = list(bench.pbx.lines)
     status, answer = await bench.request("POST", f"/calls/{call}/{path}", body)
@@ -126,7 +126,7 @@ async def test_bad_requests_name_their_fault(
 
 @pytest.mark.parametrize(("path", "body"), GOOD, ids=range(len(GOOD)))
 async def test_calls_that_are_not_there(bench: Bench, path: str, body: dict[str, Any]) -> None:
-    """Unknown calls and another account's are not found, by the same answer; ended ones are 409."""
+    """Unknown calls and those of other accounts get the same 404; ended calls get 409."""
     conversation = await talking(bench)
     theirs = {**body, "account": "other"}
     _, unknown = await bench.request("POST", f"/calls/{conversation.call[:-1]}_/{path}", body)
@@ -141,7 +141,7 @@ async def test_calls_that_are_not_there(bench: Bench, path: str, body: dict[str,
 
 @pytest.mark.parametrize("path", ["mute", "unmute", "hold", "unhold", "hangup"])
 async def test_legs_that_are_not_there(bench: Bench, path: str) -> None:
-    """A channel of no call, or of another call, is not found."""
+    """An unknown channel and a channel of another call get 404."""
     conversation, other = await talking(bench), await talking(bench)
     for leg in ("x", other.agent, f"{conversation.call}.l9"):
         assert await conversation.refused(path, channelId=leg) == (404, "no_such_leg")

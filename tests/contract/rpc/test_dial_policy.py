@@ -14,7 +14,7 @@ ABROAD, AT_HOME = "+15550001111", "+4711111111"
 
 
 async def put(bench: Bench, **more: Any) -> None:
-    """Put acme's terms."""
+    """Put the dial policy of acme."""
     assert (await bench.request("PUT", "/terms/acme", {**TERMS, **more}))[0] == 200
 
 
@@ -26,7 +26,7 @@ async def listed(bench: Bench, *numbers: str) -> None:
 
 
 async def fault(bench: Bench, path: str, body: object) -> tuple[int, str, str]:
-    """Ask for what must be refused; give status, code and the field that is named."""
+    """Send a request that must fail; return status, code and the named field."""
     status, problem = await bench.request("POST", path, body)
     return status, problem["code"], problem["errors"][0]["path"]
 
@@ -73,7 +73,7 @@ async def test_bad_terms(bench: Bench, method: str, path: str, body: object, fie
 
 
 async def test_a_call_is_refused_by_its_field(bench: Bench) -> None:
-    """For every party to be dialed; other accounts are not affected."""
+    """Each party to be dialled is checked; other accounts are not affected."""
     await listed(bench, AT_HOME)
     body: dict[str, object] = {**CALL, "to": ABROAD}
     assert await fault(bench, "/calls", body) == (400, "not_allowed", "to")
@@ -87,13 +87,13 @@ async def test_a_call_is_refused_by_its_field(bench: Bench) -> None:
 
 
 async def test_no_one_is_called_by_a_list_that_is_lost(bench: Bench) -> None:
-    """The list exists but is lost: 503 with Retry-After."""
+    """Calls get 503 with Retry-After while a list exists but is lost."""
     await put(bench, doNotCall=True)
     assert await bench.problem("POST", "/calls", CALL) == (503, "terms_unknown")
 
 
 async def test_who_is_called_into_a_call_is_refused_by_field(bench: Bench) -> None:
-    """For dial, transfer and conference; agents are always allowed."""
+    """Dial, transfer and conference check numbers; agents are always allowed."""
     conversation = await talking(bench)
     await listed(bench, AT_HOME)
     base = f"/calls/{conversation.call}"
@@ -117,7 +117,7 @@ async def test_who_is_called_into_a_call_is_refused_by_field(bench: Bench) -> No
 
 
 async def test_what_a_tree_dials_is_judged(bench: Bench) -> None:
-    """The PBX is not body for a leg that may not be, the tree goes on, the story says why."""
+    """A forbidden leg causes no PBX request; the tree continues; the timeline has the reason."""
     await put(bench)
     dial = {"type": "dial", "data": {"number": [ABROAD, "+4722222222"]}}
     call = await bench.start_call(action=dial, to="+4733333333")

@@ -4,7 +4,7 @@ from tests.contract.rpc.harness.bench import SAY, Bench
 
 
 async def test_flows_are_kept(bench: Bench) -> None:
-    """A flow is stored and shown; one without placeholders must be a good tree at once."""
+    """A flow is stored and shown; one without placeholders must be a valid tree."""
     flow = {"type": "say", "data": {"text": "Hi {{contact.fName}}"}}
     assert (await bench.request("PUT", "/flows/acme/menu", flow))[0] == 200
     assert await bench.request("GET", "/flows/acme/menu") == (200, flow)
@@ -16,7 +16,7 @@ async def test_flows_are_kept(bench: Bench) -> None:
 
 
 async def test_routes_are_kept(bench: Bench) -> None:
-    """A number's route is stored, listed and taken away."""
+    """The route of a number is stored, listed and deleted."""
     route = {"account": "acme", "action": SAY, "customData": {"a": 1}}
     assert (await bench.request("PUT", "/routes/+4733333333", route))[0] == 200
     assert (await bench.request("PUT", "/routes/*", {**route, "action": "https://x.example/"}))[

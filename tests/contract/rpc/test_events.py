@@ -21,7 +21,7 @@ class Stream:
         self._response = response
 
     async def next(self) -> tuple[str, dict[str, Any]]:
-        """Give the next event, and its id for Last-Event-ID."""
+        """Return the next event, and its id for Last-Event-ID."""
         fields: dict[str, str] = {}
         async with asyncio.timeout(10):
             while not fields.get("data"):
@@ -34,7 +34,7 @@ class Stream:
         return fields["id"], event
 
     async def ended(self) -> None:
-        """Wait for the stream's proper end: nothing more but comments."""
+        """Wait for the regular end of the stream: only comments remain."""
         async with asyncio.timeout(10):
             left = await self._response.content.read()
         assert left.replace(b":\n\n", b"") == b""
@@ -42,7 +42,7 @@ class Stream:
 
 @asynccontextmanager
 async def listening(bench: Bench, query: str = "", last: str = "") -> AsyncIterator[Stream]:
-    """Follow the events."""
+    """Follow the event stream."""
     headers = {"Authorization": f"Bearer {TOKEN}"} | ({"Last-Event-ID": last} if last else {})
     async with bench.session.get(f"{bench.url}/rpc/v1/events{query}", headers=headers) as got:
         assert got.status == 200
@@ -51,7 +51,7 @@ async def listening(bench: Bench, query: str = "", last: str = "") -> AsyncItera
 
 
 async def test_events_are_followed(bench: Bench) -> None:
-    """From now on, in order, each with an id; `callId` and `account` filter."""
+    """New events arrive in order, each with an id; `callId` and `account` filter them."""
     old = await bench.start_call()
     async with listening(bench) as all_, listening(bench, "?account=other") as other:
         new = await bench.start_call(account="other")
@@ -74,7 +74,7 @@ async def test_a_filter_that_is_none(bench: Bench) -> None:
 
 
 async def test_the_stream_is_taken_up_again(bench: Bench) -> None:
-    """With Last-Event-ID nothing is lost or repeated."""
+    """With Last-Event-ID no event is lost or repeated."""
     async with listening(bench) as stream:
         calls = [await bench.start_call() for _ in range(6)]
         seen = [await stream.next() for _ in range(2)]
@@ -99,7 +99,7 @@ async def test_the_stream_is_taken_up_again(bench: Bench) -> None:
     ],
 )
 async def test_a_place_that_is_none(bench: Bench, last: str) -> None:
-    """An id that this stream never gave is bad input, told before the stream begins."""
+    """An id that this stream never gave gets 400 before the stream begins."""
     refused = await bench.problem("GET", "/events", headers={"Last-Event-ID": last})
     assert refused == (400, "invalid")
 
@@ -116,7 +116,7 @@ async def test_a_stream_ends_with_the_store(bench: Bench) -> None:
 
 
 async def test_the_server_lets_go_of_its_port(tmp_path: Path) -> None:
-    """Streams end with the server, not after it."""
+    """Open streams end with the server, so its port is free again."""
     async with running(tmp_path) as bench:
         port = bench.port
         stream = listening(bench)

@@ -12,7 +12,7 @@ from tests.harness.until import until
 
 
 async def test_without_a_node_nothing_starts(bench: Bench) -> None:
-    """503 with Retry-After when no node can serve; /readyz says so; nothing is stored."""
+    """Without a usable node a new call gets 503, and /readyz has the reason."""
     for shard in bench.service.nodes["pbx1"].shards.values():
         shard.pause()
     assert await bench.problem("POST", "/calls", CALL) == (503, "no_node")
@@ -31,9 +31,9 @@ async def test_an_address_that_another_has(bench: Bench) -> None:
 
 
 async def test_an_unheard_slot_gets_no_call(bench: Bench) -> None:
-    """A slot whose app nobody listens to would drop its legs: calls begin in another.
+    """New calls do not begin in a slot without a listener, which would lose their legs.
 
-    A requestId has its slot for good: while that is unheard, 503; and /readyz says so.
+    A requestId determines its slot, so such a call gets 503, like /readyz.
     """
     bench.service.nodes["pbx1"].shards[0].pause()
     answers = [await bench.request("POST", "/calls", CALL) for _ in range(20)]
@@ -45,7 +45,7 @@ async def test_an_unheard_slot_gets_no_call(bench: Bench) -> None:
 
 
 async def test_while_the_store_is_away(bench: Bench) -> None:
-    """Without Redis, reads and new calls get 503."""
+    """Without the store, live calls are readable; other reads and new calls get 503."""
     call_id = await bench.start_call()
     bench.store.down = True
     assert (await bench.problem("GET", "/calls/0-pbx1-abcdefgh")) == (503, "store_down")
@@ -79,5 +79,5 @@ async def test_a_hangup_is_stored_before_it_is_acknowledged(bench: Bench) -> Non
 
 
 def shards_with_calls(bench: Bench) -> list[CallShard]:
-    """List the shards that have a call."""
+    """Return the shards that have calls."""
     return [shard for shard in bench.service.nodes["pbx1"].shards.values() if shard.actors]

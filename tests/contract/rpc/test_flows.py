@@ -66,7 +66,7 @@ async def test_a_call_names_a_flow_that_is_there(bench: Bench) -> None:
 
 
 async def test_accounts_do_not_see_each_others_flows(bench: Bench) -> None:
-    """Another account's flow or API request is not found, nor does a flow know its requests."""
+    """Flows and API requests of another account get 404, and flows cannot use its requests."""
     await bench.request("PUT", "/flows/acme/menu", GRAPH)
     await bench.request("PUT", f"/requests/acme/{API}", REQUEST)
     assert await bench.problem("GET", "/flows/other/menu") == (404, "not_found")
@@ -104,12 +104,12 @@ async def test_a_check_stores_nothing(bench: Bench) -> None:
     "body", [b"", b"[]", b"{}", b"7", b'{"nodes": 7}', b"[" * 9_999, b'"' + b"x" * 300_000 + b'"']
 )
 async def test_what_is_no_flow(bench: Bench, body: bytes) -> None:
-    """Anything else is told as bad input."""
+    """Anything but a flow gets 400, or 413 if it is too large."""
     assert (await bench.problem("PUT", "/flows/acme/menu", body))[0] in {400, 413}
 
 
 async def test_a_request_is_shown_without_its_secrets(bench: Bench) -> None:
-    """Their names only; a put without them keeps them, null takes one away."""
+    """The view has only names of secrets; a put without them keeps them, null deletes one."""
     shown = {**REQUEST, "requestId": API, "secrets": ["token"]}
     assert await bench.request("PUT", f"/requests/acme/{API}", REQUEST) == (200, shown)
     again = {key: each for key, each in REQUEST.items() if key != "secrets"}
@@ -126,7 +126,7 @@ async def test_a_request_is_shown_without_its_secrets(bench: Bench) -> None:
 
 
 async def test_bad_requests_are_refused(bench: Bench) -> None:
-    """An id of 24 digits, a shape that is known, an address that is safe."""
+    """The id must have 24 digits, the fields must be valid, and the host must be fixed."""
     assert (await bench.problem("PUT", "/requests/acme/7", REQUEST))[0] == 400
     assert (await bench.problem("PUT", f"/requests/a%2Fb/{API}", REQUEST))[0] == 400
     for bad in (b"", b"{}", b"[]", {**REQUEST, "url": "https://{{contact.host}}/"}):
@@ -134,7 +134,7 @@ async def test_bad_requests_are_refused(bench: Bench) -> None:
 
 
 async def test_schemas_are_published(bench: Bench) -> None:
-    """As files and over the RPC they are what the shapes say: run `make docs` when they change."""
+    """The files and the RPC equal the code's schemas: run `make docs` after a change."""
     for name, schema in DOCUMENTS.items():
         status, document = await bench.request("GET", f"/schemas/{name}")
         assert (status, document) == (200, json.loads(json.dumps(schema())))

@@ -1,4 +1,4 @@
-"""Any engine answers: requests are forwarded once, lists cover all engines."""
+"""Any engine answers: requests are forwarded once, and lists cover all engines."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,13 +17,13 @@ ADA = {"requestedByAgentId": AGENT, "targetAgentIds": ["1002"]}
 
 @pytest.fixture
 async def pair(tmp_path: Path) -> AsyncIterator[EnginePair]:
-    """Give two engines to a test."""
+    """Run two engines."""
     async with running_pair(tmp_path) as made:
         yield made
 
 
 async def test_what_is_the_others_is_done_there(pair: EnginePair) -> None:
-    """Control requests are forwarded; each response is the owner's, errors too."""
+    """Control requests are forwarded; the responses are the owner's, also errors."""
     conversation = await talking(pair.two)
     here = f"/calls/{conversation.call}"
     status, view = await pair.one.request(
@@ -42,7 +42,7 @@ async def test_what_is_the_others_is_done_there(pair: EnginePair) -> None:
 
 
 async def test_a_request_has_its_slot(pair: EnginePair) -> None:
-    """An originate with a requestId runs where its slot is; again, it is the same call."""
+    """The owner of the requestId's slot starts the call; a repeat returns the same call."""
     body = {**CALL, "requestId": request_of(1)}
     status, first = await pair.one.request("POST", "/calls", body)
     assert (status, first["callId"][0]) == (201, "1")
@@ -51,7 +51,7 @@ async def test_a_request_has_its_slot(pair: EnginePair) -> None:
 
 
 async def test_an_engine_without_slots(pair: EnginePair) -> None:
-    """It has calls that another engine started."""
+    """An engine without slots lets another engine start a call."""
     pair.one.service.nodes["pbx1"].remove_shard(0)
     pair.directories[pair.one].mine = set()
     status, _ = await pair.one.request("POST", "/calls", CALL)
@@ -59,7 +59,7 @@ async def test_an_engine_without_slots(pair: EnginePair) -> None:
 
 
 async def test_reading(pair: EnginePair) -> None:
-    """Each shows each call and its timeline, and lists the calls of both."""
+    """Each engine shows each call and its timeline, and lists the calls of both."""
     calls = {await pair.one.start_call(), await pair.two.start_call()}
     assert {call[0] for call in calls} == {"0", "1"}
     for bench in (pair.one, pair.two):
@@ -95,7 +95,7 @@ async def test_agents_are_seen_by_all(pair: EnginePair) -> None:
 
 
 async def test_an_agents_conference_is_found(pair: EnginePair) -> None:
-    """On any engine; an agent without a conference is not found."""
+    """Any engine finds the conference of an agent; an agent without one gets 404."""
     conversation = await talking(pair.two)
     shown = await conversation.posted("conference/members", **ADA)
     for bench in (pair.one, pair.two):
@@ -135,7 +135,7 @@ async def test_a_slot_between_two_owners(pair: EnginePair) -> None:
 
 
 async def test_a_slot_that_stays_nobodys(pair: EnginePair) -> None:
-    """After the wait, 503 with Retry-After, for lists too: no partial results."""
+    """After the wait a request gets 503 with Retry-After; lists too, as they would be partial."""
     pair.directories[pair.one].where.clear()
     loop = asyncio.get_running_loop()
     began_s = loop.time()
@@ -148,7 +148,7 @@ async def test_a_slot_that_stays_nobodys(pair: EnginePair) -> None:
 
 
 async def test_what_may_have_been_done_is_not_done_again(pair: EnginePair) -> None:
-    """The owner disconnects: a POST gets 503, a GET is retried with the next owner."""
+    """The owner disconnects: a POST gets 503, a GET is retried at the next owner."""
     async with BrokenEngine().running() as deaf:
         pair.directories[pair.one].where[1] = deaf.url
         body = {**CALL, "requestId": request_of(1)}
@@ -162,7 +162,7 @@ async def test_what_may_have_been_done_is_not_done_again(pair: EnginePair) -> No
 
 
 async def test_an_owner_that_is_gone(pair: EnginePair) -> None:
-    """A refused connection: the request was not sent, and the next owner executes it."""
+    """A refused connection: the request was not sent, so the next owner executes it."""
     gone = BrokenEngine()
     pair.directories[pair.one].where[1] = gone.url
     asking = asyncio.create_task(
@@ -176,7 +176,7 @@ async def test_an_owner_that_is_gone(pair: EnginePair) -> None:
 
 
 async def test_an_engine_that_leaves(pair: EnginePair) -> None:
-    """Requests go to the next owner, or soon get a 503 with Retry-After."""
+    """Requests go to the next owner, or get a 503 with Retry-After soon."""
     conversation = await talking(pair.one)
     here = f"/calls/{conversation.call}"
     pair.one.service.releasing.add(0)
@@ -185,7 +185,7 @@ async def test_an_engine_that_leaves(pair: EnginePair) -> None:
     for action, body in (("hangup", {}), ("mute", {"channelId": conversation.customer})):
         began_s = loop.time()
         assert await pair.one.problem("POST", f"{here}/{action}", body) == (503, "no_owner")
-        assert loop.time() - began_s < OWNER_WAIT_S  # as long as it would take otherwise
+        assert loop.time() - began_s < OWNER_WAIT_S  # the usual wait for an owner
     pair.directories[pair.one].where[0] = pair.two.url
     pair.two.service.nodes["pbx1"].add_shard(0, pair.one.service.nodes["pbx1"].shards.pop(0))
     assert (await pair.one.request("POST", f"{here}/hangup", {}))[0] == 200

@@ -10,7 +10,7 @@ Samples = dict[str, list[tuple[dict[str, str], float]]]
 
 
 async def test_a_call_is_counted_from_begin_to_end(bench: Bench) -> None:
-    """It lives, then it has ended; its commits, timers and requests are counted by its slot."""
+    """The call is counted as live, then as ended; its commits are counted by slot."""
     call = await bench.start_call()
     slot = call.partition("-")[0]
     lives = _at(await _seen(bench), "switchroom_calls", slot=slot)

@@ -5,7 +5,7 @@ from tests.contract.rpc.harness.bench import CALL, Bench
 
 
 async def shown(bench: Bench) -> dict[str, object]:
-    """Show the bench's node."""
+    """Return the view of the bench's node."""
     return dict((await bench.request("GET", "/nodes"))[1]["nodes"][0])
 
 
@@ -27,7 +27,7 @@ async def test_a_drained_node_gets_no_call(bench: Bench) -> None:
 
 
 async def test_a_node_that_is_away_can_be_drained(bench: Bench) -> None:
-    """It is, before it comes back."""
+    """A disconnected node is drained before it reconnects."""
     for shard in bench.service.nodes["pbx1"].shards.values():
         shard.pause()
     _, view = await bench.request("POST", "/nodes/pbx1/drain")
@@ -39,13 +39,13 @@ async def test_a_node_that_is_away_can_be_drained(bench: Bench) -> None:
 
 
 async def test_no_such_node(bench: Bench) -> None:
-    """Unknown nodes: 404, and nothing is stored."""
+    """Unknown nodes get 404, and nothing is stored."""
     assert await bench.problem("POST", "/nodes/pbx9/drain") == (404, "not_found")
     assert await bench.problem("POST", "/nodes/pbx9/undrain") == (404, "not_found")
 
 
 async def test_a_refusal_names_the_limit(bench: Bench) -> None:
-    """And the node is shown with it."""
+    """The code names the reached limit, and the node shows it, too."""
     placement = bench.service.placement
     placement.configure("pbx1", CapacityLimits(2.0, max_calls=1), placement.status("pbx1").health)
     await bench.start_call()
@@ -55,7 +55,7 @@ async def test_a_refusal_names_the_limit(bench: Bench) -> None:
 
 
 async def test_node_health_is_shown(bench: Bench) -> None:
-    """From the manager interface."""
+    """The view has the health that the manager interface reports."""
     health = bench.service.placement.status("pbx1").health
     health.on_booted()
     health.on_call_count(5)

@@ -1,4 +1,4 @@
-"""Recording over RPC where nothing can be recorded, and what is refused anyway."""
+"""Recording over the RPC without an archive, and invalid recording requests."""
 
 import pytest
 
@@ -9,7 +9,7 @@ ACTIONS = ("start", "pause", "resume", "stop")
 
 @pytest.mark.parametrize("action", ACTIONS)
 async def test_without_an_archive_nothing_is_recorded(bench: Bench, action: str) -> None:
-    """A conflict that names the missing settings."""
+    """The request gets a conflict that names the missing settings."""
     call = await bench.start_call()
     path = f"/calls/{call}/recording/{action}"
     assert await bench.problem("POST", path) == (409, "no_archive")
@@ -18,7 +18,7 @@ async def test_without_an_archive_nothing_is_recorded(bench: Bench, action: str)
 
 
 async def test_a_call_that_could_not_be_recorded_is_not_made(bench: Bench) -> None:
-    """A requested recording must not be silently missing."""
+    """The call is rejected, because its recording would be missing."""
     body = {"account": "acme", "from": "+4799", "to": "+4711", "recordCall": True}
     assert await bench.problem("POST", "/calls", body) == (503, "no_archive")
     assert (await bench.request("GET", "/calls"))[1] == {"calls": []}
@@ -26,7 +26,7 @@ async def test_a_call_that_could_not_be_recorded_is_not_made(bench: Bench) -> No
 
 @pytest.mark.parametrize("action", ACTIONS)
 async def test_another_accounts_call_is_not_found(bench: Bench, action: str) -> None:
-    """Neither is one that does not exist."""
+    """A call of another account gets 404, like a call that does not exist."""
     call = await bench.start_call()
     path = f"/calls/{call}/recording/{action}"
     assert await bench.problem("POST", path, {"account": "other"}) == (404, "not_found")
@@ -36,14 +36,14 @@ async def test_another_accounts_call_is_not_found(bench: Bench, action: str) -> 
 
 @pytest.mark.parametrize("body", [b"[]", b"{", {"accounts": "acme"}, {"account": "a b"}])
 async def test_a_body_that_is_none_is_refused(bench: Bench, body: object) -> None:
-    """Only an account may stand in it."""
+    """A body may contain nothing but an account."""
     call = await bench.start_call()
     path = f"/calls/{call}/recording/start"
     assert (await bench.problem("POST", path, body))[0] == 400
 
 
 async def test_a_route_may_want_recordings(bench: Bench) -> None:
-    """In either form; nothing else."""
+    """A route accepts `recordCall` in both forms, and no other value."""
     route = {"account": "acme", "action": {"type": "hangup"}}
     for action in (True, {"enable": True}):
         status, answer = await bench.request(

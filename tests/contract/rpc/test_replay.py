@@ -1,4 +1,4 @@
-"""Calls audited over the RPC: by any engine, from what the store has."""
+"""Audits of calls over the RPC: any engine replays what the store has."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -25,14 +25,14 @@ DIAL = {"type": "dial", "data": {"number": [BOB]}}
 
 
 async def audit(bench: Bench, call_id: str, query: str = "") -> dict[str, Any]:
-    """Audit a call."""
+    """Audit a call; return the result."""
     status, found = await bench.request("GET", f"/calls/{call_id}/replay{query}")
     assert status == 200, found
     return dict(found)
 
 
 def talked() -> RecordedCall:
-    """Record a conversation with a hold, to its end."""
+    """Return a recorded conversation with a hold, to its end."""
     story = bridged_call(BOB)
     story.take(HoldRequested(PEER, held=True), 1_000)
     story.take(LegEnded(PEER, 16), 2_000)
@@ -42,13 +42,13 @@ def talked() -> RecordedCall:
 
 
 async def stored(bench: Bench, change: Change) -> None:
-    """Store a call as an engine would; its slot is no longer the bench's."""
+    """Store a call as an engine would; the bench loses the slot."""
     token = await claim_slot(bench.store, 0, "test")
     await bench.store.commit(0, token, [change])
 
 
 async def test_a_live_call_replays_the_same(bench: Bench) -> None:
-    """Events that are still to come are not reported as missing."""
+    """Events that a live call has yet to publish are not reported as missing."""
     conversation = await really_talking(bench)
     await conversation.posted("hold", channelId=conversation.customer)
     found = await audit(bench, conversation.call)
@@ -59,7 +59,7 @@ async def test_a_live_call_replays_the_same(bench: Bench) -> None:
 
 
 async def test_a_call_that_has_ended_replays_the_same(bench: Bench) -> None:
-    """With all its events; it is listed among the latest ended calls."""
+    """All its events are compared; it is listed among the latest ended calls."""
     calls = [await bench.start_call(account=account) for account in ("acme", "other")]
     for call in calls:
         end(bench, call)
@@ -79,7 +79,7 @@ async def test_a_call_that_has_ended_replays_the_same(bench: Bench) -> None:
 
 
 async def test_another_decision_is_shown(bench: Bench) -> None:
-    """With line, event and the current commands."""
+    """The difference has the line, its event, and the commands of the current code."""
     change = talked().change()
     entry = decode_log_entry(change.log[3])
     forged = encode(replace(entry, digest=entry.digest ^ 1))
@@ -98,7 +98,7 @@ async def test_another_decision_is_shown(bench: Bench) -> None:
 
 
 async def test_another_record_is_shown(bench: Bench) -> None:
-    """Where the log leads elsewhere than to what is stored."""
+    """The difference names the field in which the replayed and the stored call differ."""
     whole = talked()
     other = replace(whole, call=replace(whole.call, status="failed"))
     await stored(bench, other.change())
@@ -108,7 +108,7 @@ async def test_another_record_is_shown(bench: Bench) -> None:
 
 
 async def test_a_missing_event_is_reported(bench: Bench) -> None:
-    """An event that should be on the stream, after one that is."""
+    """An event that is missing after an existing one is a difference."""
     change = talked().change()
     await stored(bench, replace(change, events=(change.events[0], *change.events[2:])))
     found = await audit(bench, ID)
@@ -117,7 +117,7 @@ async def test_a_missing_event_is_reported(bench: Bench) -> None:
 
 
 async def test_a_gap_in_the_log_is_reported(bench: Bench) -> None:
-    """What came before is replayed; the gap is reported."""
+    """The lines before the gap are replayed, and the gap is reported."""
     change = talked().change()
     await stored(bench, replace(change, log=(*change.log[:4], b"", *change.log[5:])))
     found = await audit(bench, ID)
@@ -134,13 +134,13 @@ async def test_a_log_that_the_core_breaks_on(bench: Bench) -> None:
 
 
 async def test_a_call_that_can_not_be_read_is_refused(bench: Bench) -> None:
-    """Stored by a version that is too new."""
+    """A call that a newer version has stored gets 409."""
     await stored(bench, Change(ID, "pbx1", b"\xc1", 0, (b"line",), live=False))
     assert await bench.problem("GET", f"/calls/{ID}/replay") == (409, "conflict")
 
 
 async def test_events_that_are_gone_from_the_stream_are_counted(tmp_path: Path) -> None:
-    """The stream keeps less than the log: that is no difference."""
+    """Trimmed events are counted, and are no difference: the stream is shorter than the log."""
     async with AsyncExitStack() as stack:
         bench = Bench(UnreliableStore(stream_limits=StreamLimits(1, 1)))
         await bench.open(stack, tmp_path)
@@ -153,12 +153,12 @@ async def test_events_that_are_gone_from_the_stream_are_counted(tmp_path: Path) 
 
 @pytest.mark.parametrize("call", ["9-pbx1-abcdefgh", "0-pbx1-unknown00", "x", "0-pbx1-x%20y"])
 async def test_no_such_call(bench: Bench, call: str) -> None:
-    """Of no slot, unknown, or no id at all."""
+    """An unknown slot, an unknown call and an invalid id get 404."""
     assert await bench.problem("GET", f"/calls/{call}/replay") == (404, "not_found")
 
 
 async def test_another_accounts_call_is_not_found(bench: Bench) -> None:
-    """As everywhere."""
+    """A call of another account gets 404."""
     call = await bench.start_call()
     assert (await audit(bench, call, "?account=acme"))["isSame"]
     assert await bench.problem("GET", f"/calls/{call}/replay?account=evil") == (404, "not_found")
@@ -166,6 +166,6 @@ async def test_another_accounts_call_is_not_found(bench: Bench) -> None:
 
 @pytest.mark.parametrize("limit", ["0", "-1", "x", "10001", "1.5", "²"])
 async def test_a_bad_limit_is_refused(bench: Bench, limit: str) -> None:
-    """With what is allowed."""
+    """The error names the parameter."""
     status, problem = await bench.request("GET", f"/calls/ended?limit={limit}")
     assert (status, problem["errors"][0]["path"]) == (400, "limit")

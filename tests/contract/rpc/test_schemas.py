@@ -1,4 +1,4 @@
-"""The RPC's published description."""
+"""The published OpenAPI document of the RPC."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from tests.contract.rpc.harness.bench import TOKEN, Bench
 
 
 def refs(value: Any) -> list[str]:
-    """List all references of a document."""
+    """Return all references in a document."""
     if isinstance(value, dict):
         own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
         return own + [each for inner in value.values() for each in refs(inner)]
@@ -19,7 +19,7 @@ def refs(value: Any) -> list[str]:
 
 
 async def test_the_description_is_published(bench: Bench) -> None:
-    """/rpc/v1/openapi.json is what the code decodes: every reference resolves, every path works."""
+    """The document equals the code's: every reference resolves, and every path exists."""
     status, document = await bench.request("GET", "/openapi.json")
     assert status == 200
     assert document == json.loads(json.dumps(openapi_document()))
@@ -37,7 +37,7 @@ async def test_the_description_is_published(bench: Bench) -> None:
 
 
 async def test_everything_is_described(bench: Bench) -> None:
-    """Whatever the RPC answers is in its description, with a summary and its shapes."""
+    """Every route of the RPC is in the document, with a summary."""
     async with open_peer_client(bench.dependencies.slot_directory, TOKEN) as peers:
         routes = list(rpc_app(bench.dependencies, TOKEN, peers).router.routes())
     served = {
@@ -55,7 +55,7 @@ async def test_everything_is_described(bench: Bench) -> None:
 
 
 def test_the_descriptions_patterns_are_ecma() -> None:
-    """A JSON schema's patterns are ECMA 262: no construct that only Python knows."""
+    """Patterns of JSON Schema are ECMA 262, without constructs that only Python has."""
     text = json.dumps(openapi_document())
     for pattern in re.findall(r'"pattern": "((?:[^"\\]|\\.)*)"', text):
         found = json.loads(f'"{pattern}"')

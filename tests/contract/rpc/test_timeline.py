@@ -9,7 +9,7 @@ from tests.harness.until import until
 
 
 async def test_sessions_show_their_states(bench: Bench) -> None:
-    """Of the emitted events, the timeline has session states only."""
+    """Of the emitted events, the timeline has only those with session states."""
     conversation = await talking(bench)
     await conversation.posted("hold", channelId=conversation.customer)
     await conversation.posted(
@@ -23,13 +23,13 @@ async def test_sessions_show_their_states(bench: Bench) -> None:
 
 
 async def test_the_main_channel_is_shown(bench: Bench) -> None:
-    """A call says which leg its tree runs on."""
+    """The view names the leg on which the tree runs."""
     conversation = await talking(bench)
     assert (await conversation.shown())["mainChannelId"] == conversation.customer
 
 
 async def test_a_started_verb_is_shown(bench: Bench) -> None:
-    """Once, with its type and data: a pause has no command. The call's view shows its state."""
+    """The timeline has it once, with type and data, even if it sends no command like a pause."""
     pause = {"type": "pause", "data": {"length": 60.0}}
     call_id = await bench.start_call(action=pause)
     bench.pbx.settle()

@@ -15,7 +15,7 @@ HEADERS = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
 
 
 async def test_a_request_is_a_span_of_its_callers_trace(tmp_path: Path) -> None:
-    """The span has the call id and the status."""
+    """The span is in the caller's trace, and has the call id and the status."""
     spans = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))

@@ -11,7 +11,7 @@ TARGET = {"kind": "agent", "agentId": "1002", "agentName": "Ada"}
 
 
 def wanted(conversation: Conversation, **more: Any) -> dict[str, Any]:
-    """Request a transfer of the customer from agent 1001 to agent 1002."""
+    """Return the request to transfer the customer from agent 1001 to agent 1002."""
     body = {
         "transferMode": "attended",
         "sourceAgentId": "1001",
@@ -66,7 +66,7 @@ async def test_a_transfer_requested_again_is_the_same(bench: Bench) -> None:
 
 
 async def test_a_transfer_is_completed(bench: Bench) -> None:
-    """After the target has answered; the session keeps who completed it and why."""
+    """The target has answered; the session names who completed it and why."""
     conversation = await talking(bench)
     started = await conversation.posted("transfers", **wanted(conversation))
     conversation.answers(started["targetChannelId"])
@@ -120,7 +120,7 @@ async def test_unknown_legs_are_not_transferred(bench: Bench, leg: str) -> None:
 
 
 async def test_an_unknown_session_is_not_found(bench: Bench) -> None:
-    """Showing, completing and canceling an unknown session: 404."""
+    """Showing, completing and canceling an unknown session get 404."""
     conversation = await talking(bench)
     lost = f"/calls/{conversation.call}/transfers/x"
     complete = {"completedByAgentId": "1001", "reason": "manual_complete"}
