@@ -59,7 +59,7 @@ async def lag(bench: Bench) -> tuple[int, int]:
 async def test_a_call_that_ends_has_a_record(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """With its labels and timeline, soon after its end; all events are acknowledged."""
+    """Soon after its end a call has a record with labels and timeline; all is acknowledged."""
     call = await bench.start_call(labels={"clientId": "c-7"})
     inject(bench, LegCreated(f"{call}.l0"))
     inject(bench, LegAnswered(f"{call}.l0"))
@@ -82,7 +82,7 @@ async def test_a_call_that_ends_has_a_record(
 async def test_written_but_unacknowledged_events_are_delivered_again(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """The second delivery changes nothing, after a crash between commit and acknowledgement."""
+    """After a crash between commit and acknowledgement, the second delivery changes nothing."""
     calls = [record(n) for n in range(3)]
     tell(bench, *calls)
     dying = EventConsumer(Forgetful(engine.http, [bench.url]), database, "api1", 1)
@@ -103,7 +103,7 @@ async def test_written_but_unacknowledged_events_are_delivered_again(
 async def test_many_processes_share_the_work(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """Each call has one record."""
+    """Several consumers write exactly one record for each call."""
     tell(bench, *(record(n) for n in range(400)))
     consumers = [EventConsumer(engine, database, f"api{n}") for n in range(3)]
     new = 0
@@ -120,7 +120,7 @@ async def test_many_processes_share_the_work(
 async def test_an_unknown_event_does_not_block_others(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """It stays for a newer process; the other events of its batch are written."""
+    """An unknown event stays pending for a newer process; its batch is written."""
     bench.store.stream.append(0, [NEWER])
     tell(bench, record(1))
     assert await EventConsumer(engine, database, "api1").once(0) == 1
@@ -130,7 +130,7 @@ async def test_an_unknown_event_does_not_block_others(
 async def test_an_unwritable_record_does_not_block_others(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """A number that exceeds the range of the column."""
+    """A record with a number that exceeds its column stays pending; the others are written."""
     tell(bench, record(1), record(2, after_ms=2**70), record(3))
     consumer = EventConsumer(engine, database, "api1")
     await until(lambda: _have(consumer, database, 2), what="the others")
@@ -147,7 +147,7 @@ async def _have(consumer: EventConsumer, database: Database, count: int) -> bool
 async def test_an_unavailable_store_is_retried(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """The consumer continues by itself."""
+    """The consumer continues by itself after an outage of the store."""
     bench.store.down = True
     task = asyncio.create_task(EventConsumer(engine, database, "api1").run(0.01))
     tell(bench, record(1, recordings=(recording("call"),)))

@@ -22,25 +22,25 @@ class Hand:
     now = NOON_MS
 
     def __call__(self) -> int:
-        """Tell the time."""
+        """Return the time."""
         return self.now
 
 
 @pytest.fixture
 def clock() -> Hand:
-    """Give a clock."""
+    """Provide a clock."""
     return Hand()
 
 
 @pytest.fixture
 async def rest(database_url: str, clock: Hand) -> AsyncIterator[Served]:
-    """Serve."""
+    """Run the REST layer."""
     async with serve_rest(database_url, clock=clock) as found:
         yield found
 
 
 async def made(rest: Served, body: object = None, **query: object) -> str:
-    """Run an export, and download it."""
+    """Run an export and return the downloaded text."""
     status, export = await rest.request("POST", EXPORT, "acme", body, **{**REQUIRED, **query})
     assert (status, export["state"]) == (200, "waiting"), export
     path = f"/srmain/cdr/exports/{export['exportId']}"
@@ -57,7 +57,7 @@ async def made(rest: Served, body: object = None, **query: object) -> str:
 
 
 async def test_csv_has_what_the_list_has(rest: Served) -> None:
-    """The matching records, newest first, ten by default."""
+    """The file has the matching records, newest first, ten by default."""
     await write_calls(
         rest.services.database, *(record(n, after_ms=n) for n in range(12)), missed(99)
     )
@@ -71,7 +71,7 @@ async def test_csv_has_what_the_list_has(rest: Served) -> None:
 
 
 async def test_json_lines_are_records(rest: Served) -> None:
-    """The same views as in the list; with timelines on request."""
+    """The lines equal the list's records, and have timelines on request."""
     await write_calls(rest.services.database, record(1), record(2))
     body = {"format": "jsonl", "includeTimeline": True}
     lines = [msgspec.json.decode(line) for line in (await made(rest, body)).splitlines()]
@@ -107,7 +107,7 @@ async def test_an_export_is_a_snapshot(rest: Served) -> None:
 
 
 async def test_exports_have_limits(rest: Served, clock: Hand) -> None:
-    """Ten unfinished exports of an account; retained for a week."""
+    """An account has at most ten unfinished exports; an export is kept for a week."""
     ids = []
     for _ in range(10):
         status, export = await rest.request("POST", EXPORT, **REQUIRED)
@@ -125,6 +125,6 @@ async def test_exports_have_limits(rest: Served, clock: Hand) -> None:
 
 
 async def test_an_export_of_nothing(rest: Served) -> None:
-    """It has a header line."""
+    """An empty export has a header line."""
     (names,) = csv.reader(io.StringIO(await made(rest, {"includeTimeline": True})))
     assert (names[0], names[-1]) == ("reqId", "timeline")

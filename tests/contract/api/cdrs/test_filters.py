@@ -56,7 +56,7 @@ from tests.contract.api.cdrs.records import (
     ],
 )
 async def test_filters(database: Database, filters: dict[str, Any], numbers: list[int]) -> None:
-    """Each filter alone, and with others."""
+    """Each filter works alone and in combination."""
     await write_calls(
         database,
         record(1, after_ms=1, legs=AGENTS),
@@ -81,7 +81,7 @@ async def test_filters(database: Database, filters: dict[str, Any], numbers: lis
 
 
 async def test_pages_by_offset_and_by_cursor(database: Database) -> None:
-    """Both return each call once, by every access path."""
+    """Both kinds of pages return each call once, by every access path."""
     calls = [record(n, after_ms=n // 3, legs=AGENTS[: n % 3]) for n in range(20)]
     await write_calls(database, *calls)
     cdrs = CdrStore(database)
@@ -108,7 +108,7 @@ async def _by_place(cdrs: CdrStore, filters: Filters) -> list[str]:
 
 
 async def test_every_access_path_finds_the_same_calls(database: Database) -> None:
-    """By every index; two agents with the same name do not duplicate a call."""
+    """Every index gives the same result; two agents of one name do not duplicate a call."""
     twins = tuple(leg(f"agent:{n}", agent_id=f"{n}", agent_name="Nina") for n in (7, 8))
     labels = {"clientId": "c-7", "callPath": "ivr"}
     calls = [
@@ -136,7 +136,7 @@ async def test_every_access_path_finds_the_same_calls(database: Database) -> Non
 
 
 async def test_the_cheapest_path_is_chosen(database: Database) -> None:
-    """The values decide, not the filters."""
+    """The choice depends on the values, not only on which filters are given."""
     own: dict[str, Any] = {"to": "+4721930000", "direction": "inbound"}
     await write_calls(
         database,
@@ -155,7 +155,7 @@ async def test_the_cheapest_path_is_chosen(database: Database) -> None:
 
 
 async def test_dispositions_are_found(database: Database) -> None:
-    """Each level is a filter of its own."""
+    """Each disposition level is a separate filter."""
     await write_calls(database, record(1, legs=AGENTS), record(2, legs=AGENTS))
     cdrs = CdrStore(database)
     levels = {"disposition1": "sale", "disposition2": "big", "disposition3": "again"}

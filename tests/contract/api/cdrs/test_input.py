@@ -54,7 +54,7 @@ async def test_bad_input_names_its_field(served: Served) -> None:
 
 
 async def test_odd_times(served: Served) -> None:
-    """Only ISO 8601; the end must not be before the start."""
+    """Times must be ISO 8601, and the end must not be before the start."""
     for odd in ODD_TIMES:
         times = {"startTime": odd, "endTime": "2026-11-21T10:00:00Z"}
         assert await served.faults("GET", "/srmain/cdr", **REQUIRED, **times) == {"startTime"}, odd
@@ -63,7 +63,7 @@ async def test_odd_times(served: Served) -> None:
 
 
 async def test_what_is_required(served: Served) -> None:
-    """It may be empty, but not missing."""
+    """A required parameter may be empty, but not missing."""
     assert await served.faults("GET", "/srmain/cdr") == set(REQUIRED)
     assert await served.faults("POST", "/srmain/cdr/export") == set(REQUIRED)
     missing = await served.faults("GET", "/srmain/cdr/customer-history")

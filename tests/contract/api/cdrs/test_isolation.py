@@ -6,7 +6,7 @@ from tests.contract.api.serving import Served
 
 
 async def test_accounts_are_isolated(served: Served) -> None:
-    """401 without a token; nothing with another account's token."""
+    """A request without a token gets 401; one of another account finds nothing."""
     call = record(1, labels={"clientId": "c-7"})
     await write_calls(served.services.database, call)
     for method, path in (
@@ -32,7 +32,7 @@ async def test_accounts_are_isolated(served: Served) -> None:
 
 
 async def test_client_ids(served: Served) -> None:
-    """By prefix, even if the prefix is the name of another path."""
+    """They are found by prefix, even if the prefix is the name of another path."""
     ids = ("exports-1", "c-7", "c-8")
     await write_calls(
         served.services.database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids))
@@ -46,7 +46,7 @@ async def test_client_ids(served: Served) -> None:
 
 
 async def test_an_agents_day(served: Served) -> None:
-    """Since midnight, the agent's own legs; an account's token is rejected."""
+    """The statistics count the agent's own legs since midnight; they need an agent's token."""
     await served.add("acme", "7", name="nina")
     unanswered = leg("agent:7", talked_ms=0, agent_id="7")
     await write_calls(
@@ -78,7 +78,7 @@ async def test_an_agents_day(served: Served) -> None:
 
 
 async def test_dispositions(served: Served) -> None:
-    """Set one by one, cleared by null; an invalid level is named, an unknown call is 404."""
+    """Each level is set and cleared separately; errors name the level; unknown calls get 404."""
     call = record(1)
     await write_calls(served.services.database, call)
     path = f"/srmain/cdr/{call.call_id}/disposition"

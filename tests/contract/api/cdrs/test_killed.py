@@ -23,7 +23,7 @@ CALLS = 4_000
 
 @pytest.fixture
 async def apis(bench: Bench, database_url: str, tmp_path: Path) -> AsyncIterator[list[RecordsApi]]:
-    """Two processes on one database and one engine, not started yet."""
+    """Provide two processes on one database and one engine, not started yet."""
     found = [
         RecordsApi(
             tmp_path / name, database_url=database_url, engine_url=bench.url, rpc_token=TOKEN
@@ -37,14 +37,14 @@ async def apis(bench: Bench, database_url: str, tmp_path: Path) -> AsyncIterator
 
 
 async def count(database: Database) -> int:
-    """Count the records."""
+    """Return the number of records."""
     return (await CdrStore(database, 100_000).total(Filters("acme"))).count
 
 
 async def test_a_killed_consumer_loses_and_doubles_nothing(
     bench: Bench, apis: list[RecordsApi], database_url: str
 ) -> None:
-    """Two processes share a consumer group; one is killed and restarted."""
+    """Two processes share a consumer group, and one is killed and restarted."""
     bodies = [msgspec.json.encode(event) for n in range(CALLS) for event in events_of(record(n))]
     async with migrated_database(database_url) as database:
         for api in apis:
@@ -71,7 +71,7 @@ async def test_a_killed_consumer_loses_and_doubles_nothing(
 
 
 async def test_a_killed_export_is_completed(apis: list[RecordsApi], database_url: str) -> None:
-    """Another process continues after its last part; each record is in it once."""
+    """Another process continues after the last part; the file has each record once."""
     rows = 12_000
     async with migrated_database(database_url) as database:
         for first in range(0, rows, 2_000):

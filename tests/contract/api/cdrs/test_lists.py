@@ -24,7 +24,7 @@ FOUND: list[tuple[dict[str, str], list[int]]] = [
 
 
 async def test_a_record_is_shown_completely(served: Served) -> None:
-    """Times, parties, recordings, dispositions; by id, the timeline, too."""
+    """A record has times, parties, recordings and dispositions; by id it has its timeline, too."""
     call = record(
         1,
         legs=(leg(CUSTOMER), NINA),
@@ -63,7 +63,7 @@ async def test_a_record_is_shown_completely(served: Served) -> None:
 
 
 async def test_pages_and_totals(served: Served) -> None:
-    """Ten by default; by offset or by cursor; a total that is exact up to its limit."""
+    """A page has ten records by default, by offset or cursor; the total is exact up to a limit."""
     await write_calls(served.services.database, *(record(n, after_ms=n) for n in range(25)))
     first = await list_cdrs(served)
     assert (len(first["data"]), first["total"], first["totalIsExact"]) == (10, 25, True)
@@ -77,7 +77,7 @@ async def test_pages_and_totals(served: Served) -> None:
 
 
 async def test_filters_as_the_specification_names_them(served: Served) -> None:
-    """Each finds what it should; empty means any."""
+    """Each filter finds its calls; an empty one matches any call."""
     labels = {"clientId": "c-7", "obdType": "survey"}
     dialed = (CUSTOMER, "+4755555555")
     await write_calls(
@@ -95,7 +95,7 @@ async def test_filters_as_the_specification_names_them(served: Served) -> None:
 
 
 async def test_a_customers_history(served: Served) -> None:
-    """Every call in which the number took part, in whichever part."""
+    """The history has every call in which the number was any of the parties."""
     await write_calls(
         served.services.database,
         record(1, after_ms=1),

@@ -77,7 +77,7 @@ async def test_a_stream_ends_with_its_key(rest: Served) -> None:
 
 
 async def test_an_account_receives_its_own_events(rest: Served, bench: Bench) -> None:
-    """Live, with the record at a call's end; another account receives its own."""
+    """Events arrive live, the last one with the record; other accounts receive their own."""
     async with reading(rest) as ours, reading(rest, "other") as theirs:
         call = await bench.start_call()
         other = await bench.start_call(account="other")
@@ -92,7 +92,7 @@ async def test_an_account_receives_its_own_events(rest: Served, bench: Bench) ->
 
 
 async def test_a_reader_resumes(rest: Served, bench: Bench) -> None:
-    """Last-Event-ID resumes after the last event; also after the engine was restarted."""
+    """Last-Event-ID resumes after the last event; an outage of the store ends the stream."""
     async with reading(rest) as reader:
         first = await bench.start_call()
         assert (await reader.next())["callId"] == first
@@ -131,13 +131,13 @@ async def test_an_invalid_last_event_id(rest: Served) -> None:
 
 
 async def test_an_unavailable_engine(tmp_path: Path) -> None:
-    """503."""
+    """Without an engine the stream gets 503."""
     async with serve_rest(sqlite_url(tmp_path)) as rest:
         assert (await rest.request("GET", EVENTS))[0] == 503
 
 
 async def test_readers_have_a_limit(rest: Served) -> None:
-    """Per account; a reader that disconnects frees a place."""
+    """Each account has a maximum number of readers; one that disconnects frees a place."""
     async with AsyncExitStack() as stack:
         for _ in range(MAX_READERS):
             await stack.enter_async_context(reading(rest))

@@ -36,7 +36,7 @@ async def is_full(limits: CallLimits) -> bool:
 
 
 async def test_several_processes_share_one_limit(kept: Rest) -> None:
-    """All at the same time, before a process sees the calls of another."""
+    """Concurrent requests to several processes exceed the limit in none of them."""
     await kept.services.accounts.change(Account("acme", "acme", max_calls=5))
     parts = kept.services
     several = [
@@ -54,7 +54,7 @@ async def test_several_processes_share_one_limit(kept: Rest) -> None:
 
 
 async def test_a_pending_call_counts(kept: Rest) -> None:
-    """Until an engine has responded; a second later the count is refreshed, and shows none."""
+    """A call counts until its request has ended; afterwards only the engine's count matters."""
     clock = ManualClock()
     ours, other = process(kept, clock), process(kept, clock)
     async with ours.admit(LIMITED):
@@ -66,7 +66,7 @@ async def test_a_pending_call_counts(kept: Rest) -> None:
 
 
 async def test_reservations_of_dead_processes_expire(kept: Rest) -> None:
-    """Its call is counted by the engine, and its reservation expires after half a minute."""
+    """The reservation of a dead process expires after half a minute."""
     clock = ManualClock()
     limits, dead = process(kept, clock), LiveCalls(kept.services.database, clock)
     await dead.set_count("acme", 0)

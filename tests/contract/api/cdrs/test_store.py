@@ -18,7 +18,7 @@ from tests.contract.api.cdrs.records import (
 
 
 async def test_a_call_is_written_once(database: Database) -> None:
-    """However often it is delivered, and by how many processes at once."""
+    """Repeated and concurrent writes of a call store it once."""
     call = record(1, legs=AGENTS)
     new = await asyncio.gather(*(write_calls(database, call, record(2)) for _ in range(4)))
     assert sorted(new) == [0, 0, 0, 2]
@@ -29,7 +29,7 @@ async def test_a_call_is_written_once(database: Database) -> None:
 
 
 async def test_the_newest_come_first(database: Database) -> None:
-    """By start time, then in the order in which they were written."""
+    """Calls are ordered by start time, then in the order in which they were written."""
     await write_calls(database, record(1, after_ms=5), record(2), record(3), record(4, after_ms=9))
     assert await find_calls(database) == [4, 1, 3, 2]
 
@@ -52,7 +52,7 @@ async def test_accounts_see_only_their_own_calls(database: Database) -> None:
 
 
 async def test_client_ids_by_prefix(database: Database) -> None:
-    """Sorted, unique, case-sensitive."""
+    """Client ids are sorted and unique; prefixes are case-sensitive."""
     ids = ("ab1", "ab2", "AB3", "abc", "ac", "ab2", "äb")
     await write_calls(database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids)))
     assert await CdrStore(database).clients("acme", "ab", 10) == ["ab1", "ab2", "abc"]
@@ -72,7 +72,7 @@ async def test_counting_has_a_limit(database: Database) -> None:
 
 
 async def test_odd_texts_are_cleaned(database: Database) -> None:
-    """Labels and agent names are customer text."""
+    """Labels and agent names are customer text, so they are cleaned and shortened."""
     odd = "x\x00\n" + "y" * 500
     nina = replace(AGENTS[0], agent_name=odd)
     await write_calls(database, record(1, custom_data={"clientId": odd}, legs=(nina,)))
