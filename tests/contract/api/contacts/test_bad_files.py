@@ -41,14 +41,14 @@ async def rest(tmp_path: Path) -> AsyncIterator[Served]:
 
 @pytest.mark.parametrize("name", BAD)
 async def test_bad_files_are_rejected(rest: Served, name: str) -> None:
-    """At upload, with the reason; no list is created."""
+    """The upload fails with the reason, and creates no list."""
     content, why = BAD[name]
     assert why in await rejected_upload(rest, content)
     assert (await rest.request("GET", f"{BASE}/contactlists"))[1]["total"] == 0
 
 
 async def test_a_zip_bomb_is_rejected(rest: Served) -> None:
-    """Before a spreadsheet library opens it."""
+    """It is rejected before a spreadsheet library opens it."""
     assert "zip bomb" in await rejected_upload(rest, bomb(2))
 
 
@@ -58,7 +58,7 @@ async def test_a_sheet_of_two_far_cells_is_rejected(rest: Served) -> None:
 
 
 async def test_forms_are_validated(rest: Served) -> None:
-    """Missing and invalid fields are named."""
+    """Errors name missing and invalid fields."""
     file = b"Phone\n+4790000001\n"
     cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({"name": ""}, "data.name"),
@@ -82,7 +82,7 @@ async def test_forms_are_validated(rest: Served) -> None:
 
 
 async def test_two_gigabytes_are_rejected_before_they_are_sent(rest: Served) -> None:
-    """By the Content-Length."""
+    """The Content-Length alone causes the rejection."""
     headers = {**rest.headers("acme"), "Content-Length": str(2 << 30)}
     async with rest.http.post(f"{rest.url}{BASE}/upload", headers=headers, data=b"x") as reply:
         assert reply.status == 413

@@ -14,7 +14,7 @@ NINA = {"fName": "Nina", "lName": "Berg", "email": "nina@example.com"}
 
 
 async def made(rest: Rest, list_id: str, number: str = "+4790000000", **more: Any) -> Any:
-    """Add a contact."""
+    """Add a contact and return it."""
     body = {"phoneNumber": number, "contactListId": list_id, **NINA, **more}
     answer = await rest.request("POST", f"{BASE}/contactNumber", body)
     assert answer.status_code == 201, answer.text
@@ -22,7 +22,7 @@ async def made(rest: Rest, list_id: str, number: str = "+4790000000", **more: An
 
 
 async def shown(rest: Rest, contact_id: str) -> Any:
-    """Show a contact."""
+    """Return a contact."""
     answer = await rest.request("GET", f"{BASE}/viewmore/{contact_id}")
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -34,7 +34,7 @@ async def total(rest: Rest, list_id: str) -> int:
 
 
 async def test_a_contact_is_added_and_shown(kept: Rest) -> None:
-    """Its number is E.164, without separators; the list's count grows."""
+    """Its number becomes E.164, and the list's count grows."""
     list_id = await a_list(kept.services)
     contact = await made(kept, list_id, "+47 900 00 000")
     assert contact["phoneNumber"] == "+4790000000"
@@ -47,7 +47,7 @@ async def test_a_contact_is_added_and_shown(kept: Rest) -> None:
 
 
 async def test_a_number_without_country_is_of_the_accounts_region(kept: Rest) -> None:
-    """Without a region it is rejected, and the field is named."""
+    """If the account has no region, the number is rejected."""
     list_id = await a_list(kept.services)
     body = {"phoneNumber": "900 00 000", "contactListId": list_id}
     faults = await kept.rejected("POST", f"{BASE}/contactNumber", body)
@@ -63,7 +63,7 @@ async def test_a_number_without_country_is_of_the_accounts_region(kept: Rest) ->
 
 
 async def test_a_number_is_unique_in_a_list(kept: Rest) -> None:
-    """A second contact with it is rejected, added or changed; another list may have it."""
+    """Adding it again or changing another contact to it fails; another list may have it."""
     list_id, other = await a_list(kept.services), await a_list(kept.services, name="Autumn")
     await made(kept, list_id)
     second = await made(kept, list_id, "+4790000001")
@@ -77,7 +77,7 @@ async def test_a_number_is_unique_in_a_list(kept: Rest) -> None:
 
 
 async def test_omitted_fields_do_not_change(kept: Rest) -> None:
-    """Null clears a field."""
+    """Omitted fields stay, and null clears a field."""
     list_id = await a_list(kept.services)
     contact = await made(kept, list_id)
     path = f"{BASE}/contactNumber/{contact['contactId']}"
@@ -92,7 +92,7 @@ async def test_omitted_fields_do_not_change(kept: Rest) -> None:
 
 
 async def test_a_contact_is_moved_to_another_list(kept: Rest) -> None:
-    """With its tags, and the fields that both lists assign; both counts change."""
+    """It keeps its tags and the fields that both lists assign; both counts change."""
     first = await a_list(kept.services, assigned_fields=["city", "plan"])
     second = await a_list(kept.services, name="Autumn", assigned_fields=["plan"])
     (contact_id,) = await contacts_in(kept.services, first, *some(1), tags=("vip",))
@@ -108,7 +108,7 @@ async def test_a_contact_is_moved_to_another_list(kept: Rest) -> None:
 
 
 async def test_a_contact_is_deleted(kept: Rest) -> None:
-    """Only with the id of its list."""
+    """The request must have the id of the contact's list."""
     list_id = await a_list(kept.services)
     contact = await made(kept, list_id, addToRunningCampaign=True)
     path = f"{BASE}/contactNumber/{contact['contactId']}"
@@ -124,7 +124,7 @@ async def test_a_contact_is_deleted(kept: Rest) -> None:
 
 
 async def test_a_call_status_is_set(kept: Rest) -> None:
-    """By its own PATCH; other fields stay."""
+    """The status has its own PATCH, which changes no other field."""
     contact = await made(kept, await a_list(kept.services))
     path = f"{BASE}/contact/{contact['contactId']}"
     answer = await kept.request("PATCH", path, {"callStatus": "answered"})
@@ -134,7 +134,7 @@ async def test_a_call_status_is_set(kept: Rest) -> None:
 
 
 async def test_running_campaigns_get_events(kept: Rest) -> None:
-    """In order, each once for a reader that continues with `next`."""
+    """Events are in order, and each one once for a reader that continues with `next`."""
     list_id = await a_list(kept.services)
     contact = await made(kept, list_id, addToRunningCampaign=True)
     await made(kept, list_id, "+4790000001")
@@ -150,7 +150,7 @@ async def test_running_campaigns_get_events(kept: Rest) -> None:
 
 
 async def test_crm_has_the_calls(kept: Rest) -> None:
-    """Each contact with the number of its calls, and the last one."""
+    """Each contact has the number of its calls, and the last one."""
     list_id = await a_list(kept.services)
     await made(kept, list_id, "+4722222222")
     await made(kept, list_id, "+4790000000")

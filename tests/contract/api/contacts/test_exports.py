@@ -23,7 +23,7 @@ REQUESTS = f"{BASE}/download-requests"
 
 
 async def start(rest: Rest, list_id: str, kind: str) -> Any:
-    """Start a download."""
+    """Start a download and return it."""
     answer = await rest.request("POST", REQUESTS, {"contactListId": list_id, "format": kind})
     assert answer.status_code == 201, answer.text
     assert answer.json()["state"] == "waiting"
@@ -44,7 +44,7 @@ async def exported(rest: Rest, list_id: str, kind: str) -> bytes:
 
 
 async def test_csv(kept: Rest) -> None:
-    """All contacts of a list, with tags and assigned fields; formulas are escaped."""
+    """The file has all contacts of a list, with tags and assigned fields; formulas are escaped."""
     list_id = await a_list(kept.services, assigned_fields=["city"])
     evil = {"phone_number": "+4790999999", "f_name": "=1+1", "l_name": "@x", "email": "a@b.no"}
     await contacts_in(
@@ -62,7 +62,7 @@ async def test_csv(kept: Rest) -> None:
 
 
 async def test_xlsx(kept: Rest) -> None:
-    """The same as strings, which no spreadsheet evaluates."""
+    """The file has strings only, which no spreadsheet program evaluates."""
     list_id = await a_list(kept.services)
     evil = {"phone_number": "+4790999999", "f_name": "=1+1", "l_name": "http://x", "email": None}
     await contacts_in(kept.services, list_id, evil, *some(20))
@@ -73,14 +73,14 @@ async def test_xlsx(kept: Rest) -> None:
 
 
 async def test_an_empty_list_is_a_header(kept: Rest) -> None:
-    """In both formats."""
+    """The file has only a header, in both formats."""
     list_id = await a_list(kept.services)
     assert (await exported(kept, list_id, "csv")).startswith(b"contactId,phoneNumber,")
     assert [len(sheet) for sheet in sheets_of(await exported(kept, list_id, "xlsx"))] == [1]
 
 
 def test_rows_beyond_a_sheet_are_on_the_next(tmp_path: Path) -> None:
-    """Each begins with the header."""
+    """Each sheet begins with the header."""
     path = tmp_path / "book.xlsx"
     book = Workbook(path, ["a"], max_rows=3)
     book.add([[str(each)] for each in range(4)])
@@ -89,10 +89,10 @@ def test_rows_beyond_a_sheet_are_on_the_next(tmp_path: Path) -> None:
 
 
 async def test_another_process_resumes(kept: Rest) -> None:
-    """After a process dies, each part and each contact is in the file once."""
+    """After a process dies, the file has each part and each contact once."""
 
     class Died(BaseException):
-        """As if the process were killed."""
+        """Raised as if the process were killed."""
 
     list_id = await a_list(kept.services)
     await contacts_in(kept.services, list_id, *some(PART_ROWS + 5))
@@ -120,7 +120,7 @@ async def test_another_process_resumes(kept: Rest) -> None:
 
 
 async def test_downloads_are_listed(kept: Rest) -> None:
-    """Newest first; at most ten at once."""
+    """Downloads are listed newest first; at most ten are unfinished."""
     list_id = await a_list(kept.services)
     ids = [(await start(kept, list_id, "csv"))["id"] for _ in range(10)]
     body = {"contactListId": list_id}
@@ -132,7 +132,7 @@ async def test_downloads_are_listed(kept: Rest) -> None:
 
 
 async def test_a_deleted_list_leaves_no_files(kept: Rest) -> None:
-    """Its downloads and their jobs are deleted at once, the rest later."""
+    """Its downloads and their jobs are deleted at once, everything else later."""
     list_id = await a_list(kept.services)
     await contacts_in(kept.services, list_id, *some(3), tags=("a",))
     new = {"phoneNumber": "+4790111111", "contactListId": list_id, "addToRunningCampaign": True}
@@ -180,7 +180,7 @@ async def test_a_truncated_file_is_an_error(kept: Rest) -> None:
 
 
 async def test_of_two_writers_one_continues(kept: Rest) -> None:
-    """The parts of the other may end elsewhere: the second one stops."""
+    """Parts of two writers may end at different rows, so the second writer stops."""
     download = await start(kept, await a_list(kept.services), "csv")
     parts = ArtifactStore(kept.services.database, kept.services.now_ms)
     await parts.add(download["id"], ArtifactProgress(), 2, (1, 2), b"two")

@@ -23,7 +23,7 @@ from tests.harness.until import until
 PARTS = 12
 ROWS = PARTS * PART_ROWS
 REQUESTS = f"{BASE}/download-requests"
-PATIENCE_S = 60  # of which a dead process' lease takes 15
+PATIENCE_S = 60  # including 15 for the lease of a dead process
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ async def mailbox() -> AsyncIterator[Mailbox]:
 
 @pytest.fixture
 async def apis(database_url: str, tmp_path: Path, mailbox: Mailbox) -> AsyncIterator[Successors]:
-    """Start one process; others may follow, with the same database and mail server."""
+    """Start one process; others can follow, with the same database and mail server."""
     settings = {
         "SWITCHROOM_SMTP_HOST": "127.0.0.1",
         "SWITCHROOM_SMTP_PORT": str(mailbox.port),
@@ -59,7 +59,7 @@ def numbers(count: int) -> list[str]:
 
 
 async def a_list(api: RecordsApi, count: int) -> str:
-    """Create a list with contacts."""
+    """Import a list with contacts; return its id."""
     file = io.BytesIO("\n".join(["Phone", *numbers(count)]).encode())
     list_id = await sent_to(api, file, PHONES, name="Spring")
     await api.request("POST", f"{BASE}/process-file/{list_id}")
@@ -80,7 +80,7 @@ async def settled(api: RecordsApi, path: str, **wanted: str) -> dict[str, Any]:
 
 
 async def test_a_killed_download_is_completed(apis: Successors) -> None:
-    """Another process resumes after its last part: no contact twice, none omitted."""
+    """Another process resumes after the last part; the file has each contact once."""
     (api,) = apis.started
     list_id = await a_list(api, ROWS)
     _, download = await api.request("POST", REQUESTS, {"contactListId": list_id})
@@ -101,7 +101,7 @@ async def test_a_killed_download_is_completed(apis: Successors) -> None:
 
 
 async def test_a_killed_email_is_sent(apis: Successors, mailbox: Mailbox) -> None:
-    """One that was not accepted when its process died arrives once, from another process."""
+    """If its process dies before the server accepts it, another process sends it once."""
     (api,) = apis.started
     list_id = await a_list(api, 3)
     mailbox.hangs = True

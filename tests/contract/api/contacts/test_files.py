@@ -62,12 +62,12 @@ async def names_of(rest: Served, content: bytes, **data: Any) -> list[str]:
     ],
 )
 async def test_encodings_are_detected(rest: Served, encoding: str, names: tuple[str, ...]) -> None:
-    """All common ones."""
+    """All common encodings are detected."""
     assert await names_of(rest, table(*names).encode(encoding)) == list(names)
 
 
 async def test_an_encoding_can_be_given(rest: Served) -> None:
-    """If there is too little text to detect it."""
+    """The upload may name the encoding, for files with too little text."""
     content = table("Łukasz").encode("cp1250")
     assert await names_of(rest, content, encoding="windows-1250") == ["Łukasz"]
     for bad in ("klingon", "base64"):
@@ -76,7 +76,7 @@ async def test_an_encoding_can_be_given(rest: Served) -> None:
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 async def test_delimiters_are_detected(rest: Served, delimiter: str) -> None:
-    """Also if cells contain another one."""
+    """A delimiter is detected even if cells contain another one."""
     content = table('"Berg, Nina; or not"', "Ola", delimiter=delimiter)
     expected = ["Berg, Nina; or not", "Ola"]
     assert await names_of(rest, content.encode()) == expected
@@ -85,13 +85,13 @@ async def test_delimiters_are_detected(rest: Served, delimiter: str) -> None:
 
 
 async def test_a_cell_may_have_lines(rest: Served) -> None:
-    """They are joined; doubled quotes are one."""
+    """The lines of a cell are joined; doubled quotes become one."""
     content = b'Phone,Name\n+4790000001,"Nina\n""the best""\nBerg"\n\n  \n+4790000002,Ola'
     assert await names_of(rest, content) == ['Nina "the best" Berg', "Ola"]
 
 
 async def test_rows_of_ten_megabytes_are_rejected(rest: Served) -> None:
-    """Only these, with their line numbers."""
+    """Only these rows are rejected, with their line numbers."""
     long = b"+4790000001," + b"x" * 10_000_000
     quoted = b'+4790000002,"' + b"x\n" * 5_000_000 + b'"'
     content = b"Phone,Name\n" + long + b"\n+4790000003,Ola\n" + quoted[:200_000] + b"\n"
@@ -103,7 +103,7 @@ async def test_rows_of_ten_megabytes_are_rejected(rest: Served) -> None:
 
 @pytest.mark.parametrize("kind", ["xlsx", "xls", "ods"])
 async def test_spreadsheets_are_read(rest: Served, kind: str) -> None:
-    """Numbers as numbers or text, dates, a hidden sheet before, empty rows between."""
+    """Numbers as text or not, dates, hidden sheets and empty rows are handled."""
     account = await rest.services.accounts.get("acme")
     await rest.services.accounts.change(replace(account, region="NO"))
     mappings = {**NAMES, "Born": "born"}
@@ -116,7 +116,7 @@ async def test_spreadsheets_are_read(rest: Served, kind: str) -> None:
 
 
 async def test_a_file_keeps_its_name(rest: Served) -> None:
-    """Without folders and unprintable characters."""
+    """The name loses only folders and unprintable characters."""
     file = b"Phone\n+4790000001\n"
     _, found = await sent(rest, file, file_name="C:\\tmp\\..\\my \u202econtacts.csv")
     assert found["file"]["name"] == "my contacts.csv"

@@ -1,4 +1,4 @@
-"""Two accounts with contacts: each tries every id of the other at every path, and finds nothing."""
+"""Two accounts with contacts: neither finds anything by ids of the other, at any path."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ async def everything(rest: Rest, mine: Own, token: str) -> list[Any]:
 
 
 async def test_accounts_see_nothing_of_each_other(kept: Rest) -> None:
-    """Each request with a foreign id is 404, and changes nothing."""
+    """Each request with an id of the other account gets 404 and changes nothing."""
     tokens = {who: await kept.token_of(who, who) for who in OURS}
     have = {who: await own(kept, who, tokens[who]) for who in OURS}
     before = {who: await everything(kept, have[who], tokens[who]) for who in OURS}
@@ -87,7 +87,7 @@ async def test_accounts_see_nothing_of_each_other(kept: Rest) -> None:
 
 
 async def test_foreign_ids_in_bodies_are_unknown(kept: Rest) -> None:
-    """Like ids that do not exist: the field is named, and nothing is written."""
+    """They are rejected like ids that do not exist, and nothing is written."""
     token = await kept.token_of("other", "other")
     mine, theirs = await own(kept, "acme", kept.token), await own(kept, "other", token)
     into = {"phoneNumber": "+4790999999", "contactListId": theirs.list_id}

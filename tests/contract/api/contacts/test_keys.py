@@ -1,4 +1,4 @@
-"""Requests of contacts that are repeated with an `Idempotency-Key` are executed once."""
+"""Requests of contacts with a repeated `Idempotency-Key` are executed once."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def form(content: bytes = FILE, name: str = "Spring") -> dict[str, Any]:
 
 
 async def twice(rest: Rest, method: str, path: str, body: object = None, **more: Any) -> Any:
-    """Send a request two times with one key; return the response, which is the same."""
+    """Send a request twice with one key; return the response, which must be the same."""
     first = await rest.request(method, path, body, headers=KEY, **more)
     again = await rest.request(method, path, body, headers=KEY, **more)
     assert first.is_success, first.text
@@ -43,7 +43,7 @@ async def total(rest: Rest, path: str) -> int:
     ],
 )
 async def test_of_a_list(kept: Rest, path: str, body: dict[str, str], counted: str) -> None:
-    """A contact, a download: one, and the same response; another body is rejected."""
+    """A contact or download is created once; the key with another body is rejected."""
     request_body = {**body, "contactListId": await a_list(kept.services)}
     await twice(kept, "POST", f"{BASE}/{path}", request_body)
     assert await total(kept, counted) == 1
@@ -53,13 +53,13 @@ async def test_of_a_list(kept: Rest, path: str, body: dict[str, str], counted: s
 
 
 async def test_a_list_without_a_file(kept: Rest) -> None:
-    """Is created once."""
+    """The list is created once."""
     await twice(kept, "POST", f"{BASE}/inbound-contact-list", CALLERS)
     assert await total(kept, "contactlists") == 1
 
 
 async def test_a_file(kept: Rest) -> None:
-    """Is identified by its content and fields, not by the encoding of the form."""
+    """Content and fields identify an upload, not the encoding of the form."""
     made = await twice(kept, "POST", f"{BASE}/upload", **form())
     assert await total(kept, "contactlists") == 1
     for other in (form(FILE * 2), form(name="Autumn")):
@@ -70,7 +70,7 @@ async def test_a_file(kept: Rest) -> None:
 
 
 async def test_an_import(kept: Rest) -> None:
-    """Is started once; a repeated request is no conflict."""
+    """The import is started once; a repeated request is no conflict."""
     made = (await kept.request("POST", f"{BASE}/upload", **form())).json()
     path = f"{BASE}/map-fields/{made['contactListId']}"
     await kept.post(path, mappings={"Phone": "phoneNumber"})
@@ -80,7 +80,7 @@ async def test_an_import(kept: Rest) -> None:
 
 
 async def test_an_email(database_url: str, bench: Bench) -> None:
-    """Is sent once."""
+    """The e-mail is sent once."""
     async with Mailbox() as mailbox:
         mail: dict[str, Any] = {"smtp_host": "127.0.0.1", "smtp_port": mailbox.port}
         async with run_rest(settings_for(database_url, bench.url, **mail), bench) as rest:

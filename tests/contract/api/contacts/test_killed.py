@@ -15,7 +15,7 @@ from tests.contract.api.successors import Successors, run_successors
 from tests.harness.until import until
 
 ROWS = 60_000
-BAD = 1_000  # one in so many
+BAD = 1_000  # one row in a thousand is invalid
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def file() -> io.BytesIO:
 
 
 async def test_a_killed_import_is_completed(apis: Successors, database_url: str) -> None:
-    """Another process resumes after its last batch: no contact twice, none omitted."""
+    """Another process resumes after the last batch; each contact is imported once."""
     async with migrated_database(database_url) as database:
         api = await apis.start()
         list_id = await sent_to(api, file(), PHONES, name="Spring")

@@ -37,7 +37,7 @@ def words(contact: dict[str, Any]) -> tuple[Any, ...]:
 
 
 async def test_from_a_file_to_contacts(served: Served) -> None:
-    """Upload, preview, map, import: every state is shown on the way."""
+    """A file is uploaded, previewed, mapped and imported; the list shows each state."""
     data = {"description": "Who asked", "isDefault": True, "assignedFields": ["city"]}
     list_id = await uploaded(served, FILE, **data)
     _, look = await served.request("GET", f"{BASE}/preview/{list_id}")
@@ -57,7 +57,7 @@ async def test_from_a_file_to_contacts(served: Served) -> None:
 
 
 async def test_numbers_are_unique_in_a_list(served: Served) -> None:
-    """Skipped, or updated by non-empty cells; also if they occur twice in a file."""
+    """Duplicates, in the list or the file, are skipped, or updated by non-empty cells."""
     file = b"Phone,Name,City\n+4790000001,Nina,Oslo\n+4790000001,Tina,\n+4790000002,Ola,Bergen\n"
     mappings = {"Phone": "phoneNumber", "Name": "fName", "City": "city"}
     list_id, result = await imported(served, file, mappings, assignedFields=["city", "zip"])
@@ -82,7 +82,7 @@ async def test_numbers_are_unique_in_a_list(served: Served) -> None:
 
 
 async def test_numbers_are_of_the_accounts_region(served: Served) -> None:
-    """If they have no +."""
+    """Numbers without + belong to the account's region."""
     account = await served.services.accounts.get("acme")
     await served.services.accounts.change(replace(account, region="NO"))
     list_id, result = await imported(served, b"Phone\n90000001\n0047 90 00 00 02\n+46701234567\n")
@@ -107,7 +107,7 @@ async def test_mappings_are_validated(served: Served) -> None:
 
 
 async def test_a_list_is_locked_during_its_import(served: Served) -> None:
-    """It can't be mapped, changed or imported again."""
+    """It cannot be mapped, changed or imported again."""
     list_id = await uploaded(served, FILE)
     await mapped(served, list_id, PHONES)
     assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 200

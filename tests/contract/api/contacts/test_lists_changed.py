@@ -21,7 +21,7 @@ FILE = b"Phone,Name\n+4790000001,Nina\n+4790000002,Ola\n"
 
 
 async def test_lists_are_listed(served: Served) -> None:
-    """Newest first, by part of a name, status and tags; one is the default."""
+    """Lists are newest first and filtered by name, status and tags; one is the default."""
     spring = await uploaded(served, FILE, name="Spring 2026", isDefault=True)
     autumn = await uploaded(served, FILE, name="HØST 2026", isDefault=True, isActive=False)
     body = {"name": "Callers", "description": "", "assignedFields": ["city"]}
@@ -48,7 +48,7 @@ async def test_lists_are_listed(served: Served) -> None:
 
 
 async def test_a_list_is_changed(served: Served) -> None:
-    """Omitted fields stay; the only status that can be set is MAPPING_DONE."""
+    """Omitted fields stay; MAPPING_DONE is the only status that can be set."""
     list_id = await uploaded(served, FILE)
     path = f"/updatecontactlist/{list_id}"
     data: dict[str, Any] = {"name": "Winter", "description": "Cold", "isActive": False}
@@ -69,7 +69,7 @@ async def test_a_list_is_changed(served: Served) -> None:
 
 
 async def test_a_deleted_list_leaves_nothing(served: Served) -> None:
-    """Hidden at once; its contacts, file and rejected rows are deleted in the background."""
+    """It is hidden at once; contacts, file and rejected rows are deleted in the background."""
     file = b"Phone\n+4790000001\nnobody\n"
     list_id, _ = await imported(served, file, isDefault=True)
     status, deletion = await served.request("DELETE", f"{BASE}/delete-file/{list_id}")
@@ -98,7 +98,7 @@ async def test_a_list_that_is_deleted_during_its_import(served: Served) -> None:
 
 
 async def test_another_accounts_list_is_not_found(served: Served) -> None:
-    """For any request; nor are invalid ids."""
+    """Every request with a foreign or invalid id gets 404."""
     list_id, _ = await imported(served, FILE)
     for method, path, body in (
         ("GET", "get-contactList-by-Id", None),

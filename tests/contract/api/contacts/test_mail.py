@@ -26,7 +26,7 @@ ADDRESS = "crm@example.com"
 async def mailing(
     database_url: str, bench: Bench, mailbox: Mailbox, **more: Any
 ) -> AsyncIterator[tuple[Rest, ManualClock]]:
-    """Run the REST layer with a mail server, and a clock that is moved by hand."""
+    """Run the REST layer with a mail server and a clock that the test sets."""
     words = {"smtp_security": "none", "smtp_from": "switchroom@example.com", **more}
     settings = settings_for(
         database_url, bench.url, smtp_host="127.0.0.1", smtp_port=mailbox.port, **words
@@ -60,7 +60,7 @@ async def download_of(rest: Rest, download_id: str) -> Any:
 
 
 async def test_contacts_are_sent(database_url: str, bench: Bench) -> None:
-    """As CSV, to the account's address, by the configured server."""
+    """The configured server gets them as CSV for the account's address."""
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
         done = await sent(rest, 3)
     assert (done["state"], done["rows"], done["error"]) == ("done", 3, None)
@@ -77,7 +77,7 @@ async def test_contacts_are_sent(database_url: str, bench: Bench) -> None:
 
 
 async def test_a_large_file_is_zipped(database_url: str, bench: Bench) -> None:
-    """So that it is smaller than the server's maximum."""
+    """The archive is smaller than the server's maximum."""
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
         assert (await sent(rest, 16_000))["state"] == "done"
     (file,) = mailbox.messages[0].iter_attachments()
@@ -87,7 +87,7 @@ async def test_a_large_file_is_zipped(database_url: str, bench: Bench) -> None:
 
 
 async def test_a_file_above_the_maximum_is_not_sent(database_url: str, bench: Bench) -> None:
-    """The download has the error."""
+    """The download fails with the reason."""
     async with (
         Mailbox() as mailbox,
         mailing(database_url, bench, mailbox, smtp_max_bytes=1_024) as (rest, _),
@@ -98,7 +98,7 @@ async def test_a_file_above_the_maximum_is_not_sent(database_url: str, bench: Be
 
 
 async def test_a_rejection_is_reported(database_url: str, bench: Bench) -> None:
-    """A permanent one fails; a temporary one is retried, and the e-mail arrives once."""
+    """A permanent one fails; after a temporary one the e-mail is sent again and arrives once."""
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, clock):
         mailbox.refusal = "550 no such mailbox"
         done = await sent(rest, 3)
@@ -114,7 +114,7 @@ async def test_a_rejection_is_reported(database_url: str, bench: Bench) -> None:
 
 
 async def test_an_unreachable_server_is_retried(database_url: str, bench: Bench) -> None:
-    """Five times; then the download fails, with the reason."""
+    """After five attempts the download fails with the reason."""
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, clock):
         await mailbox.__aexit__()
         done = await sent(rest, 3)
@@ -133,7 +133,7 @@ async def test_an_unreachable_server_is_retried(database_url: str, bench: Bench)
 async def test_the_server_authenticates(
     database_url: str, bench: Bench, password: str, outcome: tuple[str, str | None]
 ) -> None:
-    """With user and password; an error does not contain them."""
+    """It gets user and password, which an error does not contain."""
     credentials = {"smtp_user": "switchroom", "smtp_password": password}
     async with (
         Mailbox("right") as mailbox,
@@ -144,13 +144,13 @@ async def test_the_server_authenticates(
 
 
 async def test_without_a_server_no_job_is_started(kept: Rest) -> None:
-    """503, with the reason."""
+    """The request gets 503 with the reason."""
     list_id = await a_list(kept.services)
     assert (await kept.rejected("GET", f"{BASE}/{list_id}/export"))[:2] == (503, "no_mail_server")
 
 
 async def test_without_an_address_no_job_is_started(database_url: str, bench: Bench) -> None:
-    """409, with the reason."""
+    """The request gets 409 with the reason."""
     async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
         account = await rest.services.accounts.get("acme")
         await rest.services.accounts.change(replace(account, email=None))
@@ -161,14 +161,14 @@ async def test_without_an_address_no_job_is_started(database_url: str, bench: Be
 
 
 async def test_an_endless_response_times_out() -> None:
-    """Each of its lines is in time; the total timeout ends the job."""
+    """Each line arrives in time, but the total timeout ends the job."""
 
     async def drip(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):
             while not writer.is_closing():
                 writer.write(b"220-wait\r\n")
                 await writer.drain()
-                await asyncio.sleep(0.01)  # its pace: it is what is tested
+                await asyncio.sleep(0.01)  # the pace of the server
         writer.close()
         left.set()
 

@@ -1,4 +1,4 @@
-"""Searches of contacts: every access path finds the same."""
+"""Searches of contacts: every access path finds the same contacts."""
 
 import random
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ A_LIST = {
 
 
 def drawn(rng: random.Random, count: int) -> list[Row]:
-    """Return random contacts that have much in common."""
+    """Return random contacts with many common values."""
     return [
         {
             "phone_number": f"+47{number:08}",
@@ -102,7 +102,7 @@ def searches(rng: random.Random, list_ids: list[int]) -> Iterator[Filters]:
     ids=["small", "all few", "some few", "none few", "medium"],
 )
 async def test_every_plan_finds_the_same(database: Database, limits: Limits) -> None:
-    """All matches, page by page, each once, and their number."""
+    """The pages have all matches once, and the exact total."""
     await AccountStore(database, now_ms).add(Account("acme", "acme"))
     pages, rng = Pages(database, limits), random.Random(7)
     parts = [drawn(rng, 200), drawn(rng, 60)]
@@ -118,7 +118,7 @@ async def test_every_plan_finds_the_same(database: Database, limits: Limits) -> 
 
 
 async def test_totals_have_a_limit(database: Database) -> None:
-    """Beyond it a total is a lower bound; on the last page it is exact."""
+    """A total above the limit is a lower bound; on the last page it is exact."""
     await AccountStore(database, now_ms).add(Account("acme", "acme"))
     pages = Pages(database, Limits(small=0, medium=0, counted=40))
     rows = [{"phone_number": f"+47{each:08}", "f_name": "Anna"} for each in range(100)]

@@ -37,7 +37,7 @@ async def a_mapped_list(rest: Rest) -> int:
 
 
 async def test_a_file_is_imported_once(kept: Rest) -> None:
-    """Of several concurrent requests one starts it; the others get a conflict."""
+    """One of several concurrent requests starts the import; the others get a conflict."""
     for _ in range(TIMES):
         list_id = await a_mapped_list(kept)
         requests = (kept.services.lists.imports.start("acme", list_id, "skip") for _ in range(4))
@@ -49,7 +49,7 @@ async def test_a_file_is_imported_once(kept: Rest) -> None:
 
 
 async def test_a_contact_that_is_moved_and_removed_counts_once(kept: Rest) -> None:
-    """In any order: the counts of the lists are right."""
+    """The counts of the lists are right in any order of the requests."""
     lists = [await a_list(kept.services), await a_list(kept.services, name="Autumn")]
     ids = await contacts_in(kept.services, lists[0], *some(TIMES))
     for index, contact_id in enumerate(ids):
@@ -64,7 +64,7 @@ async def test_a_contact_that_is_moved_and_removed_counts_once(kept: Rest) -> No
 
 
 async def test_contacts_that_swap_lists_do_not_deadlock(kept: Rest) -> None:
-    """All responses are 200."""
+    """All requests succeed."""
     lists = [await a_list(kept.services), await a_list(kept.services, name="Autumn")]
     requests = []
     for index, list_id in enumerate(lists):
@@ -79,7 +79,7 @@ async def test_contacts_that_swap_lists_do_not_deadlock(kept: Rest) -> None:
 
 
 async def test_of_concurrent_default_lists_one_is(kept: Rest) -> None:
-    """The last one; no request fails."""
+    """All requests succeed, and exactly one list is the default."""
     lists = [await a_list(kept.services, name=str(number)) for number in range(TIMES)]
     form = {"data": (None, '{"isDefault": true}')}
     paths = [f"{BASE}/updatecontactlist/{each}" for each in lists]
@@ -90,7 +90,7 @@ async def test_of_concurrent_default_lists_one_is(kept: Rest) -> None:
 
 
 async def test_a_new_import_ends_the_last_job(kept: Rest) -> None:
-    """One that is resumed after its end fails, instead of running for ever."""
+    """An old job that is resumed after its end fails instead of running for ever."""
     parts, list_id = kept.services, await a_mapped_list(kept)
     await parts.lists.imports.start("acme", list_id, "skip")
     old = await parts.jobs.claim("dead", [job.KIND])
@@ -103,7 +103,7 @@ async def test_a_new_import_ends_the_last_job(kept: Rest) -> None:
 
 
 async def test_a_tag_has_the_list_of_its_contact(kept: Rest) -> None:
-    """A contact that is moved during a replacement of tags has none for its old list."""
+    """A contact that moves during a replacement of tags gets none for its old list."""
     parts = kept.services
     lists = [await a_list(parts), await a_list(parts, name="Autumn")]
     (contact_id,) = await contacts_in(parts, lists[0], *some(1))

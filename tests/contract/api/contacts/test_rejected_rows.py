@@ -21,7 +21,7 @@ FILE = b"Phone\n" + b"nobody\n" * BAD
 
 
 async def test_a_rejected_row_stops_nothing(served: Served) -> None:
-    """Each is stored with its line number and reason, and can be downloaded and corrected."""
+    """Each rejected row is stored with line number and reason, and can be downloaded."""
     file = (
         b"Phone,Mail\n+4790000001,\xc3\xa5@example.com\n12,=1+1\n"
         b'"never closed,x\n+4790000002,nobody\n'
@@ -45,7 +45,7 @@ async def test_a_rejected_row_stops_nothing(served: Served) -> None:
 
 
 async def test_rejected_rows_of_a_running_import_are_a_conflict(served: Served) -> None:
-    """409 while the file is imported again; then those of the last import."""
+    """A download during an import gets 409; later it has the rows of the last import."""
     list_id, _ = await imported(served, FILE)
     path = f"{BASE}/rejected-rows/{list_id}"
     assert (await served.request("POST", f"{BASE}/process-file/{list_id}"))[0] == 200
@@ -56,7 +56,7 @@ async def test_rejected_rows_of_a_running_import_are_a_conflict(served: Served) 
 
 
 async def test_a_slow_download_is_complete(served: Served) -> None:
-    """Also if the rows are deleted meanwhile."""
+    """The download is complete even if the rows are deleted meanwhile."""
     list_id, _ = await imported(served, FILE)
     content = await served.services.lists.lists.rejected_rows("acme", int(list_id))
     await mapped(served, list_id, PHONES)
@@ -67,7 +67,7 @@ async def test_a_slow_download_is_complete(served: Served) -> None:
 
 @pytest.mark.parametrize("change", ["process", "replace"])
 async def test_rows_deleted_during_the_copy_are_a_conflict(served: Served, change: str) -> None:
-    """If the file is imported again, or replaced."""
+    """The copy fails if the file is imported again or replaced."""
     list_id, _ = await imported(served, FILE)
     imports = ImportStore(served.services.database, served.services.now_ms)
     async with served.services.database.reading() as connection:

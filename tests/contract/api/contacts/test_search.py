@@ -22,7 +22,7 @@ def names(page: Any) -> list[tuple[str, str]]:
 
 
 async def test_pages_and_totals(kept: Rest) -> None:
-    """A list's contacts in the order in which they were added, ten by default."""
+    """Contacts are in the order in which they were added, ten by default."""
     list_id = await a_list(kept.services)
     ids = await contacts_in(kept.services, list_id, *some(25))
     other = await a_list(kept.services, name="Autumn")
@@ -45,7 +45,7 @@ async def test_pages_and_totals(kept: Rest) -> None:
         ({"fName": "ann"}, [NAMES[2], NAMES[3]]),
         ({"fName": "ANNA", "lName": "ber"}, [NAMES[2]]),
         ({"fName": "ås"}, [NAMES[1]]),
-        ({"fName": "A\u030as"}, [NAMES[1]]),  # the ring on its own
+        ({"fName": "A\u030as"}, [NAMES[1]]),  # the ring as a combining character
         ({"lName": "BE"}, [NAMES[0], NAMES[2]]),
         ({"lName": "bø"}, [NAMES[1]]),
         ({"fName": "%"}, []),
@@ -62,7 +62,7 @@ async def test_pages_and_totals(kept: Rest) -> None:
     ],
 )
 async def test_prefixes(rest: Rest, words: dict[str, str], wanted: list[tuple[str, str]]) -> None:
-    """Of names, number and e-mail address; nothing of other accounts or deleted lists."""
+    """Prefixes of names, numbers and addresses match; other accounts and deleted lists do not."""
     await rest.services.accounts.change(Account("acme", "acme", region="NO"))
     list_id = await a_list(rest.services)
     await contacts_in(rest.services, list_id, *some(4))
@@ -81,7 +81,7 @@ async def test_prefixes(rest: Rest, words: dict[str, str], wanted: list[tuple[st
 
 
 async def test_tags_find_contacts(kept: Rest) -> None:
-    """Any of several, each contact once, in the order in which they were added."""
+    """A contact with any of the tags is found once, in the order of addition."""
     list_id = await a_list(kept.services)
     both = await contacts_in(kept.services, list_id, *some(2), tags=("a", "b"))
     only = await contacts_in(kept.services, list_id, *some(2, first=2), tags=("b",))

@@ -1,4 +1,4 @@
-"""Tags over HTTP: of lists, and of their contacts, replaced in bulk."""
+"""Tags over HTTP: of lists and of their contacts, also replaced in bulk."""
 
 from typing import Any
 
@@ -18,14 +18,14 @@ async def tagged(rest: Rest, list_id: str, tag: str) -> list[str]:
 
 
 async def replaced(rest: Rest, list_id: str, **body: str) -> Any:
-    """Replace a tag."""
+    """Replace a tag; return the response."""
     answer = await rest.request("PATCH", f"{BASE}/{list_id}/manage-tags", body)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
 async def test_a_lists_tags(kept: Rest) -> None:
-    """Each is added once; removing a missing one does nothing."""
+    """A tag is added once; removing a missing tag does nothing."""
     list_id = await a_list(kept.services)
     path = f"{BASE}/{list_id}/tags"
     answer = await kept.request("PATCH", path, {"tagsToAdd": ["b", "a", "b"]})
@@ -35,7 +35,7 @@ async def test_a_lists_tags(kept: Rest) -> None:
 
 
 async def test_a_tag_is_replaced_on_contacts(kept: Rest) -> None:
-    """Contacts with the one get the other, also if they have it already; no others do."""
+    """Contacts of the list with the old tag get the new one, even if they have it already."""
     list_id, other = await a_list(kept.services), await a_list(kept.services, name="Autumn")
     old = await contacts_in(kept.services, list_id, *some(3), tags=("new",))
     both = await contacts_in(kept.services, list_id, *some(1, first=3), tags=("new", "called"))
@@ -53,7 +53,7 @@ async def test_a_tag_is_replaced_on_contacts(kept: Rest) -> None:
 
 
 async def test_many_contacts_are_tagged_in_the_background(kept: Rest) -> None:
-    """With the same result, by a job."""
+    """A job tags them, with the same result."""
     list_id = await a_list(kept.services)
     await contacts_in(kept.services, list_id, *some(MAX_SYNCHRONOUS + 1))
     assert (await replaced(kept, list_id, insertTag="all"))["state"] == "waiting"
@@ -86,7 +86,7 @@ async def test_bad_input_names_its_field(
 
 
 async def test_a_list_has_a_maximum_of_tags(kept: Rest) -> None:
-    """One more is rejected, and none is added."""
+    """A request that exceeds the maximum is rejected and adds none."""
     path = f"{BASE}/{await a_list(kept.services)}/tags"
     await kept.request("PATCH", path, {"tagsToAdd": [f"t{each}" for each in range(100)]})
     assert (await kept.rejected("PATCH", path, {"tagsToAdd": ["more"]}))[0] == 400

@@ -15,13 +15,13 @@ FIRST = f"{HEAD}\n+4790000001,Berg,n@example.com,Oslo,\n+4790000002,Dahl,,,\n+47
 
 @pytest.fixture
 async def rest(database_url: str, clock: ManualClock) -> AsyncIterator[Served]:
-    """Serve, with a clock that is moved by hand."""
+    """Run the REST layer with a clock that the test sets."""
     async with serve_rest(database_url, clock=clock) as found:
         yield found
 
 
 async def changed(rest: Served, clock: ManualClock, list_id: str, *rows: str) -> list[str]:
-    """Update a list by a file, a minute later; return the numbers that were written."""
+    """Update a list by a file, a minute later; return the numbers of the written contacts."""
     before = {each["phoneNumber"]: each["updatedTime"] for each in await contacts(rest, list_id)}
     clock.now += 60_000
     file = "\n".join([HEAD, *rows]).encode()
@@ -38,13 +38,13 @@ async def changed(rest: Served, clock: ManualClock, list_id: str, *rows: str) ->
 
 
 async def names(rest: Served, **words: str) -> list[str]:
-    """Search contacts by prefix."""
+    """Search contacts by prefix; return their numbers."""
     _, page = await rest.request("GET", f"{BASE}/all-contacts", **words)
     return [str(each["phoneNumber"]) for each in page["data"]]
 
 
 async def test_only_what_is_new_is_written(rest: Served, clock: ManualClock) -> None:
-    """A file without changes writes no contact; neither does an empty cell."""
+    """Rows without changes and empty cells write no contact."""
     list_id, _ = await imported(rest, FIRST.encode(), MAPPINGS, assignedFields=["city", "zip"])
     assert await changed(rest, clock, list_id, *FIRST.splitlines()[1:]) == []
     assert await changed(rest, clock, list_id, "+4790000001,,,,", "+4790000002,Dahl,,,") == []
@@ -59,7 +59,7 @@ async def test_only_what_is_new_is_written(rest: Served, clock: ManualClock) -> 
 
 
 async def test_what_is_changed_is_found(rest: Served, clock: ManualClock) -> None:
-    """By its new name and e-mail address, not by the old ones; omitted values stay."""
+    """A contact is found by new values, not by old ones; omitted values stay."""
     list_id, _ = await imported(rest, FIRST.encode(), MAPPINGS, assignedFields=["city", "zip"])
     await changed(rest, clock, list_id, "+4790000001,Bø,,,", "+4790000002,,d@example.com,,")
     assert (await names(rest, lName="berg"), await names(rest, lName="bø")) == ([], ["+4790000001"])
