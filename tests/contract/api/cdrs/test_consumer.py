@@ -59,7 +59,7 @@ async def lag(bench: Bench) -> tuple[int, int]:
 async def test_a_call_that_ends_has_a_record(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """Soon after its end a call has a record with labels and timeline; all is acknowledged."""
+    """Soon after its end a call has a record with labels and timeline; no event is pending."""
     call = await bench.start_call(labels={"clientId": "c-7"})
     inject(bench, LegCreated(f"{call}.l0"))
     inject(bench, LegAnswered(f"{call}.l0"))

@@ -1,4 +1,4 @@
-"""The REST layer with the messaging platform's double; both accounts have a number there."""
+"""The REST layer with a simulated messaging platform; both accounts have a number there."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -37,7 +37,7 @@ class Messaging:
 
     @property
     def there(self) -> PlatformTemplates:
-        """The templates of the account's business account."""
+        """The templates of the account on the platform."""
         return self.platform.business("acme")
 
     async def create(self, **more: Any) -> Any:
@@ -53,7 +53,7 @@ class Messaging:
         return made
 
     async def get(self, template_id: str) -> Any:
-        """Show a template."""
+        """Return a template."""
         answer = await self.rest.request("GET", f"{BASE}/{template_id}")
         assert answer.status_code == 200, answer.text
         return answer.json()

@@ -1,4 +1,4 @@
-"""Templates changed and deleted, here and on the platform; responses that are lost."""
+"""Templates changed and deleted, here and on the platform, and lost responses."""
 
 from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.templates.messaging import BASE, HELLO, LISTED, Messaging
@@ -10,7 +10,7 @@ CHANGED = "Hello {{1}}, {{2}} has come."
 
 
 async def test_a_template_is_changed(msgapp: Messaging) -> None:
-    """There and here; omitted fields stay, and the status is the platform's."""
+    """It changes on the platform, too; omitted fields stay, and the platform sets the status."""
     made = await msgapp.create(footerText="Bye")
     msgapp.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
     path = f"{BASE}/{made['id']}"
@@ -33,7 +33,7 @@ async def test_a_template_is_changed(msgapp: Messaging) -> None:
 
 
 async def test_changes_without_a_request_to_the_platform(msgapp: Messaging) -> None:
-    """No change, or another number of the account."""
+    """Unchanged content, another number of the account, and invalid input send no request."""
     made = await msgapp.create()
     path = f"{BASE}/{made['id']}"
     number = {"businessName": "x", "phoneNumberId": "2", "businessMsgappNumber": "+4721930001"}
@@ -58,7 +58,7 @@ async def test_changes_without_a_request_to_the_platform(msgapp: Messaging) -> N
 
 
 async def test_a_template_is_deleted(msgapp: Messaging) -> None:
-    """There in its language only; one that is deleted there already is deleted here, too."""
+    """Only its language is deleted on the platform, where it may be missing already."""
     first, second = await msgapp.create(), await msgapp.create(language="nb")
     path = f"{BASE}/{first['id']}"
     assert (await msgapp.rest.request("DELETE", path)).json() == {
@@ -73,7 +73,7 @@ async def test_a_template_is_deleted(msgapp: Messaging) -> None:
 
 
 async def test_an_existing_template_is_linked(msgapp: Messaging) -> None:
-    """With its platform id it is not created; its content is the platform's."""
+    """With its platform id it is not created, and gets the content of the platform."""
     msgapp.there.put("77", name="hello", components=[{"type": "BODY", "text": "There."}])
     made = await msgapp.create(platformTemplateId="77", components=[])
     shown = (made["platformTemplateId"], made["status"], made["statusReason"], made["bodyText"])
@@ -86,7 +86,7 @@ async def test_an_existing_template_is_linked(msgapp: Messaging) -> None:
 
 
 async def test_a_rejected_template_is_not_stored(msgapp: Messaging) -> None:
-    """The platform's text and codes are returned, and the name is free again."""
+    """The response has the platform's text and codes, and the name is free again."""
     text = "This text is not fit to be sent."
     msgapp.platform.next_answers(fails(400, 100, error_subcode=2388299, error_user_msg=text))
     answer = await msgapp.rest.request("POST", BASE, HELLO)
@@ -99,12 +99,12 @@ async def test_a_rejected_template_is_not_stored(msgapp: Messaging) -> None:
 
 
 async def test_a_lost_response_is_recovered(msgapp: Messaging, clock: ManualClock) -> None:
-    """Created there, with a 500: it is stored without a status, and a retry finds it."""
+    """After a 500 the template is stored without a status, and a retry finds it."""
     msgapp.platform.next_answers(fails_after_serving(fails(500)))
     assert (await msgapp.rejected())[:2] == (503, "platform_down")
     (kept,) = (await msgapp.rest.request("GET", LISTED)).json()["data"]
     assert (kept["status"], kept["platformTemplateId"]) == (None, None)
-    assert await msgapp.rejected() == (400, "taken", ["name"])  # somebody may be at it still
+    assert await msgapp.rejected() == (400, "taken", ["name"])  # it may still be running
     path = f"{BASE}/{kept['id']}"
     assert (await msgapp.rejected("PATCH", path, {"footerText": "x"}))[:2] == (
         409,
@@ -121,7 +121,7 @@ async def test_a_lost_response_is_recovered(msgapp: Messaging, clock: ManualCloc
 
 
 async def test_a_lost_response_may_be_synced_or_deleted(msgapp: Messaging) -> None:
-    """The template is found by its name."""
+    """Both requests find the template by its name."""
     msgapp.platform.next_answers(fails_after_serving(fails(500)), fails_after_serving(fails(502)))
     await msgapp.rejected()
     await msgapp.rejected(body={**HELLO, "name": "second"})

@@ -1,4 +1,4 @@
-"""Header media over HTTP, with the platform's double."""
+"""Header media over HTTP, with a simulated platform."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ MIB = 1_048_576
 
 
 async def upload(one: Messaging, content: bytes, kind: str, name: str = "file") -> Any:
-    """Upload a file."""
+    """Upload a file; return the response."""
     return await one.rest.request(
         "POST", UPLOAD, files={"file": (name, content)}, data={"mediaKind": kind}
     )
@@ -39,7 +39,7 @@ async def upload(one: Messaging, content: bytes, kind: str, name: str = "file") 
     ],
 )
 async def test_a_file_is_uploaded(one: Messaging, content: bytes, kind: str, mime: str) -> None:
-    """Unchanged, in a session with its type and size; a template refers to it by its handle."""
+    """The platform gets type, size and unchanged content; the response has the handle."""
     answer = await upload(one, content, kind, "../../odd näme?.png")
     assert answer.status_code == 200, answer.text
     (key,) = one.platform.files
@@ -59,7 +59,7 @@ async def test_a_file_is_uploaded(one: Messaging, content: bytes, kind: str, mim
 
 
 async def test_an_uploaded_header_is_used(one: Messaging) -> None:
-    """Uploaded, used by a template, and sent with a file of its own."""
+    """A template uses the uploaded example; each message has a link of its own."""
     handle = (await upload(one, PNG, "image")).json()["handle"]
     header = {"type": "HEADER", "format": "IMAGE", "example": {"header_handle": [handle]}}
     made = await one.approved(components=[header, *HELLO["components"]])
@@ -90,7 +90,7 @@ async def test_an_uploaded_header_is_used(one: Messaging) -> None:
 async def test_invalid_files(
     one: Messaging, content: bytes, kind: str, code: str, path: str
 ) -> None:
-    """Detected by the content, whatever the name; nothing is sent on."""
+    """The content decides about the type, not the name; the platform gets no request."""
     problem = await one.rest.rejected(
         "POST", UPLOAD, files={"file": ("a.png", content)}, data={"mediaKind": kind}
     )
@@ -99,7 +99,7 @@ async def test_invalid_files(
 
 
 async def test_invalid_forms(one: Messaging) -> None:
-    """A missing part is named; no form, two files or a malformed one is 400."""
+    """The error names a missing part; requests without a valid form get 400."""
     single = {"file": ("a.png", PNG)}
     kind = {"mediaKind": "image"}
     assert (await one.rest.rejected("POST", UPLOAD, files=single))[2] == ["mediaKind"]
@@ -133,7 +133,7 @@ async def test_invalid_forms(one: Messaging) -> None:
 async def test_an_upload_that_fails(
     one: Messaging, fault: faults.Fault, status: int, code: str
 ) -> None:
-    """The error is returned; a session with another path is not followed."""
+    """The error is returned; a session id with another path is not requested."""
     one.platform.next_answers(fault)
     answer = await upload(one, PNG, "image")
     assert (answer.status_code, answer.json()["code"]) == (status, code)
@@ -141,7 +141,7 @@ async def test_an_upload_that_fails(
 
 
 async def test_without_an_app_uploads_fail(tmp_path: Path, bench: Bench) -> None:
-    """The operator has to configure one."""
+    """They need an app in the settings."""
     async with messaging(sqlite_url(tmp_path), bench, app_id=None) as stack:
         answer = await upload(stack, PNG, "image")
         assert (answer.status_code, answer.json()["code"]) == (503, "no_app")

@@ -1,4 +1,4 @@
-"""Test messages of templates over HTTP, with the platform's double."""
+"""Test messages of templates over HTTP, with a simulated platform."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ VALUES = {"1": "Ada", "2": "the order"}
 
 
 async def test_a_template_is_sent(one: Messaging) -> None:
-    """With its values, to the number in E.164; the platform's id is returned."""
+    """The message has its values and an E.164 number; the response has the platform's id."""
     made = await one.approved()
     request_body = {
         "templateId": made["id"],
@@ -41,14 +41,14 @@ async def test_a_template_is_sent(one: Messaging) -> None:
 
 
 async def test_a_template_without_placeholders(one: Messaging) -> None:
-    """Needs no values."""
+    """It needs no values."""
     made = await one.approved(components=[], bodyText="Hello.")
     await one.rest.post(SEND, templateId=made["id"], phoneNumber=TO)
     assert one.platform.messages[0]["template"].keys() == {"name", "language"}
 
 
 async def test_the_sender_may_be_another(one: Messaging) -> None:
-    """A number of the account, and an active one."""
+    """The sender must be an active number of the account."""
     made = await one.approved()
     request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     number = {"businessName": "x", "phoneNumberId": "p2", "businessMsgappNumber": "+4721930001"}
@@ -85,7 +85,7 @@ async def test_the_sender_may_be_another(one: Messaging) -> None:
     ],
 )
 async def test_bad_input_names_its_field(one: Messaging, change: dict[str, Any], path: str) -> None:
-    """Nothing is sent."""
+    """The error names the field, and nothing is sent."""
     made = await one.approved()
     request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES, **change}
     request_body = {name: each for name, each in request_body.items() if each is not None}
@@ -95,7 +95,7 @@ async def test_bad_input_names_its_field(one: Messaging, change: dict[str, Any],
 
 
 async def test_errors_of_the_platform(one: Messaging) -> None:
-    """A template that is not approved, or deleted there: its text, and our status."""
+    """The response has our status and the platform's code, if it does not have the template."""
     made = await one.create()
     request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     assert (await one.rest.rejected("POST", SEND, request_body))[:2] == (400, "platform_132015")
@@ -120,7 +120,7 @@ async def test_a_repeated_token_stays_secret(one: Messaging) -> None:
 
 @pytest.mark.parametrize("fault", [faults.disconnects(), faults.never_answers(), faults.fails(500)])
 async def test_a_message_is_not_retried(one: Messaging, fault: faults.Fault) -> None:
-    """Whatever the response was."""
+    """It is sent once, whatever the response is."""
     made = await one.approved()
     request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     one.platform.next_answers(faults.fails_after_serving(fault))
@@ -129,7 +129,7 @@ async def test_a_message_is_not_retried(one: Messaging, fault: faults.Fault) -> 
 
 
 async def test_a_repeated_request_sends_one_message(one: Messaging) -> None:
-    """The response is the first one's."""
+    """The repeated response equals the first one."""
     made = await one.approved()
     request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     headers = {"Idempotency-Key": "k-1"}

@@ -12,7 +12,7 @@ SYNC = f"{BASE}/sync-status"
 
 
 async def test_statuses_are_updated(msgapp: Messaging) -> None:
-    """With the platform's words, also unknown ones; missing templates are named."""
+    """They are the platform's words, even unknown ones; the response names missing templates."""
     first, second, deletion = [await msgapp.create(name=name) for name in ("a", "b", "c")]
     msgapp.there.all[first["platformTemplateId"]]["status"] = "IN_A_NEW_STATE"
     msgapp.there.all[second["platformTemplateId"]] |= {
@@ -33,7 +33,7 @@ async def test_statuses_are_updated(msgapp: Messaging) -> None:
 
 
 async def test_all_pages_are_read(msgapp: Messaging) -> None:
-    """By the cursor of each, to the last."""
+    """Each request has the cursor of the page before, up to the last page."""
     made = await msgapp.create()
     mine = msgapp.there.all.pop(made["platformTemplateId"])
     for number in range(2 * PAGE_ROWS + 1):
@@ -104,7 +104,7 @@ async def test_an_error_keeps_earlier_pages(msgapp: Messaging) -> None:
 async def test_errors_of_the_platform(
     one: Messaging, fault: faults.Fault, status: int, code: str, wait_s: str | None
 ) -> None:
-    """Each as a problem, with Retry-After where that helps; never a 500, never a hang."""
+    """Each becomes a problem, if possible with Retry-After; none is a 500 or hangs."""
     one.platform.next_answers(fault)
     answer = await one.rest.request("POST", SYNC)
     result = answer.json()
@@ -119,7 +119,7 @@ async def test_errors_of_the_platform(
 
 
 async def test_pages_that_never_end(one: Messaging) -> None:
-    """A repeated cursor, and endless pages: both fail."""
+    """A repeated cursor and endless pages are errors."""
     again = faults.answers(b'{"data": [], "paging": {"cursors": {"after": "x"}, "next": "y"}}')
     one.platform.next_answers(again, again)
     assert (await one.rest.rejected("POST", SYNC))[:2] == (503, "platform_down")
@@ -130,7 +130,7 @@ async def test_pages_that_never_end(one: Messaging) -> None:
 
 
 async def test_pages_that_take_too_long_together(one: Messaging) -> None:
-    """Each is in time, but not all of them: the request fails, with the stored pages."""
+    """The request fails after its total timeout; earlier pages are stored."""
     made = await one.create()
     one.there.all[made["platformTemplateId"]]["status"] = "APPROVED"
     for number in range(PAGE_ROWS):

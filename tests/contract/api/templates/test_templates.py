@@ -13,7 +13,7 @@ CHANGED = "Hello {{1}}, {{2}} has come."
 
 
 async def test_a_template_is_created(msgapp: Messaging) -> None:
-    """There with the requested fields, here with the platform's id and status."""
+    """The platform has the requested fields; the template has the platform's id and status."""
     made = await msgapp.create()
     (there,) = msgapp.there.all.values()
     assert (there["name"], there["language"]) == ("hello", "en_US")
@@ -37,7 +37,7 @@ async def test_a_template_is_created(msgapp: Messaging) -> None:
 
 
 async def test_all_fields_reach_the_platform(msgapp: Messaging) -> None:
-    """Named placeholders, sub-category, delivery; a component as a string of JSON."""
+    """Components may be strings of JSON, and placeholders may have names."""
     text = "{{first}} {{second}}"
     named = [{"param_name": name, "example": name} for name in ("first", "second")]
     body = {"type": "body", "text": text, "example": {"body_text_named_params": named}}
@@ -72,7 +72,7 @@ async def test_all_fields_reach_the_platform(msgapp: Messaging) -> None:
 
 
 async def test_a_text_alone_is_enough(msgapp: Messaging) -> None:
-    """The platform requires examples of placeholders: they are their names."""
+    """The platform requires examples, so each placeholder's name is its example."""
     made = await msgapp.create(components=[], bodyText="Hi {{1}}, {{2}}!")
     example = {"body_text": [["1", "2"]]}
     assert made["components"] == [{"type": "BODY", "text": "Hi {{1}}, {{2}}!", "example": example}]
@@ -107,7 +107,7 @@ async def test_a_text_alone_is_enough(msgapp: Messaging) -> None:
 async def test_bad_input_names_its_field(
     msgapp: Messaging, change: dict[str, Any], path: str
 ) -> None:
-    """Before anything is sent, and nothing is stored."""
+    """The error names the field; nothing is sent or stored."""
     status, _code, paths = await msgapp.rejected(body={**HELLO, **change})
     assert (status, paths) == (400, [path])
     assert msgapp.platform.requests == []
@@ -115,7 +115,7 @@ async def test_bad_input_names_its_field(
 
 
 async def test_what_is_required(msgapp: Messaging) -> None:
-    """Four fields, and an active number."""
+    """Four fields and an active number are required."""
     for name in ("name", "language", "category", "phoneNumberId"):
         request_body = {key: value for key, value in HELLO.items() if key != name}
         assert await msgapp.rejected(body=request_body) == (400, "invalid", [name])
@@ -127,7 +127,7 @@ async def test_what_is_required(msgapp: Messaging) -> None:
 
 
 async def test_lists(msgapp: Messaging, clock: ManualClock) -> None:
-    """By part of the name, category, status, number; an empty filter matches any."""
+    """Part of the name, category, status and number filter them; an empty filter matches any."""
     for name, category in (("a_one", "UTILITY"), ("b_one", "MARKETING"), ("axone", "UTILITY")):
         clock.now += 1
         await msgapp.create(name=name, category=category)
@@ -161,7 +161,7 @@ async def test_lists(msgapp: Messaging, clock: ManualClock) -> None:
 
 
 async def test_a_name_is_unique_in_a_language(msgapp: Messaging) -> None:
-    """The platform is not requested; another language may have it."""
+    """A duplicate sends no request; another language may have the same name."""
     await msgapp.create()
     assert await msgapp.rejected() == (400, "taken", ["name"])
     assert len(msgapp.platform.requests_to("POST", "/message_templates")) == 1
@@ -169,7 +169,7 @@ async def test_a_name_is_unique_in_a_language(msgapp: Messaging) -> None:
 
 
 async def test_each_account_sees_its_own(msgapp: Messaging) -> None:
-    """Another's template is 404, and its business account is used with its token only."""
+    """Templates of other accounts get 404; each account uses its own business account."""
     made = await msgapp.create()
     theirs = await msgapp.rest.token_of("other", "other")
     path = f"{BASE}/{made['id']}"

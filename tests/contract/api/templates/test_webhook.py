@@ -1,4 +1,4 @@
-"""Template statuses by webhook: signed, and in any order."""
+"""Template statuses by webhook: signed, in any order."""
 
 import asyncio
 from typing import Any
@@ -19,7 +19,7 @@ async def notify(msgapp: Messaging, body: bytes, headers: dict[str, str]) -> tup
 
 
 async def test_a_notification_updates_the_status(msgapp: Messaging, clock: ManualClock) -> None:
-    """Its event is the status, its reason the reason; a repetition changes nothing."""
+    """It has status and reason; a repetition changes nothing."""
     made = await msgapp.create()
     key = made["platformTemplateId"]
     for event, reason in (("APPROVED", "NONE"), ("PAUSED", None), ("A_NEW_ONE", "BECAUSE")):
@@ -31,7 +31,7 @@ async def test_a_notification_updates_the_status(msgapp: Messaging, clock: Manua
 
 
 async def test_a_late_notification_is_outdated(msgapp: Messaging) -> None:
-    """The platform's time decides, in whichever order they arrive."""
+    """The platform's time decides, not the order of arrival."""
     made = await msgapp.create()
     key = made["platformTemplateId"]
     assert await notify(msgapp, *status_webhook("acme", key, "REJECTED", at_s=20)) == (
@@ -46,7 +46,7 @@ async def test_a_late_notification_is_outdated(msgapp: Messaging) -> None:
 
 
 async def test_a_notification_during_a_sync_is_newer(msgapp: Messaging, clock: ManualClock) -> None:
-    """A page that was requested before does not overwrite it."""
+    """A page that was requested earlier does not overwrite it."""
     made = await msgapp.create()
     key = made["platformTemplateId"]
     clock.now += 10
@@ -65,7 +65,7 @@ async def test_a_notification_during_a_sync_is_newer(msgapp: Messaging, clock: M
 
 
 async def test_only_the_business_accounts_templates(msgapp: Messaging) -> None:
-    """Another business account, an unknown template or another event change nothing."""
+    """Notifications of other business accounts or unknown templates change nothing."""
     made = await msgapp.create()
     key = made["platformTemplateId"]
     assert await notify(msgapp, *status_webhook("other", key, "REJECTED")) == (200, {"noted": 0})
@@ -76,7 +76,7 @@ async def test_only_the_business_accounts_templates(msgapp: Messaging) -> None:
 
 
 async def test_a_notification_settles_a_pending_template(msgapp: Messaging) -> None:
-    """It is found by its name and language."""
+    """Name and language identify the template."""
     msgapp.platform.next_answers(faults.fails_after_serving(faults.fails(500)))
     await msgapp.rejected()
     (key,) = msgapp.there.all
@@ -86,7 +86,7 @@ async def test_a_notification_settles_a_pending_template(msgapp: Messaging) -> N
 
 
 async def test_an_invalid_change_does_not_block_the_others(msgapp: Messaging) -> None:
-    """Several entries and changes at once; an invalid one is ignored."""
+    """Of several changes in one request, only the invalid ones are ignored."""
     made = await msgapp.create()
     good = {
         "event": "APPROVED",
@@ -109,7 +109,7 @@ async def test_an_invalid_change_does_not_block_the_others(msgapp: Messaging) ->
 
 
 async def test_signatures_are_verified(one: Messaging) -> None:
-    """A missing one, another's, or another body's: 401, and nothing changes."""
+    """A missing or wrong signature gets 401 and changes nothing."""
     made = await one.create()
     body, headers = status_webhook("acme", made["platformTemplateId"], "APPROVED")
     name = "X-Hub-Signature-256"
@@ -130,7 +130,7 @@ async def test_signatures_are_verified(one: Messaging) -> None:
 
 
 async def test_invalid_notifications(one: Messaging) -> None:
-    """400; up to three megabytes are read."""
+    """They get 400; a body may have three megabytes."""
     late = {"entry": [{"id": "business-acme", "time": 2**63}]}
     bad: tuple[Any, ...] = ([], {}, {"entry": 7}, {"entry": [{"id": 7}]}, "x", late)
     for what in bad:
@@ -142,7 +142,7 @@ async def test_invalid_notifications(one: Messaging) -> None:
 
 
 async def test_the_challenge_is_returned(one: Messaging) -> None:
-    """For the verify token, as plain text."""
+    """With the verify token it is returned as plain text."""
     query = {"hub.mode": "subscribe", "hub.verify_token": VERIFY, "hub.challenge": "1158201444"}
     answer = await one.rest.client.get(HOOK, params=query)
     assert (answer.status_code, answer.text) == (200, "1158201444")
@@ -155,7 +155,7 @@ async def test_the_challenge_is_returned(one: Messaging) -> None:
 
 
 async def test_without_a_secret_there_is_no_webhook(rest: Any) -> None:
-    """Without settings, no notification is accepted."""
+    """Without settings the paths get 404."""
     query = {"hub.mode": "subscribe", "hub.verify_token": "", "hub.challenge": "x"}
     assert (await rest.rejected("GET", HOOK, params=query))[0] == 404
     assert (await rest.rejected("POST", HOOK, b"{}"))[0] == 404

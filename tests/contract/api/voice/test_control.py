@@ -23,7 +23,7 @@ def leg(view: Any, channel: str) -> Any:
 
 @pytest.mark.parametrize("form", ["main", f"{BASE}/call", "/voice/call"])
 async def test_legs_are_controlled(rest: Rest, talk: Conversation, form: str) -> None:
-    """Mute, unmute, hold and unhold, by the body or by the path; each is idempotent."""
+    """Mute, unmute, hold and unhold work by body and by path, and are idempotent."""
 
     async def control(action: str) -> Any:
         if form == "main":
@@ -49,7 +49,7 @@ async def test_a_call_is_hung_up_by_its_path(rest: Rest, talk: Conversation, bas
 
 
 async def test_an_agents_token_ends_the_agents_leg(rest: Rest, talk: Conversation) -> None:
-    """Without naming a leg."""
+    """The request need not name the leg."""
     agents = await rest.token_of("1001")
     answer = await rest.request("POST", f"{BASE}/hangup", {"callId": talk.call}, token=agents)
     assert answer.status_code == 200, answer.text
@@ -59,7 +59,7 @@ async def test_an_agents_token_ends_the_agents_leg(rest: Rest, talk: Conversatio
 
 
 async def test_a_leg_is_hung_up_by_name(rest: Rest, talk: Conversation) -> None:
-    """By agent or by channel; an unknown one is not found."""
+    """The request names an agent or a channel; an unknown one gets 404."""
     problem = await rest.rejected(
         "POST", f"{BASE}/hangup", {"callId": talk.call, "agentId": "1009"}
     )
@@ -69,7 +69,7 @@ async def test_a_leg_is_hung_up_by_name(rest: Rest, talk: Conversation) -> None:
 
 
 async def test_a_party_is_dialled_into_a_call(rest: Rest, talk: Conversation) -> None:
-    """The response has its channel; a repeated request while it rings returns the same."""
+    """The response has the channel; a repeated request while it rings has the same."""
     dialled = await rest.post(f"{BASE}/dial", callId=talk.call, target="+4733333333")
     assert dialled["callId"] == talk.call
     assert await rest.post(f"{BASE}/dial", callId=talk.call, target="+4733333333") == dialled
@@ -78,7 +78,7 @@ async def test_a_party_is_dialled_into_a_call(rest: Rest, talk: Conversation) ->
 
 
 async def test_a_call_is_shown(rest: Rest, talk: Conversation) -> None:
-    """A live one by GET with a body, with a query, or by POST; an ended one only by its details."""
+    """A live call is shown by GET or POST, with body or query; an ended one by its details."""
     active = f"{BASE}/active-call-details"
     shown = [
         await rest.request("GET", active, {"callId": talk.call}),
@@ -120,7 +120,7 @@ REQUIRED = {
 
 @pytest.mark.parametrize("path", REQUIRED)
 async def test_required_fields(rest: Rest, path: str) -> None:
-    """A body without a required field is a 400 that names it."""
+    """A body without a required field gets a 400 that names it."""
     fields = REQUIRED[path].split()
     whole = {
         name: {"kind": "agent", "agentId": "1"} if name == "target" else "x" for name in fields
@@ -137,7 +137,7 @@ async def test_required_fields(rest: Rest, path: str) -> None:
 
 
 async def test_without_a_store_calls_get_503(rest: Rest, talk: Conversation) -> None:
-    """With Retry-After, when the engine's store is down."""
+    """The response has Retry-After while the engine's store is down."""
     rest.bench.store.down = True
     request_body = {"from": OURS, "to": "+4722222222"}
     answer = await rest.request("POST", f"{BASE}/call", request_body)

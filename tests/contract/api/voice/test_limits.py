@@ -26,7 +26,7 @@ async def limit(rest: Rest, **limits: object) -> None:
 
 
 async def test_only_allowed_destinations_are_called(rest: Rest) -> None:
-    """By prefix, for each field with a number; agents may always be called."""
+    """Prefixes apply to each field with a number; agents are always allowed."""
     await limit(rest, destinations=("+47", "+46"))
     talk = await talking(rest.bench)
     dial = {"type": "dial", "data": {"number": ["+4733333333", "+15551234567"]}}
@@ -62,7 +62,7 @@ async def test_only_allowed_destinations_are_called(rest: Rest) -> None:
 
 
 async def test_live_calls_are_limited(rest: Rest) -> None:
-    """The third gets 429 with Retry-After; another account is not affected."""
+    """A call over the limit gets 429 with Retry-After; other accounts are not affected."""
     await limit(rest, max_calls=2)
     for _ in range(2):
         await rest.post(CALL, **BODY)
@@ -74,14 +74,14 @@ async def test_live_calls_are_limited(rest: Rest) -> None:
 
 
 async def test_calls_per_second_are_limited(kept: Rest) -> None:
-    """A burst of one second is allowed, by whichever process, then 429."""
+    """After a burst of one second a call gets 429."""
     await limit(kept, max_calls_per_s=3)
     statuses = [(await kept.request("POST", CALL, BODY)).status_code for _ in range(5)]
     assert statuses == [201, 201, 201, 429, 429]
 
 
 async def test_rate_limits_are_exact(kept: Rest) -> None:
-    """Over ten seconds, with two processes at once: ten times the rate, and the first burst."""
+    """Two processes together admit ten times the rate in ten seconds, and one burst."""
     now = [1_000_000]
     several = [RateLimits(kept.services.database, lambda: now[0]) for _ in range(2)]
     granted = 0
@@ -92,7 +92,7 @@ async def test_rate_limits_are_exact(kept: Rest) -> None:
 
 
 async def test_a_post_with_a_key_is_executed_once(kept: Rest) -> None:
-    """The same response again, and one call."""
+    """It makes one call, and every response is the same."""
     responses = [await kept.request("POST", CALL, BODY, headers=KEY) for _ in range(3)]
     assert {(each.status_code, each.text) for each in responses} == {(201, responses[0].text)}
     assert len(created(kept.bench)) == 1
@@ -102,7 +102,7 @@ async def test_a_post_with_a_key_is_executed_once(kept: Rest) -> None:
 
 
 async def test_a_key_is_for_one_request(kept: Rest) -> None:
-    """Another body with the same key: 400."""
+    """The key with another body gets 400."""
     await kept.request("POST", CALL, BODY, headers=KEY)
     problem = await kept.rejected("POST", CALL, {**BODY, "timeout": 9}, headers=KEY)
     assert problem == (400, "idempotency_key_reused", ["Idempotency-Key"])
@@ -111,7 +111,7 @@ async def test_a_key_is_for_one_request(kept: Rest) -> None:
 
 
 async def test_a_request_in_progress_is_a_conflict(kept: Rest) -> None:
-    """409 while it runs; when its process dies, a retry runs with the same request id."""
+    """It gets 409; if its process dies, a retry runs with the same request id."""
     now = [1_000_000]
     idempotency = Idempotency(kept.services.database, lambda: now[0])
     idempotent_request = IdempotentRequest("acme", "k", "/x", b"{}")
@@ -170,7 +170,7 @@ async def test_a_long_request_is_executed_once(kept: Rest) -> None:
 
 
 async def test_a_failed_request_may_be_retried(kept: Rest) -> None:
-    """Nothing was done, so nothing is stored; responses expire after a day."""
+    """Failures are not stored; stored responses expire after a day."""
     kept.bench.store.down = True
     assert (await kept.request("POST", CALL, BODY, headers=KEY)).status_code == 503
     kept.bench.store.down = False

@@ -41,7 +41,7 @@ def member_body(talk: Conversation, **more: Any) -> dict[str, Any]:
 
 
 async def test_a_transfer(rest: Rest, talk: Conversation) -> None:
-    """Start, status and complete; both changes are idempotent."""
+    """It is started, shown and completed; a repeated start returns the same transfer."""
     body = {"callId": talk.call, **transfer_body(talk)}
     started = await rest.post(f"{BASE}/transfer/init", **body)
     assert (started["state"], started["targetName"]) == ("starting", "Ada")
@@ -54,7 +54,7 @@ async def test_a_transfer(rest: Rest, talk: Conversation) -> None:
 
 @pytest.mark.parametrize("base", [BASE, "/voice"])
 async def test_a_transfer_by_path_is_canceled(rest: Rest, talk: Conversation, base: str) -> None:
-    """The other path form; then customer and agent are connected again."""
+    """It is started by path, and canceled by body."""
     path = f"{base}/call/{talk.call}/transfer/init"
     started = await rest.post(path, **transfer_body(talk))
     body = {
@@ -67,7 +67,7 @@ async def test_a_transfer_by_path_is_canceled(rest: Rest, talk: Conversation, ba
 
 
 async def test_a_conference(rest: Rest, talk: Conversation) -> None:
-    """Members are called in, listed, seen by their own token, removed, and leave."""
+    """Members are added, listed, shown to an agent, removed, and leave."""
     added = await rest.post(
         f"{BASE}/conference/add-members",
         **member_body(talk, targetAgentIds=["1002"], targetAgentNames={"1002": "Ada"}),
@@ -98,7 +98,7 @@ async def test_a_conference(rest: Rest, talk: Conversation) -> None:
 
 
 async def test_my_conference_needs_an_agent(rest: Rest, talk: Conversation) -> None:
-    """An account's token has none; an agent without a conference gets 404."""
+    """An account's token gets 400, an agent without a conference 404."""
     path = f"{BASE}/conference/my"
     assert (await rest.rejected("GET", path))[:2] == (400, "no_agent")
     assert (await rest.rejected("GET", path, token=await rest.token_of("1001")))[0] == 404
@@ -130,7 +130,7 @@ async def test_my_conference_needs_an_agent(rest: Rest, talk: Conversation) -> N
 async def test_errors_of_sessions_have_codes(
     rest: Rest, talk: Conversation, path: str, change: dict[str, Any], fault: str
 ) -> None:
-    """The engine's errors have the form of the REST layer's."""
+    """Errors of the engine have the form of the REST layer's errors."""
     whole = {"callId": talk.call, **transfer_body(talk)}
     body = {**(whole if path.startswith("transfer") else member_body(talk)), **change}
     status, _code, paths = await rest.rejected("POST", f"{BASE}/{path}", body)
@@ -138,7 +138,7 @@ async def test_errors_of_sessions_have_codes(
 
 
 async def test_reasons_are_those_of_the_specification(rest: Rest) -> None:
-    """Complete and cancel have different ones."""
+    """Other reasons of complete and cancel are rejected."""
     ids = {"callId": "x", "transferSessionId": "x"}
     for path, agent in (("complete", "completedByAgentId"), ("cancel", "cancelledByAgentId")):
         body = {**ids, agent: "1001", "reason": "tired"}

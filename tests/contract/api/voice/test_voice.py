@@ -22,7 +22,7 @@ async def call_of(rest: Rest, **request_body: Any) -> Any:
 
 
 async def test_a_call_from_an_own_number_calls_to(rest: Rest) -> None:
-    """`to` is called with `from` as caller id, with or without its plus; 201 has the id."""
+    """`to` is called with `from` as caller id, with or without its plus."""
     for number in (OURS, OURS.removeprefix("+")):
         call = await call_of(rest, **{"from": number})
         assert (call.account, call.from_, call.to, call.caller_id) == (
@@ -36,7 +36,7 @@ async def test_a_call_from_an_own_number_calls_to(rest: Rest) -> None:
 
 @pytest.mark.parametrize("party", ["agent:1001", "+4733333333", OTHERS])
 async def test_a_call_from_a_party_calls_it_first(rest: Rest, party: str) -> None:
-    """Any other `from` is called first, with the account's number; also a foreign number."""
+    """Any other `from` is called first, with the account's number as caller id."""
     call = await call_of(rest, **{"from": party})
     assert [leg.party for leg in call.legs] == [party]
     assert (call.from_, call.to, call.caller_id) == (party, CUSTOMER, OURS)
@@ -44,13 +44,13 @@ async def test_a_call_from_a_party_calls_it_first(rest: Rest, party: str) -> Non
 
 @pytest.mark.parametrize("fields", [True, {"enable": True}])
 async def test_record_call_has_two_forms(rest: Rest, fields: object) -> None:
-    """Both are accepted; this engine has no archive, and rejects them for that."""
+    """Both are accepted, and fail only because this engine has no archive."""
     request_body = {**BODY, "recordCall": fields}
     assert (await rest.rejected("POST", CALL, request_body))[:2] == (503, "no_archive")
 
 
 async def test_everything_reaches_the_engine(rest: Rest) -> None:
-    """Flow, contact, custom data, timeout and a URL as the action."""
+    """The engine's call has contact, custom data, timeout and the URL as action."""
     call = await call_of(
         rest,
         action="https://example.com/next",
@@ -98,7 +98,7 @@ async def test_everything_reaches_the_engine(rest: Rest) -> None:
     ],
 )
 async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], path: str) -> None:
-    """400, never 422, with the path of the error; no call is started."""
+    """It gets 400, never 422, with the path of the field; no call is started."""
     request_body = {name: value for name, value in {**BODY, **change}.items() if value is not None}
     status, _code, paths = await rest.rejected("POST", CALL, request_body)
     assert (status, paths) == (400, [path])
@@ -107,19 +107,19 @@ async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], pat
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b'"x"', b"null", b"[" * 100_000])
 async def test_a_body_that_is_not_a_json_object_is_rejected(rest: Rest, body: bytes) -> None:
-    """With 400."""
+    """It gets 400."""
     assert (await rest.rejected("POST", CALL, body))[0] == 400
 
 
 async def test_large_bodies_are_rejected(rest: Rest) -> None:
-    """A tree of more than 64 KiB is an error of the tree; a huge body is not read."""
+    """A tree of more than 64 KiB is invalid; a huge body is not read."""
     long = {"type": "say", "data": {"text": "x" * 70_000}}
     assert (await rest.rejected("POST", CALL, {**BODY, "action": long}))[:2] == (400, "too_large")
     assert (await rest.rejected("POST", CALL, b"x" * 300_000))[:2] == (413, "too_large")
 
 
 async def test_another_accounts_call_is_not_found(rest: Rest) -> None:
-    """It can neither be read nor controlled: 404, as for an unknown call."""
+    """It gets 404 for every request, like an unknown call."""
     call = await call_of(rest)
     theirs = await rest.token_of("other", "other")
     for call_id in (call.id, "3-pbx1-00000000", "..", "x/y", "%2e%2e"):
@@ -142,7 +142,7 @@ async def test_another_accounts_call_is_not_found(rest: Rest) -> None:
 
 @pytest.mark.parametrize("length", [257, 9_000, 60_000])
 async def test_an_id_that_is_too_long_is_not_found(rest: Rest, length: int) -> None:
-    """Also one that an engine's HTTP server would reject."""
+    """It gets 404, even if the engine's HTTP server would reject it."""
     call_id = "3-pbx1-" + "0" * length
     base, leg = "/srmain/voice", {"channelId": "3-pbx1-00000000.l0"}
     for method, path, body in (
@@ -154,7 +154,7 @@ async def test_an_id_that_is_too_long_is_not_found(rest: Rest, length: int) -> N
 
 
 async def test_a_call_has_labels_for_its_record(rest: Rest) -> None:
-    """Its form, by which the record is found; a label in customData wins."""
+    """The form of the call is a label, unless customData has it."""
     assert (await call_of(rest)).labels == {"obdType": "direct"}
     assert (await call_of(rest, **{"from": "agent:1001"})).labels == {"obdType": "click-to-call"}
     assert not (await call_of(rest, customData={"obdType": "progressive"})).labels
