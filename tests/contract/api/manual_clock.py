@@ -2,11 +2,11 @@
 
 
 class ManualClock:
-    """Starts in the future, so that no time of the wall clock is mistaken for it."""
+    """Starts in the future, so that its time is never one of the wall clock."""
 
     def __init__(self) -> None:
         self.now = 1_900_000_000_000
 
     def __call__(self) -> int:
-        """Tell the time."""
+        """Return the time."""
         return self.now

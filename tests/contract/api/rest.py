@@ -17,7 +17,7 @@ from tests.contract.rpc.harness.bench import TOKEN, Bench
 
 OURS, OTHERS = "+4721930000", "+4721930001"
 SECRET = "s" * 32
-CHEAP = 4  # to hash: the real cost is for real secrets
+CHEAP = 4  # low cost of hashes, for fast tests
 CUSTOMER = "+4722222222"
 
 

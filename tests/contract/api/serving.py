@@ -67,7 +67,7 @@ class Served:
 async def serve_rest(
     database_url: str, engine_url: str = NOWHERE, clock: Clock = now_ms
 ) -> AsyncIterator[Served]:
-    """Serve for as long as the context lasts, without background jobs."""
+    """Serve within the context, without background jobs."""
     settings = settings_for(database_url, engine_url)
     async with AsyncExitStack() as stack:
         parts = await stack.enter_async_context(open_services(settings, clock))

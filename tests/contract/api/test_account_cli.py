@@ -44,7 +44,7 @@ async def test_limits_are_not_negative(tmp_path: Path, limit: str) -> None:
 
 
 async def test_numbers_are_added_and_removed(tmp_path: Path) -> None:
-    """`add`, `list`, `rm`."""
+    """`add`, `list` and `rm` change and show the numbers of an account."""
     mine = (tmp_path, "account")
     assert (await switchroom(*mine, "create", "acme"))[0] == 0
     assert (await switchroom(*mine, "number", "add", "acme", "+4721930000"))[0] == 0

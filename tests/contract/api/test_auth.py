@@ -19,7 +19,7 @@ async def is_let_in(rest: Rest, token: str) -> bool:
 
 
 async def test_a_token_lasts_an_hour_and_needs_no_prefix(rest: Rest) -> None:
-    """The response names the lifetime; `Bearer ` is optional; the token is a JWT."""
+    """The response has the lifetime; `Bearer ` is optional; the token is a JWT."""
     given = rest.credentials["acme"]
     body = {"apiKey": given.api_key, "apiSecret": given.api_secret}
     answer = (await rest.client.post("/auth/get-access-token/acme", json=body)).json()
@@ -46,7 +46,7 @@ async def test_a_token_lasts_an_hour_and_needs_no_prefix(rest: Rest) -> None:
     ],
 )
 async def test_unauthenticated_requests_get_401(rest: Rest, token: str) -> None:
-    """401 'User not authenticated' on every path but the token's."""
+    """The detail is 'User not authenticated', on every path but the token's."""
     headers = [(b"authorization", token.encode("latin-1"))]
     answer = await rest.client.get(PATH, headers=headers)
     assert (answer.status_code, answer.json()["detail"]) == (401, "User not authenticated")
@@ -56,7 +56,7 @@ async def test_unauthenticated_requests_get_401(rest: Rest, token: str) -> None:
 
 
 async def test_credentials_are_all_checked(rest: Rest) -> None:
-    """Another account's path, a wrong secret, an unknown key: the same response."""
+    """A wrong account, key or secret gets the same response."""
     good, other = rest.credentials["acme"], rest.credentials["other"]
     for account, key, secret in (
         ("other", good.api_key, good.api_secret),
@@ -101,7 +101,7 @@ async def test_a_revoked_key_revokes_its_tokens(bench: Bench, database_url: str)
 
 
 async def test_a_token_expires(bench: Bench, database_url: str) -> None:
-    """It stops working after an hour, also where it is cached."""
+    """It stops working after an hour, even in a process that has it cached."""
     clock = ManualClock()
     async with run_rest(settings_for(database_url, bench.url), bench, clock) as rest:
         assert await is_let_in(rest, rest.token)
@@ -110,7 +110,7 @@ async def test_a_token_expires(bench: Bench, database_url: str) -> None:
 
 
 async def test_guessing_is_throttled(rest: Rest) -> None:
-    """429 with Retry-After after ten failures; other clients are not affected."""
+    """After ten failures a request gets 429 with Retry-After; other clients are not affected."""
     good = rest.credentials["acme"]
     wrong = {"apiKey": good.api_key, "apiSecret": "wrong"}
     path = "/auth/get-access-token/acme"

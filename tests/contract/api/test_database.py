@@ -86,7 +86,7 @@ async def test_an_aborted_statement_raises_database_unavailable(
 
 
 async def test_a_deadlock_raises_database_unavailable(postgres: Postgres) -> None:
-    """PostgreSQL rolls one of them back; the client may retry."""
+    """PostgreSQL rolls one transaction back, so its client may retry."""
     database = Database(await empty_database(postgres))
     await migrate(database)
     async with database.writing() as connection:
@@ -108,7 +108,7 @@ async def test_a_deadlock_raises_database_unavailable(postgres: Postgres) -> Non
     )
     assert {type(each) for each in outcomes} == {DatabaseUnavailable, type(None)}
     (down,) = filter(None, outcomes)
-    assert "acme" not in str(down.__cause__)  # the log has no business with what is written
+    assert "acme" not in str(down.__cause__)  # the log must not have written values
     await database.close()
 
 

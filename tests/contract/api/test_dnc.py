@@ -32,7 +32,7 @@ class Dnc:
         return answer.status_code, answer.json()
 
     async def may_call(self, to: str = CUSTOMER) -> bool:
-        """Try to call a number."""
+        """Call a number; return whether the call was accepted."""
         answer = await self.rest.request("POST", CALL, {**REQUESTED, "to": to})
         assert answer.status_code in {201, 400}, answer.text
         return answer.status_code == 201
@@ -46,7 +46,7 @@ async def dnc(kept: Rest) -> Dnc:
 
 
 async def test_a_number_on_the_list_is_not_called(dnc: Dnc) -> None:
-    """A GET with a body adds it, another removes it; the rejected call names its field."""
+    """A GET with a body adds or removes it; the rejected call names its field."""
     assert await dnc.may_call()
     assert await dnc.ask("subscribe", ENTRY) == (201, PUT_ON)
     assert await dnc.rest.rejected("POST", CALL, REQUESTED) == (400, "do_not_call", ["to"])
@@ -65,7 +65,7 @@ async def test_other_accounts_have_lists_of_their_own(dnc: Dnc) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_the_query_replaces_the_body(dnc: Dnc, method: str) -> None:
-    """For clients that cannot send a GET with a body; a POST works, too."""
+    """The query is for clients that cannot send a GET with a body; a POST works, too."""
     assert await dnc.ask("subscribe", None, method, **ENTRY) == (201, PUT_ON)
     assert not await dnc.may_call()
     assert (await dnc.ask("unsubscribe", None, method, **ENTRY))[0] == 200
@@ -94,7 +94,7 @@ async def test_entries_belong_to_a_provider(dnc: Dnc) -> None:
     ],
 )
 async def test_numbers_are_stored_with_their_country(dnc: Dnc, given: str, shown: str) -> None:
-    """A number without one belongs to the account's region, or is rejected."""
+    """A number without a country belongs to the account's region."""
     account = await dnc.rest.services.accounts.get("acme")
     await dnc.rest.services.accounts.change(replace(account, region="NO"))
     status, view = await dnc.ask("subscribe", {**ENTRY, "phoneNo": given})
@@ -133,7 +133,7 @@ async def test_bad_entries(dnc: Dnc, body: object, field: str) -> None:
 
 
 async def test_tokens(dnc: Dnc) -> None:
-    """An unknown or revoked token, or one of a disabled account: 401."""
+    """An unknown or revoked token gets 401."""
     tokens = DncTokenStore(dnc.rest.services.database, dnc.rest.services.now_ms)
     (shown,) = await tokens.all("acme")
     assert dnc.token.startswith(f"swd_{shown.id}_")

@@ -24,7 +24,7 @@ async def switchroom(rest: Rest, folder: Path, *words: str) -> tuple[int | None,
 
 
 async def test_a_token_is_shown_once(rest: Rest, tmp_path: Path) -> None:
-    """A new token changes the account's list; it is revoked by its id as the list shows it."""
+    """Only its creation prints it; the list has an id, by which it is revoked."""
     tokens = DncTokenStore(rest.services.database, rest.services.now_ms)
     status, token = await switchroom(rest, tmp_path, *["account", "dnc-token", "create", "acme"])
     assert (status, await tokens.account_of(token.strip())) == (0, "acme")

@@ -25,7 +25,7 @@ class Queue:
         self._database = database
 
     async def opened(self) -> None:
-        """Make the accounts."""
+        """Add the accounts."""
         for account in ("acme", "other"):
             await AccountStore(self._database, self.clock).add(Account(account, account))
 
@@ -39,7 +39,7 @@ class Queue:
                 await self.jobs.add(connection, kind, account, {}, max_of_kind)
 
     async def take(self, kind: str = "sum") -> Job:
-        """Claim the next job."""
+        """Claim and return the next job."""
         job = await self.jobs.claim("worker", [kind])
         assert job is not None
         return job
@@ -52,7 +52,7 @@ class Queue:
 
 
 async def test_accounts_take_turns(database: Database) -> None:
-    """Two late jobs wait for two of another account's five, not for all of them."""
+    """Two late jobs wait only for two of another account's five jobs."""
     queue = Queue(database)
     await queue.opened()
     await queue.add("acme", 5)
@@ -66,7 +66,7 @@ async def test_accounts_take_turns(database: Database) -> None:
 
 
 async def test_an_account_with_many_jobs_is_not_starved(database: Database) -> None:
-    """An account that keeps adding jobs gets every other turn, not each."""
+    """It gets every other turn while another account keeps adding jobs."""
     queue = Queue(database)
     await queue.opened()
     await queue.add("acme", 4)
@@ -81,7 +81,7 @@ async def test_an_account_with_many_jobs_is_not_starved(database: Database) -> N
 
 
 async def test_an_account_has_a_limit_of_jobs(database: Database) -> None:
-    """Of all kinds together; other accounts are not affected, and an ended job frees a place."""
+    """The limit counts all kinds of jobs of one account; an ended job frees a place."""
     queue = Queue(database, most=3)
     await queue.opened()
     await queue.add("acme", 2)
@@ -97,7 +97,7 @@ async def test_an_account_has_a_limit_of_jobs(database: Database) -> None:
 
 
 async def test_concurrent_jobs_are_counted(database: Database) -> None:
-    """Each transaction waits for the one before: none exceeds the limit."""
+    """Each transaction waits for the one before, so they do not exceed the limit."""
     queue = Queue(database, most=3)
     await queue.opened()
     came = await asyncio.gather(*(queue.add("acme") for _ in range(8)), return_exceptions=True)
@@ -107,7 +107,7 @@ async def test_concurrent_jobs_are_counted(database: Database) -> None:
 
 
 async def test_a_kind_may_have_a_limit_of_its_own(database: Database) -> None:
-    """Counted as exactly; jobs of other kinds do not count."""
+    """Jobs of other kinds do not count, and concurrent jobs do not exceed it."""
     queue = Queue(database)
     await queue.opened()
     await queue.add("acme", 2, "product")
@@ -118,7 +118,7 @@ async def test_a_kind_may_have_a_limit_of_its_own(database: Database) -> None:
 
 
 async def test_too_many_jobs_get_429(tmp_path: Path, bench: Bench) -> None:
-    """429 for every kind of job; nothing is changed."""
+    """Every kind of job gets 429, and nothing is changed."""
     settings = settings_for(sqlite_url(tmp_path), bench.url, max_jobs=1)
     async with run_rest(settings, bench) as rest:
         list_id = await a_list(rest.services)

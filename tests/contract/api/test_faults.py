@@ -12,7 +12,7 @@ LEFT = "http.disconnect"
 
 
 async def test_an_internal_error_is_a_problem(rest: Rest) -> None:
-    """500 as a problem with the request id, and nothing more."""
+    """The response is a problem with status 500 and the request id, and nothing more."""
     broken = create_app(replace(rest.services, cdrs=None))
     headers = {"Authorization": rest.token}
     async with httpx2.AsyncClient(
@@ -27,7 +27,7 @@ async def test_an_internal_error_is_a_problem(rest: Rest) -> None:
 
 @pytest.mark.parametrize("path", ["exports/%00", "exports/%00/download", "%00"])
 async def test_a_nul_in_a_path_is_not_found(kept: Rest, path: str) -> None:
-    """PostgreSQL accepts no NUL, not even in a query."""
+    """PostgreSQL rejects NUL even in a query, so such an id gets 404."""
     assert (await kept.rejected("GET", f"/srmain/cdr/{path}"))[:2] == (404, "not_found")
 
 
@@ -59,7 +59,7 @@ async def test_a_disconnect_within_a_body_is_no_internal_error(rest: Rest) -> No
 async def test_an_unknown_parameter_gets_the_known_ones(
     rest: Rest, path: str, allowed: str
 ) -> None:
-    """Like an unknown field of a body; an invalid value names what is allowed."""
+    """The error lists the known parameters; an invalid value has its own error."""
     answer = await rest.request("GET", f"/srmain/{path}?page=2&limit=x")
     reported = {each["path"]: each["message"] for each in answer.json()["errors"]}
     assert answer.status_code == 400

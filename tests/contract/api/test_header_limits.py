@@ -1,4 +1,4 @@
-"""Connections with heads that are too large or never end are closed."""
+"""Connections are closed if their head is too large or never ends."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,7 +15,7 @@ PARTIAL_HEADS = b"GET / HTTP/1.1\r\nHost: x\r\n"
 
 
 class Impatient(HeaderLimits):
-    """With a short timeout."""
+    """Header limits with a short timeout."""
 
     timeout_s = 0.3
 
@@ -40,7 +40,7 @@ async def test_heads_have_a_maximum_size(head: bytes) -> None:
     async with connected() as (reader, writer):
         writer.write(PARTIAL_HEADS + head)
         async with asyncio.timeout(5):
-            with suppress(ConnectionError):  # closed with some of it unread
+            with suppress(ConnectionError):  # closed before all was read
                 assert await reader.read() == b""
 
 
@@ -54,7 +54,7 @@ async def test_heads_have_a_timeout(started: bytes) -> None:
 
 
 async def test_bodies_and_responses_are_not_limited_as_heads() -> None:
-    """A body may exceed the limit of heads; the connection stays open."""
+    """A body may exceed the limit of heads, and the connection stays open."""
     body = b"b" * (2 * MAX_HEADER_BYTES)
     async with connected() as (reader, writer):
         for _ in range(2):

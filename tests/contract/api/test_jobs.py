@@ -18,7 +18,7 @@ from tests.harness.until import until
 async def added(
     database: Database, clock: ManualClock, count: int = 1
 ) -> tuple[JobStore, list[str]]:
-    """Add jobs to an account."""
+    """Add an account with jobs."""
     await AccountStore(database, clock).add(Account("acme", "Acme"))
     jobs = JobStore(database, clock)
     async with database.writing() as connection:
@@ -27,13 +27,13 @@ async def added(
 
 
 async def double(job: Job, progress: Progress) -> dict[str, Any]:
-    """Provide a job handler."""
+    """Double the number of the payload."""
     await progress(1, 2)
     return {"double": job.payload["n"] * 2}
 
 
 async def test_many_workers_run_each_job_once(database: Database) -> None:
-    """The first worker claims it."""
+    """Each job is run only by the worker that claims it."""
     jobs, ids = await added(database, ManualClock(), 12)
     done: list[int] = []
 
@@ -53,7 +53,7 @@ async def test_many_workers_run_each_job_once(database: Database) -> None:
 
 
 async def test_a_job_stores_its_result_and_progress(database: Database) -> None:
-    """Its account can read it, another account cannot."""
+    """Its account can read both; another account cannot."""
     jobs, (job_id,) = await added(database, ManualClock())
     assert await Worker(jobs, {"sum": double}, Metrics()).once()
     job = await _got(jobs, job_id)
@@ -77,7 +77,7 @@ async def test_a_dead_owners_job_is_taken_over(database: Database) -> None:
 
 
 async def test_a_failing_job_is_retried_and_then_failed(database: Database) -> None:
-    """With growing delays; then it is failed."""
+    """The delays grow, and after the last attempt the job has failed."""
     clock = ManualClock()
     jobs, (job_id,) = await added(database, clock)
 
@@ -141,7 +141,7 @@ async def _got(jobs: JobStore, job_id: str) -> Job:
 
 
 async def test_a_lease_survives_a_short_database_outage(database: Database) -> None:
-    """A running job continues: the lease is still valid when the database is back."""
+    """A running job continues, because its lease is still valid after the outage."""
     clock = ManualClock()
     jobs, (job_id,) = await added(database, clock)
     shy = ShyJobs(database, clock)

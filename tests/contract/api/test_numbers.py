@@ -1,4 +1,4 @@
-"""`/srmain/msgapp-numbers` over HTTP, on databases of both kinds, before an engine's flows."""
+"""`/srmain/msgapp-numbers` over HTTP, on both databases, with an engine's flows."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ async def created(rest: Rest, **more: Any) -> Any:
 
 
 async def test_a_number_is_created(kept: Rest) -> None:
-    """The response has the number in E.164, and defaults for what was omitted."""
+    """The response has the number in E.164, and defaults of omitted fields."""
     made = await created(kept)
     assert made == {
         "id": made["id"],
@@ -43,7 +43,7 @@ async def test_a_number_is_created(kept: Rest) -> None:
 
 
 async def test_pages(kept: Rest) -> None:
-    """Newest first, with the total; invalid pages are rejected."""
+    """Numbers are newest first, with the total; invalid pages are rejected."""
     ids = [(await created(kept, phoneNumberId=str(n)))["id"] for n in range(3)]
     listed = (await kept.request("GET", BASE)).json()["data"]
     assert {each["id"] for each in listed} == set(ids)
@@ -64,7 +64,7 @@ async def test_pages(kept: Rest) -> None:
 
 
 async def test_source_is_the_old_name_of_via(kept: Rest) -> None:
-    """Either is accepted, and both if they agree; both are returned."""
+    """One or both are accepted if they agree; the response has both."""
     requested: tuple[tuple[dict[str, Any], str], ...] = (
         ({"via": "add"}, "add"),
         ({"source": "register"}, "register"),
@@ -83,7 +83,7 @@ async def test_source_is_the_old_name_of_via(kept: Rest) -> None:
 
 
 async def test_a_number_is_changed(kept: Rest) -> None:
-    """Given fields change, null clears a field, the rest stays."""
+    """Given fields change, null clears a field, and the others stay."""
     await kept.bench.request("PUT", "/flows/acme/hello", MESSAGES)
     made = await created(kept, flowbuilderId="hello", verified=True)
     path = f"{BASE}/{made['id']}"
@@ -97,7 +97,7 @@ async def test_a_number_is_changed(kept: Rest) -> None:
 
 
 async def test_a_platform_id_is_unique_in_an_account(kept: Rest) -> None:
-    """A second one in an account is rejected, also by a change; another account may have it."""
+    """A duplicate is rejected on create and change; another account may have it."""
     await created(kept)
     other = await created(kept, phoneNumberId="2")
     assert await kept.rejected("POST", BASE, NEW) == (400, "taken", ["phoneNumberId"])
@@ -109,7 +109,7 @@ async def test_a_platform_id_is_unique_in_an_account(kept: Rest) -> None:
 
 
 async def test_only_flows_for_messages(kept: Rest) -> None:
-    """A call flow, an action tree and an unknown flow are rejected with the field's name."""
+    """Call flows, action trees and unknown flows are rejected with the field's name."""
     await kept.bench.request("PUT", "/flows/acme/voice", {**MESSAGES, "kind": "voice"})
     await kept.bench.request("PUT", "/flows/acme/tree", SAY)
     await kept.bench.request("PUT", "/flows/acme/address", "https://example.com/next")
@@ -151,7 +151,7 @@ async def test_only_flows_for_messages(kept: Rest) -> None:
     ],
 )
 async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], path: str) -> None:
-    """On create and on change; nothing is stored."""
+    """Create and change reject it, and nothing is stored."""
     made = await created(rest, phoneNumberId="first")
     status, _code, paths = await rest.rejected("POST", BASE, {**NEW, **change})
     assert (status, paths) == (400, [path])
@@ -161,7 +161,7 @@ async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], pat
 
 
 async def test_what_is_required(rest: Rest) -> None:
-    """Three fields; an empty change changes nothing."""
+    """A new number needs three fields, and a change at least one."""
     for name in NEW:
         requested = {key: value for key, value in NEW.items() if key != name}
         assert await rest.rejected("POST", BASE, requested) == (400, "invalid", [name])
@@ -171,7 +171,7 @@ async def test_what_is_required(rest: Rest) -> None:
 
 
 async def test_each_account_sees_its_own(kept: Rest) -> None:
-    """Another account's number is 404; a deleted number is no longer listed."""
+    """Numbers of other accounts and deleted numbers get 404."""
     made = await created(kept)
     theirs = await kept.token_of("other", "other")
     path = f"{BASE}/{made['id']}"

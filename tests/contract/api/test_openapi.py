@@ -1,4 +1,4 @@
-"""The OpenAPI document: complete, with examples, and correct under thousands of odd requests."""
+"""The OpenAPI document: complete, with examples, and valid for thousands of random requests."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ from tests.harness.servers.process import Process
 from tests.harness.until import until
 
 WITHOUT_BODY = {"get", "delete"}
-# A 503 is told where the engine can't; a 500 is in no operation's description.
+# Operations document their 503s; no operation documents a 500.
 CHECKS = "status_code_conformance,content_type_conformance,response_schema_conformance"
 EXAMPLES = 4  # of each operation
 PATIENCE_S = 300
@@ -51,7 +51,7 @@ async def test_the_document_is_complete(rest: Rest) -> None:
 
 
 async def test_all_voice_endpoints_exist(rest: Rest) -> None:
-    """The endpoints of the specification's table, by their methods."""
+    """The document has all endpoints of the specification's table."""
     paths = (await document_of(rest))["paths"]
     base = "/srmain/voice/"
     posts = (
@@ -82,7 +82,7 @@ async def test_cors_is_off(rest: Rest) -> None:
 
 
 async def test_odd_requests_find_no_fault(bench: Bench, tmp_path: Path) -> None:
-    """schemathesis: no 5xx but a documented 503, no undocumented status or response."""
+    """Schemathesis finds no 5xx but a documented 503, and no undocumented response."""
     async with serve_rest(sqlite_url(tmp_path), bench.url) as rest:
         asking = Process.start(
             (

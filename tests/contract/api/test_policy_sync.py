@@ -25,7 +25,7 @@ def lists(rest: Rest) -> DncStore:
 
 
 async def listed(rest: Rest, *numbers: str) -> bool | None:
-    """Return whether the engine has any of some numbers on acme's list."""
+    """Return whether any of the numbers is on acme's list at the engine."""
     return await rest.bench.store.dial_policies.is_listed("acme", numbers)
 
 
@@ -56,7 +56,7 @@ async def test_accounts_and_numbers_make_dial_policies(kept: Rest) -> None:
 
 
 async def test_a_long_list_is_sent_in_parts(kept: Rest) -> None:
-    """Thousands in one request, then changes only."""
+    """The first requests have thousands of numbers, later ones only changes."""
     await lists(kept).put("acme", MANY, "p")
     await kept.services.policy_sync.sync_all()
     assert [await listed(kept, MANY[at]) for at in (0, 5_000, -1)] == [True, True, True]
@@ -69,7 +69,7 @@ async def test_a_long_list_is_sent_in_parts(kept: Rest) -> None:
 
 
 async def test_an_empty_store_is_filled_again(kept: Rest) -> None:
-    """A comparison finds the loss; until then, accounts with a list cannot call."""
+    """The next comparison finds the loss; until then the list is unknown."""
     await lists(kept).put("acme", [CUSTOMER], "p")
     await kept.services.policy_sync.sync_all()
     kept.bench.store.dial_policies.lose_all()
@@ -80,7 +80,7 @@ async def test_an_empty_store_is_filled_again(kept: Rest) -> None:
 
 
 async def test_a_restored_database_wins(kept: Rest) -> None:
-    """A list that is newer than the restored database is sent again; also on request."""
+    """A list that is newer than the restored database is replaced; a command resends all lists."""
     await lists(kept).put("acme", [CUSTOMER], "p")
     await kept.services.policy_sync.sync_all()
     stands = (await lists(kept).versions("acme")).version
@@ -91,13 +91,13 @@ async def test_a_restored_database_wins(kept: Rest) -> None:
     assert [await listed(kept, each) for each in (CUSTOMER, "+4711111111")] == [True, False]
     await kept.bench.request("PATCH", "/terms/acme/dnc", {"after": 0, "version": stands})
     await kept.services.policy_sync.sync_all()
-    assert not await listed(kept, CUSTOMER)  # nothing says that it is not what it should be
+    assert not await listed(kept, CUSTOMER)  # the equal version hides the difference
     await kept.services.policy_sync.resend_all()
     assert await listed(kept, CUSTOMER)
 
 
 async def test_several_processes_push(kept: Rest) -> None:
-    """While numbers change, the engine ends with the state of the database."""
+    """While numbers change, the engine gets the final state of the database."""
     parts = kept.services
     several = [PolicySync(parts.engine, parts.accounts, lists(kept)) for _ in range(3)]
 
@@ -135,7 +135,7 @@ async def _is_there(rest: Rest) -> bool:
 
 
 async def test_a_list_of_another_database_is_replaced(kept: Rest) -> None:
-    """With the same number of other changes: versions are times, so the list is sent again."""
+    """Versions are times, so even the same number of changes gives another version."""
     await lists(kept).put("acme", [CUSTOMER], "p")
     await kept.services.policy_sync.sync_all()
     async with kept.services.database.writing() as connection:
@@ -148,7 +148,7 @@ async def test_a_list_of_another_database_is_replaced(kept: Rest) -> None:
 
 
 async def test_versions_only_grow(kept: Rest) -> None:
-    """Also while the clock stands still or goes back; each number has its own version."""
+    """Each change has a version, even if the clock stands still or is set back."""
     now = [5_000]
     store = DncStore(kept.services.database, lambda: now[0])
     await store.put("acme", MANY[:3], "p")
@@ -163,7 +163,7 @@ async def test_versions_only_grow(kept: Rest) -> None:
 
 
 async def test_an_engine_without_dial_policies_is_retried(kept: Rest) -> None:
-    """An engine of an older version gets retries until it is replaced."""
+    """Requests to an older engine are retried until it is replaced."""
     requested: list[str] = []
 
     class OldEngine(EngineClient):

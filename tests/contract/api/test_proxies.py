@@ -1,4 +1,4 @@
-"""X-Forwarded-For, and which proxies are trusted."""
+"""X-Forwarded-For of trusted proxies."""
 
 import aiohttp
 import pytest
@@ -13,7 +13,7 @@ DATABASE = "sqlite+aiosqlite:///nowhere"
 
 
 async def who(scope: Scope, receive: Receive, send: Send) -> None:
-    """Return the address by which failures are counted."""
+    """Return the address to which failures are attributed."""
     client = Request(scope).client
     await PlainTextResponse(client.host if client else "")(scope, receive, send)
 

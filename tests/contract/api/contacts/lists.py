@@ -55,7 +55,7 @@ async def contacts_in(
 
 
 def some(count: int, first: int = 0) -> list[dict[str, Any]]:
-    """Return contacts with numbers and names, the same at each call."""
+    """Return contacts with numbers and names, the same in each call."""
     return [
         {
             "phone_number": f"+4790{number:06}",
