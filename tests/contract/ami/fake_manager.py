@@ -1,4 +1,4 @@
-"""A fake manager interface over TCP: logins, responses and events of a test."""
+"""A fake manager interface over TCP: a test controls logins, responses and events."""
 
 import asyncio
 from typing import Self

@@ -37,7 +37,7 @@ async def manager() -> AsyncIterator[tuple[Manager, str]]:
 
 
 async def test_an_action_and_its_response(manager: tuple[Manager, str]) -> None:
-    """Fields are sent as a form; the response has fields by name."""
+    """The fields of an action are sent as a form; the response has fields by name."""
     served, url = manager
     async with open_ami(url, "user", "secret") as ami:
         answer = await ami.ask("MixMonitor", {"Channel": "1.7", "File": "a b&c=d.raw"})
@@ -47,7 +47,7 @@ async def test_an_action_and_its_response(manager: tuple[Manager, str]) -> None:
 
 @pytest.mark.parametrize("status", [401, 403, 500, 0])
 async def test_without_an_answer_it_is_away(manager: tuple[Manager, str], status: int) -> None:
-    """Whether it ran is unknown then, and it is not sent again."""
+    """A failed action is not sent again, because it may have been executed."""
     served, url = manager
     served.status = status
     async with open_ami(url, "user", "secret") as ami:
@@ -57,7 +57,7 @@ async def test_without_an_answer_it_is_away(manager: tuple[Manager, str], status
 
 
 async def test_a_pbx_that_is_not_there_is_away() -> None:
-    """No server listens."""
+    """A refused connection raises AmiUnavailable."""
     async with open_ami("http://127.0.0.1:1", "user", "secret") as ami:
         with pytest.raises(AmiUnavailable):
             await ami.ask("Ping", {})

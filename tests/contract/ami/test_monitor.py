@@ -64,14 +64,14 @@ async def watched() -> AsyncIterator[tuple[FakeManager, RecordingListener]]:
 
 
 async def test_a_look_tells_how_things_are() -> None:
-    """Unreachable contacts, and the node's call count."""
+    """A query reports unreachable contacts and the node's number of calls."""
     async with watched() as (manager, listener):
         assert listener.calls == [("trunk", "sip:a", False), 7]
         assert manager.actions == ["Login", "PJSIPShowContacts", "CoreStatus"]
 
 
 async def test_events_are_reported() -> None:
-    """Health events of the node, its contacts and its legs; nothing else."""
+    """The listener gets health events of the node, its contacts and its legs, and no others."""
     contact = ("Event: ContactStatus", "EndpointName: trunk", "URI: sip:a")
     report = ("Event: RTCPSent", "Report0FractionLost: 64")
     async with watched() as (manager, listener):
@@ -96,7 +96,7 @@ async def test_events_are_reported() -> None:
 
 
 async def test_digits_are_reported() -> None:
-    """Digits that phones send, each once, at its end; not digits sent to phones."""
+    """A digit from a phone is reported once, at its end; digits to phones are not."""
     key = ("Uniqueid: pbx1-1.7", "Digit: 5", "Direction: Received")
     async with watched() as (manager, listener):
         before = len(listener.calls)

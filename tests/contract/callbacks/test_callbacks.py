@@ -15,7 +15,7 @@ from tests.harness.until import until
 
 
 async def test_a_signed_event(store: Store) -> None:
-    """A committed event is sent at once, signed as the reference library expects."""
+    """A committed event is sent at once; the reference library verifies its signature."""
     async with CallbackServer() as customer, open_bench(store) as bench:
         secret = await bench.put_target(customer.url("/events"))
         await bench.emit("3-pbx1-aaaaaaaa", 0)
@@ -32,7 +32,7 @@ async def test_a_signed_event(store: Store) -> None:
 
 
 async def test_in_order(store: Store) -> None:
-    """A call's events arrive one by one, also those emitted during a delivery."""
+    """The events of a call arrive one by one, even those emitted during a delivery."""
     async with CallbackServer() as customer, open_bench(store) as bench:
         await bench.put_target(customer.url("/"))
         for call in ("3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"):
@@ -57,7 +57,7 @@ async def test_a_retry_has_the_same_id(store: Store) -> None:
 
 
 async def test_dead_letters(store: Store) -> None:
-    """An event given up is kept, delays no later event, and can be resent."""
+    """An event that is given up is kept, delays no later event, and can be resent."""
     async with CallbackServer() as customer, open_bench(store) as bench:
         await bench.put_target(customer.url("/"))
         customer.answers["/"] = answer_with(500, 500, 500, 204)

@@ -39,7 +39,7 @@ ROUTE = rpc.NumberRoute("acme", Hangup())
 
 
 class FakeEngine(WebServer):
-    """Serves on a free port; the port outlives `stop`, so that `start` is a restart."""
+    """Serves on a free port, which stays the same after `stop` and `start`."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -60,7 +60,7 @@ async def archive(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
 
 
 async def test_a_stored_file_exists(archive: Archive) -> None:
-    """Small or large, in new folders; a second put replaces the file."""
+    """Files of any size are stored in new folders; a second put replaces a file."""
     path = "acme/2026-11-21/call.wav"
     assert await archive.size(path) is None
     for body in (b"", b"RIFF", LARGE):
@@ -83,7 +83,7 @@ async def test_an_interrupted_file_is_not_stored(archive: Archive) -> None:
 
 
 async def test_a_missing_bucket_fails() -> None:
-    """It fails within the time that a call waits for it."""
+    """It fails within the time for which a call waits."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # without listening
         settings = {
@@ -99,7 +99,7 @@ async def test_a_missing_bucket_fails() -> None:
 
 
 async def test_a_missing_directory_fails(tmp_path: Path) -> None:
-    """A file has replaced the directory."""
+    """A put fails if a file has replaced the directory."""
     archive = open_archive(f"file://{tmp_path}/recordings", {})
     (tmp_path / "recordings").rmdir()
     (tmp_path / "recordings").touch()

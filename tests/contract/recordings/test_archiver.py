@@ -69,7 +69,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 
 
 async def test_one_part_is_archived(bench: Bench) -> None:
-    """It is unchanged, with a WAV header."""
+    """The audio is unchanged and has a WAV header."""
     bench.pbx.files["a~k1"] = MS * 40
     assert await bench.archiver.archive("acme/a.wav", 2, [RecordingPart("a~k1", 5)]) == 40
     assert bench.read("acme/a.wav") == (2, [1, 2] * 320)
@@ -103,7 +103,7 @@ async def test_nothing_is_stored_without_a_part(bench: Bench) -> None:
 
 
 async def test_a_partial_sample_is_completed(bench: Bench) -> None:
-    """The PBX died while it wrote a sample."""
+    """A part may end within a sample, if the PBX died while it wrote it."""
     bench.pbx.files["torn"] = MS + b"\x01"
     await bench.archiver.archive("call.wav", 2, [RecordingPart("torn", 5)])
     assert bench.read("call.wav")[1] == [1, 2] * 8 + [1, 0]

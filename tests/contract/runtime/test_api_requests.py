@@ -1,4 +1,4 @@
-"""API requests of accounts, as callbacks: read from the store, and sent."""
+"""API requests of accounts as callbacks: read from the store, and sent."""
 
 import json
 import time

@@ -19,7 +19,7 @@ async def on_list(store: Store, *numbers: str, account: str = "acme") -> bool | 
 
 
 async def test_terms_are_kept_by_account(store: Store) -> None:
-    """Put, replaced, read and listed."""
+    """A policy is put, replaced, read and listed within its account."""
     assert await store.dial_policies.get("acme") is None
     await store.dial_policies.put("acme", b"{1}")
     await store.dial_policies.put("acme", b"{2}")
@@ -47,7 +47,7 @@ async def test_a_list_is_known_when_it_is_whole(store: Store) -> None:
 
 
 async def test_a_change_of_another_state_is_not_made(store: Store) -> None:
-    """Neither a late nor an early change applies; a repetition is harmless."""
+    """A change to another version than the current one fails; a repetition is harmless."""
     await store.dial_policies.change_list("acme", DncListChange(0, 5, (ONE,)))
     assert await store.dial_policies.change_list("acme", DncListChange(4, 6, (TWO,))) == 5
     assert await store.dial_policies.change_list("acme", DncListChange(7, 8, (TWO,))) == 5

@@ -34,7 +34,7 @@ class FaultyStore(MemoryStore):
 
 
 async def test_all_engines_see_drained_nodes() -> None:
-    """Soon; while the store is down nothing changes."""
+    """All engines read them soon; while the store is down nothing changes."""
     store = FaultyStore()
     here, there = DrainedNodes(store), DrainedNodes(store)
     task = asyncio.get_running_loop().create_task(there.run())

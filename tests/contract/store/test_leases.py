@@ -19,7 +19,7 @@ SHORT_MS = 200
 
 
 async def test_a_running_lease_excludes_others(store: Store) -> None:
-    """While it runs, only its owner can claim the slot again, with a larger token."""
+    """Only its owner can claim the slot again, with a larger token."""
     first = await store.claim(3, "engine1", LEASE_MS)
     assert first is not None
     assert await store.claim(3, "engine2", LEASE_MS) is None
@@ -67,7 +67,7 @@ async def test_a_slot_is_released(store: Store) -> None:
 
 
 async def test_a_slot_that_a_live_engine_claims_to_hold(store: Store) -> None:
-    """Whatever the clock says, the slot is free only once it was released."""
+    """It is free only once it was released, whatever the clock says."""
     token = await claim_slot(store, 3, "engine1")
     assert await store.claim(3, "engine2", LEASE_MS, "engine1") is None
     assert await store.claim(3, "engine1", 0, "engine1") is not None
@@ -90,7 +90,7 @@ async def test_a_slot_with_a_later_owner(store: Store) -> None:
 
 
 async def test_a_slot_without_an_owner(store: Store) -> None:
-    """It has no owner and can't be renewed."""
+    """An unclaimed slot has no owner and cannot be renewed."""
     assert await store.owner(5) == ""
     assert not await store.renew(5, 7, LEASE_MS)
 

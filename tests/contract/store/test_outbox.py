@@ -87,7 +87,7 @@ async def test_the_last_one_leaves_nothing(store: Store) -> None:
 
 
 async def test_dead_letters(store: Store) -> None:
-    """Dead dead_letters are stored by account, in order, and can be resent."""
+    """They are stored by account, in order, and can be resent."""
     token = await claim_slot(store, SLOT)
     committed = change(CALL, 0, 1, 2)
     await store.commit(SLOT, token, [committed, change(OTHER, 0, account="other")])
@@ -121,7 +121,7 @@ async def test_age(store: Store) -> None:
 
 
 async def test_accounts_are_kept(store: Store) -> None:
-    """Each has its own settings."""
+    """Each account has its own settings."""
     assert await store.outbox.swap_account("acme", None, b"{}")
     assert await store.outbox.account("acme") == b"{}"
     assert await store.outbox.account("other") is None

@@ -6,7 +6,7 @@ from tests.contract.store.stores import Opener, claim_slot
 
 
 async def test_too_many_of_one_account(opened: Opener) -> None:
-    """Events over the limit become dead dead_letters, are counted, and affect no other account."""
+    """Events over the limit become dead letters, are counted, and affect no other account."""
     store = opened(outbox_limits=OutboxLimits(max_per_slot=0, min_per_account=2))
     token = await claim_slot(store, SLOT)
     assert await store.commit(SLOT, token, [change(CALL, 0, 1, 2, 3)]) == 2

@@ -16,7 +16,7 @@ from tests.contract.store.streams import (
 
 
 async def test_a_group_reads_each_event_once(store: Store) -> None:
-    """From the oldest entry, over all slots, shared by its consumers."""
+    """It starts at the oldest entries of all slots, and its consumers share the events."""
     three, four = await open_publisher(store, 3), await open_publisher(store, 4)
     await three("a", "b")
     await four("x")
@@ -29,7 +29,7 @@ async def test_a_group_reads_each_event_once(store: Store) -> None:
 
 
 async def test_groups_are_independent(store: Store) -> None:
-    """Each reads everything."""
+    """Each group reads all events."""
     publish = await open_publisher(store)
     await publish("a")
     for group in ("cdr", "live"):
@@ -46,7 +46,7 @@ async def test_waiting_for_a_group_ends_with_the_first(store: Store) -> None:
 
 
 async def test_unacknowledged_events_are_redelivered(store: Store) -> None:
-    """After the idle time they go to the next reader, marked; acknowledged ones do not."""
+    """After the idle time the next reader gets them, marked as redelivered."""
     publish = await open_publisher(store)
     await publish("a", "b", "c")
     batch = await store.stream.read_group(CDR, [3], 0, 10)
@@ -61,12 +61,12 @@ async def test_unacknowledged_events_are_redelivered(store: Store) -> None:
 
 
 async def test_acknowledging_unknown_entries_is_harmless(store: Store) -> None:
-    """An unknown group, slot or entry counts nothing."""
+    """Unknown groups, slots and entries do not count."""
     assert await store.stream.acknowledge("nobody", {3: ["1-1"]}, {3: "1-1"}) == 0
 
 
 async def test_group_states(store: Store) -> None:
-    """Undelivered and unacknowledged entries of a group, by slot."""
+    """The state has the numbers of undelivered and unacknowledged entries by slot."""
     publish = await open_publisher(store)
     await publish("a", "b", "c")
     assert await store.stream.group_states([3, 4]) == []
@@ -78,7 +78,7 @@ async def test_group_states(store: Store) -> None:
 
 
 async def test_a_group_is_dropped(store: Store) -> None:
-    """It no longer prevents trimming; a later group of its name starts again."""
+    """It no longer prevents trimming; a new group of its name starts at the oldest entry."""
     publish = await open_publisher(store)
     await publish("a")
     await store.stream.read_group(CDR, [3], 0, 4)
@@ -89,7 +89,7 @@ async def test_a_group_is_dropped(store: Store) -> None:
 
 
 async def test_the_edges_of_a_stream(store: Store) -> None:
-    """The oldest and newest entries, and reading backwards."""
+    """The oldest and newest entries are readable, and entries can be read backwards."""
     publish = await open_publisher(store)
     assert await store.stream.oldest_ids([3, 4]) == {}
     assert await store.stream.newest_ids([3]) == {3: START}

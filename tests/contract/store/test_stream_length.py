@@ -32,7 +32,7 @@ async def test_acknowledged_events_are_trimmed(opened: Opener) -> None:
 
 @pytest.mark.parametrize("has_acknowledged", [False, True])
 async def test_unacknowledged_events_are_kept(opened: Opener, has_acknowledged: bool) -> None:
-    """Not delivered, or delivered and not acknowledged: the stream exceeds its target length."""
+    """The stream exceeds its target length while events are undelivered or unacknowledged."""
     store = opened(stream_limits=SHORT)
     publish = await open_publisher(store)
     await publish("begin", "pending")

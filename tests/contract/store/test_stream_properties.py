@@ -1,4 +1,4 @@
-"""Whatever consumers do: an event is acknowledged, redelivered, or reported as lost."""
+"""Random consumers: each event is acknowledged, redelivered, or reported as lost."""
 
 import random
 from collections import Counter
@@ -63,7 +63,7 @@ class Consumers:
 
 @pytest.mark.parametrize("seed", range(12))
 async def test_no_event_is_lost_silently(opened: Opener, seed: int) -> None:
-    """Over two slots, below and above the maximum length."""
+    """This holds for two slots, below and above the maximum length."""
     rng = random.Random(seed)
     store = opened(stream_limits=StreamLimits(50, rng.choice((120, 100_000))))
     publishers = [await open_publisher(store, slot) for slot in SLOTS]

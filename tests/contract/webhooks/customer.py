@@ -21,7 +21,7 @@ LOOPBACK = (ip_network("127.0.0.0/8"),)
 
 
 class Server:
-    """A customer's server: its responses in turn, repeating the last one; records requests."""
+    """A customer's server: it sends its responses in turn, then repeats the last one."""
 
     def __init__(self, *answers: web.Response | Handler) -> None:
         self.answers = list(answers)

@@ -97,7 +97,7 @@ async def test_an_invalid_action_is_reported_with_its_path(
 
 
 async def test_a_huge_answer_is_not_read(session: ClientSession) -> None:
-    """Ten megabytes are rejected at the limit, with or without Content-Length."""
+    """Ten megabytes are rejected at the limit, with or without a Content-Length."""
 
     async def endless(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()

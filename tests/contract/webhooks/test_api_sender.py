@@ -88,7 +88,7 @@ async def test_a_text_and_its_kind(session: ClientSession) -> None:
 
 
 async def test_no_value_can_change_where_it_goes(session: ClientSession) -> None:
-    """In an address every value is encoded: none adds a parameter, a path or a host."""
+    """In an address every value is encoded, so none adds a parameter, a path or a host."""
     server = Collecting(answer({}))
     async with server.open() as url:
         request = ApiRequest(url + "?q={{custom.q}}&s={{secrets.s}}", "POST", secrets={"s": "a&b"})
@@ -147,7 +147,7 @@ async def test_an_answer_that_nobody_reads_may_be_anything(session: ClientSessio
 async def test_answers_that_are_no_use(
     session: ClientSession, response: web.Response, reason: str
 ) -> None:
-    """Each has its own reason."""
+    """Each useless response has its own reason."""
     async with Server(response).open() as url:
         assert await failure(session, ApiRequest(url, "POST", answers={"a": "/a"})) == reason
 
