@@ -1,6 +1,6 @@
 """`python -m tests.chaos.callbacks [--calls N] [--per-s N]`: callbacks under faults.
 
-Calls of a simulated PBX are reported to ten customers, of whom three fail half of the requests,
+Calls of a simulated PBX are reported to ten customers; three of them fail half of the requests,
 including retries, while both engines are killed in turn. Engines, store and HTTP are real; there is
 no SIP and no media. Exits with 1 when an event is lost or out of order within its call.
 """
@@ -141,7 +141,7 @@ async def _wait_for_ends(customer: CallbackServer, answered: set[str]) -> None:
             are_ended, timeout_s=END_TIMEOUT_S, every_s=1, what="the last event of each call"
         )
     except TimeoutError as error:
-        Console(stderr=True).print(f"[red]{error}[/red]")  # the figures show what is missing
+        Console(stderr=True).print(f"[red]{error}[/red]")  # the figures report the missing events
 
 
 def _outcome(

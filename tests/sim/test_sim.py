@@ -30,7 +30,7 @@ FIRST_SEEDS = range(1_000_000, 1_000_400, 100)
 
 @pytest.mark.parametrize("first", FIRST_SEEDS)
 def test_random_calls_satisfy_all_checks(first: int) -> None:
-    """Whatever fails, each call runs, is audible, ends, is published and is stored as it should."""
+    """With any faults, each call runs, is audible, ends, is published and is stored correctly."""
     tally = run_worlds(itertools.count(first), max_calls=CALLS)
 
     assert tally.calls >= CALLS

@@ -119,7 +119,7 @@ class World:
             self.clock.run(self.clock.at_ms)
             leave_loop()
 
-    # What the seed decides; a scripted world (tests/sim/planted/script.py) decides it otherwise.
+    # Choices of the seed, which a scripted world (tests/sim/planted/script.py) overrides.
 
     def _choose_faults(self) -> Faults:
         return Faults(self.clock, self._rng, faults.choose(self._rng))
@@ -140,7 +140,7 @@ class World:
         return shared_dtmf_log(self.seed, self.pbx.manager, overrides, self.clock)
 
     def _call_controllers(self) -> CallControllers:
-        # A random generator of its own: worlds without control requests stay as they were.
+        # A separate random generator, so that worlds without control requests do not change.
         own_rng = random.Random(f"steer {self.seed}")
         self.phones.patience = own_rng.choice((1, 1, 4))
         has_media_faults = "media" in self.faults.kinds

@@ -28,7 +28,7 @@ STARTED_MS = 1_795_237_552_000
 
 
 def standard_call() -> Call:
-    """Return the call as it comes in."""
+    """Return the call as it arrives."""
     tree = msgspec.json.encode(standard_tree("http://127.0.0.1:1"))
     action = parse_action(tree, Limits(allow_insecure=True))
     return Call(

@@ -54,7 +54,7 @@ def _figures_at(rate: int, ours: Round, plan: Round) -> list[Figure]:
 
 
 async def _overload(running: Stack, setting: Setting) -> list[Figure]:
-    """Overload: excess calls get 503, admitted calls are served, and nothing is left."""
+    """Offer too many calls: excess calls get 503, admitted calls are served, nothing is left."""
     await standard_call(running.pbx.sip_port, BY_ENGINE)
     seconds = 5 if setting.quick else 10
     outcome = await load(running.pbx.sip_port, BY_ENGINE, OVERLOAD_RATE, seconds, setting.folder)

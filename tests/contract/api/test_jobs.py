@@ -160,7 +160,7 @@ class ShyJobs(JobStore):
     held = 0
 
     async def renew(self, job: Job) -> None:
-        """See Jobs."""
+        """Renew a lease; raises on the first call."""
         self.held += 1
         if self.held == 1:
             raise ServiceUnavailable("the database can't be used now")

@@ -91,7 +91,7 @@ async def test_a_websocket_without_events_is_replaced() -> None:
 
 
 async def test_an_app_taken_before_the_probe() -> None:
-    """A listener replaced during the probe is told, and does not reconnect."""
+    """A listener that loses its app during the probe is notified, and does not reconnect."""
     listener = RecordingListener()
     async with fake_pbx() as (fake, pbx):
         fake.before_probe = [{"type": "ApplicationReplaced"}]

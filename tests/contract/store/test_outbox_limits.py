@@ -42,7 +42,7 @@ async def test_one_account_cannot_fill_a_slot(opened: Opener) -> None:
 
 
 async def test_there_is_always_room_for_another_account(opened: Opener) -> None:
-    """Five accounts whose targets fail leave most room free; the share shrinks with each."""
+    """Five accounts with failing targets leave most room free; each one shrinks the share."""
     store = opened(outbox_limits=OutboxLimits(max_per_slot=500, min_per_account=10))
     token = await claim_slot(store, SLOT)
     filling = {f"bad{index}": f"3-pbx1-0000000{index}" for index in range(5)}

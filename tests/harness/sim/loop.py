@@ -82,7 +82,7 @@ class SimLoop:
         self._clock.soon(self._close, None, list(self._tasks))
 
     def _close(self, held: list[asyncio.Task[Any]]) -> None:
-        for task in {*held, *self._tasks}:  # some started after the death
+        for task in {*held, *self._tasks}:  # some were started after the crash
             coro = task.get_coro()
             if inspect.iscoroutine(coro):
                 _close(coro)  # garbage collection of some crashes the interpreter (3.11)

@@ -19,7 +19,7 @@ class SimManager:
 
     def __init__(self, clock: SimClock) -> None:
         self._clock = clock
-        # A random generator of its own: AMI delays do not change the rest of the world.
+        # A separate random generator, so that AMI delays do not change the rest of the world.
         self._random = Random("manager").random
         self._logins: list[_Login] = []
         self._stamped_ms = 0.0

@@ -1,4 +1,4 @@
-"""A hangup while no engine reaches the node, whose engine then dies; another executes it."""
+"""A hangup is accepted while no engine reaches the node; its engine dies, another executes it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a call commands the PBX to end ends at once."""
+"""Channels and playbacks that a call ends on the PBX end at once."""
 
 from collections.abc import Iterator, Sequence
 

@@ -79,7 +79,7 @@ def _status(world: WorldView, history: CallHistory) -> Iterator[str]:
     decided = (m.at_ms for m in history.steps if isinstance(m.call.state, Ending | Ended))
     decided_ms = next(decided, call.ended_ms)
     if channel.up_ms is not None and channel.up_ms > decided_ms - WAY_MS:
-        return  # it answered just as it was given up: both are right
+        return  # answered during the hangup: both outcomes are right
     if channel.up_ms is not None:
         due = {"completed"}
     elif call.ended_by == "callee":

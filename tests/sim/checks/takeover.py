@@ -1,4 +1,4 @@
-"""A transfer leads the customer to the target, back to the source, or on alone.
+"""A transfer leaves the customer with the target, with the source, or alone in the tree.
 
 A coach whose coached member left is muted until a request lets it speak to all.
 """

@@ -70,7 +70,7 @@ class Outages(FaultInjector):
             return None
         self._redis.memory.replicate()
         self._clock.after(self._rng.choice((5, 100, 900)), self._die)
-        return None  # so far all is well
+        return None  # `_die` reports the fault
 
     def _die(self) -> None:
         if not self._redis.is_well:

@@ -39,7 +39,7 @@ FIRST_SEEDS = range(1_000_000, 1_000_300, 100)
 
 @pytest.mark.parametrize("first", FIRST_SEEDS)
 def test_random_calls_of_several_engines_satisfy_all_checks(first: int) -> None:
-    """Whatever fails, one engine at a time acts on a call, and no call is lost."""
+    """With any faults, one engine at a time acts on a call, and no call is lost."""
     tally = run_worlds(itertools.count(first), max_calls=CALLS)
 
     assert tally.calls >= CALLS

@@ -143,7 +143,7 @@ class ClusterWorld:
         self._impatient_clients.plan(within_ms)
         self._controllers.plan(within_ms)
 
-    # What the seed decides; a scripted world (tests/sim/cluster/script.py) decides it otherwise.
+    # Choices of the seed, which a scripted world (tests/sim/cluster/script.py) overrides.
 
     def _choose_kinds(self) -> frozenset[str]:
         return faults.choose(self._rng)

@@ -32,7 +32,7 @@ NOTICED_MS = 40  # until the engine notices the loss of its websocket
 
 
 class Script(Struct, frozen=True):
-    """An inbound call: what it runs, and what happens to it when."""
+    """An inbound call with its action tree and the steps that happen to it."""
 
     action: Action
     steps: tuple[tuple[int, "Step"], ...]  # ms after the start of the world, in order

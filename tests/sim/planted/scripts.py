@@ -81,7 +81,7 @@ DIAL = Script(
         (16_000, mute(CALLEE, is_muted=True)),
         (18_000, mute(CALLEE, is_muted=False)),
         (22_000, hang_up(CALLEE)),
-        (28_000, hang_up(MAIN)),  # only if the engine did not
+        (28_000, hang_up(MAIN)),  # if the engine has not done so
     ),
 )
 

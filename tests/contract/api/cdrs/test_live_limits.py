@@ -81,7 +81,7 @@ class Forgetful(LiveCalls):
     """Live calls whose database fails while an engine responds."""
 
     async def release(self, recorded: int) -> None:
-        """See Counts."""
+        """Fail as if the database were unavailable."""
         raise DatabaseUnavailable(str(recorded))
 
 
