@@ -80,7 +80,7 @@ def _dispatch_rtcp(event: Message, listener: HealthListener) -> None:
 
 
 class DtmfListener(Protocol):
-    """Receives DTMF; implemented by `runtime.nodes.dtmf_log`."""
+    """Receives DTMF; implemented by `runtime.pbx_nodes.recent_digits`."""
 
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         """Handle the end of a digit, with its time by the PBX's clock."""

@@ -17,7 +17,7 @@ from engine.app.shard_factory import NodeShardFactory, ShardDependencies
 from engine.config import Settings
 from engine.observe.telemetry import open_telemetry
 from engine.rpc.server import ServerDependencies, serving
-from engine.runtime.agents.agent_views import AgentStatus
+from engine.runtime.agents.agent_status import AgentStatus
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
@@ -27,7 +27,7 @@ from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.io.consumer_lag import ConsumerLag
 from engine.runtime.ownership.slot_owner import SlotOwner
-from engine.runtime.pbx_nodes.drains import DrainedNodes
+from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.media import Speech
@@ -68,7 +68,7 @@ class Engine:
             clips = await factories.clip_cache(parts)
             io = await factories.io_runner(parts, clips, self._limits)
             members = Membership(self._name)
-            targets = factories.callback_targets(settings, store)
+            targets = factories.account_settings(settings, store)
             dispatcher = await factories.callback_dispatcher(parts, targets)
             directory = factories.directory(parts)
             service = factories.call_service(

@@ -11,17 +11,17 @@ import aiohttp
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.callbacks.callback_settings import CallbackTargets
+from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.circuit_breaker import CircuitBreaker
-from engine.callbacks.delivery import Delivery
+from engine.callbacks.delivery_attempt import DeliveryAttempt
+from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_deliveries import SlotOutbox
-from engine.callbacks.target_queues import TargetQueues
+from engine.callbacks.slot_outbox import SlotOutbox
+from engine.callbacks.transports.api_request import ApiRequestTransport
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
-from engine.callbacks.transports.stored_request import ApiRequestTransport
 from engine.config import Settings
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
@@ -30,13 +30,14 @@ from engine.media.tts.espeak import find_espeak
 from engine.media.tts.hibari import Hibari
 from engine.media.tts.provider import TtsProvider
 from engine.observe.telemetry import Telemetry
-from engine.runtime.admission.call_settings import CallSettings
 from engine.runtime.admission.capacity_limits import CapacityLimits, ClusterLoad
 from engine.runtime.admission.routes import DefaultTargetLookup, no_default_target
+from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
+from engine.runtime.io.api_requests import ApiRequestRunner
 from engine.runtime.io.command_runner import ActionSource, IoRunner
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.io.instrumentation import (
@@ -44,7 +45,6 @@ from engine.runtime.io.instrumentation import (
     MeteredApiRequests,
     TracedActionClient,
 )
-from engine.runtime.io.stored_requests import ApiRequestRunner
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
@@ -125,11 +125,11 @@ async def io_runner(parts: Assembly, clips: ClipCache, limits: Limits) -> IoRunn
     return runner
 
 
-def callback_targets(settings: Settings, store: Store) -> CallbackTargets:
-    return CallbackTargets(store.outbox, _now_ms, os.urandom, _signer(settings))
+def account_settings(settings: Settings, store: Store) -> AccountSettings:
+    return AccountSettings(store.outbox, _now_ms, os.urandom, _signer(settings))
 
 
-async def callback_dispatcher(parts: Assembly, targets: CallbackTargets) -> CallbackDispatcher:
+async def callback_dispatcher(parts: Assembly, targets: AccountSettings) -> CallbackDispatcher:
     """Build what delivers callbacks; the queue of each target limits its own connections."""
     settings, context = parts.settings, parts.context
     store, metrics = context.store, context.metrics
@@ -142,7 +142,7 @@ async def callback_dispatcher(parts: Assembly, targets: CallbackTargets) -> Call
     schedule = RetrySchedule(settings.callback_retries_s)
     api_requests = ApiRequestRunner(store, ApiSender(session, time.time, random.random))
     outboxes: dict[int, SlotOutbox] = {}
-    delivery = Delivery(
+    delivery = DeliveryAttempt(
         targets,
         {
             HttpsTarget: HttpTransport(session),
@@ -157,7 +157,7 @@ async def callback_dispatcher(parts: Assembly, targets: CallbackTargets) -> Call
     )
     worker = DeliveryWorker(store.outbox, delivery, outboxes)
     circuit_breaker = partial(CircuitBreaker, open_s=settings.callback_circuit_s)
-    queues = TargetQueues(worker, circuit_breaker, time.monotonic, random.random)
+    queues = DeliveryScheduler(worker, circuit_breaker, time.monotonic, random.random)
     dispatcher = CallbackDispatcher(store.outbox, queues, outboxes, schedule, metrics)
     parts.stack.push_async_callback(dispatcher.close)
     return dispatcher
@@ -181,7 +181,7 @@ def call_service(
     """Build the engine's calls, without nodes yet."""
     settings = parts.settings
     recordings_url = (settings.recordings_public_url or settings.recordings_url).rstrip("/") + "/"
-    call_settings = CallSettings(
+    admission = AdmissionSettings(
         settings.slots,
         settings.longest_call_s * 1000,
         settings.caller_id,
@@ -190,7 +190,7 @@ def call_service(
         settings.max_calls,
         settings.max_calls_per_s,
     )
-    return CallService(parts.context, call_settings, directory, cluster, default_target)
+    return CallService(parts.context, admission, directory, cluster, default_target)
 
 
 def dial_policy(parts: Assembly) -> DialPolicy:

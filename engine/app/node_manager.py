@@ -17,17 +17,17 @@ from engine.config import NodeSettings, Settings
 from engine.recordings.archive import Archive
 from engine.runtime.admission.capacity_limits import CapacityLimits
 from engine.runtime.admission.placement import Placement
-from engine.runtime.agents.agent_views import AgentStatus
-from engine.runtime.agents.configured_endpoints import EndpointList
+from engine.runtime.agents.agent_status import AgentStatus
 from engine.runtime.agents.directory import trunk_name
+from engine.runtime.agents.node_endpoints import NodeEndpoints
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.reachability import Reachability
 from engine.runtime.ownership.slot_owner import SlotOwner
-from engine.runtime.pbx_nodes.ami_health import NodeHealth
-from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
 from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.pbx_nodes.reaper import Reaper
+from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
 
 log = structlog.get_logger()
@@ -98,11 +98,11 @@ class NodeManager:
         ari = await stack.enter_async_context(connections.ari(settings, parts.engine))
         recorder = await connections.recorder(self._settings, stack, settings, ari, parts.archive)
         node = parts.shards.node(settings, ari, recorder)
-        self._configure_health(settings, node.dtmf_log)
+        self._configure_health(settings, node.recent_digits)
         self._start(name, ari.run())
         parts.reachability.add_node(name)
         self._start(name, ari.health_probe(partial(parts.reachability.record, name)).run())
-        endpoint_list = EndpointList(ari, parts.agents.directory.is_trunk)
+        endpoint_list = NodeEndpoints(ari, parts.agents.directory.is_trunk)
         parts.agents.endpoint_lists[name] = endpoint_list
         self._start(name, endpoint_list.run())
         reaper = Reaper(node, self._settings.reap_s, parts.context.metrics)
@@ -133,7 +133,7 @@ class NodeManager:
         if stack := self._stacks.pop(node.name, None):
             await stack.aclose()
 
-    def _configure_health(self, settings: NodeSettings, dtmf_log: DtmfLog) -> None:
+    def _configure_health(self, settings: NodeSettings, recent_digits: RecentDigits) -> None:
         """Set a node's limits, and follow its health and its phones' digits over AMI."""
         health = NodeHealth(self._parts.context.clock, trunk_name(self._settings.trunk_endpoint))
         limits = CapacityLimits(settings.weight, settings.max_calls, settings.max_calls_per_s)
@@ -143,5 +143,5 @@ class NodeManager:
             host = URL(str(settings.url)).host or ""
             login = (settings.ami_user, password.get_secret_value())
             address = (host, settings.ami_port)
-            monitor = AmiMonitor(settings.name, address, login, health, dtmf_log)
+            monitor = AmiMonitor(settings.name, address, login, health, recent_digits)
             self._start(settings.name, monitor.run())

@@ -12,7 +12,7 @@ from engine.ari.client import AriClient
 from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.config import NodeSettings, Settings
 from engine.observe.telemetry import Telemetry
-from engine.runtime.agents.agent_views import AgentStatus
+from engine.runtime.agents.agent_status import AgentStatus
 from engine.runtime.agents.presence import APP as PRESENCE_APP
 from engine.runtime.agents.presence import UNUSED_EVENTS as PRESENCE_UNUSED
 from engine.runtime.agents.presence import NodePresence

@@ -6,8 +6,8 @@ import structlog
 from msgspec import Struct
 
 from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS, CallQueue
-from engine.callbacks.delivery import Delivery, DeliveryDecision
-from engine.callbacks.slot_deliveries import SlotOutbox
+from engine.callbacks.delivery_attempt import DeliveryAttempt, DeliveryDecision
+from engine.callbacks.slot_outbox import SlotOutbox
 from engine.callbacks.target_queue import RateLimit, TargetQueue
 from engine.store.errors import StoreDown
 from engine.store.outbox import GivenUp, Outbox, Settlement
@@ -21,7 +21,7 @@ class DeliveryWorker(Struct, frozen=True):
     """Delivers for the slots that are open."""
 
     outbox: Outbox
-    delivery: Delivery
+    delivery: DeliveryAttempt
     outboxes: Mapping[int, SlotOutbox]
 
     async def deliver_next(self, target: TargetQueue, call: CallQueue) -> bool:

@@ -9,9 +9,10 @@ import asyncio
 import structlog
 
 from engine.callbacks.call_queue import CallQueue
+from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_deliveries import SettlementWriter, SlotOutbox
-from engine.callbacks.target_queues import TargetQueues
+from engine.callbacks.settlement_writer import SettlementWriter
+from engine.callbacks.slot_outbox import SlotOutbox
 from engine.common.tasks import BackgroundTasks, wait_for_event
 from engine.observe.metrics import Metrics
 from engine.store.change import Change
@@ -31,7 +32,7 @@ class CallbackDispatcher:
     def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         outbox: Outbox,
-        targets: TargetQueues,
+        targets: DeliveryScheduler,
         outboxes: dict[int, SlotOutbox],
         schedule: RetrySchedule,
         metrics: Metrics,

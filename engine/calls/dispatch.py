@@ -7,7 +7,7 @@ from engine.calls.model.call_states import Advance, ArchivingRecordings, Bridged
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.calls.sessions import conversation
-from engine.calls.verbs import flow, hangup, next_action, registry
+from engine.calls.verbs import awaiting_instructions, flow, hangup, registry
 from wire.verbs import Action
 
 MAX_VERBS = 1_000  # ends a call whose webhook always returns another action
@@ -51,7 +51,7 @@ def _start_next(call: Call, advance: Advance, now: int) -> Step:
         case None:
             return hangup.start(call, now, "action")
         case str(url):
-            return next_action.start_url(call, url, advance, now)
+            return awaiting_instructions.start_url(call, url, advance, now)
         case verb:
             return registry.start(call, verb, now)
 

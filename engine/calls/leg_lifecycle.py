@@ -21,7 +21,7 @@ from engine.calls.model.events import Event, LegAnswered, LegCreated, LegEnded, 
 from engine.calls.model.leg import Leg
 from engine.calls.reporting.call_events import emit, emit_leg, emit_leg_completed
 from engine.calls.reporting.history import archive_leg
-from engine.calls.sessions import conference, conversation, leg_control, transfer
+from engine.calls.sessions import conference, conversation, invites, transfer
 from engine.calls.verbs import gather, hangup, record
 from wire.events import Kind
 
@@ -68,7 +68,7 @@ def propagate(call: Call, event: Event, now: int) -> Step:
         call, more = _propagate_bridged(call, call.state, event, now)
         commands += more
     if isinstance(event, LegEnded) and event.leg in call.invited:
-        call = leg_control.clear_invite(call, event.leg)
+        call = invites.clear_invite(call, event.leg)
     return call, commands
 
 
@@ -93,13 +93,13 @@ def _expire(call: Call, leg: str, now: int) -> Step:
     member = call.conference.member(leg) if call.conference else None
     if member is not None:
         return conference.remove_member(call, member, "no_answer", now)
-    return leg_control.clear_invite(call, leg), ()
+    return invites.clear_invite(call, leg), ()
 
 
 def _admit(call: Call, leg: str, now: int) -> Step:
     if isinstance(call.state, Dialing):
-        return leg_control.move_to_dial(call, call.state), ()
-    return leg_control.join(call, leg, now)
+        return invites.move_to_dial(call, call.state), ()
+    return invites.join(call, leg, now)
 
 
 def _propagate_bridged(call: Call, state: Bridged, event: Event, now: int) -> Step:

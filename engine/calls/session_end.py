@@ -1,11 +1,12 @@
-"""Ends transfers, conferences, holds and mutes, and emits their events."""
+"""Ends transfers and conferences, and emits their events."""
 
 from msgspec.structs import replace
 
+from engine.calls.hold_and_mute import set_mute
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, with_leg
+from engine.calls.model.call import Call, Step, with_conference, with_transfer
 from engine.calls.model.commands import Command, Hangup
-from engine.calls.model.leg import Muted, combine_mutes
+from engine.calls.model.leg import combine_mutes
 from engine.calls.model.sessions import (
     Conference,
     ConferenceReason,
@@ -13,19 +14,7 @@ from engine.calls.model.sessions import (
     SessionEnd,
     Transfer,
 )
-from engine.calls.reporting.call_events import emit_conference, emit_leg, emit_member, emit_transfer
-from engine.calls.reporting.history import update_hold_time
-from wire.events import Kind
-
-
-def with_transfer(call: Call, transfer: Transfer) -> Call:
-    """Replace the latest transfer."""
-    return replace(call, transfers=(*call.transfers[:-1], transfer))
-
-
-def with_conference(call: Call, conference: Conference) -> Call:
-    """Replace the latest conference."""
-    return replace(call, conferences=(*call.conferences[:-1], conference))
+from engine.calls.reporting.call_events import emit_conference, emit_member, emit_transfer
 
 
 def end_sessions(call: Call, reason: SessionEnd, now: int) -> Step:
@@ -67,27 +56,6 @@ def end_conference(call: Call, conference: Conference, reason: ConferenceReason,
     ended = replace(conference, state="completed", reason=reason, members=members, ended_ms=now)
     call, event = emit_conference(with_conference(call, ended), ended, now)
     return call, (*commands, event)
-
-
-def release_leg(call: Call, leg_id: str, now: int) -> Step:
-    """Take a leg off hold: the party that held it may be gone."""
-    leg = call.leg(leg_id)
-    if leg is None or not leg.held:
-        return call, ()
-    leg = leg.without_hold(now)
-    call, event = emit_leg(update_hold_time(with_leg(call, leg), now), "leg-unheld", leg, now)
-    return call, (event,)
-
-
-def set_mute(call: Call, leg_id: str, muted: Muted, now: int) -> Step:
-    """Mute a leg in a direction, or unmute it."""
-    leg = call.leg(leg_id)
-    if leg is None or leg.muted == muted:
-        return call, ()
-    kind: Kind = "leg-muted" if muted else "leg-unmuted"
-    leg = replace(leg, muted=muted)
-    call, event = emit_leg(with_leg(call, leg), kind, leg, now, muted=muted or None)
-    return call, (event,)
 
 
 def _ended_member(member: Member, now: int) -> Member:

@@ -10,7 +10,7 @@ from engine.calls.model.sessions import Conference, Member, Transfer
 from engine.calls.sessions.preconditions import Rejection
 from engine.rpc.problems import NotFound
 from engine.runtime.call_service import CallService
-from engine.runtime.shard.request_commit import RequestRejected
+from engine.runtime.shard.errors import RequestRejected
 from wire.errors import BadInput
 from wire.patterns import NAME, PATTERNS
 
@@ -41,9 +41,9 @@ def live_calls(service: CallService, account: str | None) -> Iterator[Call]:
     """Iterate over the live calls of this engine, or of one account."""
     for node in service.nodes.values():
         for shard in node.shards.values():
-            for actor in shard.actors.values():
-                if account in {None, actor.call.account}:
-                    yield actor.call
+            for live_call in shard.calls.values():
+                if account in {None, live_call.call.account}:
+                    yield live_call.call
 
 
 def check_legs(call: Call, *legs: str | None) -> None:

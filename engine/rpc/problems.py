@@ -7,7 +7,7 @@ from aiohttp import web
 from msgspec.json import encode
 
 from engine.runtime.admission.placement import NoCapacity
-from engine.runtime.shard.request_commit import RequestRejected
+from engine.runtime.shard.errors import RequestRejected
 from engine.store.errors import StoreDown
 from wire.errors import BadInput, InputErrors
 from wire.rpc import FieldError, Problem

@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 from msgspec import Struct, field
 
-from engine.callbacks.callback_settings import CallbackTargets
+from engine.callbacks.account_settings import AccountSettings
 from engine.media.clip_cache import ClipCache
 from engine.media.serve import media_routes
 from engine.observe.telemetry import Telemetry
@@ -41,7 +41,7 @@ from engine.rpc.operations import Operation
 from engine.rpc.peers.client import PeerClient, SlotDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Handler, problem_middleware, problem_response
-from engine.runtime.agents.agent_views import AgentStatus
+from engine.runtime.agents.agent_status import AgentStatus
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
@@ -63,7 +63,7 @@ class ServerDependencies(Struct, frozen=True):
     slots: int
     agent_status: AgentStatus
     slot_directory: SlotDirectory
-    callback_targets: CallbackTargets
+    account_settings: AccountSettings
     dial_policy: DialPolicy
     telemetry: Telemetry = field(default_factory=Telemetry)
     max_requests: int = 1_000  # concurrent
@@ -127,7 +127,7 @@ def rpc_app(deps: ServerDependencies, token: str, peers: PeerClient) -> web.Appl
 
 def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]:
     service, store, limits, slots = deps.service, deps.store, deps.limits, deps.slots
-    policy, targets = deps.dial_policy, deps.callback_targets
+    policy, targets = deps.dial_policy, deps.account_settings
     groups = ConsumerGroupHandlers(store, slots)
     served: tuple[tuple[Iterable[Operation], object], ...] = (
         (operations.AUDIT, AuditHandlers(store, slots)),

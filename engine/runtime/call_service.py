@@ -9,18 +9,19 @@ from engine.calls.model.ids import slot_and_node
 from engine.calls.model.requests import CallRequest, ControlRequest, HangupRequested
 from engine.calls.sessions.preconditions import Rejection, check_request
 from engine.common.tasks import wait_for_event
-from engine.runtime.admission.call_settings import CallSettings
 from engine.runtime.admission.capacity_limits import ClusterLoad
 from engine.runtime.admission.inbound import InboundCalls
 from engine.runtime.admission.outbound import OutboundCalls
 from engine.runtime.admission.placement import NoCapacity, Placement
 from engine.runtime.admission.routes import DefaultTargetLookup, RouteCache, no_default_target
+from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
-from engine.runtime.pbx_nodes.drains import DrainedNodes
+from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
-from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.request_commit import NotOwner, RequestRejected, awaiting_commit
+from engine.runtime.shard.commit_ack import awaiting_commit
+from engine.runtime.shard.errors import NotOwner, RequestRejected
+from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from wire.rpc import Originate
 
@@ -33,7 +34,7 @@ class CallService:
     def __init__(
         self,
         context: EngineContext,
-        settings: CallSettings,
+        settings: AdmissionSettings,
         directory: Directory | None = None,
         cluster: ClusterLoad | None = None,
         default_target: DefaultTargetLookup = no_default_target,
@@ -78,12 +79,12 @@ class CallService:
         if node in self.nodes and slot < self._slots and not self.owns(slot):
             raise NotOwner(slot)
 
-    def find(self, call: str) -> tuple[CallShard, Actor] | None:
+    def find(self, call: str) -> tuple[CallShard, LiveCall] | None:
         location = slot_and_node(call)
         node = self.nodes.get(location[1]) if location else None
         shard = node.shards.get(location[0]) if node and location else None
-        actor = shard.actors.get(call) if shard else None
-        return (shard, actor) if shard and actor else None
+        live_call = shard.calls.get(call) if shard else None
+        return (shard, live_call) if shard and live_call else None
 
     async def read(self, call: str) -> Call | None:
         if found := self.find(call):
@@ -105,21 +106,21 @@ class CallService:
         Raises RequestRejected, NotOwner, NoCapacity while its node or the store is down, and
         StoreDown when storing takes long.
         """
-        shard, actor = self.find(call) or (None, None)
-        if shard is None or actor is None:
+        shard, live_call = self.find(call) or (None, None)
+        if shard is None or live_call is None:
             self.check_owned(call)
             raise RequestRejected(
                 Rejection("conflict", "call_ended", f"call {call} is not live here")
             )
         if not shard.is_paused:
-            shard.deliver_logged_digits(actor)
-        if rejection := check_request(actor.call, event):
+            shard.deliver_logged_digits(live_call)
+        if rejection := check_request(live_call.call, event):
             raise RequestRejected(rejection)
         self._check_lease(shard)
         if shard.is_paused:
             node = shard.context.node
             raise NoCapacity("node_away", f"PBX node {node} is not connected now")
-        return await self._apply(shard, actor, event)
+        return await self._apply(shard, live_call, event)
 
     async def await_node(self, call: str) -> None:
         """Wait a moment for the node of a live call that is just being recovered."""
@@ -134,19 +135,19 @@ class CallService:
         NotOwner, NoCapacity once another engine may have the slot, StoreDown when storing takes
         long.
         """
-        shard, actor = self.find(call) or (None, None)
-        if shard is None or actor is None:
+        shard, live_call = self.find(call) or (None, None)
+        if shard is None or live_call is None:
             self.check_owned(call)
             return False
         self._check_lease(shard)
-        shard.deliver_logged_digits(actor)
-        await self._apply(shard, actor, HangupRequested(by))
+        shard.deliver_logged_digits(live_call)
+        await self._apply(shard, live_call, HangupRequested(by))
         return True
 
     def adopt(self, node: str, slot: int, stored: StoredCall) -> None:
         """Continue a stored call; its shard runs it once the node is connected."""
         shard = self.nodes[node].shards[slot]
-        shard.prefetch(shard.adopt(Actor(stored.call, stored.outbox, stored.log_length)))
+        shard.prefetch(shard.adopt(LiveCall(stored.call, stored.outbox, stored.log_length)))
 
     def _check_lease(self, shard: CallShard) -> None:
         """Raise NotOwner when a slot is being handed over, NoCapacity when its lease is over."""
@@ -155,11 +156,11 @@ class CallService:
         if not shard.context.lease.holds:
             raise NoCapacity("no_owner", "the call's engine can't be sure of its slot now")
 
-    async def _apply(self, shard: CallShard, actor: Actor, event: CallRequest) -> Call:
+    async def _apply(self, shard: CallShard, live_call: LiveCall, event: CallRequest) -> Call:
         """Apply a request and return the call as it is then, once that is stored."""
-        self._link_call(actor.call.id)
+        self._link_call(live_call.call.id)
         with awaiting_commit(shard.pending_acks) as ack:
-            shard.request(actor, event, ack.confirm)
-            after = actor.call  # later requests may not be stored yet
+            shard.request(live_call, event, ack.confirm)
+            after = live_call.call  # later requests may not be stored yet
             await ack.wait(f"call {after.id} took it, and it is not stored yet")
         return after

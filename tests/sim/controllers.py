@@ -11,7 +11,7 @@ from engine.calls.model.call_states import Bridged, Dialing
 from engine.calls.model.requests import ControlRequest
 from engine.runtime.admission.placement import NoCapacity
 from engine.runtime.call_service import CallService
-from engine.runtime.shard.request_commit import NotOwner, RequestRejected
+from engine.runtime.shard.errors import NotOwner, RequestRejected
 from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import SimClock

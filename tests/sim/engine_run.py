@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.ami.monitor import DtmfListener
 from engine.calls.model.call import Call
-from engine.runtime.admission.call_settings import CallSettings
+from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.ports import IoRunner as IoRunnerPort
@@ -17,11 +17,11 @@ from engine.runtime.base.ports import Writer as WriterPort
 from engine.runtime.call_service import CallService
 from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.flow_cache import FlowCache
-from engine.runtime.ownership.claimed_slot import WriterFactory, take_over
+from engine.runtime.ownership.slot_takeover import WriterFactory, take_over
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
-from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
 from engine.runtime.pbx_nodes.node import Node, SlotListener
 from engine.runtime.pbx_nodes.reaper import Reaper
+from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
 from engine.runtime.recording.mixmonitor import Ami
 from engine.runtime.recording.recorder import Recorder, RecordingArchiver
@@ -62,7 +62,7 @@ class Environment(Struct, frozen=True):
     faults: Faults
     archive: Archive
     archive_url: str  # empty: recording is off
-    dtmf_log: DtmfLog | None  # shared with the next engine; None: each has its own
+    recent_digits: RecentDigits | None  # shared with the next engine; None: each has its own
 
 
 class PartOverrides(Struct, frozen=True):
@@ -98,7 +98,7 @@ class EngineRun:
             self.clock,
             random_bytes=random.Random(number).randbytes,
         )
-        settings = CallSettings(
+        settings = AdmissionSettings(
             1,
             MAX_CALL_MS,
             "+4721930000",
@@ -129,7 +129,7 @@ class EngineRun:
 
     @property
     def calls(self) -> list[Call]:
-        return [actor.call for actor in self.shard.actors.values()] if self.is_ready else []
+        return [live_call.call for live_call in self.shard.calls.values()] if self.is_ready else []
 
     def pbx_of(self, _call: Call) -> SimAsterisk:
         """Return the PBX of a call."""
@@ -160,10 +160,12 @@ class EngineRun:
         recorder = self._recorder()
         place = ShardContext(NODE, 0, pbx, plan, recorder)
         clock = self._overrides.clock(self.clock)
-        log = self._env.dtmf_log
-        self.node = Node(NODE, pbx, self.clock, self.service.handle_incoming, str, dtmf_log=log)
+        log = self._env.recent_digits
+        self.node = Node(
+            NODE, pbx, self.clock, self.service.handle_incoming, str, recent_digits=log
+        )
         if log is None:
-            self._env.pbx.manager.log_in(self._overrides.dtmf(self.node.dtmf_log), self.loop)
+            self._env.pbx.manager.log_in(self._overrides.dtmf(self.node.recent_digits), self.loop)
         self.shard = CallShard(
             place, clock, self._overrides.writer(self.writer), io_runner, self.node
         )

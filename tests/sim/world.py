@@ -7,7 +7,7 @@ import msgspec
 
 from engine.ari.generated.events import Event as AriEvent
 from engine.runtime.admission.placement import NoCapacity
-from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
+from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 from tests.harness.sim.asterisk import SimAsterisk
@@ -19,7 +19,7 @@ from tests.harness.sim.recorder import Archive
 from tests.harness.sim.store import done
 from tests.harness.sim.webhooks import SimServers
 from tests.sim import faults, graphs, recorders
-from tests.sim.ami_digits import shared_dtmf_log
+from tests.sim.ami_digits import shared_recent_digits
 from tests.sim.controllers import CallControllers, Granted
 from tests.sim.engine_run import APP, MAX_CALL_MS, EngineRun, Environment, PartOverrides
 from tests.sim.fault_injector import FaultInjector
@@ -63,7 +63,7 @@ class World:
         self.graphs = self._choose_graphs()
         self.pbx.own_rng = self._records.own_rng
         self._trace = trace
-        self._dtmf_log = self._choose_dtmf_log(overrides)
+        self._recent_digits = self._choose_recent_digits(overrides)
         env = Environment(
             self.clock,
             rng,
@@ -74,7 +74,7 @@ class World:
             self.faults,
             self.archive,
             self._records.archive_url,
-            self._dtmf_log,
+            self._recent_digits,
         )
         self._injector = FaultInjector(env, overrides, self._trace_fault if trace else None)
         self._controllers = self._call_controllers()
@@ -87,7 +87,7 @@ class World:
     def has_ami_digits(self, begin_ms: float, end_ms: float) -> bool:
         """Return whether any engine that resumed calls in an interval had its digits from AMI."""
         del begin_ms, end_ms
-        return self._dtmf_log is not None
+        return self._recent_digits is not None
 
     @property
     def digits(self) -> list[tuple[str, str, int]]:
@@ -136,8 +136,8 @@ class World:
     def _choose_graphs(self) -> dict[str, bytes]:
         return graphs.choose(self.seed)
 
-    def _choose_dtmf_log(self, overrides: PartOverrides) -> DtmfLog | None:
-        return shared_dtmf_log(self.seed, self.pbx.manager, overrides, self.clock)
+    def _choose_recent_digits(self, overrides: PartOverrides) -> RecentDigits | None:
+        return shared_recent_digits(self.seed, self.pbx.manager, overrides, self.clock)
 
     def _call_controllers(self) -> CallControllers:
         # A separate random generator, so that worlds without control requests do not change.
@@ -200,7 +200,7 @@ class World:
 
     def _is_silent(self) -> bool:
         engine = self._injector.engine
-        is_idle = engine.is_ready and not engine.shard.actors and self._injector.is_well()
+        is_idle = engine.is_ready and not engine.shard.calls and self._injector.is_well()
         is_empty = not self.pbx.channels and not self.pbx.bridges and not self.pbx.files
         return is_idle and is_empty
 

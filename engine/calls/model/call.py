@@ -165,6 +165,16 @@ def with_leg(call: Call, leg: Leg) -> Call:
     return replace(call, legs=tuple(leg if old.id == leg.id else old for old in call.legs))
 
 
+def with_transfer(call: Call, transfer: Transfer) -> Call:
+    """Replace the latest transfer."""
+    return replace(call, transfers=(*call.transfers[:-1], transfer))
+
+
+def with_conference(call: Call, conference: Conference) -> Call:
+    """Replace the latest conference."""
+    return replace(call, conferences=(*call.conferences[:-1], conference))
+
+
 def is_held(call: Call, leg_id: str) -> bool:
     leg = call.leg(leg_id)
     return leg is not None and leg.held

@@ -1,6 +1,6 @@
 """The states of a call; each that waits has a deadline in wall-clock milliseconds.
 
-`verbs` and `sessions.conversation` start and advance them; CALL_STATES in `state_table` sums up
+`verbs` and `sessions.conversation` start and advance them; CALL_STATES in `state_traits` sums up
 what each does.
 """
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from engine.calls.model.answer_classifier import SoundActivity
+from engine.calls.model.sound_activity import SoundActivity
 from wire.answer_detection import AnsweredBy, Detection
 from wire.media import Clip
 from wire.verbs import Action, Dial, Gather, Pause, Play, Record, Say, Verb

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from engine.calls.hold_and_mute import set_mute
 from engine.calls.media.plan import coach_bridge, desired_media
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, allocate_id
@@ -11,8 +12,7 @@ from engine.calls.model.events import BridgeFailed, Event, LegCreated, LegEnded
 from engine.calls.model.leg import combine_mutes
 from engine.calls.model.requests import CoachRequested
 from engine.calls.model.sessions import Conference, Member
-from engine.calls.session_end import set_mute
-from engine.calls.sessions.members import update_member
+from engine.calls.sessions.conference_members import update_member
 
 
 def coach(call: Call, request: CoachRequested, now: int) -> Step:

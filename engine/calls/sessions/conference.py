@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from engine.calls.media.plan import UNBRIDGED, desired_media
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, allocate_id, update_leg
+from engine.calls.model.call import Call, Step, allocate_id, update_leg, with_conference
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import Command, Hangup
 from engine.calls.model.events import (
@@ -28,11 +28,11 @@ from engine.calls.model.sessions import (
     MemberState,
 )
 from engine.calls.reporting.call_events import emit_conference
-from engine.calls.session_end import end_conference, with_conference
+from engine.calls.session_end import end_conference
 from engine.calls.sessions import coaching, conversation
+from engine.calls.sessions.conference_members import as_member, member_reason, update_member
 from engine.calls.sessions.custom_hold_music import fetch_music, next_loop
-from engine.calls.sessions.leg_control import clear_invite, invite
-from engine.calls.sessions.members import as_member, member_reason, update_member
+from engine.calls.sessions.invites import clear_invite, invite
 
 MAX_KEPT_CONFERENCES = 20
 

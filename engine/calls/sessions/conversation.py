@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from engine.calls.hold_and_mute import release_leg
 from engine.calls.media.plan import UNBRIDGED, desired_media
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step
@@ -16,8 +17,8 @@ from engine.calls.model.io_results import (
     FlowNodeLoaded,
     FlowStarted,
 )
-from engine.calls.session_end import end_sessions, release_leg
-from engine.calls.verbs import flow, next_action
+from engine.calls.session_end import end_sessions
+from engine.calls.verbs import awaiting_instructions, flow
 from wire.verbs import Action
 from wire.webhooks import DialResult
 
@@ -32,9 +33,11 @@ def on_event(call: Call, state: Bridged, event: Event, now: int) -> Step:
         case ActionReceived(request, action) if (
             state.awaiting and request == state.awaiting.request
         ):
-            return replace(call, state=_continue_with(state, action)), next_action.prefetch(action)
+            return replace(
+                call, state=_continue_with(state, action)
+            ), awaiting_instructions.prefetch(action)
         case ActionFailed(request, reason) if state.awaiting and request == state.awaiting.request:
-            call = next_action.use_fallback(call, state.awaiting, reason)
+            call = awaiting_instructions.use_fallback(call, state.awaiting, reason)
             return replace(call, state=_continue_with(state, state.awaiting.fallback)), ()
         case FlowStarted() | FlowNodeLoaded() | ApiRequestSucceeded() | ApiRequestFailed() if (
             state.awaiting
@@ -87,7 +90,10 @@ def end(call: Call, state: Bridged, status: causes.Status, cause: int, now: int)
     commands += more
     if state.awaiting is not None:
         return replace(
-            call, state=replace(state.awaiting, deadline_ms=now + next_action.WEBHOOK_TIMEOUT_MS)
+            call,
+            state=replace(
+                state.awaiting, deadline_ms=now + awaiting_instructions.WEBHOOK_TIMEOUT_MS
+            ),
         ), commands
     data = state.verb.data
     result = DialResult(

@@ -3,12 +3,11 @@
 from msgspec.structs import replace
 
 from engine.calls.media.plan import desired_media
-from engine.calls.model.call import Call, allocate_id
+from engine.calls.model.call import Call, allocate_id, with_conference, with_transfer
 from engine.calls.model.events import Event, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.sessions import HoldMusic
-from engine.calls.session_end import with_conference, with_transfer
 from engine.calls.verbs.suspendable_playback import MAX_CLIPS
 from wire.media import Audio
 

@@ -1,27 +1,20 @@
-"""Control of one leg of a live call: mute, hold, invite, hang up."""
+"""Control of one leg of a live call: mute, hold, hang up."""
 
-from msgspec.structs import replace
-
+from engine.calls.hold_and_mute import release_leg, set_mute
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, allocate_id, update_leg, with_leg
-from engine.calls.model.call_states import AwaitingInstructions, Bridged, Dialing
-from engine.calls.model.commands import Command, Hangup, Originate
+from engine.calls.model.call import Call, Step, update_leg, with_leg
+from engine.calls.model.commands import Hangup
 from engine.calls.model.leg import Leg, Muted
 from engine.calls.model.requests import (
-    DialRequested,
     HoldRequested,
     LegHangupRequested,
     MuteRequested,
 )
-from engine.calls.model.state_traits import restartable_verb
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.reporting.history import update_hold_time
-from engine.calls.session_end import release_leg, set_mute
 from engine.calls.sessions.custom_hold_music import restart_loop
 from engine.calls.verbs import registry
-from engine.calls.verbs.dial import dial_data
 from engine.calls.verbs.suspendable_playback import stop_sound
-from wire import verbs
 
 LegRequest = LegHangupRequested | MuteRequested | HoldRequested
 
@@ -63,58 +56,3 @@ def _unhold(call: Call, leg: Leg, now: int) -> Step:
     call, events = release_leg(call, leg.id, now)
     call, plays = registry.resume(call, leg.id, now)
     return call, (*events, *plays)
-
-
-def dial(call: Call, event: DialRequested, now: int) -> Step:
-    """Invite one more party; during a dial it becomes one of the dialled legs."""
-    call, _leg, commands = invite(call, event.party, event.ring_s, now, event.caller_id)
-    if isinstance(call.state, Dialing):
-        return move_to_dial(call, call.state), commands
-    return call, commands
-
-
-def invite(
-    call: Call, party: str, ring_s: float, now: int, caller_id: str = ""
-) -> tuple[Call, str, tuple[Command, ...]]:
-    """Call a party that joins the conversation when it answers; also returns its leg's id."""
-    call, leg_id = allocate_id(call, "l")
-    leg = Leg(leg_id, party, "requested", now, ring_timeout_s=ring_s)
-    call, event = emit_leg(with_leg(call, leg), "leg-initiated", leg, now)
-    call = replace(call, invited=(*call.invited, leg_id))
-    return call, leg_id, (event, Originate(leg_id, party, caller_id or call.caller_id))
-
-
-def clear_invite(call: Call, leg: str) -> Call:
-    """Remove a leg from the invited legs: it has joined, or it will not."""
-    return replace(call, invited=tuple(each for each in call.invited if each != leg))
-
-
-def move_to_dial(call: Call, state: Dialing) -> Call:
-    """Make the invited legs dialled legs: the first to answer wins."""
-    deadlines = [leg.ring_deadline_ms for leg in call.legs if leg.id in call.invited]
-    state = replace(
-        state, legs=(*state.legs, *call.invited), deadline_ms=max(state.deadline_ms, *deadlines)
-    )
-    return replace(call, state=state, invited=())
-
-
-def join(call: Call, leg: str, now: int) -> Step:
-    """Add an invited leg that has answered to the conversation, or start one with it."""
-    call = clear_invite(call, leg)
-    if isinstance(call.state, Bridged):
-        return replace(call, state=replace(call.state, legs=(*call.state.legs, leg))), ()
-    call, bridge = allocate_id(call, "b")
-    invited = call.leg(leg)
-    data = dial_data(invited.party if invited else "")
-    awaiting = call.state if isinstance(call.state, AwaitingInstructions) else None
-    bridged = Bridged(
-        verb=verbs.Dial(data, restartable_verb(call.state)),
-        leg=leg,
-        legs=(leg,),
-        bridge=bridge,
-        since_ms=now,
-        deadline_ms=call.must_end_ms,
-        number=data.number if isinstance(data.number, str) else None,
-        awaiting=awaiting,
-    )
-    return replace(call, state=bridged), stop_sound(call.state)

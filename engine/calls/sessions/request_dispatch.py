@@ -19,7 +19,7 @@ from engine.calls.model.requests import (
     TransferCompletionRequested,
     TransferRequested,
 )
-from engine.calls.sessions import coaching, conference, leg_control, transfer
+from engine.calls.sessions import coaching, conference, invites, leg_control, transfer
 from engine.calls.sessions.preconditions import PartyRequest, check_request
 
 
@@ -60,7 +60,7 @@ def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
 def _dial(call: Call, event: DialRequested, now: int) -> Step:
     """Dial a party in; in a conference it becomes a member."""
     if call.conference is None:
-        return leg_control.dial(call, event, now)
+        return invites.dial(call, event, now)
     if not isinstance(call.state, Bridged):
         return call, ()
     request = AddMemberRequested(event.party, "", event.ring_s)

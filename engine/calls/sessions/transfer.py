@@ -7,8 +7,9 @@ From every live state: failed (the target), canceled (the source), abandoned (th
 
 from msgspec.structs import replace
 
+from engine.calls.hold_and_mute import release_leg
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, allocate_id
+from engine.calls.model.call import Call, Step, allocate_id, with_transfer
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import Command, Hangup
 from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegEnded, LegRinging
@@ -19,10 +20,10 @@ from engine.calls.model.requests import (
 )
 from engine.calls.model.sessions import TargetReason, Transfer
 from engine.calls.reporting.call_events import emit_transfer
-from engine.calls.session_end import end_conference, end_transfer, release_leg, with_transfer
+from engine.calls.session_end import end_conference, end_transfer
 from engine.calls.sessions import conversation
 from engine.calls.sessions.custom_hold_music import fetch_music, next_loop
-from engine.calls.sessions.leg_control import clear_invite, invite
+from engine.calls.sessions.invites import clear_invite, invite
 
 MAX_KEPT_TRANSFERS = 20
 

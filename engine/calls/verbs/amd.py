@@ -1,20 +1,15 @@
-"""Answer detection on the main leg; `model.answer_detection` has the rules."""
+"""Answer detection on the main leg; `verbs.answer_classifier` has the rules."""
 
 from msgspec.structs import replace
 
-from engine.calls.model.answer_classifier import (
-    SoundActivity,
-    classify,
-    silence_ms,
-    sound_ended,
-    sound_started,
-)
 from engine.calls.model.call import Call, Step, update_leg
 from engine.calls.model.call_states import Advance, Detecting
 from engine.calls.model.commands import StartTalkDetection, StopTalkDetection
 from engine.calls.model.events import DeadlinePassed, Event, Recovered, TalkEnded, TalkStarted
+from engine.calls.model.sound_activity import SoundActivity, sound_ended, sound_started
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.verbs import hangup
+from engine.calls.verbs.answer_classifier import classify, silence_ms
 from wire.answer_detection import AnsweredBy, Detection
 from wire.verbs import Action, Verb
 

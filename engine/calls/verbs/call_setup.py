@@ -3,7 +3,6 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.calls.flows.audio_sources import audio_sources
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, ring_deadline_ms
 from engine.calls.model.call_states import Advance, Starting
@@ -12,6 +11,7 @@ from engine.calls.model.events import CallOpened, DeadlinePassed, Event, LegAnsw
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.reporting.call_events import emit
 from engine.calls.verbs import amd, hangup
+from engine.calls.verbs.audio_sources import audio_sources
 
 
 def on_event(call: Call, state: Starting, event: Event, now: int) -> Step:

@@ -7,7 +7,6 @@ clock waits GRACE_MS longer for a key that went down in time.
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
-from engine.calls.flows.audio_sources import prompt_sources
 from engine.calls.model.call import Call, CollectedDigits, Step, allocate_id, is_held
 from engine.calls.model.call_states import Advance, AwaitingInstructions, Gathering, GatherPhase
 from engine.calls.model.commands import EmitEvent, StopPlayback
@@ -23,7 +22,8 @@ from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.reporting.call_events import emit
 from engine.calls.reporting.history import add_collected_digits
-from engine.calls.verbs.next_action import WEBHOOK_TIMEOUT_MS
+from engine.calls.verbs.audio_sources import prompt_sources
+from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
 from engine.calls.verbs.suspendable_playback import (

@@ -8,13 +8,13 @@ The prompt and the beep of `record` are played here, too.
 
 from msgspec.structs import replace
 
-from engine.calls.flows.audio_sources import PlayableVerb, verb_sources
 from engine.calls.model.call import Call, Step, allocate_id, is_held
 from engine.calls.model.call_states import Advance, Playing
 from engine.calls.model.commands import StopPlayback
 from engine.calls.model.events import DeadlinePassed, Event, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
+from engine.calls.verbs.audio_sources import PlayableVerb, verb_sources
 from engine.calls.verbs.suspendable_playback import (
     length_ms,
     playback_end_ms,

@@ -7,7 +7,7 @@ ended is known shortly after its end: a digit is reported, or the leg has ended.
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
-from engine.calls.flows.audio_sources import verb_sources
+from engine.calls.hold_and_mute import release_leg
 from engine.calls.media import call_recording
 from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.call_states import Advance, AwaitingInstructions, RecordingVoicemail
@@ -23,9 +23,9 @@ from engine.calls.model.events import (
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.recording import Recording
 from engine.calls.reporting.call_events import emit, recording_fields
-from engine.calls.session_end import release_leg
 from engine.calls.verbs import play
-from engine.calls.verbs.next_action import WEBHOOK_TIMEOUT_MS
+from engine.calls.verbs.audio_sources import verb_sources
+from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from wire.verbs import Record
 from wire.webhooks import RecordReason, RecordResult
 

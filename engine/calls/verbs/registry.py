@@ -21,16 +21,16 @@ from engine.calls.model.call_states import (
 )
 from engine.calls.model.events import Event
 from engine.calls.verbs import (
+    awaiting_instructions,
     call_setup,
     dial,
     flow,
     gather,
     hangup,
-    next_action,
     pause,
     play,
     record,
-    single_leg_dispatch,
+    single_leg_verbs,
 )
 from wire import verbs
 from wire.verbs import Action, Verb
@@ -53,7 +53,7 @@ Suspendable = Playing | Gathering | Pausing
 def start(call: Call, verb: Verb, now: int) -> Step:
     match verb:
         case verbs.Play() | verbs.Say() | verbs.Gather():
-            return single_leg_dispatch.start(call, verb, now)
+            return single_leg_verbs.start(call, verb, now)
         case verbs.Record():
             return record.start(call, verb, now)
         case verbs.Pause():
@@ -79,13 +79,13 @@ def _start_flow(call: Call, flow_id: str, action: Action | None, now: int) -> St
 def on_event(call: Call, state: VerbState, event: Event, now: int) -> Step:
     match state:
         case Playing() | Gathering() | Detecting():
-            return single_leg_dispatch.on_event(call, state, event, now)
+            return single_leg_verbs.on_event(call, state, event, now)
         case RecordingVoicemail():
             return record.on_event(call, state, event, now)
         case Pausing():
             return pause.on_event(call, state, event)
         case AwaitingInstructions():
-            return next_action.on_event(call, state, event, now)
+            return awaiting_instructions.on_event(call, state, event, now)
         case Dialing():
             return dial.on_event(call, state, event, now)
         case Starting():

@@ -19,7 +19,7 @@ from engine.calls.model.call_states import (
 )
 from engine.calls.model.commands import Command
 from engine.calls.model.events import DeadlinePassed, Event, Recovered
-from engine.calls.verbs import amd, single_leg_dispatch
+from engine.calls.verbs import amd, single_leg_verbs
 from engine.calls.verbs.suspendable_playback import stop_sound
 from wire.answer_detection import Confirm, MachineDetection, detection_settings
 from wire.verbs import SINGLE_LEG_VERBS, DialData, Gather, GatherData
@@ -51,7 +51,7 @@ def on_event(
         case _:
             pass
     leg_call = replace(call, main=screening.leg, state=screening.state, continuation=())
-    leg_call, commands = single_leg_dispatch.on_event(leg_call, screening.state, event, now)
+    leg_call, commands = single_leg_verbs.on_event(leg_call, screening.state, event, now)
     if leg_call.state is screening.state and not commands:
         return call, screening, ()
     return _merge(call, data, screening.position, (leg_call, commands), now)
@@ -104,7 +104,7 @@ def _merge(
     while isinstance(leg_call.state, Advance) and isinstance(
         leg_call.state.action, SINGLE_LEG_VERBS
     ):
-        leg_call, more = single_leg_dispatch.start(leg_call, leg_call.state.action, now)
+        leg_call, more = single_leg_verbs.start(leg_call, leg_call.state.action, now)
         commands = (*commands, *more)
     merged = replace(
         leg_call,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.rpc.lookup import name_in
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import NotFound
-from engine.runtime.agents.agent_views import AgentStatus
+from engine.runtime.agents.agent_status import AgentStatus
 from engine.store.store import Store
 from wire.agents import Agent, Agents, AgentView, Presence
 from wire.errors import BadInput

@@ -3,7 +3,7 @@
 from aiohttp import web
 from msgspec import Struct
 
-from engine.callbacks.callback_settings import CallbackSettings, CallbackTargets
+from engine.callbacks.account_settings import AccountSettings, CallbackSettings
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
@@ -21,7 +21,7 @@ from wire.tree import Limits, check_url
 
 class CallbackHandlers(Struct, frozen=True):
     store: Store
-    targets: CallbackTargets
+    targets: AccountSettings
     limits: Limits
 
     async def put(self, request: web.Request, body: PutCallback) -> CallbackView:
@@ -61,7 +61,7 @@ class CallbackHandlers(Struct, frozen=True):
 
 
 async def check_callback_target(
-    accounts: CallbackTargets, store: Store, account: str, target: str | None
+    accounts: AccountSettings, store: Store, account: str, target: str | None
 ) -> None:
     """Check that a call's callback target exists; raises BadInput, StoreDown."""
     path = "statusCallbackUrl"

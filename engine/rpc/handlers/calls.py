@@ -5,7 +5,7 @@ from itertools import chain
 from aiohttp import web
 from msgspec import Struct
 
-from engine.callbacks.callback_settings import CallbackTargets
+from engine.callbacks.account_settings import AccountSettings
 from engine.calls.model.ids import slot_and_node
 from engine.rpc.handlers.callbacks import check_callback_target
 from engine.rpc.handlers.dial_policy import check_dial_policy
@@ -29,7 +29,7 @@ class CallHandlers(Struct, frozen=True):
     store: Store
     limits: Limits
     fan_out: FanOut
-    targets: CallbackTargets
+    targets: AccountSettings
     dial_policy: DialPolicy
 
     async def originate(self, _request: web.Request, body: rpc.Originate) -> rpc.Started:

@@ -7,7 +7,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from engine.callbacks.callback_settings import CallbackTargets
+from engine.callbacks.account_settings import AccountSettings
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict
 from engine.store.outbox import DeadLetter, Outbox
@@ -22,7 +22,7 @@ MAX_RESENT = 1_000  # per slot and request
 
 class DeadLetterHandlers(Struct, frozen=True):
     outbox: Outbox
-    targets: CallbackTargets
+    targets: AccountSettings
     slots: int
 
     async def list(self, request: web.Request) -> DeadLetters:

@@ -31,7 +31,7 @@ def call_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
     """Count live calls by state, including states without calls."""
     live: dict[tuple[str, ...], float] = {}
     for shard in _shards(service):
-        counts = Counter(type(actor.call.state) for actor in shard.actors.values())
+        counts = Counter(type(live_call.call.state) for live_call in shard.calls.values())
         live |= {(*_labels(shard), tag_of(state)): counts[state] for state in STATES}
     yield gauge("switchroom_calls", "Live calls, by state", (*SHARD_LABELS, "state"), live)
 
@@ -39,9 +39,13 @@ def call_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
 def shard_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
     """Return the queue lengths of each shard, and whether it is paused."""
     shards = {_labels(shard): shard for shard in _shards(service)}
-    actors = {at: shard.actors.values() for at, shard in shards.items()}
-    outbox = {at: sum(len(actor.outbox) for actor in each) for at, each in actors.items()}
-    queued = {at: sum(len(actor.queue) for actor in each) for at, each in actors.items()}
+    live_calls = {at: shard.calls.values() for at, shard in shards.items()}
+    outbox = {
+        at: sum(len(live_call.outbox) for live_call in each) for at, each in live_calls.items()
+    }
+    queued = {
+        at: sum(len(live_call.queue) for live_call in each) for at, each in live_calls.items()
+    }
     buffered = {at: len(shard.pause_buffer.events) for at, shard in shards.items()}
     paused = {at: shard.is_paused for at, shard in shards.items()}
     for name, text, values in (

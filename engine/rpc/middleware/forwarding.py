@@ -17,7 +17,7 @@ from engine.rpc.peers.client import (
     is_forwarded,
 )
 from engine.rpc.problems import Handler, problem_response
-from engine.runtime.shard.request_commit import NotOwner
+from engine.runtime.shard.errors import NotOwner
 from wire.rpc import Problem
 
 RESPONSE_TIMEOUT_S = 10.0

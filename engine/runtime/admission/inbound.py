@@ -1,22 +1,32 @@
 """Inbound calls: admitted by the route of their number, or rejected before they are answered."""
 
+import re
+
 import msgspec
 import structlog
 from msgspec.structs import replace
 
+from engine.calls.model.call import Call
+from engine.calls.model.call_states import Starting
 from engine.calls.model.events import LegAnswered
+from engine.calls.model.leg import Leg
 from engine.common.tasks import BackgroundTasks
-from engine.runtime.admission.call_settings import CallIds, CallSettings
+from engine.runtime.admission.new_call import CallIds, NewCall
 from engine.runtime.admission.placement import ENGINE_CODES, NODE_CODES, Placement
-from engine.runtime.admission.routes import NO_CIRCUIT, NO_SUCH_NUMBER, RouteCache, inbound_call
+from engine.runtime.admission.routes import NO_CIRCUIT, NO_SUCH_NUMBER, RouteCache
+from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.agents.directory import Caller, Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
+from wire.callback_targets import parse_call_target
+from wire.patterns import CALLER_ID
 from wire.rpc import NumberRoute
 
 log = structlog.get_logger()
+ANSWER_TIMEOUT_MS = 10_000
+MAX_NAME_LENGTH = 80
 BAD_ROUTE = "bad_route"  # the stored route can't be read
 
 
@@ -27,7 +37,7 @@ class InboundCalls:
         self,
         context: EngineContext,
         placement: Placement,
-        settings: CallSettings,
+        settings: AdmissionSettings,
         routes: RouteCache,
         directory: Directory | None = None,
     ) -> None:
@@ -95,12 +105,42 @@ class InboundCalls:
             return
         now = self._clock.now_ms()
         new = self._settings.new_call(context, route.account, self._ids.new(now), now)
-        actor = shard.start_call(inbound_call(new, channel, route))
+        live_call = shard.start_call(inbound_call(new, channel, route))
         if route.is_recorded and new.recording_destination is None:
             log.error("call not recorded: no archive", call_id=new.id)
         if channel.is_up:
-            shard.feed(actor, LegAnswered(channel.channel))
+            shard.feed(live_call, LegAnswered(channel.channel))
 
     def _reject(self, shard: CallShard, channel: IncomingChannel, code: str, cause: int) -> None:
         self._rejected[code] += 1
         shard.context.hang_up_channel(channel.channel, cause)
+
+
+def inbound_call(new: NewCall, channel: IncomingChannel, route: NumberRoute) -> Call:
+    """Build the call of an incoming channel: it is answered, then its number's action runs."""
+    caller, agent, now = _printable(channel.from_), channel.agent, new.created_ms
+    target = route.status_callback_url
+    return Call(
+        id=new.id,
+        account=route.account,
+        direction="inbound",
+        from_=caller,
+        to=_printable(channel.to),
+        main=channel.channel,
+        legs=(Leg(channel.channel, caller, "created", now, agent_id=agent.agent_id or None),),
+        state=Starting(route.action, now + ANSWER_TIMEOUT_MS),
+        created_ms=now,
+        must_end_ms=new.must_end_ms,
+        # Callers choose what they send: only a number may be shown to others.
+        caller_id=agent.caller_id or (caller if re.search(CALLER_ID, channel.from_) else ""),
+        custom_data=route.custom_data,
+        recording_destination=new.recording_destination,
+        recording_enabled=new.recording_destination is not None and route.is_recorded,
+        labels=route.labels,
+        callback_target=parse_call_target(target, "statusCallbackUrl") if target else None,
+    )
+
+
+def _printable(text: str) -> str:
+    """Drop control characters: a SIP header may hold any, and no terminal should obey them."""
+    return "".join(each for each in text if each.isprintable())[:MAX_NAME_LENGTH]

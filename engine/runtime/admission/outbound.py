@@ -11,12 +11,14 @@ from engine.calls.model.call_states import Starting
 from engine.calls.model.ids import call_id, slot_of
 from engine.calls.model.leg import Leg
 from engine.calls.verbs.dial import dial_data
-from engine.runtime.admission.call_settings import CallIds, CallSettings, NewCall
+from engine.runtime.admission.new_call import CallIds, NewCall
 from engine.runtime.admission.placement import NoCapacity, Placement
 from engine.runtime.admission.routes import DefaultTargetLookup
+from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.base.context import EngineContext
-from engine.runtime.shard.actor import Actor
-from engine.runtime.shard.request_commit import NotOwner, awaiting_commit
+from engine.runtime.shard.commit_ack import awaiting_commit
+from engine.runtime.shard.errors import NotOwner
+from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from wire import verbs
 from wire.answer_detection import MachineDetection, detection_settings
@@ -39,7 +41,7 @@ class LocalCalls(Protocol):
     def owned_slots(self) -> set[int]:
         """Return this engine's slots."""
 
-    def find(self, call: str) -> tuple[CallShard, Actor] | None:
+    def find(self, call: str) -> tuple[CallShard, LiveCall] | None:
         """Find a live call of this engine."""
 
     async def read(self, call: str) -> Call | None:
@@ -53,7 +55,7 @@ class OutboundCalls:
         self,
         context: EngineContext,
         local: LocalCalls,
-        settings: CallSettings,
+        settings: AdmissionSettings,
         default_target: DefaultTargetLookup,
     ) -> None:
         self._clock = context.clock
@@ -96,10 +98,10 @@ class OutboundCalls:
     async def _start(self, call: Call, shard: CallShard) -> Call:
         self._link_call(call.id)
         with awaiting_commit(shard.pending_acks) as ack:
-            actor = shard.start_call(call, ack.confirm)
+            live_call = shard.start_call(call, ack.confirm)
             # It starts once the store is back: say so, or the caller would request it twice.
             await ack.wait(f"call {call.id} is not stored yet")
-        return actor.call
+        return live_call.call
 
     async def _existing(self, request_id: str) -> Call | None:
         slot = slot_of(request_id, self._settings.slots)

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from engine.calls.model.call import Call
 from engine.observe.metrics import Metrics
-from engine.runtime.admission.call_settings import CallSettings
 from engine.runtime.admission.capacity_limits import (
     TRUNK,
     CapacityLimiter,
@@ -21,9 +20,10 @@ from engine.runtime.admission.capacity_limits import (
     TrunkLegs,
     Unavailable,
 )
+from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.base.clock import Clock
-from engine.runtime.pbx_nodes.ami_health import NodeHealth
 from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.shard.shard import CallShard
 
 # In the order in which they are checked: a rejection names the last one, of all nodes.
@@ -66,7 +66,7 @@ class Placement:
     def __init__(
         self,
         clock: Clock,
-        settings: CallSettings,
+        settings: AdmissionSettings,
         cluster: ClusterLoad | None = None,
         metrics: Metrics | None = None,
         drained: Callable[[], frozenset[str]] = frozenset,
@@ -96,7 +96,7 @@ class Placement:
     def calls(self) -> Iterator[Call]:
         for node in self.nodes.values():
             for shard in node.shards.values():
-                yield from (actor.call for actor in shard.actors.values())
+                yield from (live_call.call for live_call in shard.calls.values())
 
     def configure(self, name: str, limits: CapacityLimits, health: NodeHealth) -> None:
         """Set a node's limits and the source of its health."""

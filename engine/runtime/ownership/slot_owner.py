@@ -13,7 +13,7 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.held_lease import Lease
-from engine.runtime.ownership.claimed_slot import ClaimedCall, WriterFactory, take_over
+from engine.runtime.ownership.slot_takeover import ClaimedCall, WriterFactory, take_over
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import FlushScheduler, Writer
@@ -150,7 +150,7 @@ class SlotOwner:
         self._service.nodes.pop(node.name, None)
 
     def calls(self, slot: int) -> int:
-        return sum(len(shard.actors) for shard in self._shards(slot))
+        return sum(len(shard.calls) for shard in self._shards(slot))
 
     def calls_by_node(self) -> dict[str, int]:
         """Count the live calls of each node, and, as TRUNK, the legs on the trunk."""
@@ -196,7 +196,7 @@ def _calls_of(node: Node | None, slot: int) -> list[ClaimedCall]:
     shard = node.shards.get(slot) if node else None
     if shard is None:
         return []
-    return [ClaimedCall(shard.context.node, each.stored_call) for each in shard.actors.values()]
+    return [ClaimedCall(shard.context.node, each.stored_call) for each in shard.calls.values()]
 
 
 def _listener_task(slot: int, node: Node) -> str:

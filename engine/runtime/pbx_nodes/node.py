@@ -19,8 +19,8 @@ from engine.runtime.agents.directory import Caller
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Pbx
 from engine.runtime.pbx.ari_events import is_engine_channel, subject_id, translate
-from engine.runtime.pbx_nodes.disconnects import DisconnectGrace
-from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
+from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
+from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.pbx_nodes.recovery import Recoveries
 from engine.runtime.shard.shard import CallShard
 from wire.base import tag_of
@@ -56,12 +56,12 @@ class Node:
         party_of: Callable[[str], str],
         *,
         latency_ms: Callable[[], float] = lambda: 0.0,
-        dtmf_log: DtmfLog | None = None,
+        recent_digits: RecentDigits | None = None,
     ) -> None:
         self.name = name
         self.pbx = pbx
         self.shards: dict[int, CallShard] = {}
-        self.dtmf_log = dtmf_log or DtmfLog(clock)
+        self.recent_digits = recent_digits or RecentDigits(clock)
         self._clock = clock
         self._on_incoming = on_incoming
         self._party_of = party_of  # the party that a phone means by a number
@@ -99,10 +99,10 @@ class Node:
 
     @property
     def live_calls(self) -> int:
-        return sum(len(shard.actors) for shard in self.shards.values())
+        return sum(len(shard.calls) for shard in self.shards.values())
 
     def logged_digits(self) -> DigitsByLeg:
-        return self.dtmf_log.digits
+        return self.recent_digits.digits
 
     def on_event(self, slot: int, event: AriEvent) -> None:
         """Route an ARI event to its call, or take a new channel in."""
@@ -110,13 +110,13 @@ class Node:
         about = subject_id(event)
         if about is None or shard is None:
             return
-        actor = shard.find_by_channel(about)
-        if actor is not None:
+        live_call = shard.find_by_channel(about)
+        if live_call is not None:
             translated = translate(event, self._clock.now_ms())
             if isinstance(translated, ReferReceived):
                 self._refer(shard, translated)
             elif translated is not None:
-                shard.feed(actor, translated)
+                shard.feed(live_call, translated)
         elif isinstance(event, StasisStart):
             self._accept_channel(shard, event.channel, event.args)
 
@@ -140,7 +140,7 @@ class Node:
     def verify_call(self, call: str) -> None:
         """Compare the shard of a call with the PBX again."""
         for slot, shard in self.shards.items():
-            if call in shard.actors:
+            if call in shard.calls:
                 self.on_reply_lost(slot)
 
     async def close(self) -> None:
@@ -152,19 +152,19 @@ class Node:
         """Feed a phone's REFER to its call once the PBX can take the answer."""
 
         def ready() -> None:
-            if actor := shard.find_by_channel(refer.leg):
-                shard.feed(actor, replace(refer, party=self._party_of(refer.party)))
+            if live_call := shard.find_by_channel(refer.leg):
+                shard.feed(live_call, replace(refer, party=self._party_of(refer.party)))
 
         self._clock.call_at(self._clock.now_ms() + REFER_DELAY_MS, ready)
 
     def _give_up(self, slot: int) -> None:
         shard = self.shards[slot]
-        log.error("node lost", node=self.name, slot=slot, calls=len(shard.actors))
-        shard.context.metrics.calls.lost.table(self.name)[str(slot)] += len(shard.actors)
-        for actor in list(shard.actors.values()):
+        log.error("node lost", node=self.name, slot=slot, calls=len(shard.calls))
+        shard.context.metrics.calls.lost.table(self.name)[str(slot)] += len(shard.calls)
+        for live_call in list(shard.calls.values()):
             # The main leg comes last, even if it has ended: then no call waits for its recordings.
-            legs = [*(leg.id for leg in actor.call.legs), actor.call.main]
-            shard.recover_call(actor, (), tuple(LegEnded(leg, causes.LOST) for leg in legs))
+            legs = [*(leg.id for leg in live_call.call.legs), live_call.call.main]
+            shard.recover_call(live_call, (), tuple(LegEnded(leg, causes.LOST) for leg in legs))
 
     def _adopt_channel(self, shard: CallShard, channel: Channel) -> None:
         app, *args = channel.dialplan.app_data.split(",")

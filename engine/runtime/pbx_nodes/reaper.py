@@ -88,14 +88,15 @@ class Reaper:
         slot, node = slot_and_node(call) or (-1, "")
         shard = self._node.shards.get(slot)
         is_ours = node == self._node.name and shard is not None and not shard.is_paused
-        return is_ours and shard is not None and call not in shard.actors
+        return is_ours and shard is not None and call not in shard.calls
 
     def _calls_without_legs(self, snapshot: PbxSnapshot) -> list[str]:
         """Return the ids of live calls that have no leg on the PBX."""
         return [
-            actor.call.id
+            live_call.call.id
             for shard in self._node.shards.values()
             if not shard.is_paused
-            for actor in shard.actors.values()
-            if actor.call.legs and not any(leg.id in snapshot.channels for leg in actor.call.legs)
+            for live_call in shard.calls.values()
+            if live_call.call.legs
+            and not any(leg.id in snapshot.channels for leg in live_call.call.legs)
         ]

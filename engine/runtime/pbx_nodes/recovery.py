@@ -15,7 +15,7 @@ from engine.common.tasks import cancel_all
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot
-from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 
 log = structlog.get_logger()
@@ -61,16 +61,16 @@ class Recoveries:
         # Let requests in flight arrive: the snapshot must include a playback requested just now.
         await asyncio.sleep(SETTLE_DELAY_MS / 1000)
         while True:
-            actors = list(shard.actors.values())  # newer calls receive their events
+            live_calls = list(shard.calls.values())  # newer calls receive their events
             try:
-                snapshot, channels = await self._take_snapshot(actors)
+                snapshot, channels = await self._take_snapshot(live_calls)
                 break
             except PbxUnavailable as error:
                 node = shard.context.node
                 log.warning("pbx not responding", node=node, slot=slot, error=str(error))
                 await asyncio.sleep(RETRY_DELAY_MS / 1000)
         self._running.pop(slot, None)
-        self._reconcile(shard, actors, snapshot)
+        self._reconcile(shard, live_calls, snapshot)
         for channel in channels:
             self._adopt_channel(shard, channel)
         took_ms = self._clock.now_ms() - began_ms
@@ -78,18 +78,26 @@ class Recoveries:
             took_ms / 1000
         )
 
-    async def _take_snapshot(self, actors: list[Actor]) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
-        playback_ids = [each for actor in actors for each in awaited_playbacks(actor.call)]
-        dialled = [leg for actor in actors for leg in legs_being_dialled(actor.outbox)]
-        recorded = [name for actor in actors if (name := active_voicemail(actor.call.state))]
+    async def _take_snapshot(
+        self, live_calls: list[LiveCall]
+    ) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
+        playback_ids = [
+            each for live_call in live_calls for each in awaited_playbacks(live_call.call)
+        ]
+        dialled = [leg for live_call in live_calls for leg in legs_being_dialled(live_call.outbox)]
+        recorded = [
+            name for live_call in live_calls if (name := active_voicemail(live_call.call.state))
+        ]
         return await take_snapshot(self._pbx, playback_ids, dialled, recorded)
 
-    def _reconcile(self, shard: CallShard, actors: list[Actor], snapshot: PbxSnapshot) -> None:
+    def _reconcile(
+        self, shard: CallShard, live_calls: list[LiveCall], snapshot: PbxSnapshot
+    ) -> None:
         now, buffer = self._clock.now_ms(), shard.pause_buffer
         first, last = buffer.first_digits_after_gap(), buffer.last_digits_before_gap()
-        for actor in actors:
-            digits = missing_digits(actor.call, self._logged_digits(), first)
-            buffer.insert_missed(actor, digits_in_gap(digits, last, now))
-            redo, events = reconcile(actor.call, tuple(actor.outbox), snapshot, now, digits)
-            shard.recover_call(actor, redo, events)
+        for live_call in live_calls:
+            digits = missing_digits(live_call.call, self._logged_digits(), first)
+            buffer.insert_missed(live_call, digits_in_gap(digits, last, now))
+            redo, events = reconcile(live_call.call, tuple(live_call.outbox), snapshot, now, digits)
+            shard.recover_call(live_call, redo, events)
         shard.resume()

@@ -33,11 +33,11 @@ from engine.calls.model.io_commands import (
 from engine.runtime.base.ports import IoRunner
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_for
-from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.resolve_party import resolve_party
 
-Feed = Callable[[Actor, Event], None]
+Feed = Callable[[LiveCall, Event], None]
 
 
 class CommandExecutor:
@@ -57,87 +57,87 @@ class CommandExecutor:
         self._feed = feed
         self._on_reply_lost = on_reply_lost
 
-    def execute(self, actor: Actor, commands: Sequence[Command]) -> None:
+    def execute(self, live_call: LiveCall, commands: Sequence[Command]) -> None:
         """Start every command without waiting."""
         for command in commands:
             match command:
                 case EmitEvent():
                     pass  # emitted by the commit itself
                 case PrefetchMedia():
-                    actor.acknowledge(command)
+                    live_call.acknowledge(command)
                     self._io.prefetch(command)
                 case Hangup() | AnswerRefer():  # these wait for nothing
-                    self._send(actor, command, requests_for(command, self._endpoints), _ignore)
+                    self._send(live_call, command, requests_for(command, self._endpoints), _ignore)
                 case FetchMedia() | SendWebhook() | LoadFlow() | LoadFlowNode() | SendApiRequest():
-                    self._run(actor, command)
+                    self._run(live_call, command)
                 case StartRecording() | MuteRecording() | StopRecording() | ArchiveRecordings():
-                    self._record(actor, command)
+                    self._record(live_call, command)
                 case _:
-                    actor.queue.append(command)
-        self._send_next(actor)
+                    live_call.queue.append(command)
+        self._send_next(live_call)
 
-    def _run(self, actor: Actor, command: IoCommand) -> None:
+    def _run(self, live_call: LiveCall, command: IoCommand) -> None:
         def done(event: Event) -> None:
-            actor.acknowledge(command)
-            self._feed(actor, event)
+            live_call.acknowledge(command)
+            self._feed(live_call, event)
 
-        self._io.run(command, actor.call, done)
+        self._io.run(command, live_call.call, done)
 
-    def _record(self, actor: Actor, command: RecordingCommand) -> None:
+    def _record(self, live_call: LiveCall, command: RecordingCommand) -> None:
         def done(event: Event | None) -> None:
-            actor.acknowledge(command)
+            live_call.acknowledge(command)
             if event is not None:
-                self._feed(actor, event)
+                self._feed(live_call, event)
 
         if self._recorder is None:
-            actor.acknowledge(command)  # recording was disabled during the call
+            live_call.acknowledge(command)  # recording was disabled during the call
         else:
-            self._recorder.run(command, actor.call.id, done)
+            self._recorder.run(command, live_call.call.id, done)
 
-    def _send_next(self, actor: Actor) -> None:
-        if actor.queue and not actor.is_busy:
-            actor.is_busy = True
-            self._send_queued(actor, actor.queue[0])
+    def _send_next(self, live_call: LiveCall) -> None:
+        if live_call.queue and not live_call.is_busy:
+            live_call.is_busy = True
+            self._send_queued(live_call, live_call.queue[0])
 
-    def _send_queued(self, actor: Actor, command: PbxCommand) -> None:
+    def _send_queued(self, live_call: LiveCall, command: PbxCommand) -> None:
         if not isinstance(command, Originate):
-            self._send(actor, command, requests_for(command, self._endpoints), self._dequeue)
+            self._send(live_call, command, requests_for(command, self._endpoints), self._dequeue)
             return
-        generation = actor.generation
+        generation = live_call.generation
 
         def resolved(result: tuple[Request, ...] | LegEnded) -> None:
-            if actor.generation != generation:
+            if live_call.generation != generation:
                 return
             if isinstance(result, LegEnded):
-                actor.acknowledge(command)
-                self._dequeue(actor)
-                self._feed(actor, result)
+                live_call.acknowledge(command)
+                self._dequeue(live_call)
+                self._feed(live_call, result)
             else:
-                self._send(actor, command, result, self._dequeue)
+                self._send(live_call, command, result, self._dequeue)
 
-        resolve_party(self._endpoints, actor.call, command, resolved)
+        resolve_party(self._endpoints, live_call.call, command, resolved)
 
     def _send(
         self,
-        actor: Actor,
+        live_call: LiveCall,
         command: PbxCommand,
         requests: tuple[Request, ...],
-        then: Callable[[Actor], None],
+        then: Callable[[LiveCall], None],
     ) -> None:
-        generation = actor.generation
+        generation = live_call.generation
 
         def done(reply: Reply) -> None:
-            if actor.generation != generation:
+            if live_call.generation != generation:
                 return
             if len(requests) > 1 and reply.status in {200, 204, 409}:
-                self._send(actor, command, requests[1:], then)
+                self._send(live_call, command, requests[1:], then)
             else:
-                self._on_reply(actor, command, reply, then)
+                self._on_reply(live_call, command, reply, then)
 
         while is_pipelined(command) and len(requests) > 1:
-            self._pbx.send(requests[0], actor.call.id, False, self._on_pipelined_reply)
+            self._pbx.send(requests[0], live_call.call.id, False, self._on_pipelined_reply)
             requests = requests[1:]
-        self._pbx.send(requests[0], actor.call.id, may_block(command), done)
+        self._pbx.send(requests[0], live_call.call.id, may_block(command), done)
 
     def _on_pipelined_reply(self, reply: Reply) -> None:
         """Report only a lost reply: the last request's reply decides the command's result."""
@@ -145,23 +145,27 @@ class CommandExecutor:
             self._on_reply_lost()
 
     def _on_reply(
-        self, actor: Actor, command: PbxCommand, reply: Reply, then: Callable[[Actor], None]
+        self,
+        live_call: LiveCall,
+        command: PbxCommand,
+        reply: Reply,
+        then: Callable[[LiveCall], None],
     ) -> None:
         if reply.status == 0:
             self._on_reply_lost()
             return
-        actor.acknowledge(command)
+        live_call.acknowledge(command)
         event = event_from_reply(command, reply)
-        then(actor)
+        then(live_call)
         if event is not None:
-            self._feed(actor, event)
+            self._feed(live_call, event)
 
-    def _dequeue(self, actor: Actor) -> None:
-        if actor.queue:
-            actor.queue.pop(0)
-        actor.is_busy = False
-        self._send_next(actor)
+    def _dequeue(self, live_call: LiveCall) -> None:
+        if live_call.queue:
+            live_call.queue.pop(0)
+        live_call.is_busy = False
+        self._send_next(live_call)
 
 
-def _ignore(_actor: Actor) -> None:
+def _ignore(_actor: LiveCall) -> None:
     """Leave the queue alone: the command was never in it."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from engine.calls.model.events import DigitPressed, Event
-from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.live_call import LiveCall
 
 
 class PauseBuffer:
@@ -12,7 +12,7 @@ class PauseBuffer:
 
     def __init__(self) -> None:
         self.resumed = asyncio.Event()  # unset while the shard is paused
-        self.events: list[tuple[Actor, Event]] = []
+        self.events: list[tuple[LiveCall, Event]] = []
         self._gap = 0  # index of the first event after the missed ones
 
     def pause(self) -> None:
@@ -23,20 +23,20 @@ class PauseBuffer:
         self.pause()
         self._gap = len(self.events)
 
-    def append(self, actor: Actor, event: Event) -> None:
+    def append(self, live_call: LiveCall, event: Event) -> None:
         """Pause, and buffer an event."""
         self.pause()
-        self.events.append((actor, event))
+        self.events.append((live_call, event))
 
-    def resume(self) -> list[tuple[Actor, Event]]:
+    def resume(self) -> list[tuple[LiveCall, Event]]:
         """End the pause and return the buffered events."""
         self.resumed.set()
         events, self.events, self._gap = self.events, [], 0
         return events
 
-    def insert_missed(self, actor: Actor, events: Iterable[Event]) -> None:
+    def insert_missed(self, live_call: LiveCall, events: Iterable[Event]) -> None:
         """Insert recovered events at the gap."""
-        recovered = [(actor, event) for event in events]
+        recovered = [(live_call, event) for event in events]
         self.events[self._gap : self._gap] = recovered
         self._gap += len(recovered)
 

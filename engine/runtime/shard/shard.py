@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable
 
 import structlog
 
-from engine.calls.flows.audio_sources import pending_audio_sources
 from engine.calls.model import causes
 from engine.calls.model.call import Call, deadline_ms
 from engine.calls.model.codec import encode
@@ -17,14 +16,15 @@ from engine.calls.model.events import CallOpened, DeadlinePassed, Event
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.requests import CallRequest
 from engine.calls.recovery.missed_digits import undelivered_digits
+from engine.calls.verbs.audio_sources import pending_audio_sources
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import IoRunner, Writer
-from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.commit_ack import CommitAck
 from engine.runtime.shard.context import ShardContext, ShardHost
 from engine.runtime.shard.executor import CommandExecutor
+from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.metrics import ShardMetrics
 from engine.runtime.shard.pause_buffer import PauseBuffer
-from engine.runtime.shard.request_commit import CommitAck
 from engine.runtime.shard.step_runner import OnStored, StepRunner, no_op
 from wire.base import tag_of
 
@@ -38,8 +38,8 @@ class CallShard:
         self, context: ShardContext, clock: Clock, writer: Writer, io: IoRunner, host: ShardHost
     ) -> None:
         self.context = context
-        self.actors: dict[str, Actor] = {}
-        self.inbound: dict[str, Actor] = {}  # by the channel id that Asterisk chose
+        self.calls: dict[str, LiveCall] = {}
+        self.inbound: dict[str, LiveCall] = {}  # by the channel id that Asterisk chose
         self.pause_buffer = PauseBuffer()
         self.pending_acks: set[CommitAck] = set()  # of requests that wait for their commit
         self._clock = clock
@@ -53,52 +53,52 @@ class CallShard:
             context.node, clock, writer, io, self._executor, is_paused=lambda: self.is_paused
         )
 
-    def start_call(self, call: Call, on_stored: OnStored = no_op) -> Actor:
+    def start_call(self, call: Call, on_stored: OnStored = no_op) -> LiveCall:
         """Start a new call; `on_stored` is called after its first commit."""
-        actor = self.adopt(Actor(call))
+        live_call = self.adopt(LiveCall(call))
         self._metrics.call_started(call)
-        self._step(actor, CallOpened(), (encode(call),), on_stored)
-        return actor
+        self._step(live_call, CallOpened(), (encode(call),), on_stored)
+        return live_call
 
-    def adopt(self, actor: Actor) -> Actor:
+    def adopt(self, live_call: LiveCall) -> LiveCall:
         """Add a call that is already running."""
-        call = actor.call
-        self.actors[call.id] = actor
-        if actor.inbound_channel is not None:
-            self.inbound[actor.inbound_channel] = actor
-        return actor
+        call = live_call.call
+        self.calls[call.id] = live_call
+        if live_call.inbound_channel is not None:
+            self.inbound[live_call.inbound_channel] = live_call
+        return live_call
 
-    def prefetch(self, actor: Actor) -> None:
+    def prefetch(self, live_call: LiveCall) -> None:
         """Fetch the audio that a call will need: its last owner had the clips, not this engine."""
-        if sources := pending_audio_sources(actor.call):
+        if sources := pending_audio_sources(live_call.call):
             self._io.prefetch(PrefetchMedia(sources))
 
-    def find_by_channel(self, channel_id: str) -> Actor | None:
+    def find_by_channel(self, channel_id: str) -> LiveCall | None:
         """Find the call of a channel; ids that we chose begin with the call's id."""
-        return self.actors.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
+        return self.calls.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
 
-    def feed(self, actor: Actor, event: Event) -> None:
+    def feed(self, live_call: LiveCall, event: Event) -> None:
         """Step a call by an event, or buffer the event while the shard is paused."""
         if not self.is_paused:
-            self._step(actor, event)
+            self._step(live_call, event)
         elif not isinstance(event, DeadlinePassed):
-            self.pause_buffer.append(actor, event)
+            self.pause_buffer.append(live_call, event)
 
-    def request(self, actor: Actor, request: CallRequest, on_stored: OnStored) -> None:
+    def request(self, live_call: LiveCall, request: CallRequest, on_stored: OnStored) -> None:
         """Step a call by a control request, even while the shard is paused (decision 0025).
 
         `on_stored` is called once the request and everything before it is committed.
         """
-        self._step(actor, request, (), on_stored)
+        self._step(live_call, request, (), on_stored)
 
-    def deliver_logged_digits(self, actor: Actor) -> None:
+    def deliver_logged_digits(self, live_call: LiveCall) -> None:
         """Step a call by the digits that AMI reported and the websocket has not delivered.
 
         The websocket may be lost without notice; digits pressed earlier must be handled earlier.
         """
         now = self._clock.now_ms()
-        for digit in undelivered_digits(actor.call, self._host.logged_digits(), now):
-            self._step(actor, digit)
+        for digit in undelivered_digits(live_call.call, self._host.logged_digits(), now):
+            self._step(live_call, digit)
 
     def pause(self) -> None:
         """Stop the calls' deadlines: without the node's events nothing may be concluded."""
@@ -106,10 +106,10 @@ class CallShard:
 
     def resume(self) -> None:
         """Process the buffered events and restart the deadlines."""
-        for actor, event in self.pause_buffer.resume():
-            self.feed(actor, event)
-        for actor in list(self.actors.values()):
-            self._set_timer(actor)
+        for live_call, event in self.pause_buffer.resume():
+            self.feed(live_call, event)
+        for live_call in list(self.calls.values()):
+            self._set_timer(live_call)
 
     @property
     def is_paused(self) -> bool:
@@ -128,14 +128,14 @@ class CallShard:
 
     def store_again(self, except_calls: Collection[str] = ()) -> None:
         """Store the present state of the calls again, after the store lost data."""
-        for actor in self.actors.values():
-            if actor.call.id not in except_calls:
-                self._writer.rewrite(actor.snapshot(self.context.node))
+        for live_call in self.calls.values():
+            if live_call.call.id not in except_calls:
+                self._writer.rewrite(live_call.snapshot(self.context.node))
 
-    def inherit_events(self, buffered: Iterable[tuple[Actor, Event]]) -> None:
+    def inherit_events(self, buffered: Iterable[tuple[LiveCall, Event]]) -> None:
         """Buffer the events that another shard buffered for the same calls."""
-        for actor, event in buffered:
-            if successor := self.actors.get(actor.call.id):
+        for live_call, event in buffered:
+            if successor := self.calls.get(live_call.call.id):
                 self.pause_buffer.append(successor, event)
         self.pause_buffer.mark_gap()
 
@@ -143,71 +143,71 @@ class CallShard:
         """Stop for good: another engine or shard owns the calls."""
         self.pause()
         self._is_retired = True
-        for actor in self.actors.values():
-            actor.retire()
+        for live_call in self.calls.values():
+            live_call.retire()
             if self.context.recorder is not None:
-                self.context.recorder.abandon(actor.call.id)
-        self.actors, self.inbound = {}, {}
+                self.context.recorder.abandon(live_call.call.id)
+        self.calls, self.inbound = {}, {}
         for ack in self.pending_acks:
             ack.abandon()
 
     def recover_call(
-        self, actor: Actor, redo: tuple[Command, ...], events: tuple[Event, ...]
+        self, live_call: LiveCall, redo: tuple[Command, ...], events: tuple[Event, ...]
     ) -> None:
         """Execute again what may not have been executed, then step through the missed events."""
-        self._executor.execute(actor, actor.recover(redo))
+        self._executor.execute(live_call, live_call.recover(redo))
         for event in events:
-            if not actor.call.is_ended:
-                self._step(actor, event)
+            if not live_call.call.is_ended:
+                self._step(live_call, event)
 
     def _step(
         self,
-        actor: Actor,
+        live_call: LiveCall,
         event: Event,
         first_lines: tuple[bytes, ...] = (),
         on_stored: OnStored = no_op,
     ) -> None:
         try:
-            is_changed = self._step_runner.step(actor, event, first_lines, on_stored)
+            is_changed = self._step_runner.step(live_call, event, first_lines, on_stored)
         except Exception:
             # An error in one call ends that call, loudly; it must not affect other calls.
-            log.exception("call dropped", call_id=actor.call.id, event_type=tag_of(event))
-            for leg in actor.call.legs:
+            log.exception("call dropped", call_id=live_call.call.id, event_type=tag_of(event))
+            for leg in live_call.call.legs:
                 self.context.hang_up_channel(leg.id, causes.TEMPORARY_FAILURE)
-            self._remove_call(actor)
+            self._remove_call(live_call)
             return
-        if actor.call.is_ended and actor.call.id in self.actors:
-            self._remove_call(actor)
+        if live_call.call.is_ended and live_call.call.id in self.calls:
+            self._remove_call(live_call)
         elif is_changed:
-            self._set_timer(actor)
+            self._set_timer(live_call)
 
-    def _remove_call(self, actor: Actor) -> None:
-        self.actors.pop(actor.call.id, None)
-        self.inbound.pop(actor.inbound_channel or "", None)
-        actor.disarm()
-        self._metrics.call_ended(actor.call)
+    def _remove_call(self, live_call: LiveCall) -> None:
+        self.calls.pop(live_call.call.id, None)
+        self.inbound.pop(live_call.inbound_channel or "", None)
+        live_call.disarm()
+        self._metrics.call_ended(live_call.call)
 
     def _on_reply_lost(self) -> None:
         if not self._is_retired:
             self._host.on_reply_lost(self.context.slot)
 
-    def _set_timer(self, actor: Actor) -> None:
+    def _set_timer(self, live_call: LiveCall) -> None:
         """Set a call's timer to its next deadline, or cancel it when there is none."""
-        actor.arm(self._clock, lambda: self._on_timer(actor))
+        live_call.arm(self._clock, lambda: self._on_timer(live_call))
 
-    def _on_timer(self, actor: Actor) -> None:
-        actor.timer = None
+    def _on_timer(self, live_call: LiveCall) -> None:
+        live_call.timer = None
         # The clock has whole milliseconds: a punctual timer may seem early.
-        self._metrics.timer_fired(max(0, self._clock.now_ms() - actor.armed_ms))
+        self._metrics.timer_fired(max(0, self._clock.now_ms() - live_call.armed_ms))
         if self.is_paused:
             return  # resume sets the timers again
-        if self._is_due(actor):
-            self.deliver_logged_digits(actor)  # a digit pressed in time precedes its timeout
-        if self._is_due(actor):
-            self.feed(actor, DeadlinePassed())
-        if actor.timer is None and actor.call.id in self.actors:
-            self._set_timer(actor)
+        if self._is_due(live_call):
+            self.deliver_logged_digits(live_call)  # a digit pressed in time precedes its timeout
+        if self._is_due(live_call):
+            self.feed(live_call, DeadlinePassed())
+        if live_call.timer is None and live_call.call.id in self.calls:
+            self._set_timer(live_call)
 
-    def _is_due(self, actor: Actor) -> bool:
-        due_ms = deadline_ms(actor.call)
+    def _is_due(self, live_call: LiveCall) -> bool:
+        due_ms = deadline_ms(live_call.call)
         return due_ms is not None and self._clock.now_ms() >= due_ms

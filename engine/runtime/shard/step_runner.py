@@ -15,8 +15,8 @@ from engine.calls.model.io_results import MediaFetched
 from engine.calls.step import step
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import IoRunner, Writer
-from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.executor import CommandExecutor
+from engine.runtime.shard.live_call import LiveCall
 
 # Executed before the commit: a call that is lost with them is taken in again as it is.
 BEFORE_COMMIT = (Answer, PrefetchMedia)
@@ -40,43 +40,45 @@ class StepRunner(Struct, frozen=True):
     is_paused: Callable[[], bool]
 
     def step(
-        self, actor: Actor, event: Event, first_lines: tuple[bytes, ...], on_stored: OnStored
+        self, live_call: LiveCall, event: Event, first_lines: tuple[bytes, ...], on_stored: OnStored
     ) -> bool:
         """Step a call; return whether the step changed anything.
 
         `first_lines` precede the step in the log; `on_stored` is called after the commit.
         """
         now = self.clock.now_ms()
-        call, commands = step(actor.call, event, now)
+        call, commands = step(live_call.call, event, now)
         is_awaited = on_stored is not no_op  # a request is acknowledged after all commits before it
-        if call is actor.call and not (commands or is_awaited or isinstance(event, Recovered)):
+        if call is live_call.call and not (commands or is_awaited or isinstance(event, Recovered)):
             return False  # an event without effect is not logged; a recovery always is
         log = [*first_lines, encode_log_entry(now, event, commands)]
-        actor.call, remaining = answer_from_cache(call, commands, self.io, log, now)
-        self._commit(actor, remaining, log, on_stored)
+        live_call.call, remaining = answer_from_cache(call, commands, self.io, log, now)
+        self._commit(live_call, remaining, log, on_stored)
         return True
 
     def _commit(
-        self, actor: Actor, commands: list[Command], log: list[bytes], on_stored: OnStored
+        self, live_call: LiveCall, commands: list[Command], log: list[bytes], on_stored: OnStored
     ) -> None:
-        change = actor.prepare_commit(commands, log, self.node)
+        change = live_call.prepare_commit(commands, log, self.node)
         early = [each for each in commands if isinstance(each, BEFORE_COMMIT)]
         late = [each for each in commands if not isinstance(each, NOT_AFTER_COMMIT)]
-        actor.uncommitted += late
-        done = partial(self._on_committed, actor, late, on_stored)
+        live_call.uncommitted += late
+        done = partial(self._on_committed, live_call, late, on_stored)
         self.writer.write(change, done, urgent=bool(late))
         if early:
-            self.executor.execute(actor, early)
+            self.executor.execute(live_call, early)
 
-    def _on_committed(self, actor: Actor, commands: Sequence[Command], on_stored: OnStored) -> None:
+    def _on_committed(
+        self, live_call: LiveCall, commands: Sequence[Command], on_stored: OnStored
+    ) -> None:
         on_stored()
-        due = actor.mark_committed(commands)
+        due = live_call.mark_committed(commands)
         if self.is_paused():
             # Recovery may already have requested a prompt again that its snapshot did not show.
             # Every other command may run twice; Asterisk plays an id as often as it is requested.
             due = [each for each in due if not isinstance(each, Play)]
         if due:
-            self.executor.execute(actor, due)
+            self.executor.execute(live_call, due)
 
 
 def answer_from_cache(

@@ -17,7 +17,7 @@ from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
 from engine.runtime.admission.placement import Placement
-from engine.runtime.agents.agent_views import AgentStatus
+from engine.runtime.agents.agent_status import AgentStatus
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.held_lease import Lease
@@ -142,5 +142,5 @@ async def test_a_removed_node_keeps_its_calls(bench: Bench) -> None:
     assert bench.placement.admit(node.shards[SLOT], by_trunk=False) is None
     await bench.discover()
     assert bench.names == {"pbx1", "ip1"}
-    del node.shards[SLOT].actors[call.id]
+    del node.shards[SLOT].calls[call.id]
     await until(lambda: bench.names == {"pbx1"}, what="ip1 to be closed")

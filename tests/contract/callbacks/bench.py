@@ -14,19 +14,19 @@ from typing import Any
 import msgspec
 from standardwebhooks import Webhook
 
-from engine.callbacks.callback_settings import CallbackTargets
+from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.circuit_breaker import CircuitBreaker
-from engine.callbacks.delivery import Delivery
+from engine.callbacks.delivery_attempt import DeliveryAttempt
+from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_deliveries import SlotOutbox
-from engine.callbacks.target_queues import TargetQueues
+from engine.callbacks.slot_outbox import SlotOutbox
+from engine.callbacks.transports.api_request import ApiRequestTransport
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
-from engine.callbacks.transports.stored_request import ApiRequestTransport
 from engine.observe.metrics import Metrics
-from engine.runtime.io.stored_requests import ApiRequestRunner
+from engine.runtime.io.api_requests import ApiRequestRunner
 from engine.store.change import Change
 from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard, guarded_session
@@ -62,7 +62,7 @@ class CallbackBench:
     ) -> None:
         self.store = store
         self.metrics = Metrics()
-        self.targets = CallbackTargets(store.outbox, _now_ms, os.urandom, Signer())
+        self.targets = AccountSettings(store.outbox, _now_ms, os.urandom, Signer())
         self.lease = FakeLease(0)
         self.dispatcher: CallbackDispatcher
         self._schedule = schedule
@@ -84,7 +84,7 @@ class CallbackBench:
         runner = ApiRequestRunner(self.store, ApiSender(session, time.time, random.random))
         api_request = ApiRequestTransport(runner)
         outboxes: dict[int, SlotOutbox] = {}
-        delivery = Delivery(
+        delivery = DeliveryAttempt(
             self.targets,
             {
                 HttpsTarget: HttpTransport(session, response_timeout_s=response_timeout_s),
@@ -99,7 +99,7 @@ class CallbackBench:
         )
         worker = DeliveryWorker(self.store.outbox, delivery, outboxes)
         create_circuit = partial(CircuitBreaker, open_s=self._circuit_s)
-        queues = TargetQueues(worker, create_circuit, time.monotonic, random.random)
+        queues = DeliveryScheduler(worker, create_circuit, time.monotonic, random.random)
         self.dispatcher = CallbackDispatcher(
             self.store.outbox,
             queues,

@@ -80,4 +80,4 @@ async def test_a_hangup_is_stored_before_it_is_acknowledged(bench: Bench) -> Non
 
 def shards_with_calls(bench: Bench) -> list[CallShard]:
     """Return the shards that have calls."""
-    return [shard for shard in bench.service.nodes["pbx1"].shards.values() if shard.actors]
+    return [shard for shard in bench.service.nodes["pbx1"].shards.values() if shard.calls]

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engine.runtime.pbx_nodes.drains import DrainedNodes
+from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 from engine.store.store import Store

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from engine.runtime.admission.placement import NoCapacity
-from engine.runtime.shard.request_commit import NotOwner
+from engine.runtime.shard.errors import NotOwner
 from engine.store.errors import StoreDown
 from tests.harness.sim.store import done
 from tests.sim.cluster.engine import Engine

@@ -6,7 +6,7 @@ from functools import partial
 from random import Random
 
 from engine.calls.model.call import Call
-from engine.runtime.admission.call_settings import CallSettings
+from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
@@ -50,7 +50,7 @@ class Engine:
         context = EngineContext(
             store, clock, self.shards.meter, env.rng.random, Random(name).randbytes
         )
-        settings = CallSettings(
+        settings = AdmissionSettings(
             env.slots,
             MAX_CALL_MS,
             "+4721930000",
@@ -83,7 +83,7 @@ class Engine:
     @property
     def calls(self) -> list[Call]:
         shards = (shard for node in self.service.nodes.values() for shard in node.shards.values())
-        return [actor.call for shard in shards for actor in shard.actors.values()]
+        return [live_call.call for shard in shards for live_call in shard.calls.values()]
 
     def pbx_of(self, call: Call) -> SimAsterisk:
         """Return the PBX of a call."""
@@ -112,7 +112,7 @@ class Engine:
             clock = EngineClock(self._env.clock, self.loop)
             node = Node(name, self._env.overrides.engine.pbx(connection), clock, arrive, str)
             connection.node.manager.log_in(
-                self._env.overrides.engine.dtmf(node.dtmf_log), self.loop
+                self._env.overrides.engine.dtmf(node.recent_digits), self.loop
             )
             recorder = self.shards.recorders[name]
             self.reachability.add_node(name)

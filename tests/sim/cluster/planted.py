@@ -8,7 +8,7 @@ from engine.ari.generated.operations import channels
 from engine.ari.request import OnReply, Reply, Request
 from engine.calls.model.requests import CallRequest
 from engine.runtime.base.ports import Pbx
-from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import OnStored
 from engine.webhooks.action_client import ActionResponse
@@ -78,12 +78,12 @@ class RenamingActionClient:
 class DeferringShard(CallShard):
     """Accepts requests while its node is away, but keeps them in memory."""
 
-    def request(self, actor: Actor, request: CallRequest, stored: OnStored) -> None:
+    def request(self, live_call: LiveCall, request: CallRequest, stored: OnStored) -> None:
         if self.is_paused:
-            self.pause_buffer.append(actor, request)
+            self.pause_buffer.append(live_call, request)
             stored()
         else:
-            super().request(actor, request, stored)
+            super().request(live_call, request, stored)
 
 
 class BlindPbx:

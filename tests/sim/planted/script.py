@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from engine.calls.model.call import Call
 from engine.calls.model.requests import ControlRequest
-from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
-from engine.runtime.shard.request_commit import RequestRejected
+from engine.runtime.pbx_nodes.recent_digits import RecentDigits
+from engine.runtime.shard.errors import RequestRejected
 from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.phone import AnsweringPhones, is_dialled
 from tests.harness.sim.store import done
@@ -110,10 +110,10 @@ class ScriptedWorld(World):
     def _choose_graphs(self) -> dict[str, bytes]:
         return {}
 
-    def _choose_dtmf_log(self, overrides: PartOverrides) -> DtmfLog:
-        dtmf_log = DtmfLog(EngineClock(self.clock, None))
-        self.pbx.manager.log_in(overrides.dtmf(dtmf_log))
-        return dtmf_log
+    def _choose_recent_digits(self, overrides: PartOverrides) -> RecentDigits:
+        recent_digits = RecentDigits(EngineClock(self.clock, None))
+        self.pbx.manager.log_in(overrides.dtmf(recent_digits))
+        return recent_digits
 
 
 async def _ignore_rejection(request: Coroutine[Any, Any, Call]) -> None:

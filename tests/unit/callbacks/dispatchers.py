@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 
-from engine.callbacks.callback_settings import CallbackTargets
+from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.circuit_breaker import CircuitBreaker
-from engine.callbacks.delivery import Delivery
+from engine.callbacks.delivery_attempt import DeliveryAttempt
+from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_deliveries import SlotOutbox
-from engine.callbacks.target_queues import TargetQueues
+from engine.callbacks.slot_outbox import SlotOutbox
 from engine.callbacks.transport import Transport
 from engine.observe.metrics import Metrics
 from engine.store.memory.store import MemoryStore
@@ -89,8 +89,8 @@ async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
     """Run a dispatcher for the slot until the stack closes; return it and the slot's token."""
     outboxes = dict[int, SlotOutbox]()
     metrics = Metrics()
-    targets = CallbackTargets(store.outbox, lambda: 0, random.randbytes, Signer())
-    delivery = Delivery(
+    targets = AccountSettings(store.outbox, lambda: 0, random.randbytes, Signer())
+    delivery = DeliveryAttempt(
         targets,
         {GrpcTarget: transport},
         schedule,
@@ -101,7 +101,7 @@ async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
     )
     worker = DeliveryWorker(outbox, delivery, outboxes)
     create_circuit = partial(CircuitBreaker, max_failures=1_000)
-    queues = TargetQueues(worker, create_circuit, time.monotonic, lambda: 0.0)
+    queues = DeliveryScheduler(worker, create_circuit, time.monotonic, lambda: 0.0)
     dispatcher = CallbackDispatcher(
         outbox, queues, outboxes, schedule, metrics, poll_interval_s=poll_interval_s
     )

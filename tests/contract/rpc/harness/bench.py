@@ -11,15 +11,15 @@ from typing import Any
 import aiohttp
 from msgspec.structs import replace
 
-from engine.callbacks.callback_settings import CallbackTargets
+from engine.callbacks.account_settings import AccountSettings
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
 from engine.rpc.peers.client import SlotDirectory
 from engine.rpc.server import ServerDependencies, serving
-from engine.runtime.admission.call_settings import CallSettings
-from engine.runtime.agents.agent_views import AgentStatus
+from engine.runtime.admission.settings import AdmissionSettings
+from engine.runtime.agents.agent_status import AgentStatus
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
@@ -88,13 +88,13 @@ class Bench:
     ) -> None:
         """Start everything."""
         clock = LoopClock(asyncio.get_running_loop())
-        settings = CallSettings(
+        settings = AdmissionSettings(
             SLOTS, 3_600_000, "+4700000000", max_calls=10_000, max_calls_per_s=10_000
         )
         self.terms = DialPolicy(self.store.dial_policies, clock.now_ms, "+4700000000")
         directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
         meter = self.telemetry.metrics
-        self.accounts = CallbackTargets(self.store.outbox, clock.now_ms, os.urandom, Signer())
+        self.accounts = AccountSettings(self.store.outbox, clock.now_ms, os.urandom, Signer())
         context = EngineContext(self.store, clock, meter)
         if self.telemetry.traces is not None:
             context = replace(context, link_call=self.telemetry.traces.link_call)

@@ -12,7 +12,7 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.requests import AddMemberRequested
-from engine.calls.sessions.members import MAX_LEFT_MEMBERS
+from engine.calls.sessions.conference_members import MAX_LEFT_MEMBERS
 from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call
 from tests.unit.calls.harness.control import (
     BOB,

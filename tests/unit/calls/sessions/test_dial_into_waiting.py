@@ -7,7 +7,7 @@ from engine.calls.model.causes import NORMAL
 from engine.calls.model.events import LegEnded
 from engine.calls.model.io_commands import PrefetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionFailed, ActionReceived
-from engine.calls.verbs.next_action import WEBHOOK_TIMEOUT_MS
+from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from tests.unit.calls.harness.builders import HTTPS, Story, answered_call, say, tree
 from tests.unit.calls.harness.control import CAROL, dial_into
 

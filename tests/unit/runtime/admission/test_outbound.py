@@ -3,10 +3,10 @@
 import pytest
 
 from engine.calls.model.ids import slot_of
-from engine.runtime.admission.call_settings import CallSettings
 from engine.runtime.admission.outbound import OutboundCalls
+from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.base.context import EngineContext
-from engine.runtime.shard.request_commit import NotOwner
+from engine.runtime.shard.errors import NotOwner
 from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
 from tests.unit.runtime.harness.shard_bench import ManualClock
 from wire.rpc import Originate
@@ -23,7 +23,9 @@ async def test_a_slot_released_while_the_account_is_read() -> None:
         bench.service.releasing.add(SLOT)
 
     context = EngineContext(bench.store, ManualClock())
-    calls = OutboundCalls(context, bench.service, CallSettings(SLOTS, 3_600_000), default_target)
+    calls = OutboundCalls(
+        context, bench.service, AdmissionSettings(SLOTS, 3_600_000), default_target
+    )
     names = (f"request{number:04}" for number in range(100))
     name = next(each for each in names if slot_of(each, SLOTS) == SLOT)
     request = Originate(account="acme", from_="+4721930000", to="+4722222222", request_id=name)

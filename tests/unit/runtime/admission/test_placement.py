@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine.runtime.admission.call_settings import CallSettings
 from engine.runtime.admission.capacity_limits import TRUNK, UNLIMITED, CapacityLimits
 from engine.runtime.admission.placement import NoCapacity, Placement
-from engine.runtime.pbx_nodes.ami_health import NodeHealth
+from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from tests.unit.calls.harness.builders import outbound, say
@@ -46,7 +46,7 @@ class Bench:
         self.overloaded: set[str] = set()
         self.drained: set[str] = set()
         per_s, max_calls = rate
-        settings = CallSettings(1, 1, trunk=trunk, max_calls=max_calls, max_calls_per_s=per_s)
+        settings = AdmissionSettings(1, 1, trunk=trunk, max_calls=max_calls, max_calls_per_s=per_s)
         self.placement = Placement(
             self.clock, settings, self.others, drained=lambda: frozenset(self.drained)
         )
@@ -71,7 +71,7 @@ class Bench:
             shard = self.placement.choose(name, 0, by_trunk)
         except NoCapacity as error:
             return error.code
-        named = f"0-{shard.context.node}-{len(shard.actors):08}"
+        named = f"0-{shard.context.node}-{len(shard.calls):08}"
         shard.start_call(replace(outbound(say()), id=named))
         return shard.context.node
 

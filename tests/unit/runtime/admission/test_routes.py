@@ -7,8 +7,9 @@ import pytest
 
 from engine.calls.model.call_states import Starting
 from engine.common.ttl_cache import MAX_ENTRIES, Cached
-from engine.runtime.admission.call_settings import NewCall
-from engine.runtime.admission.routes import ANSWER_TIMEOUT_MS, RouteCache, inbound_call
+from engine.runtime.admission.inbound import ANSWER_TIMEOUT_MS, inbound_call
+from engine.runtime.admission.new_call import NewCall
+from engine.runtime.admission.routes import RouteCache
 from engine.runtime.agents.directory import Caller
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.store.memory.store import MemoryStore

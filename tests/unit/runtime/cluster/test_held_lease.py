@@ -45,11 +45,11 @@ def test_a_shard_without_a_lease_is_paused() -> None:
     context = ShardContext("pbx1", 0, FencedPbx(pbx, lease), ENDPOINTS, lease=lease)
     shard = CallShard(context, ManualClock(), writer, ManualIoRunner(), FakeShardHost())
     shard.resume()
-    actor = shard.start_call(outbound())
+    live_call = shard.start_call(outbound())
     stored = len(writer.changes)
     hand.pass_s(60)
     assert shard.is_paused
-    shard.feed(actor, DeadlinePassed())
+    shard.feed(live_call, DeadlinePassed())
     shard.context.hang_up_channel("y")
     assert len(writer.changes) == stored
     assert all("y" not in line for line in pbx.lines)

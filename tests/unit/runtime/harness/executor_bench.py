@@ -8,9 +8,9 @@ from engine.calls.model.call import Call
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.runtime.base.ports import DialDecision
-from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.executor import CommandExecutor
+from engine.runtime.shard.live_call import LiveCall
 from tests.unit.calls.harness.builders import outbound
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from tests.unit.runtime.harness.shard_bench import ENDPOINTS, ManualIoRunner
@@ -57,11 +57,11 @@ class ExecutorBench:
         self.io = ManualIoRunner()
         self.events: list[Event] = []
         self.lost_replies: list[bool] = []
-        self.actor = Actor(outbound(), commands)
+        self.live_call = LiveCall(outbound(), commands)
         self.executor = CommandExecutor(
             ShardContext("pbx1", 0, self.pbx, replace(ENDPOINTS, agents=agents, policy=policy)),
             self.io,
             lambda _, event: self.events.append(event),
             lambda: self.lost_replies.append(True),
         )
-        self.executor.execute(self.actor, commands)
+        self.executor.execute(self.live_call, commands)

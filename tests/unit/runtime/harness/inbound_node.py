@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from engine.ari.request import Reply
-from engine.runtime.admission.call_settings import CallSettings
+from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
@@ -29,7 +29,7 @@ class InboundNode:
         self.store = store
         now_ms = self.bench.clock.now_ms
         directory = Directory(self.store, now_ms, "PJSIP/{agent_id}", "PJSIP/{number}@trunk")
-        settings = CallSettings(1, 3_600_000, max_calls=100, max_calls_per_s=100)
+        settings = AdmissionSettings(1, 3_600_000, max_calls=100, max_calls_per_s=100)
         self.service = CallService(EngineContext(store, self.bench.clock), settings, directory)
         self.node = self.bench.node(self.service.handle_incoming, self._party_of)
         self.party_of: Callable[[str], str] = str

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from engine.app.shard_factory import UnreachablePbx
-from engine.runtime.admission.call_settings import CallSettings
+from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
@@ -67,7 +67,7 @@ class OwnerBench:
         self.now_s = 0.0
         clock = ManualClock()
         context = EngineContext(self.store, clock, random=lambda: 0.0)
-        settings = CallSettings(2, 3_600_000, max_calls=100, max_calls_per_s=100)
+        settings = AdmissionSettings(2, 3_600_000, max_calls=100, max_calls_per_s=100)
         self.service = CallService(context, settings)
         self.pbx = RecordingPbx()
         self.node = Node("pbx1", self.pbx, clock, self.service.handle_incoming, str)

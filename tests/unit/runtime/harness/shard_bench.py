@@ -9,8 +9,8 @@ from engine.calls.recovery.missed_digits import DigitsByLeg
 from engine.runtime.base.clock import Timer
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
-from engine.runtime.shard.actor import Actor
 from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from engine.store.change import Change
 from tests.unit.calls.harness.builders import MAIN, NOW, outbound, say
@@ -183,9 +183,9 @@ class ShardBench:
         return node
 
 
-def answered_call(bench: ShardBench, action: object = None) -> Actor:
+def answered_call(bench: ShardBench, action: object = None) -> LiveCall:
     """Start an outbound call and let its party answer."""
-    actor = bench.shard.start_call(outbound(say() if action is None else action))
+    live_call = bench.shard.start_call(outbound(say() if action is None else action))
     bench.pbx.settle()
-    bench.shard.feed(actor, LegAnswered(MAIN))
-    return actor
+    bench.shard.feed(live_call, LegAnswered(MAIN))
+    return live_call

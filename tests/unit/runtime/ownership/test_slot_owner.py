@@ -15,7 +15,8 @@ from engine.calls.model.requests import HangupRequested, ReferReceived
 from engine.runtime.admission.placement import NoCapacity
 from engine.runtime.ownership.slot_owner import PRESENCE_SLOT
 from engine.runtime.pbx_nodes.node import IncomingChannel
-from engine.runtime.shard.request_commit import COMMIT_TIMEOUT_S, NotOwner
+from engine.runtime.shard.commit_ack import COMMIT_TIMEOUT_S
+from engine.runtime.shard.errors import NotOwner
 from engine.store.errors import StoreDown
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, outbound, say, tree
@@ -55,7 +56,7 @@ async def test_calls_pass_from_owner_to_owner(bench: OwnerBench) -> None:
     assert (bench.service.live_calls, bench.node.shards) == (0, {})
     assert "no hear pbx1 0" in bench.factory.notes
     await bench.owner.take(SLOT, await bench.lease())
-    assert [*bench.node.shards[SLOT].actors] == [call]
+    assert [*bench.node.shards[SLOT].calls] == [call]
 
 
 @pytest.mark.parametrize("is_known", [True, False])
@@ -87,7 +88,7 @@ async def test_a_pause(bench: OwnerBench) -> None:
     assert bench.node.shards[SLOT].is_paused
     bench.owner.resume(SLOT)
     await until(lambda: bench.factory.notes.count("hear pbx1 0") == 2)
-    assert [*bench.node.shards[SLOT].actors] == [call]
+    assert [*bench.node.shards[SLOT].calls] == [call]
 
 
 async def test_lost_calls_are_restored(bench: OwnerBench) -> None:
@@ -103,16 +104,16 @@ async def test_lost_calls_are_restored(bench: OwnerBench) -> None:
     state = await bench.store.read(SLOT, call)
     assert state is not None
     assert decode_stored_call(state).call.id == call
-    assert [*bench.node.shards[SLOT].actors] == [call]
+    assert [*bench.node.shards[SLOT].calls] == [call]
 
 
 async def test_an_end_is_not_lost_with_the_store(bench: OwnerBench) -> None:
     """A call that ended while the store was down is in no shard, but its pending end is stored."""
     call = await bench.begin()
     shard = bench.node.shards[SLOT]
-    shard.feed(shard.actors[call], HangupRequested("api"))
-    shard.feed(shard.actors[call], LegEnded(f"{call}.l0", NORMAL))
-    assert call not in shard.actors
+    shard.feed(shard.calls[call], HangupRequested("api"))
+    shard.feed(shard.calls[call], LegEnded(f"{call}.l0", NORMAL))
+    assert call not in shard.calls
     await bench.owner.restore(SLOT, await bench.lease())
 
     async def is_ended() -> bool:
@@ -159,14 +160,14 @@ async def test_pending_requests_when_the_store_loses_all(bench: OwnerBench) -> N
     await asyncio.sleep(0)
     bench.node.shards[SLOT].pause()
     shard = bench.node.shards[SLOT]
-    shard.feed(shard.actors[call], ReferReceived(f"{call}.l0", "1002"))
+    shard.feed(shard.calls[call], ReferReceived(f"{call}.l0", "1002"))
     await bench.owner.restore(SLOT, await bench.lease())
     async with asyncio.timeout(COMMIT_TIMEOUT_S / 2):
         with pytest.raises(StoreDown):
             await request
     shard = bench.node.shards[SLOT]
     assert [type(event) for _, event in shard.pause_buffer.events] == [ReferReceived]
-    assert shard.pause_buffer.events[0][0] is shard.actors[call]
+    assert shard.pause_buffer.events[0][0] is shard.calls[call]
 
 
 async def test_a_hangup_while_the_node_is_disconnected_moves_with_the_slot(
@@ -178,21 +179,21 @@ async def test_a_hangup_while_the_node_is_disconnected_moves_with_the_slot(
     assert await bench.service.hang_up(call, "system")
     bench.owner.drop(SLOT)
     await bench.owner.take(SLOT, await bench.lease())
-    actor = bench.node.shards[SLOT].actors[call]
-    assert isinstance(actor.call.state, Ending)
-    assert actor.call.ended_by == "system"
-    assert Hangup(f"{call}.l0", NORMAL) in actor.outbox
+    live_call = bench.node.shards[SLOT].calls[call]
+    assert isinstance(live_call.call.state, Ending)
+    assert live_call.call.ended_by == "system"
+    assert Hangup(f"{call}.l0", NORMAL) in live_call.outbox
 
 
 async def test_a_hangup_without_a_lease_is_rejected(bench: OwnerBench) -> None:
     """It could not be stored any more, and changes nothing."""
     call = await bench.begin()
     shard = bench.node.shards[SLOT]
-    before = shard.actors[call].call
+    before = shard.calls[call].call
     bench.now_s = 10.0
     with pytest.raises(NoCapacity):
         await bench.service.hang_up(call, "system")
-    assert shard.actors[call].call is before
+    assert shard.calls[call].call is before
     assert shard.pause_buffer.events == []
 
 

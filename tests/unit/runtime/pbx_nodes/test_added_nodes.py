@@ -52,9 +52,9 @@ async def test_a_placeholder_holds_the_calls_of_an_unknown_node(bench: OwnerBenc
     bench.service.nodes.clear()
     await bench.owner.take(SLOT, await bench.lease())
     before = bench.service.nodes["pbx1"]
-    assert (bench.factory.placeholders, [*before.shards[SLOT].actors]) == (["pbx1"], [call])
+    assert (bench.factory.placeholders, [*before.shards[SLOT].calls]) == (["pbx1"], [call])
     bench.owner.add_node(node := named(bench, "pbx1"))
-    assert (before.live_calls, [*node.shards[SLOT].actors]) == (0, [call])
+    assert (before.live_calls, [*node.shards[SLOT].calls]) == (0, [call])
     assert bench.service.nodes == {"pbx1": node}
 
 
@@ -64,12 +64,12 @@ async def test_calls_of_an_unreachable_node_end_as_lost(bench: OwnerBench) -> No
     clock = ManualClock()
     node = Node("pbx1", UnreachablePbx(), clock, bench.service.handle_incoming, str)
     bench.owner.add_node(node)
-    actor = next(iter(node.shards[SLOT].actors.values()))
+    live_call = next(iter(node.shards[SLOT].calls.values()))
     task = asyncio.get_running_loop().create_task(never_connected(node, SLOT, GRACE_MS))
     await asyncio.sleep(0)
     clock.pass_ms(GRACE_MS - 1)
-    assert not actor.call.is_ended
+    assert not live_call.call.is_ended
     clock.pass_ms(1)
     await until(lambda: node.live_calls == 0, what="its end")
-    assert (actor.call.is_ended, actor.call.status) == (True, "failed")
+    assert (live_call.call.is_ended, live_call.call.status) == (True, "failed")
     task.cancel()

@@ -15,11 +15,11 @@ from tests.unit.runtime.pbx.test_ari_events import ari, channel, refer
 async def test_events_reach_their_calls() -> None:
     """They are routed by channel id; events of no call are ignored."""
     async with inbound_node() as at:
-        actor = at.bench.shard.start_call(outbound(say()))
+        live_call = at.bench.shard.start_call(outbound(say()))
         at.node.on_event(0, ari("ChannelStateChange", channel=channel(MAIN, "Ringing")))
         at.node.on_event(0, ari("ChannelStateChange", channel=channel("1.1", "Up")))
         at.node.on_event(0, ari("BridgeCreated", bridge=BRIDGE))
-        assert actor.call.status == "ringing"
+        assert live_call.call.status == "ringing"
 
 
 async def test_an_inbound_call() -> None:
@@ -39,8 +39,8 @@ async def test_an_inbound_call_from_an_agent() -> None:
             shown = {**channel(name, "Ring"), "name": f"PJSIP/{name}"}
             at.node.on_event(0, ari("StasisStart", channel=shown, args=["inbound"]))
             await until(partial(at.has_call, name), every_s=0.001)
-        actors = at.bench.shard.actors.values()
-        assert [actor.call.legs[0].agent for actor in actors] == ["", "1001", ""]
+        live_calls = at.bench.shard.calls.values()
+        assert [live_call.call.legs[0].agent for live_call in live_calls] == ["", "1001", ""]
 
 
 async def test_a_channel_reported_twice_is_one_call() -> None:
@@ -115,13 +115,13 @@ async def test_a_refer_to_an_extension_is_a_transfer_to_its_agent() -> None:
     async with inbound_node() as at:
         at.party_of = lambda number: f"agent:{number}"
         shard = at.bench.shard
-        actor = shard.start_call(outbound({"type": "dial", "data": {"number": "+4712345678"}}))
+        live_call = shard.start_call(outbound({"type": "dial", "data": {"number": "+4712345678"}}))
         for event in (LegAnswered(MAIN), LegAnswered(f"{ID}.l1")):
-            shard.feed(actor, event)
+            shard.feed(live_call, event)
         at.bench.pbx.settle()
         at.node.on_event(0, refer(destination="1002"))
         at.bench.clock.pass_ms(REFER_DELAY_MS - 1)
-        assert not actor.call.transfers
+        assert not live_call.call.transfers
         at.bench.clock.pass_ms(1)
         at.bench.pbx.settle()
-        assert [transfer.party for transfer in actor.call.transfers] == ["agent:1002"]
+        assert [transfer.party for transfer in live_call.call.transfers] == ["agent:1002"]

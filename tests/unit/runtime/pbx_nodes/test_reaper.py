@@ -50,25 +50,25 @@ async def test_live_resources_stay() -> None:
 async def test_a_call_without_legs_is_verified() -> None:
     """No event reported its end: the comparison with the PBX ends the call."""
     async with inbound_node() as at:
-        actor = at.bench.shard.start_call(outbound(say()))
+        live_call = at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.settle()
         reaper = Reaper(at.node, 1)
         await reaper.sweep()
         assert not at.node.is_paused
         await reaper.sweep()
-        await until(lambda: actor.call.is_ended, every_s=0.001)
-        assert actor.call.reason == "lost"
+        await until(lambda: live_call.call.is_ended, every_s=0.001)
+        assert live_call.call.reason == "lost"
 
 
 async def test_a_call_that_archives_recordings_stays() -> None:
     """It has no legs and waits for its recordings: its slot is not paused."""
     async with inbound_node() as at:
-        actor = at.bench.shard.start_call(
+        live_call = at.bench.shard.start_call(
             outbound(say(), recording_destination=ARCHIVE, recording_enabled=True)
         )
         for event in (LegAnswered(MAIN), LegEnded(MAIN, 16)):
-            at.bench.shard.feed(actor, event)
-        assert isinstance(actor.call.state, ArchivingRecordings)
+            at.bench.shard.feed(live_call, event)
+        assert isinstance(live_call.call.state, ArchivingRecordings)
         reaper = Reaper(at.node, 1)
         for _ in range(3):
             await reaper.sweep()

@@ -16,14 +16,14 @@ from tests.unit.runtime.pbx.test_ari_events import ari, channel
 async def test_missed_events_are_recovered() -> None:
     """Stored calls are compared with the PBX; a leg that has ended ends its call."""
     async with inbound_node() as at:
-        actor = at.bench.shard.start_call(outbound(say()))
+        live_call = at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.settle()
         at.node.on_disconnected(0, 30_000)
         assert at.node.is_paused
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
-        assert actor.call.is_ended
-        assert actor.call.reason == "lost"
+        assert live_call.call.is_ended
+        assert live_call.call.reason == "lost"
         assert at.bench.clock.armed == []
 
 
@@ -59,14 +59,14 @@ def report_over_ami(at: InboundNode, digits: list[Any]) -> None:
     """Report digits over AMI, a moment after ARI does or would do."""
     for digit in digits:
         pbx_ms = timestamp_ms(digit.timestamp) + 3
-        at.node.dtmf_log.on_digit(MAIN, digit.digit, digit.duration_ms, pbx_ms)
+        at.node.recent_digits.on_digit(MAIN, digit.digit, digit.duration_ms, pbx_ms)
 
 
 async def test_digits_missed_over_ari_are_recovered() -> None:
     """Digits that AMI reported in the outage come before buffered ones; none counts twice."""
     async with inbound_node() as at:
-        actor = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
-        at.bench.shard.feed(actor, LegAnswered(MAIN))
+        live_call = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
+        at.bench.shard.feed(live_call, LegAnswered(MAIN))
         at.shows(channel(MAIN, "Up"))
         digits = [digit_event(digit) for digit in "123"]
         at.node.on_event(0, digits[0])
@@ -75,15 +75,15 @@ async def test_digits_missed_over_ari_are_recovered() -> None:
         report_over_ami(at, digits)
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
-        assert isinstance(actor.call.state, Gathering)
-        assert actor.call.state.digits == "123"
+        assert isinstance(live_call.call.state, Gathering)
+        assert live_call.call.state.digits == "123"
 
 
 async def test_digits_after_buffered_ones_are_recovered() -> None:
     """The lease ended before the listener was closed: the buffer misses later digits."""
     async with inbound_node() as at:
-        actor = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
-        at.bench.shard.feed(actor, LegAnswered(MAIN))
+        live_call = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
+        at.bench.shard.feed(live_call, LegAnswered(MAIN))
         at.shows(channel(MAIN, "Up"))
         digits = [digit_event(digit) for digit in "123"]
         at.bench.shard.pause()
@@ -92,17 +92,17 @@ async def test_digits_after_buffered_ones_are_recovered() -> None:
         report_over_ami(at, digits)
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
-        assert isinstance(actor.call.state, Gathering)
-        assert actor.call.state.digits == "123"
+        assert isinstance(live_call.call.state, Gathering)
+        assert live_call.call.state.digits == "123"
 
 
 async def test_digits_after_a_buffered_hangup_are_in_order() -> None:
     """The called leg hung up and digits followed before the listener was closed: all count."""
     async with inbound_node() as at:
         tree = {"type": "dial", "data": {"number": "+4790000001"}, "action": {"type": "gather"}}
-        actor = at.bench.shard.start_call(outbound(tree))
-        at.bench.shard.feed(actor, LegAnswered(MAIN))
-        at.bench.shard.feed(actor, LegCreated(called := actor.call.legs[1].id))
+        live_call = at.bench.shard.start_call(outbound(tree))
+        at.bench.shard.feed(live_call, LegAnswered(MAIN))
+        at.bench.shard.feed(live_call, LegCreated(called := live_call.call.legs[1].id))
         at.shows(channel(MAIN, "Up"))
         at.bench.shard.pause()
         at.node.on_event(
@@ -115,20 +115,20 @@ async def test_digits_after_a_buffered_hangup_are_in_order() -> None:
         at.bench.clock.pass_ms(1_000)
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
-        assert isinstance(actor.call.state, Gathering)
-        assert actor.call.state.digits == "123"
+        assert isinstance(live_call.call.state, Gathering)
+        assert live_call.call.state.digits == "123"
 
 
 async def test_live_legs_are_not_disturbed() -> None:
     """A leg that is up stays up; a leg that answered in the outage starts its call."""
     async with inbound_node() as at:
-        actor = at.bench.shard.start_call(outbound(say()))
+        live_call = at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.settle()
         at.shows(channel(MAIN, "Up"))
         at.node.on_disconnected(0, 30_000)
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
-        assert actor.call.status == "in-progress"
+        assert live_call.call.status == "in-progress"
 
 
 async def test_a_lost_reply_is_recovered() -> None:

@@ -12,7 +12,7 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated
 from engine.calls.model.io_commands import PrefetchMedia
-from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.live_call import LiveCall
 from tests.unit.calls.harness.builders import ID, MAIN, dialing_call
 from tests.unit.runtime.harness.executor_bench import ExecutorBench
 from tests.unit.runtime.harness.recording_pbx import LOST, OK
@@ -27,18 +27,18 @@ def test_a_calls_requests_are_sequential() -> None:
     bench.pbx.reply(Reply(412))
     assert bench.pbx.lines[-1] == f"DELETE channels/{MAIN}/ring"
     bench.pbx.reply()
-    assert not bench.actor.is_busy
-    assert bench.actor.outbox == []
+    assert not bench.live_call.is_busy
+    assert bench.live_call.outbox == []
 
 
 def test_a_hangup_waits_for_nothing() -> None:
     """It is sent at once, beside a request in flight, and delays none."""
     bench = ExecutorBench(StartRinging(MAIN), StopRinging(MAIN))
-    bench.executor.execute(bench.actor, (Hangup(MAIN, 16),))
+    bench.executor.execute(bench.live_call, (Hangup(MAIN, 16),))
     assert bench.pbx.lines == [f"POST channels/{MAIN}/ring", f"DELETE channels/{MAIN}"]
     hangup = bench.pbx.sent.pop()
     hangup.done(Reply(404))
-    assert bench.actor.is_busy
+    assert bench.live_call.is_busy
     assert len(bench.pbx.sent) == 1
 
 
@@ -58,7 +58,7 @@ def test_a_bridge_is_two_requests() -> None:
         if second is not None:
             bench.pbx.reply(second)
         assert [type(each) for each in bench.events] == ([BridgeFailed] if failed else [])
-        assert bench.actor.outbox == []
+        assert bench.live_call.outbox == []
 
 
 def test_a_party_is_marked_and_dialled_at_once() -> None:
@@ -66,10 +66,10 @@ def test_a_party_is_marked_and_dialled_at_once() -> None:
     bench = ExecutorBench(Dial(MAIN, 30), StartRinging(MAIN))
     assert bench.pbx.lines == [f"POST channels/{MAIN}/variable", f"POST channels/{MAIN}/dial"]
     bench.pbx.reply(Reply(204))
-    assert bench.actor.is_busy
+    assert bench.live_call.is_busy
     bench.pbx.reply(Reply(204))
     assert bench.pbx.lines[-1] == f"POST channels/{MAIN}/ring"
-    assert bench.actor.outbox == [StartRinging(MAIN)]
+    assert bench.live_call.outbox == [StartRinging(MAIN)]
 
 
 def test_any_lost_reply_is_reported() -> None:
@@ -78,7 +78,7 @@ def test_any_lost_reply_is_reported() -> None:
     bench.pbx.reply(LOST)
     bench.pbx.reply(Reply(204))
     assert bench.lost_replies == [True]
-    assert bench.actor.outbox == []
+    assert bench.live_call.outbox == []
 
 
 def test_a_lost_reply_keeps_the_command() -> None:
@@ -87,7 +87,7 @@ def test_a_lost_reply_keeps_the_command() -> None:
     bench.pbx.reply(LOST)
     assert bench.lost_replies == [True]
     assert bench.pbx.sent == []
-    assert len(bench.actor.outbox) == 2
+    assert len(bench.live_call.outbox) == 2
 
 
 def test_commands_without_pbx() -> None:
@@ -97,17 +97,17 @@ def test_commands_without_pbx() -> None:
     bench = ExecutorBench(emit, PrefetchMedia((Speech("a"),)))
     assert bench.pbx.lines == []
     assert bench.io.prefetched == [Speech("a")]
-    assert bench.actor.outbox == [emit]
+    assert bench.live_call.outbox == [emit]
 
 
 def test_a_queue_keeps_the_order_of_steps() -> None:
     """Commands of later steps follow those of earlier steps."""
     bench = ShardBench()
     story = dialing_call("+4712345678")
-    actor = bench.shard.adopt(Actor(story.call))
-    bench.shard.feed(actor, LegCreated(f"{ID}.l1"))
-    bench.shard.feed(actor, LegAnswered(f"{ID}.l1"))
-    assert isinstance(actor.call.state, Bridged)
+    live_call = bench.shard.adopt(LiveCall(story.call))
+    bench.shard.feed(live_call, LegCreated(f"{ID}.l1"))
+    bench.shard.feed(live_call, LegAnswered(f"{ID}.l1"))
+    assert isinstance(live_call.call.state, Bridged)
     bench.pbx.settle()
     assert bench.pbx.lines == [
         f"POST channels/{ID}.l1/variable",

@@ -17,9 +17,9 @@ GRACE_MS = 1_000
 def test_a_call_starts_and_ends() -> None:
     """Each is counted once, the end by the call's status."""
     bench = ShardBench()
-    actor = bench.shard.start_call(outbound(say()))
-    bench.shard.feed(actor, LegAnswered(MAIN))
-    bench.shard.feed(actor, LegEnded(MAIN, 16))
+    live_call = bench.shard.start_call(outbound(say()))
+    bench.shard.feed(live_call, LegAnswered(MAIN))
+    bench.shard.feed(live_call, LegEnded(MAIN, 16))
     assert dict(_metrics(bench).calls.started) == {("pbx1", "0", "outbound"): 1}
     assert dict(_metrics(bench).calls.ended) == {("pbx1", "0", "outbound", "completed"): 1}
     assert _metrics(bench).calls.dropped.total == 0
@@ -28,9 +28,9 @@ def test_a_call_starts_and_ends() -> None:
 def test_a_dropped_call_is_no_ended_call() -> None:
     """Internal errors have their own counter: an operator should look."""
     bench = ShardBench()
-    actor = bench.shard.start_call(outbound(say()))
+    live_call = bench.shard.start_call(outbound(say()))
     bench.writer.refusal = Overflow("full")
-    bench.shard.feed(actor, HangupRequested("api"))
+    bench.shard.feed(live_call, HangupRequested("api"))
     assert dict(_metrics(bench).calls.dropped) == {("pbx1", "0"): 1}
     assert _metrics(bench).calls.ended.total == 0
 

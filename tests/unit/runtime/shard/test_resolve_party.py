@@ -19,7 +19,7 @@ def test_an_agent_is_called_at_its_endpoint() -> None:
     """The account's directory is queried first; later commands wait for that."""
     agents = ManualAgentResolver()
     bench = ExecutorBench(CALLS_AGENT, StartRinging(MAIN), agents=agents)
-    assert (agents.requests, bench.pbx.lines) == ([(bench.actor.call.account, "sales7")], [])
+    assert (agents.requests, bench.pbx.lines) == ([(bench.live_call.call.account, "sales7")], [])
     agents.resolve_to("PJSIP/1002")
     assert dict(bench.pbx.sent[0].request.query)["endpoint"] == "PJSIP/1002"
     bench.pbx.settle()
@@ -39,7 +39,7 @@ def test_an_endpoint_found_after_a_recovery_is_ignored() -> None:
     """The recovery originates the leg again if necessary."""
     agents = ManualAgentResolver()
     bench = ExecutorBench(CALLS_AGENT, agents=agents)
-    bench.actor.recover(())
+    bench.live_call.recover(())
     agents.resolve_to("PJSIP/1002")
     assert bench.pbx.lines == []
 
@@ -58,14 +58,14 @@ def test_an_allowed_party_gets_the_decided_caller_id() -> None:
     """The policy decides before the PBX request; later commands wait for that."""
     policy = ManualDialPolicy()
     bench = ExecutorBench(CALLS_NUMBER, StartRinging(MAIN), policy=policy)
-    assert policy.requests == [(bench.actor.call.account, "+4712345678", "+15550001")]
+    assert policy.requests == [(bench.live_call.call.account, "+4712345678", "+15550001")]
     assert bench.pbx.lines == []
     policy.decide(DialDecision("", "+4721930000"))
     (sent,) = bench.pbx.sent
     assert sent.request.body == {"variables": {"CONNECTEDLINE(num,i)": "+4721930000"}}
     bench.pbx.settle()
     assert bench.pbx.lines == ["POST channels/create", f"POST channels/{MAIN}/ring"]
-    assert bench.actor.outbox == []
+    assert bench.live_call.outbox == []
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,14 @@ def test_a_rejected_party_fails_the_leg(rejection: DialRejection, cause: int) ->
     policy.decide(DialDecision(rejection))
     assert bench.events == [LegEnded(f"{ID}.l1", cause, reason=rejection)]
     assert bench.pbx.lines == [f"POST channels/{MAIN}/ring"]
-    assert bench.actor.outbox == [StartRinging(MAIN)]
+    assert bench.live_call.outbox == [StartRinging(MAIN)]
 
 
 def test_a_decision_after_a_recovery_is_ignored() -> None:
     """The recovery asks the policy again if necessary."""
     policy = ManualDialPolicy()
     bench = ExecutorBench(CALLS_NUMBER, policy=policy)
-    bench.actor.recover(())
+    bench.live_call.recover(())
     policy.decide(DialDecision("do_not_call"))
     assert (bench.pbx.lines, bench.events) == ([], [])
 

@@ -9,7 +9,7 @@ from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
 from engine.calls.replay import replay
-from engine.runtime.shard.actor import Actor
+from engine.runtime.shard.live_call import LiveCall
 from engine.store.errors import Overflow
 from tests.unit.calls.harness.builders import (
     CHANNEL,
@@ -30,11 +30,11 @@ def test_no_command_runs_before_the_commit() -> None:
     bench = ShardBench()
     bench.writer.at_once = False
     stored: list[bool] = []
-    actor = bench.shard.start_call(outbound(say()), lambda: stored.append(True))
+    live_call = bench.shard.start_call(outbound(say()), lambda: stored.append(True))
     assert bench.pbx.lines == []
     assert stored == []
     stored_call = decode_stored_call(bench.writer.changes[0].state)
-    assert stored_call.call == actor.call
+    assert stored_call.call == live_call.call
     assert any(isinstance(each, Originate) for each in stored_call.outbox)
     bench.writer.commit()
     assert stored == [True]
@@ -45,32 +45,32 @@ def test_no_command_runs_before_the_commit() -> None:
 def test_a_change_without_commands_is_not_urgent() -> None:
     """It is committed with the next change that has commands."""
     bench = ShardBench()
-    actor = bench.shard.start_call(outbound(say()))
+    live_call = bench.shard.start_call(outbound(say()))
     bench.pbx.settle()
-    bench.shard.feed(actor, LegRinging(MAIN))
-    bench.shard.feed(actor, LegAnswered(MAIN))
+    bench.shard.feed(live_call, LegRinging(MAIN))
+    bench.shard.feed(live_call, LegAnswered(MAIN))
     assert bench.writer.urgent == [True, False, True]
 
 
 def test_an_executed_command_leaves_the_outbox() -> None:
     """A command stays until it is acknowledged; the next commit is without it."""
     bench = ShardBench()
-    actor = bench.shard.start_call(outbound())
-    assert [type(each) for each in actor.outbox] == [Originate]
+    live_call = bench.shard.start_call(outbound())
+    assert [type(each) for each in live_call.outbox] == [Originate]
     bench.pbx.reply()
-    assert actor.outbox == []
+    assert live_call.outbox == []
 
 
 def test_the_log_is_complete() -> None:
     """It starts with the opened call; every effective event follows, numbered."""
     bench = ShardBench()
-    actor = answered_call(bench)
-    bench.shard.feed(actor, LegEnded(MAIN, 16))
+    live_call = answered_call(bench)
+    bench.shard.feed(live_call, LegEnded(MAIN, 16))
     lines: list[bytes] = []
     for change in bench.writer.changes:
         assert change.seq == len(lines)
         lines += change.log
-    assert list(replay(lines))[-1].call == actor.call
+    assert list(replay(lines))[-1].call == live_call.call
     assert [change.live for change in bench.writer.changes][-2:] == [True, False]
     assert len(bench.writer.changes[-1].events) == 1
 
@@ -78,10 +78,10 @@ def test_the_log_is_complete() -> None:
 def test_an_event_without_effect_is_not_committed() -> None:
     """Only changes are committed."""
     bench = ShardBench()
-    actor = answered_call(bench)
+    live_call = answered_call(bench)
     before = len(bench.writer.changes)
-    bench.shard.feed(actor, LegRinging(MAIN))
-    bench.shard.feed(actor, DigitPressed(MAIN, "1", 0))
+    bench.shard.feed(live_call, LegRinging(MAIN))
+    bench.shard.feed(live_call, DigitPressed(MAIN, "1", 0))
     assert len(bench.writer.changes) == before
 
 
@@ -89,43 +89,43 @@ def test_cached_audio_is_played_in_the_same_step() -> None:
     """A cached clip needs no I/O command; the log has both events, so a replay is the same."""
     bench = ShardBench()
     bench.io.clips[Speech("hello")] = CLIPS[0]
-    actor = answered_call(bench)
+    live_call = answered_call(bench)
     assert bench.io.running == []
     assert bench.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
     assert len(bench.writer.changes[-1].log) == 2
     lines = [line for change in bench.writer.changes for line in change.log]
-    assert list(replay(lines))[-1].call == actor.call
+    assert list(replay(lines))[-1].call == live_call.call
 
 
 def test_missing_audio_is_fetched() -> None:
     """The I/O command ends in one event and leaves the outbox."""
     bench = ShardBench()
-    actor = answered_call(bench)
+    live_call = answered_call(bench)
     command, done = bench.io.running[0]
     assert isinstance(command, FetchMedia)
-    assert command in actor.outbox
+    assert command in live_call.outbox
     done(MediaFetched(command.request, CLIPS))
-    assert command not in actor.outbox
+    assert command not in live_call.outbox
     assert bench.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
 
 
 def test_an_io_result_after_the_call_is_ignored() -> None:
     """A webhook may answer long after the caller has hung up."""
     bench = ShardBench()
-    actor = answered_call(bench, HTTPS)
+    live_call = answered_call(bench, HTTPS)
     command, done = bench.io.running[0]
     assert isinstance(command, SendWebhook)
-    bench.shard.feed(actor, LegEnded(MAIN, 16))
+    bench.shard.feed(live_call, LegEnded(MAIN, 16))
     changes = len(bench.writer.changes)
     done(ActionReceived(command.request, None))
     assert len(bench.writer.changes) == changes
-    assert bench.shard.actors == {}
+    assert bench.shard.calls == {}
 
 
 def test_a_call_is_found_by_its_channels() -> None:
     """Our channel ids begin with the call's id; Asterisk's own ids are indexed."""
     bench = ShardBench()
-    outgoing, incoming = bench.shard.start_call(outbound()), bench.shard.adopt(Actor(inbound()))
+    outgoing, incoming = bench.shard.start_call(outbound()), bench.shard.adopt(LiveCall(inbound()))
     assert bench.shard.find_by_channel(f"{ID}.p7") in {outgoing, incoming}
     assert bench.shard.find_by_channel(CHANNEL) is incoming
     assert bench.shard.find_by_channel("1700000000.8") is None
@@ -134,10 +134,10 @@ def test_a_call_is_found_by_its_channels() -> None:
 def test_an_internal_error_ends_only_its_call() -> None:
     """If a step cannot be stored, the call's legs are hung up and other calls continue."""
     bench = ShardBench()
-    actor = answered_call(bench)
+    live_call = answered_call(bench)
     bench.writer.refusal = Overflow("full")
-    bench.shard.feed(actor, HangupRequested("api"))
-    assert bench.shard.actors == {}
+    bench.shard.feed(live_call, HangupRequested("api"))
+    assert bench.shard.calls == {}
     assert bench.pbx.lines[-1] == HANGUP
     assert bench.clock.armed == []
 

@@ -3,7 +3,7 @@
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import DigitPressed, LegEnded
 from engine.calls.model.requests import HangupRequested
-from engine.runtime.pbx_nodes.dtmf_log import DtmfLog
+from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from tests.unit.calls.harness.builders import MAIN, outbound
 from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, ShardBench, answered_call
 
@@ -11,24 +11,24 @@ from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, ShardBench
 def test_the_timer_follows_the_deadline() -> None:
     """A timer that fires early is set again; the end of the call cancels it."""
     bench = ShardBench()
-    actor = bench.shard.start_call(outbound())
+    live_call = bench.shard.start_call(outbound())
     bench.pbx.settle()
     bench.clock.pass_ms(29_999)
     assert bench.pbx.lines[-1] == ORIGINATE
     bench.clock.pass_ms(1)
     assert bench.pbx.lines[-1] == HANGUP
-    bench.shard.feed(actor, LegEnded(MAIN, 19))
+    bench.shard.feed(live_call, LegEnded(MAIN, 19))
     assert bench.clock.armed == []
 
 
 def test_a_timer_that_is_early_is_set_again() -> None:
     """A deadline that moved away costs no cancellation."""
     bench = ShardBench()
-    actor = answered_call(
+    live_call = answered_call(
         bench, {"type": "gather", "data": {"timeout": 60_000, "digitTimeout": 1_000}}
     )
     bench.clock.pass_ms(59_000)
-    bench.shard.feed(actor, DigitPressed(MAIN, "1", bench.clock.now))
+    bench.shard.feed(live_call, DigitPressed(MAIN, "1", bench.clock.now))
     assert len(bench.clock.armed) == 1
     bench.clock.pass_ms(1_200)
     assert bench.pbx.lines[-1] == HANGUP
@@ -37,25 +37,25 @@ def test_a_timer_that_is_early_is_set_again() -> None:
 def test_a_digit_from_ami_precedes_its_timeout() -> None:
     """The websocket is lost without notice: the digit metrics before the timeout."""
     bench = ShardBench()
-    actor = answered_call(
+    live_call = answered_call(
         bench, {"type": "gather", "data": {"timeout": 2_000, "digitTimeout": 1_000}}
     )
-    dtmf_log = DtmfLog(bench.clock)
-    bench.host.digits = dtmf_log.digits
+    recent_digits = RecentDigits(bench.clock)
+    bench.host.digits = recent_digits.digits
     bench.clock.pass_ms(500)
-    dtmf_log.on_digit(MAIN, "1", 80, bench.clock.now)
+    recent_digits.on_digit(MAIN, "1", 80, bench.clock.now)
     bench.clock.pass_ms(1_620)
-    assert isinstance(actor.call.state, Gathering)
-    assert actor.call.state.digits == "1"
+    assert isinstance(live_call.call.state, Gathering)
+    assert live_call.call.state.digits == "1"
     bench.clock.pass_ms(1_120)
-    assert not isinstance(actor.call.state, Gathering)
+    assert not isinstance(live_call.call.state, Gathering)
 
 
 def test_an_earlier_deadline_moves_the_timer() -> None:
     """The timer is moved when the new deadline comes first."""
     bench = ShardBench()
-    actor = answered_call(bench, {"type": "gather", "data": {"timeout": 600_000}})
-    bench.shard.feed(actor, HangupRequested("api"))
+    live_call = answered_call(bench, {"type": "gather", "data": {"timeout": 600_000}})
+    bench.shard.feed(live_call, HangupRequested("api"))
     bench.pbx.settle()
     bench.clock.pass_ms(5_000)
     assert bench.pbx.lines[-2:] == [HANGUP, HANGUP]

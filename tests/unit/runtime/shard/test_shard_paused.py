@@ -16,17 +16,17 @@ from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, ShardBench
 def test_a_paused_shard_buffers_events_and_stops_deadlines() -> None:
     """While the node is disconnected nothing is concluded; resume processes the buffer."""
     bench = ShardBench()
-    actor = bench.shard.start_call(outbound())
+    live_call = bench.shard.start_call(outbound())
     bench.pbx.settle()
     bench.shard.pause()
     bench.shard.pause()
     assert bench.shard.is_paused
-    before = actor.call
-    bench.shard.feed(actor, LegRinging(MAIN))
+    before = live_call.call
+    bench.shard.feed(live_call, LegRinging(MAIN))
     bench.clock.pass_ms(60_000)
-    assert actor.call is before
+    assert live_call.call is before
     bench.shard.resume()
-    assert actor.call.status == "ringing"
+    assert live_call.call.status == "ringing"
     bench.clock.pass_ms(1)
     assert bench.pbx.lines[-1] == HANGUP
 
@@ -34,27 +34,27 @@ def test_a_paused_shard_buffers_events_and_stops_deadlines() -> None:
 def test_a_request_to_a_paused_shard_is_stored_at_once() -> None:
     """A request is acknowledged only after its commit, even if the node is disconnected."""
     bench = ShardBench()
-    actor = bench.shard.start_call(outbound())
+    live_call = bench.shard.start_call(outbound())
     bench.pbx.settle()
     bench.shard.pause()
     stored: list[bool] = []
     bench.writer.at_once = False
-    bench.shard.request(actor, HangupRequested("api"), lambda: stored.append(True))
+    bench.shard.request(live_call, HangupRequested("api"), lambda: stored.append(True))
     assert isinstance(decode_stored_call(bench.writer.changes[-1].state).call.state, Ending)
     assert stored == []
     bench.writer.commit()
     assert stored == [True]
     bench.clock.pass_ms(60_000)
     assert bench.pbx.lines == [ORIGINATE, HANGUP]
-    assert bench.shard.actors == {actor.call.id: actor}
+    assert bench.shard.calls == {live_call.call.id: live_call}
 
 
 def test_a_prompt_committed_during_a_pause_is_played_once() -> None:
     """The recovery has not seen it in its snapshot, and requests it."""
     bench = ShardBench()
-    actor = bench.shard.start_call(outbound(say()))
+    live_call = bench.shard.start_call(outbound(say()))
     bench.pbx.settle()
-    bench.shard.feed(actor, LegAnswered(MAIN))
+    bench.shard.feed(live_call, LegAnswered(MAIN))
     fetch, done = bench.io.running[0]
     assert isinstance(fetch, FetchMedia)
     bench.writer.at_once = False
@@ -63,7 +63,7 @@ def test_a_prompt_committed_during_a_pause_is_played_once() -> None:
     bench.writer.commit()
     requests = [line for line in bench.pbx.lines if "/play/" in line]
     assert requests == []
-    bench.shard.recover_call(actor, tuple(actor.outbox), ())
+    bench.shard.recover_call(live_call, tuple(live_call.outbox), ())
     bench.shard.resume()
     requests = [line for line in bench.pbx.lines if "/play/" in line]
     assert len(requests) == 1
@@ -72,55 +72,55 @@ def test_a_prompt_committed_during_a_pause_is_played_once() -> None:
 def test_a_new_generation_ignores_earlier_replies() -> None:
     """A late reply to a request before the recovery moves no queue."""
     bench = ShardBench()
-    actor = bench.shard.start_call(outbound())
+    live_call = bench.shard.start_call(outbound())
     reply_to = bench.pbx.sent.pop()
-    bench.shard.recover_call(actor, tuple(actor.outbox), ())
+    bench.shard.recover_call(live_call, tuple(live_call.outbox), ())
     reply_to.done(Reply(500))
-    assert actor.is_busy
-    assert [type(each) for each in actor.outbox] == [Originate]
+    assert live_call.is_busy
+    assert [type(each) for each in live_call.outbox] == [Originate]
     assert bench.pbx.lines == [ORIGINATE, ORIGINATE]
     bench.pbx.reply()
-    assert actor.outbox == []
+    assert live_call.outbox == []
 
 
 def test_a_recovery_does_not_preempt_a_commit() -> None:
     """Commands that wait for their commit run neither before it nor twice."""
     bench = ShardBench()
     bench.writer.at_once = False
-    actor = bench.shard.start_call(outbound())
-    bench.shard.recover_call(actor, tuple(actor.outbox), ())
+    live_call = bench.shard.start_call(outbound())
+    bench.shard.recover_call(live_call, tuple(live_call.outbox), ())
     assert bench.pbx.lines == []
-    assert [type(each) for each in actor.outbox] == [Originate]
+    assert [type(each) for each in live_call.outbox] == [Originate]
     bench.writer.commit()
     assert bench.pbx.lines == [ORIGINATE]
     bench.pbx.settle()
-    assert (actor.outbox, actor.uncommitted) == ([], [])
+    assert (live_call.outbox, live_call.uncommitted) == ([], [])
 
 
 def test_an_obsolete_uncommitted_command_is_dropped() -> None:
     """A prompt that was over before its commit counts as played: it is not played."""
     bench = ShardBench()
     bench.writer.at_once = False
-    actor = bench.shard.start_call(outbound())
-    bench.shard.recover_call(actor, (), ())
+    live_call = bench.shard.start_call(outbound())
+    bench.shard.recover_call(live_call, (), ())
     bench.writer.commit()
     assert bench.pbx.lines == []
-    assert (actor.outbox, actor.uncommitted) == ([], [])
+    assert (live_call.outbox, live_call.uncommitted) == ([], [])
 
 
 def test_a_repeated_command_does_not_replace_a_dropped_one() -> None:
     """Obsolete music is not started; music that is started later comes last, and stays."""
     bench = ShardBench()
-    actor = bench.shard.start_call(outbound({"type": "gather", "data": {}}))
-    bench.shard.feed(actor, LegAnswered(MAIN))
+    live_call = bench.shard.start_call(outbound({"type": "gather", "data": {}}))
+    bench.shard.feed(live_call, LegAnswered(MAIN))
     bench.pbx.settle()
     bench.writer.at_once = False
     bench.pbx.lines.clear()
-    bench.shard.feed(actor, HoldRequested(MAIN, held=True))
-    bench.shard.feed(actor, HoldRequested(MAIN, held=False))
-    redo = tuple(each for each in actor.outbox if not isinstance(each, StartHoldMusic))
-    bench.shard.recover_call(actor, redo, ())
-    bench.shard.feed(actor, HoldRequested(MAIN, held=True))
+    bench.shard.feed(live_call, HoldRequested(MAIN, held=True))
+    bench.shard.feed(live_call, HoldRequested(MAIN, held=False))
+    redo = tuple(each for each in live_call.outbox if not isinstance(each, StartHoldMusic))
+    bench.shard.recover_call(live_call, redo, ())
+    bench.shard.feed(live_call, HoldRequested(MAIN, held=True))
     bench.writer.commit()
     bench.pbx.settle()
     assert bench.pbx.lines == [f"DELETE channels/{MAIN}/moh", f"POST channels/{MAIN}/moh"]
@@ -129,7 +129,7 @@ def test_a_repeated_command_does_not_replace_a_dropped_one() -> None:
 def test_a_lost_reply_keeps_the_command() -> None:
     """Status 0: it may or may not have been executed. The command stays for the recovery."""
     bench = ShardBench()
-    actor = bench.shard.start_call(outbound())
+    live_call = bench.shard.start_call(outbound())
     bench.pbx.reply(LOST)
     assert bench.host.lost_replies == 1
-    assert [type(each) for each in actor.outbox] == [Originate]
+    assert [type(each) for each in live_call.outbox] == [Originate]

@@ -16,7 +16,7 @@ from wire.events import CallEvent
 LOST_LOG_LINE = b""  # stands for a log line that the store has lost
 
 
-class Actor:
+class LiveCall:
     """What an engine keeps of a call between two events."""
 
     __slots__ = (

@@ -8,8 +8,8 @@ from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegRinging, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, LoadFlow, PrefetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionFailed, ActionReceived
+from engine.calls.verbs.awaiting_instructions import MAX_REASON_CHARS, WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.flow import LOAD_TIMEOUT_MS
-from engine.calls.verbs.next_action import MAX_REASON_CHARS, WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.registry import MAX_FLOWS
 from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, Story, answered_call, say, tree
 from wire.media import Speech

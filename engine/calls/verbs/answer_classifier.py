@@ -6,45 +6,15 @@ sound and its length. Words are not counted: TALK_DETECT does not report the sho
 them.
 """
 
-from msgspec import Struct
-from msgspec.structs import replace
-
+from engine.calls.model.sound_activity import SoundActivity
 from wire.answer_detection import AnsweredBy, Detection
 
 SOUND_END_SILENCE_MS = 200  # a sound ends after this much silence
-MIN_SOUND_MS = 100  # AMD's min_word_length: a shorter sound is a click, not a voice
-
-
-class SoundActivity(Struct, frozen=True, array_like=True):
-    """The sounds of a leg since detection started."""
-
-    since_ms: int
-    voice_ms: int = 0  # total length of sounds that have ended
-    silent_from_ms: int = 0  # end of the last of them
-    sound_from_ms: int = 0  # start of the current sound; 0: none
 
 
 def silence_ms(detection: Detection) -> int:
     """Return how long a silence ends a sound."""
     return min(SOUND_END_SILENCE_MS, detection.after_greeting_silence)
-
-
-def sound_started(activity: SoundActivity, now: int) -> SoundActivity:
-    """Record the start of a sound."""
-    return activity if activity.sound_from_ms else replace(activity, sound_from_ms=now)
-
-
-def sound_ended(activity: SoundActivity, duration_ms: int, now: int) -> SoundActivity:
-    """Record the end of a sound."""
-    if duration_ms < MIN_SOUND_MS:
-        return replace(activity, sound_from_ms=0)
-    from_ms = activity.sound_from_ms or now - duration_ms
-    return replace(
-        activity,
-        voice_ms=activity.voice_ms + duration_ms,
-        silent_from_ms=min(now, from_ms + duration_ms),
-        sound_from_ms=0,
-    )
 
 
 def classify(detection: Detection, activity: SoundActivity) -> tuple[int, AnsweredBy]:

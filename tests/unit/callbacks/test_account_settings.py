@@ -3,7 +3,7 @@
 import asyncio
 import random
 
-from engine.callbacks.callback_settings import ROTATION_OVERLAP_MS, CallbackTargets
+from engine.callbacks.account_settings import ROTATION_OVERLAP_MS, AccountSettings
 from engine.common.ttl_cache import DEFAULT_TTL_MS
 from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.store import MemoryStore
@@ -24,9 +24,9 @@ class Scene:
         self.store = MemoryStore()
         self.targets = self.create_targets()
 
-    def create_targets(self) -> CallbackTargets:
+    def create_targets(self) -> AccountSettings:
         """Create the targets of one engine."""
-        return CallbackTargets(self.store.outbox, lambda: self.now_ms, random.randbytes, Signer())
+        return AccountSettings(self.store.outbox, lambda: self.now_ms, random.randbytes, Signer())
 
 
 async def test_a_rotated_secret_signs_for_another_day() -> None:
@@ -98,14 +98,14 @@ async def test_two_concurrent_changes_are_both_stored() -> None:
     """A target answers 410 while another engine rotates the account's secret."""
     outbox = SlowOutbox(lambda: NOW, lambda _slot, _token: None, OutboxLimits())
     one, other = (
-        CallbackTargets(outbox, lambda: NOW, random.randbytes, Signer()) for _ in range(2)
+        AccountSettings(outbox, lambda: NOW, random.randbytes, Signer()) for _ in range(2)
     )
     first, _ = await one.put("acme", PutCallback(TARGET))
     rotated, _ = await asyncio.gather(
         one.rotate_secret("acme"), other.stop("acme", HttpsTarget(TARGET))
     )
     assert rotated is not None
-    found = await CallbackTargets(outbox, lambda: NOW, random.randbytes, Signer()).settings("acme")
+    found = await AccountSettings(outbox, lambda: NOW, random.randbytes, Signer()).settings("acme")
     assert found is not None
     assert (found.secret, found.previous, found.is_stopped) == (rotated.secret, first.secret, True)
 
@@ -113,7 +113,7 @@ async def test_two_concurrent_changes_are_both_stored() -> None:
 async def test_removed_settings_stay_removed() -> None:
     """A change that began before the removal stores nothing."""
     outbox = SlowOutbox(lambda: NOW, lambda _slot, _token: None, OutboxLimits())
-    targets = CallbackTargets(outbox, lambda: NOW, random.randbytes, Signer())
+    targets = AccountSettings(outbox, lambda: NOW, random.randbytes, Signer())
     await targets.put("acme", PutCallback(TARGET))
     await asyncio.gather(targets.remove("acme"), targets.stop("acme", HttpsTarget(TARGET)))
     assert await outbox.account("acme") is None

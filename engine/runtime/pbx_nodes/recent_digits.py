@@ -16,7 +16,7 @@ MAX_DIGITS_PER_LEG = 64  # as many as a gather takes
 MAX_LEGS = 10_000
 
 
-class DtmfLog:
+class RecentDigits:
     """The recent digits of every channel of one node; implements `DtmfListener`."""
 
     def __init__(self, clock: Clock) -> None:

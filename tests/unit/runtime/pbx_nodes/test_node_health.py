@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.runtime.pbx_nodes.ami_health import REPORT_TTL_MS, SHUTDOWN_TTL_MS, NodeHealth
+from engine.runtime.pbx_nodes.node_health import REPORT_TTL_MS, SHUTDOWN_TTL_MS, NodeHealth
 from tests.unit.runtime.harness.shard_bench import ManualClock
 
 

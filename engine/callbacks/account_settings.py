@@ -39,7 +39,7 @@ class CallbackSettings(Struct, frozen=True, omit_defaults=True):
 UpdatedSettings = TypeVar("UpdatedSettings", bound=CallbackSettings | None)
 
 
-class CallbackTargets:
+class AccountSettings:
     """Reads and changes settings; caches them, so a busy account costs one read a second."""
 
     def __init__(

@@ -6,7 +6,7 @@ import pytest
 
 from engine.ari.request import LOST, Reply, Request
 from engine.calls.model.events import LegAnswered
-from engine.runtime.pbx_nodes.disconnects import DisconnectGrace
+from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import MAIN, outbound, say
 from tests.unit.calls.harness.voicemails import ARCHIVE
@@ -35,22 +35,22 @@ class SlowPbx(RecordingPbx):
 async def test_a_disconnected_node_loses_its_calls() -> None:
     """After the grace period its calls end as lost."""
     async with inbound_node() as at:
-        actor = at.bench.shard.start_call(outbound(say()))
+        live_call = at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.settle()
         at.bench.pbx.shows["bridges"] = LOST
         at.node.on_disconnected(0, GRACE_MS)
         at.node.on_disconnected(0, GRACE_MS)
         at.bench.clock.pass_ms(GRACE_MS - 1)
-        assert not actor.call.is_ended
+        assert not live_call.call.is_ended
         at.bench.clock.pass_ms(1)
-        await until(lambda: actor.call.is_ended, every_s=0.001)
-        assert actor.call.reason == "lost"
+        await until(lambda: live_call.call.is_ended, every_s=0.001)
+        assert live_call.call.reason == "lost"
 
 
 async def test_a_node_that_answers_is_not_given_up() -> None:
     """The next websocket attempt may be seconds away: another grace period starts."""
     async with inbound_node() as at:
-        actor = at.bench.shard.start_call(outbound(say()))
+        live_call = at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.settle()
         at.bench.pbx.shows["bridges"] = Reply(200, b"[]")
         at.node.on_disconnected(0, GRACE_MS)
@@ -59,24 +59,24 @@ async def test_a_node_that_answers_is_not_given_up() -> None:
         await until(
             lambda: any(each.when_ms == clock.now + GRACE_MS for each in clock.armed), every_s=0.001
         )
-        assert not actor.call.is_ended
+        assert not live_call.call.is_ended
         at.bench.pbx.shows["bridges"] = LOST
         at.bench.clock.pass_ms(GRACE_MS)
-        await until(lambda: actor.call.is_ended, every_s=0.001)
+        await until(lambda: live_call.call.is_ended, every_s=0.001)
 
 
 @pytest.mark.parametrize("ending", ["on_connected", "pause_slot"])
 async def test_a_node_that_connects_before_the_probe(ending: str) -> None:
     """Nothing is lost by the expired grace period, nor if another engine takes the slot."""
     async with inbound_node() as at:
-        actor = at.bench.shard.start_call(outbound(say()))
+        live_call = at.bench.shard.start_call(outbound(say()))
         at.bench.pbx.settle()
         at.bench.pbx.shows["bridges"] = LOST
         at.node.on_disconnected(0, GRACE_MS)
         at.bench.clock.pass_ms(GRACE_MS)
         getattr(at.node, ending)(0)
         await asyncio.sleep(0)
-        assert not actor.call.is_ended
+        assert not live_call.call.is_ended
 
 
 async def test_a_grace_period_that_ends_during_the_probe() -> None:
@@ -120,13 +120,13 @@ async def test_a_closed_node() -> None:
 async def test_a_hung_up_call_is_lost_with_its_node() -> None:
     """Its recording cannot be archived without the node: the call ends without it."""
     async with inbound_node() as at:
-        actor = at.bench.shard.start_call(
+        live_call = at.bench.shard.start_call(
             outbound(say(), recording_destination=ARCHIVE, recording_enabled=True)
         )
-        at.bench.shard.feed(actor, LegAnswered(MAIN))
+        at.bench.shard.feed(live_call, LegAnswered(MAIN))
         at.bench.pbx.shows["bridges"] = LOST
         at.node.on_disconnected(0, GRACE_MS)
-        assert await at.service.hang_up(actor.call.id, "api")
+        assert await at.service.hang_up(live_call.call.id, "api")
         at.bench.clock.pass_ms(GRACE_MS)
-        await until(lambda: actor.call.is_ended, every_s=0.001)
-        assert (actor.call.ended_by, actor.call.status) == ("api", "completed")
+        await until(lambda: live_call.call.is_ended, every_s=0.001)
+        assert (live_call.call.ended_by, live_call.call.status) == ("api", "completed")

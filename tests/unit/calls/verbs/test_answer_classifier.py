@@ -2,13 +2,8 @@
 
 import pytest
 
-from engine.calls.model.answer_classifier import (
-    SoundActivity,
-    classify,
-    silence_ms,
-    sound_ended,
-    sound_started,
-)
+from engine.calls.model.sound_activity import SoundActivity, sound_ended, sound_started
+from engine.calls.verbs.answer_classifier import classify, silence_ms
 from wire.answer_detection import AnsweredBy, Detection
 
 USUAL = Detection()

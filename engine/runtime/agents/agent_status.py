@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from engine.calls.model.call import Call
-from engine.runtime.agents.configured_endpoints import EndpointList
 from engine.runtime.agents.directory import Directory
+from engine.runtime.agents.node_endpoints import NodeEndpoints
 from engine.runtime.agents.presence import NodePresence
 from wire.agents import Agent, AgentView, Presence
 from wire.party import Party
@@ -20,7 +20,7 @@ class AgentStatus:
     def __init__(self, directory: Directory, live_calls: Callable[[], Iterable[Call]]) -> None:
         self.directory = directory
         self.presences: dict[str, NodePresence] = {}
-        self.endpoint_lists: dict[str, EndpointList] = {}
+        self.endpoint_lists: dict[str, NodeEndpoints] = {}
         self._live_calls = live_calls
 
     def by_template(self, agent_id: str) -> Agent | None:

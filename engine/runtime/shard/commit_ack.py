@@ -1,10 +1,9 @@
-"""Acknowledges requests once they are committed, and the errors that reject them."""
+"""Acknowledges requests once they are committed."""
 
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine.calls.sessions.preconditions import Rejection
 from engine.store.errors import StoreDown
 
 COMMIT_TIMEOUT_S = 5
@@ -34,22 +33,6 @@ class CommitAck:
             raise StoreDown(error_text) from None
         if not self._is_committed:
             raise StoreDown(error_text)
-
-
-class RequestRejected(Exception):
-    """A request cannot be served now; `rejection` says why."""
-
-    def __init__(self, rejection: Rejection) -> None:
-        super().__init__(rejection.detail)
-        self.rejection = rejection
-
-
-class NotOwner(Exception):
-    """Another engine owns the slot of a request; None: any engine with a slot can serve it."""
-
-    def __init__(self, slot: int | None) -> None:
-        super().__init__(f"slot {slot} is another engine's")
-        self.slot = slot
 
 
 @contextmanager

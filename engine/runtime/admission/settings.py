@@ -1,7 +1,5 @@
-"""Settings that hold for every call, and the ids of new calls."""
+"""Admission settings: they hold for every call of this engine."""
 
-import os
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -9,19 +7,11 @@ from msgspec import Struct
 from engine.calls.model.ids import call_id
 from engine.calls.model.recording import RecordingDestination
 from engine.runtime.admission.capacity_limits import UNLIMITED, CapacityLimits
+from engine.runtime.admission.new_call import NewCall
 from engine.runtime.shard.context import ShardContext
 
 
-class NewCall(Struct, frozen=True):
-    """What every new call has, inbound or outbound; times are in Unix milliseconds."""
-
-    id: str
-    created_ms: int
-    must_end_ms: int
-    recording_destination: RecordingDestination | None = None  # None: it can't be recorded
-
-
-class CallSettings(Struct, frozen=True):
+class AdmissionSettings(Struct, frozen=True):
     """The number of slots, the limits of this engine and of the trunk, and calls' defaults."""
 
     slots: int
@@ -48,13 +38,3 @@ class CallSettings(Struct, frozen=True):
             return None
         day = datetime.fromtimestamp(now_ms / 1000, UTC).date()
         return RecordingDestination(self.recordings_url, f"{account}/{day}")
-
-
-class CallIds:
-    """Generates the last parts of call ids: unique, and sortable by time."""
-
-    def __init__(self, random_bytes: Callable[[int], bytes] = os.urandom) -> None:
-        self._random_bytes = random_bytes
-
-    def new(self, now_ms: int) -> str:
-        return f"{now_ms:011x}{self._random_bytes(6).hex()}"

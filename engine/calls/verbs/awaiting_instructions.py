@@ -3,7 +3,6 @@
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
-from engine.calls.flows.audio_sources import audio_sources
 from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.call_states import Advance, AwaitingInstructions
 from engine.calls.model.events import DeadlinePassed, Event, Recovered
@@ -17,6 +16,7 @@ from engine.calls.model.io_results import (
     FlowStarted,
 )
 from engine.calls.verbs import flow
+from engine.calls.verbs.audio_sources import audio_sources
 from wire.verbs import Action
 from wire.webhooks import ActionRequest
 

@@ -12,7 +12,7 @@ from engine.common.tasks import BackgroundTasks
 IDLE_TIMEOUT_S = 120.0
 
 
-class TargetQueues:
+class DeliveryScheduler:
     """Runs deliveries, as many at once as each target's limits allow."""
 
     def __init__(

@@ -3,10 +3,9 @@
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step
+from engine.calls.model.call import Call, Step, with_conference
 from engine.calls.model.sessions import Member, MemberReason, MemberState
 from engine.calls.reporting.call_events import emit_member
-from engine.calls.session_end import with_conference
 
 MAX_LEFT_MEMBERS = 20
 

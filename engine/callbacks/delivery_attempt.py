@@ -8,8 +8,8 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from engine.callbacks.account_settings import AccountSettings, CallbackSettings
 from engine.callbacks.call_queue import CallQueue
-from engine.callbacks.callback_settings import CallbackSettings, CallbackTargets
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.target_queue import RateLimit
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
@@ -49,10 +49,10 @@ class _Timestamp(Struct, frozen=True):
 _decode_timestamp = msgspec.json.Decoder(_Timestamp).decode
 
 
-class Delivery(Struct, frozen=True):
+class DeliveryAttempt(Struct, frozen=True):
     """Makes attempts; `clock` gives wall-clock seconds, `now_ms` the clock that dates events."""
 
-    targets: CallbackTargets
+    targets: AccountSettings
     transports: Mapping[type, Transport]
     schedule: RetrySchedule
     clock: Callable[[], float]

@@ -1,0 +1,56 @@
+"""The digits of the last minute on a node: ordered and bounded."""
+
+from engine.calls.model.events import DigitPressed
+from engine.runtime.pbx_nodes.recent_digits import (
+    MAX_DIGITS_PER_LEG,
+    MAX_LEGS,
+    RETENTION_MS,
+    RecentDigits,
+)
+from tests.unit.calls.harness.builders import CHANNEL, MAIN, NOW
+from tests.unit.runtime.harness.shard_bench import ManualClock
+
+
+def test_digits_are_kept_by_leg() -> None:
+    """Each has its key-down time by this engine's clock and its time by the PBX's clock."""
+    clock = ManualClock()
+    recent_digits = RecentDigits(clock)
+    recent_digits.on_digit(MAIN, "1", 80, 5_000)
+    recent_digits.on_digit(CHANNEL, "2", 90, 5_010)
+    clock.now += 300
+    recent_digits.on_digit(MAIN, "3", 100, 5_300)
+    first = DigitPressed(MAIN, "1", NOW - 80, 80, 5_000, missed=True)
+    assert recent_digits.digits[MAIN] == [
+        first,
+        DigitPressed(MAIN, "3", NOW + 200, 100, 5_300, missed=True),
+    ]
+    assert [each.digit for each in recent_digits.digits[CHANNEL]] == ["2"]
+
+
+def test_old_digits_are_evicted() -> None:
+    """A leg's digits expire with its latest digit."""
+    clock = ManualClock()
+    recent_digits = RecentDigits(clock)
+    recent_digits.on_digit(MAIN, "1", 80, 1)
+    recent_digits.on_digit(CHANNEL, "1", 80, 1)
+    clock.now += RETENTION_MS
+    recent_digits.on_digit(MAIN, "2", 80, 2)
+    assert len(recent_digits.digits) == 2
+    clock.now += 1
+    recent_digits.on_digit(MAIN, "3", 80, 3)
+    assert list(recent_digits.digits) == [MAIN]
+    assert len(recent_digits.digits[MAIN]) == 3
+
+
+def test_the_log_is_bounded() -> None:
+    """Digits per leg and legs are limited: the oldest are evicted."""
+    recent_digits = RecentDigits(ManualClock())
+    for position in range(MAX_DIGITS_PER_LEG + 1):
+        recent_digits.on_digit(MAIN, "1", 80, position)
+    assert [each.pbx_ms for each in recent_digits.digits[MAIN]] == list(
+        range(1, MAX_DIGITS_PER_LEG + 1)
+    )
+    for position in range(MAX_LEGS):
+        recent_digits.on_digit(f"1.{position}", "1", 80, 1)
+    assert len(recent_digits.digits) == MAX_LEGS
+    assert MAIN not in recent_digits.digits
