@@ -13,7 +13,7 @@ from api.cli.dnc import dnc, dnc_token
 from api.cli.keys import key
 from api.cli.numbers import number
 from api.cli.runtime import run_with_stores
-from api.cli.validators import check_name, parse_email, parse_prefixes, parse_region
+from api.cli.validators import AccountId, check_name, parse_email, parse_prefixes, parse_region
 
 app = App(name="account", help="Accounts, their keys, numbers and limits.", version_flags=())
 app.command(key)
@@ -38,9 +38,9 @@ Allow = Annotated[
 
 @app.command
 def create(
-    account: str,
+    account: AccountId,
     *,
-    name: str = "",
+    name: Annotated[str, Parameter(help="Display name; default: the id.")] = "",
     max_calls: Calls = None,
     max_calls_per_s: Rate = None,
     allow: Allow = None,
@@ -58,7 +58,7 @@ def create(
 
 @app.command(name="set")
 def change(
-    account: str,
+    account: AccountId,
     *,
     max_calls: Calls = None,
     max_calls_per_s: Rate = None,
@@ -76,14 +76,19 @@ def change(
 
 
 @app.command
-def region(account: str, country: str) -> None:
-    """Set the country of numbers without a +, such as NO; `none` for none."""
+def region(
+    account: AccountId,
+    country: Annotated[str, Parameter(help="Country code such as NO, or `none`.")],
+) -> None:
+    """Set the country of an account's numbers without a +; `none` removes it."""
     _change(account, region=parse_region(country))
 
 
 @app.command
-def email(account: str, address: str) -> None:
-    """Set the e-mail address of an account; `none` for none."""
+def email(
+    account: AccountId, address: Annotated[str, Parameter(help="E-mail address, or `none`.")]
+) -> None:
+    """Set the e-mail address of an account; `none` removes it."""
     _change(account, email=parse_email(address))
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from api.accounts.store import AccountStore
 from api.cli.runtime import fail, run_with_database
+from api.cli.validators import AccountId
 from api.common.clock import now_ms
 from api.common.phone_numbers import InvalidNumber, e164
 from api.db.database import Database
@@ -29,8 +30,8 @@ MAX_PROVIDER_CHARS = 64  # as in the REST API
 
 @dnc.command(name="import")
 def import_file(
-    account: str,
-    file: ExistingFile,
+    account: AccountId,
+    file: Annotated[ExistingFile, Parameter(help="Text file with one number per line.")],
     *,
     provider: Annotated[str, Parameter(help="Telecom provider of the entries.")],
 ) -> None:
@@ -61,7 +62,7 @@ def _numbers(lines: Iterable[str], region: str | None) -> Iterator[str]:
 
 
 @dnc_token.command
-def create(account: str) -> None:
+def create(account: AccountId) -> None:
     """Create a token; it is shown only once."""
 
     async def command(database: Database) -> None:
@@ -71,7 +72,7 @@ def create(account: str) -> None:
 
 
 @dnc_token.command(name="list")
-def list_tokens(account: str) -> None:
+def list_tokens(account: AccountId) -> None:
     """List an account's tokens."""
 
     async def command(database: Database) -> None:
@@ -86,7 +87,10 @@ def list_tokens(account: str) -> None:
 
 
 @dnc_token.command
-def revoke(account: str, token: str) -> None:
+def revoke(
+    account: AccountId,
+    token: Annotated[str, Parameter(help="Token, or its id in the list of tokens.")],
+) -> None:
     """Revoke a token."""
 
     async def command(database: Database) -> None:

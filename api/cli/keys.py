@@ -11,16 +11,18 @@ from rich.table import Table
 from api.accounts.store import AccountStore
 from api.auth.store import Credentials, KeyStore, generate_credentials
 from api.cli.runtime import run_with_stores
-from api.cli.validators import check_name
+from api.cli.validators import AccountId, check_name
 from api.common.clock import now_ms
 from api.common.errors import NotFound
+
+KeyId = Annotated[str, Parameter(help="Key, or its id in the list of keys.")]
 
 key = App(name="key", help="An account's API keys.", version_flags=())
 
 
 @key.command
 def create(
-    account: str,
+    account: AccountId,
     *,
     agent: Annotated[str, Parameter(help="Agent that the key acts for.")] = "",
 ) -> None:
@@ -37,7 +39,7 @@ def create(
 
 
 @key.command(name="list")
-def list_keys(account: str) -> None:
+def list_keys(account: AccountId) -> None:
     """List an account's keys."""
 
     async def command(accounts: AccountStore, keys: KeyStore) -> None:
@@ -53,8 +55,8 @@ def list_keys(account: str) -> None:
 
 @key.command
 def rotate(
-    account: str,
-    key_id: str,
+    account: AccountId,
+    key_id: KeyId,
     *,
     overlap_s: Annotated[int, Parameter(help="Seconds until the old key expires.")] = 3_600,
 ) -> None:
@@ -73,7 +75,7 @@ def rotate(
 
 
 @key.command
-def revoke(account: str, key_id: str) -> None:
+def revoke(account: AccountId, key_id: KeyId) -> None:
     """Revoke a key and all tokens issued for it."""
 
     async def command(_accounts: AccountStore, keys: KeyStore) -> None:

@@ -1,20 +1,23 @@
 """`switchroom account number`: the caller ids of an account."""
 
 import sys
+from typing import Annotated
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from api.accounts.store import AccountStore
 from api.auth.store import KeyStore
 from api.cli.runtime import fail_not_found, run_with_stores
-from api.cli.validators import parse_caller_id
+from api.cli.validators import AccountId, parse_caller_id
 from api.common.errors import NotFound
+
+PhoneNumber = Annotated[str, Parameter(help="Number in E.164, such as +4721930000.")]
 
 number = App(name="number", help="An account's caller ids.", version_flags=())
 
 
 @number.command
-def add(account: str, number: str) -> None:
+def add(account: AccountId, number: PhoneNumber) -> None:
     """Add a number to an account; the first is the default caller id."""
     caller_id = parse_caller_id(number)
 
@@ -25,7 +28,7 @@ def add(account: str, number: str) -> None:
 
 
 @number.command(name="list")
-def list_numbers(account: str) -> None:
+def list_numbers(account: AccountId) -> None:
     """List an account's numbers."""
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
@@ -36,7 +39,7 @@ def list_numbers(account: str) -> None:
 
 
 @number.command(name="rm", alias="remove")
-def remove(account: str, number: str) -> None:
+def remove(account: AccountId, number: PhoneNumber) -> None:
     """Remove a number from an account."""
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:

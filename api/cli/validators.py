@@ -1,12 +1,16 @@
-"""Checks of command-line arguments."""
+"""Command-line arguments: the account, and checks of values."""
 
 import re
+from typing import Annotated
 
 import phonenumbers
+from cyclopts import Parameter
 
 from api.cli.runtime import fail
 from wire import patterns
 from wire.patterns import NAME, PATTERNS
+
+AccountId = Annotated[str, Parameter(help="Account id.")]
 
 _PREFIX = re.compile(r"\+[1-9][0-9]{0,14}|sips?:")
 

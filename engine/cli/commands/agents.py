@@ -10,6 +10,8 @@ from engine.cli.client import Client
 from engine.cli.command import account_command
 from wire.agents import Agents, AgentView
 
+AgentId = Annotated[str, Parameter(help="Agent id.")]
+
 agent = App(name="agent", help="Manage the agents in an account's directory.")
 
 
@@ -30,7 +32,7 @@ async def agents(client: Client, account: str) -> None:
 async def put(  # noqa: PLR0913 - one for each option
     client: Client,
     account: str,
-    agent_id: str,
+    agent_id: AgentId,
     endpoint: Annotated[str, Parameter(help="Asterisk endpoint, such as PJSIP/1001.")],
     *,
     name: Annotated[str, Parameter(help="Display name.")] = "",
@@ -45,7 +47,7 @@ async def put(  # noqa: PLR0913 - one for each option
 
 @agent.command(name="rm", alias="remove")
 @account_command
-async def remove(client: Client, account: str, agent_id: str) -> None:
+async def remove(client: Client, account: str, agent_id: AgentId) -> None:
     """Remove an agent from the directory."""
     await client.remove("agent", agent_id, "agents", account, agent_id)
 

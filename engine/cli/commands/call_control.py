@@ -9,7 +9,7 @@ from engine.cli import call_view
 from engine.cli.client import Client
 from engine.cli.command import client_command
 from engine.cli.errors import UsageError
-from engine.cli.options.channel_names import ChannelName, leg_of
+from engine.cli.options.channel_names import CallId, ChannelName, leg_of
 from wire.control import DialedLeg
 from wire.views import CallRecordings, CallView
 
@@ -21,33 +21,33 @@ _NO_RECORDING = "no recording yet: the call is not answered"
 
 
 @client_command
-async def show(client: Client, call_id: str) -> None:
+async def show(client: Client, call_id: CallId) -> None:
     """Show a call with its legs, transfers, conferences and recordings."""
     call_view.write(*call_view.call(await client.call(call_id)))
 
 
 @client_command
 async def mute(
-    client: Client, call_id: str, channel: ChannelName, *, direction: Direction = "in"
+    client: Client, call_id: CallId, channel: ChannelName, *, direction: Direction = "in"
 ) -> None:
     """Mute a leg of a call."""
     await _on_leg(client, call_id, channel, "mute", {"direction": direction})
 
 
 @client_command
-async def unmute(client: Client, call_id: str, channel: ChannelName) -> None:
+async def unmute(client: Client, call_id: CallId, channel: ChannelName) -> None:
     """Unmute a leg in both directions."""
     await _on_leg(client, call_id, channel, "unmute")
 
 
 @client_command
-async def hold(client: Client, call_id: str, channel: ChannelName) -> None:
+async def hold(client: Client, call_id: CallId, channel: ChannelName) -> None:
     """Put a leg on hold with music; the others stay connected."""
     await _on_leg(client, call_id, channel, "hold")
 
 
 @client_command
-async def unhold(client: Client, call_id: str, channel: ChannelName) -> None:
+async def unhold(client: Client, call_id: CallId, channel: ChannelName) -> None:
     """Take a leg off hold."""
     await _on_leg(client, call_id, channel, "unhold")
 
@@ -55,7 +55,7 @@ async def unhold(client: Client, call_id: str, channel: ChannelName) -> None:
 @client_command
 async def dial(
     client: Client,
-    call_id: str,
+    call_id: CallId,
     party: Annotated[str, Parameter(help="Number, agent:1001 or sip: address.")],
     *,
     caller_id: Annotated[str, Parameter(help="Caller id to show.")] = "",
@@ -72,7 +72,7 @@ async def dial(
 @client_command
 async def hangup(
     client: Client,
-    call_id: str,
+    call_id: CallId,
     *,
     channel: ChannelName = "",
     agent: Annotated[str, Parameter(help="Agent id.")] = "",
@@ -91,8 +91,11 @@ async def hangup(
 @client_command
 async def record(
     client: Client,
-    call_id: str,
-    action: Annotated[Literal["start", "pause", "resume", "stop"], Parameter(name="ACTION")],
+    call_id: CallId,
+    action: Annotated[
+        Literal["start", "pause", "resume", "stop"],
+        Parameter(name="ACTION", help="What to do with the recording."),
+    ],
 ) -> None:
     """Start, pause, resume or stop the recording of a call."""
     view = await client.control(CallRecordings, call_id, f"recording/{action}", {})

@@ -72,7 +72,9 @@ async def dead(client: Client, account: str) -> None:
 async def resend(
     client: Client,
     account: str,
-    *dead_letters: Annotated[str, Parameter(help="Ids from `switchroom callback dead`.")],
+    *dead_letters: Annotated[
+        str, Parameter(help="Ids of dead letters; see `switchroom callback dead`.")
+    ],
     all_: Annotated[bool, Parameter(name="--all", help="All dead letters of the account.")] = False,
 ) -> None:
     """Resend dead letters."""

@@ -16,6 +16,7 @@ from engine.cli.command import client_command
 from engine.cli.errors import run
 from engine.cli.live.follow import CallFollower
 from engine.cli.live.table import CallTable, render
+from engine.cli.options.channel_names import CallId
 from engine.cli.options.connection import (
     DEFAULT_CONNECTION,
     ClientSettings,
@@ -42,7 +43,7 @@ def calls(
 
 @client_command
 async def timeline(
-    client: Client, call_id: str, *, json: Annotated[bool, Parameter(help="Raw JSON.")] = False
+    client: Client, call_id: CallId, *, json: Annotated[bool, Parameter(help="Raw JSON.")] = False
 ) -> None:
     """Show a call's legs, verbs, digits and webhooks as a ladder diagram with times."""
     view = await client.timeline(call_id)

@@ -7,10 +7,14 @@ from cyclopts import App, Parameter
 from engine.cli import call_view
 from engine.cli.client import Client
 from engine.cli.command import client_command
-from engine.cli.options.channel_names import ChannelName, conference_of, member_of
+from engine.cli.options.channel_names import CallId, conference_of, member_of
 from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
 from wire.control import ConferenceView
 from wire.views import CallView
+
+MemberName = Annotated[
+    str, Parameter(help="Member: main, agent id, number, or end of the channel id.")
+]
 
 conference = App(name="conference", help="Turn a call into a conference and manage its members.")
 
@@ -19,7 +23,7 @@ conference = App(name="conference", help="Turn a call into a conference and mana
 @client_command
 async def add(
     client: Client,
-    call_id: str,
+    call_id: CallId,
     *,
     party: PartyOptions = NO_PARTY,
     by: Requester = DEFAULT_REQUESTER,
@@ -32,7 +36,7 @@ async def add(
 @conference.command
 @client_command
 async def kick(
-    client: Client, call_id: str, member: ChannelName, *, by: Requester = DEFAULT_REQUESTER
+    client: Client, call_id: CallId, member: MemberName, *, by: Requester = DEFAULT_REQUESTER
 ) -> None:
     """Remove a member."""
     call = await client.call(call_id)
@@ -43,7 +47,7 @@ async def kick(
 
 @conference.command
 @client_command
-async def leave(client: Client, call_id: str, member: ChannelName) -> None:
+async def leave(client: Client, call_id: CallId, member: MemberName) -> None:
     """Let a member leave by its own request."""
     call = await client.call(call_id)
     found = member_of(call, member)
@@ -55,8 +59,8 @@ async def leave(client: Client, call_id: str, member: ChannelName) -> None:
 @client_command
 async def coach(
     client: Client,
-    call_id: str,
-    member: ChannelName,
+    call_id: CallId,
+    member: MemberName,
     coached: Annotated[str, Parameter(help="Member to coach; omit to stop coaching.")] = "",
 ) -> None:
     """Let a member coach another one, who alone hears it."""
@@ -69,7 +73,7 @@ async def coach(
 
 @conference.command
 @client_command
-async def members(client: Client, call_id: str) -> None:
+async def members(client: Client, call_id: CallId) -> None:
     """List present and former members of the active or latest conference."""
     path = ("calls", call_id, "conference", "members")
     call_view.write(*call_view.conference(await client.request(ConferenceView, "GET", *path)))

@@ -15,6 +15,10 @@ from engine.cli.options import parsing
 from wire import rpc
 from wire.request import ApiRequests, ApiRequestView
 
+FlowId = Annotated[str, Parameter(help="Flow id.")]
+FlowDocument = Annotated[str, Parameter(help="JSON, @file, or a webhook URL.")]
+RequestId = Annotated[str, Parameter(help="API request id: 24 hex digits.")]
+
 flow = App(name="flow", help="Manage flows and the API requests that they send.")
 request = App(name="request", help="Manage HTTP requests that flows and status callbacks send.")
 flow.command(request)
@@ -23,7 +27,7 @@ _print = Console(highlight=False, markup=False).print
 
 @flow.command
 @account_command
-async def put(client: Client, account: str, flow_id: str, document: str) -> None:
+async def put(client: Client, account: str, flow_id: FlowId, document: FlowDocument) -> None:
     """Store a new version of a flow from JSON or @file: a graph of nodes or an action tree."""
     body = parsing.action(document, "flow")
     stored = await client.request(rpc.FlowVersion, "PUT", "flows", account, flow_id, body=body)
@@ -32,7 +36,7 @@ async def put(client: Client, account: str, flow_id: str, document: str) -> None
 
 @flow.command
 @account_command
-async def check(client: Client, account: str, flow_id: str, document: str) -> None:
+async def check(client: Client, account: str, flow_id: FlowId, document: FlowDocument) -> None:
     """Validate a flow without storing it."""
     path, body = ("flows", account, flow_id, "check"), parsing.action(document, "flow")
     await client.request(dict[str, Any], "POST", *path, body=body)
@@ -55,7 +59,7 @@ async def list_(client: Client, account: str) -> None:
 async def show(
     client: Client,
     account: str,
-    flow_id: str,
+    flow_id: FlowId,
     *,
     version: Annotated[int, Parameter(help="Version; default: the newest.")] = 0,
 ) -> None:
@@ -66,7 +70,7 @@ async def show(
 
 @flow.command
 @account_command
-async def versions(client: Client, account: str, flow_id: str) -> None:
+async def versions(client: Client, account: str, flow_id: FlowId) -> None:
     """List the stored versions of a flow."""
     path = ("flows", account, flow_id, "versions")
     found = await client.request(rpc.FlowVersions, "GET", *path)
@@ -75,7 +79,7 @@ async def versions(client: Client, account: str, flow_id: str) -> None:
 
 @flow.command
 @account_command
-async def rm(client: Client, account: str, flow_id: str) -> None:
+async def rm(client: Client, account: str, flow_id: FlowId) -> None:
     """Delete a flow; calls that run it continue."""
     await client.remove("flow", flow_id, "flows", account, flow_id)
 
@@ -85,7 +89,7 @@ async def rm(client: Client, account: str, flow_id: str) -> None:
 async def put_request(
     client: Client,
     account: str,
-    document: str,
+    document: Annotated[str, Parameter(help="JSON or @file.")],
     *,
     id: Annotated[str, Parameter(help="24 hex digits; default: a new id.")] = "",  # noqa: A002 - the flag
 ) -> None:
@@ -109,14 +113,14 @@ async def list_requests(client: Client, account: str) -> None:
 
 @request.command(name="show")
 @account_command
-async def show_request(client: Client, account: str, request_id: str) -> None:
+async def show_request(client: Client, account: str, request_id: RequestId) -> None:
     """Show an API request with the names of its secrets."""
     _json(await client.request(msgspec.Raw, "GET", "requests", account, request_id))
 
 
 @request.command(name="rm")
 @account_command
-async def remove_request(client: Client, account: str, request_id: str) -> None:
+async def remove_request(client: Client, account: str, request_id: RequestId) -> None:
     """Delete an API request; flows that send it take their failure branch."""
     await client.remove("API request", request_id, "requests", account, request_id)
 

@@ -17,6 +17,8 @@ POLL_INTERVAL_S = 1.0
 # before the drain shows in the second poll.
 EMPTY_POLLS = 2
 
+NodeName = Annotated[str, Parameter(help="Name of the PBX node.")]
+
 nodes = App(name="nodes", help="List the PBX nodes; drain or undrain one.")
 
 
@@ -37,7 +39,7 @@ async def show(client: Client) -> None:
 @client_command
 async def drain(
     client: Client,
-    node: str,
+    node: NodeName,
     *,
     wait: Annotated[
         bool, Parameter(help="Wait until the node has no calls.", negative="--no-wait")
@@ -53,7 +55,7 @@ async def drain(
 
 @nodes.command
 @client_command
-async def undrain(client: Client, node: str) -> None:
+async def undrain(client: Client, node: NodeName) -> None:
     """Allow new calls to a node."""
     await client.request(NodeView, "POST", "nodes", node, "undrain")
     Console(highlight=False).print(f"node {node} gets new calls")

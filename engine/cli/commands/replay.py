@@ -20,7 +20,7 @@ SAME, DIFFERENT, INCOMPLETE = 0, 1, 3  # exit statuses
 @client_command
 async def replay(
     client: Client,
-    call_id: str = "",
+    call_id: Annotated[str, Parameter(help="Call id; omit it with --all-ended.")] = "",
     *,
     all_ended: Annotated[
         int, Parameter(help="Audit this many of the latest ended calls instead.")

@@ -39,7 +39,10 @@ async def put(
 
 @route.command(name="rm")
 @client_command
-async def remove(client: Client, number: str) -> None:
+async def remove(
+    client: Client,
+    number: Annotated[str, Parameter(help="Dialed number; * for the route of all others.")],
+) -> None:
     """Delete the route of a number."""
     await client.remove("route", number, "routes", number)
 

@@ -7,21 +7,30 @@ from cyclopts import Parameter
 from engine.cli import call_view
 from engine.cli.client import Client
 from engine.cli.command import client_command
-from engine.cli.options.channel_names import ChannelName, leg_of, transfer_of
+from engine.cli.options.channel_names import CallId, leg_of, transfer_of
 from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
 from wire.control import TransferView
 from wire.party import Party
 
+Source = Annotated[
+    str,
+    Parameter(
+        name="--from", help="Channel of the source: main, agent id, number, or end of its id."
+    ),
+]
+Customer = Annotated[
+    str, Parameter(help="Channel of the customer: main, agent id, number, or end of its id.")
+]
 Session = Annotated[str, Parameter(help="Transfer session id or its end; default: the latest.")]
 
 
 @client_command
 async def transfer(  # noqa: PLR0913 - one for each option
     client: Client,
-    call_id: str,
+    call_id: CallId,
     *,
-    source: Annotated[ChannelName, Parameter(name="--from")],
-    customer: ChannelName,
+    source: Source,
+    customer: Customer,
     party: PartyOptions = NO_PARTY,
     blind: Annotated[bool, Parameter(help="Blind transfer: hang up the source at once.")] = False,
 ) -> None:
@@ -47,7 +56,7 @@ async def transfer(  # noqa: PLR0913 - one for each option
 
 @client_command
 async def complete(
-    client: Client, call_id: str, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
+    client: Client, call_id: CallId, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
 ) -> None:
     """Complete a transfer: connect customer and target, and release the source."""
     body = {"completedByAgentId": by, "reason": "manual_complete"}
@@ -56,7 +65,7 @@ async def complete(
 
 @client_command
 async def cancel(
-    client: Client, call_id: str, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
+    client: Client, call_id: CallId, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
 ) -> None:
     """Cancel a transfer: release the target and reconnect source and customer."""
     body = {"cancelledByAgentId": by, "reason": "source_cancel"}

@@ -1,4 +1,4 @@
-"""Short names of a call's channels, members and sessions; raises UsageError with the choices."""
+"""Call ids, and short names of channels, members and sessions; errors list the choices."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -9,6 +9,7 @@ from engine.cli.errors import UsageError
 from wire.control import ConferenceView, MemberView
 from wire.views import CallView, LegView
 
+CallId = Annotated[str, Parameter(help="Call id.")]
 ChannelName = Annotated[
     str, Parameter(help="Channel: main, agent id, number, or end of the channel id.")
 ]
