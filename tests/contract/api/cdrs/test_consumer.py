@@ -120,7 +120,7 @@ async def test_many_processes_share_the_work(
 async def test_an_unknown_event_does_not_block_others(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
-    """An unknown event stays pending for a newer process; its batch is written."""
+    """It stays pending for a newer process; the rest of its batch is written."""
     bench.store.stream.append(0, [NEWER])
     tell(bench, record(1))
     assert await EventConsumer(engine, database, "api1").once(0) == 1

@@ -36,7 +36,7 @@ async def is_full(limits: CallLimits) -> bool:
 
 
 async def test_several_processes_share_one_limit(kept: Rest) -> None:
-    """Concurrent requests to several processes exceed the limit in none of them."""
+    """Concurrent requests to several processes start no more calls than allowed."""
     await kept.services.accounts.change(Account("acme", "acme", max_calls=5))
     parts = kept.services
     several = [

@@ -95,7 +95,7 @@ async def test_bad_input_names_its_field(one: Messaging, change: dict[str, Any],
 
 
 async def test_errors_of_the_platform(one: Messaging) -> None:
-    """The response has our status and the platform's code, if it does not have the template."""
+    """A template that is missing or not approved there gets 400 with the platform's code."""
     made = await one.create()
     request_body = {"templateId": made["id"], "phoneNumber": TO, "variableValues": VALUES}
     assert (await one.rest.rejected("POST", SEND, request_body))[:2] == (400, "platform_132015")
