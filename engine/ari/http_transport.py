@@ -3,10 +3,13 @@
 import asyncio
 
 import aiohttp
+import structlog
 
 from engine.ari.config import PbxConnection
 from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.common.tasks import cancel_all
+
+log = structlog.get_logger()
 
 
 class HttpTransport:
@@ -29,7 +32,10 @@ class HttpTransport:
 
     def _settle(self, task: asyncio.Task[Reply], on_reply: OnReply) -> None:
         self._in_flight.discard(task)
-        on_reply(LOST if task.cancelled() else task.result())
+        error = None if task.cancelled() else task.exception()
+        if error is not None:  # a closed session, a request that cannot be sent
+            log.error("ari request failed", exc_info=error)
+        on_reply(LOST if error is not None or task.cancelled() else task.result())
 
     async def _request(self, request: Request) -> Reply:
         try:

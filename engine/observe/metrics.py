@@ -77,6 +77,11 @@ class NodeMetrics:
             "From the reconnection of a node until its calls continued",
             *NODE_AND_SLOT, bounds=SLOW_BUCKETS,
         )  # fmt: skip
+        self.recovery_failures = Counter(
+            "switchroom_recovery_failures_total",
+            "Errors of the engine while it recovered the calls of a node",
+            *NODE_AND_SLOT,
+        )
         self.orphans_removed = Counter(
             "switchroom_orphans_removed_total", "Orphaned channels, bridges, calls ended", "node"
         )

@@ -22,6 +22,7 @@ from engine.runtime.pbx.ari_events import is_engine_channel, subject_id, transla
 from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.pbx_nodes.recovery import Recoveries
+from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from wire.base import tag_of
 
@@ -112,13 +113,17 @@ class Node:
             return
         live_call = shard.find_by_channel(about)
         if live_call is not None:
+            self._on_call_event(shard, live_call, event)
+        elif isinstance(event, StasisStart):
+            self._accept_channel(shard, event.channel, event.args)
+
+    def _on_call_event(self, shard: CallShard, live_call: LiveCall, event: AriEvent) -> None:
+        with shard.guard(live_call, "event"):
             translated = translate(event, self._clock.now_ms())
             if isinstance(translated, ReferReceived):
                 self._refer(shard, translated)
             elif translated is not None:
                 shard.feed(live_call, translated)
-        elif isinstance(event, StasisStart):
-            self._accept_channel(shard, event.channel, event.args)
 
     def on_connected(self, slot: int) -> None:
         """Recover a shard whose events arrive again."""

@@ -1,4 +1,7 @@
-"""Recovers shards: compares them with a snapshot of the PBX and feeds the missed events."""
+"""Recovers shards: compares them with a snapshot of the PBX and feeds the missed events.
+
+An exception in one call drops that call; any other is reported, and the recovery goes on.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -7,6 +10,7 @@ import structlog
 
 from engine.ari.generated.models import Channel
 from engine.calls.media.awaited_playbacks import awaited_playbacks
+from engine.calls.model.events import DigitPressed
 from engine.calls.model.state_traits import active_voicemail
 from engine.calls.recovery.missed_digits import DigitsByLeg, digits_in_gap, missing_digits
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
@@ -63,41 +67,70 @@ class Recoveries:
         while True:
             live_calls = list(shard.calls.values())  # newer calls receive their events
             try:
-                snapshot, channels = await self._take_snapshot(live_calls)
+                snapshot, channels = await self._take_snapshot(shard, live_calls)
                 break
             except PbxUnavailable as error:
                 node = shard.context.node
                 log.warning("pbx not responding", node=node, slot=slot, error=str(error))
-                await asyncio.sleep(RETRY_DELAY_MS / 1000)
+            except Exception:
+                log.exception("recovery failed", node=shard.context.node, slot=slot)
+                _count_failure(shard)
+            await asyncio.sleep(RETRY_DELAY_MS / 1000)
         self._running.pop(slot, None)
         self._reconcile(shard, live_calls, snapshot)
-        for channel in channels:
-            self._adopt_channel(shard, channel)
+        self._adopt_channels(shard, channels)
         took_ms = self._clock.now_ms() - began_ms
         shard.context.metrics.nodes.recovery_duration.series(shard.context.node, slot).observe(
             took_ms / 1000
         )
 
     async def _take_snapshot(
-        self, live_calls: list[LiveCall]
+        self, shard: CallShard, live_calls: list[LiveCall]
     ) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
-        playback_ids = [
-            each for live_call in live_calls for each in awaited_playbacks(live_call.call)
-        ]
-        dialled = [leg for live_call in live_calls for leg in legs_being_dialled(live_call.outbox)]
-        recorded = [
-            name for live_call in live_calls if (name := active_voicemail(live_call.call.state))
-        ]
-        return await take_snapshot(self._pbx, playback_ids, dialled, recorded)
+        playbacks, dialled, recorded = list[str](), list[str](), list[str]()
+        for live_call in live_calls:
+            with shard.guard(live_call, "snapshot"):
+                playbacks += awaited_playbacks(live_call.call)
+                dialled += legs_being_dialled(live_call.outbox)
+                recorded += filter(None, [active_voicemail(live_call.call.state)])
+        return await take_snapshot(self._pbx, playbacks, dialled, recorded)
 
     def _reconcile(
         self, shard: CallShard, live_calls: list[LiveCall], snapshot: PbxSnapshot
     ) -> None:
-        now, buffer = self._clock.now_ms(), shard.pause_buffer
+        buffer = shard.pause_buffer
         first, last = buffer.first_digits_after_gap(), buffer.last_digits_before_gap()
-        for live_call in live_calls:
-            digits = missing_digits(live_call.call, self._logged_digits(), first)
-            buffer.insert_missed(live_call, digits_in_gap(digits, last, now))
-            redo, events = reconcile(live_call.call, tuple(live_call.outbox), snapshot, now, digits)
-            shard.recover_call(live_call, redo, events)
-        shard.resume()
+        try:
+            for live_call in live_calls:
+                with shard.guard(live_call, "recovery"):
+                    self._reconcile_call(shard, live_call, snapshot, (first, last))
+        finally:
+            shard.resume()
+
+    def _adopt_channels(self, shard: CallShard, channels: tuple[Channel, ...]) -> None:
+        for channel in channels:
+            try:
+                self._adopt_channel(shard, channel)
+            except Exception:
+                log.exception("channel not taken in", channel_id=channel.id)
+                _count_failure(shard)
+
+    def _reconcile_call(
+        self,
+        shard: CallShard,
+        live_call: LiveCall,
+        snapshot: PbxSnapshot,
+        buffered: tuple[dict[str, DigitPressed], dict[str, DigitPressed]],
+    ) -> None:
+        if live_call.call.is_ended:  # dropped meanwhile
+            return
+        now, (first, last) = self._clock.now_ms(), buffered
+        digits = missing_digits(live_call.call, self._logged_digits(), first)
+        shard.pause_buffer.insert_missed(live_call, digits_in_gap(digits, last, now))
+        redo, events = reconcile(live_call.call, tuple(live_call.outbox), snapshot, now, digits)
+        shard.recover_call(live_call, redo, events)
+
+
+def _count_failure(shard: CallShard) -> None:
+    node, slot = shard.context.node, shard.context.slot
+    shard.context.metrics.nodes.recovery_failures.table(node)[str(slot)] += 1

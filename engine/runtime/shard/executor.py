@@ -33,6 +33,7 @@ from engine.calls.model.io_commands import (
 from engine.runtime.base.ports import IoRunner
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_for
+from engine.runtime.shard.call_guard import Guard
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.resolve_party import resolve_party
@@ -49,6 +50,7 @@ class CommandExecutor:
         io: IoRunner,
         feed: Feed,
         on_reply_lost: Callable[[], None],
+        guard: Guard,
     ) -> None:
         self._pbx = context.pbx
         self._endpoints = context.endpoints
@@ -56,9 +58,14 @@ class CommandExecutor:
         self._io = io
         self._feed = feed
         self._on_reply_lost = on_reply_lost
+        self._guard = guard
 
     def execute(self, live_call: LiveCall, commands: Sequence[Command]) -> None:
-        """Start every command without waiting."""
+        """Start every command without waiting; an exception ends the call."""
+        with self._guard(live_call, "commands"):
+            self._execute(live_call, commands)
+
+    def _execute(self, live_call: LiveCall, commands: Sequence[Command]) -> None:
         for command in commands:
             match command:
                 case EmitEvent():
@@ -108,12 +115,13 @@ class CommandExecutor:
         def resolved(result: tuple[Request, ...] | LegEnded) -> None:
             if live_call.generation != generation:
                 return
-            if isinstance(result, LegEnded):
-                live_call.acknowledge(command)
-                self._dequeue(live_call)
-                self._feed(live_call, result)
-            else:
-                self._send(live_call, command, result, self._dequeue)
+            with self._guard(live_call, "party"):
+                if isinstance(result, LegEnded):
+                    live_call.acknowledge(command)
+                    self._dequeue(live_call)
+                    self._feed(live_call, result)
+                else:
+                    self._send(live_call, command, result, self._dequeue)
 
         resolve_party(self._endpoints, live_call.call, command, resolved)
 
@@ -129,10 +137,11 @@ class CommandExecutor:
         def done(reply: Reply) -> None:
             if live_call.generation != generation:
                 return
-            if len(requests) > 1 and reply.status in {200, 204, 409}:
-                self._send(live_call, command, requests[1:], then)
-            else:
-                self._on_reply(live_call, command, reply, then)
+            with self._guard(live_call, "reply"):
+                if len(requests) > 1 and reply.status in {200, 204, 409}:
+                    self._send(live_call, command, requests[1:], then)
+                else:
+                    self._on_reply(live_call, command, reply, then)
 
         while is_pipelined(command) and len(requests) > 1:
             self._pbx.send(requests[0], live_call.call.id, False, self._on_pipelined_reply)

@@ -15,7 +15,14 @@ class ShardMetrics:
         self._ended = {each: calls.ended.table(node, slot, each) for each in DIRECTIONS}
         self._dropped, self._slot = calls.dropped.table(node), str(slot)
         self._late = calls.timer_lateness.series(node, slot)
-        for rare in (calls.dropped, calls.lost, calls.taken_over, nodes.disconnects):
+        rare_counters = (
+            calls.dropped,
+            calls.lost,
+            calls.taken_over,
+            nodes.disconnects,
+            nodes.recovery_failures,
+        )
+        for rare in rare_counters:
             rare.initialize(node, slot)
         nodes.orphans_removed.initialize(node)
 

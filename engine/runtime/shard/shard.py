@@ -7,9 +7,11 @@ node is disconnected (`pause_buffer.py`).
 from collections.abc import Collection, Iterable
 
 import structlog
+from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, deadline_ms
+from engine.calls.model.call_states import Ended
 from engine.calls.model.codec import encode
 from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, DeadlinePassed, Event
@@ -19,6 +21,7 @@ from engine.calls.recovery.missed_digits import undelivered_digits
 from engine.calls.verbs.audio_sources import pending_audio_sources
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import IoRunner, Writer
+from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.commit_ack import CommitAck
 from engine.runtime.shard.context import ShardContext, ShardHost
 from engine.runtime.shard.executor import CommandExecutor
@@ -48,7 +51,7 @@ class CallShard:
         self._host = host
         self._is_retired = False
         self._metrics = ShardMetrics(context.metrics, context.node, context.slot)
-        self._executor = CommandExecutor(context, io, self.feed, self._on_reply_lost)
+        self._executor = CommandExecutor(context, io, self.feed, self._on_reply_lost, self.guard)
         self._step_runner = StepRunner(
             context.node, clock, writer, io, self._executor, is_paused=lambda: self.is_paused
         )
@@ -70,8 +73,9 @@ class CallShard:
 
     def prefetch(self, live_call: LiveCall) -> None:
         """Fetch the audio that a call will need: its last owner had the clips, not this engine."""
-        if sources := pending_audio_sources(live_call.call):
-            self._io.prefetch(PrefetchMedia(sources))
+        with self.guard(live_call, "prefetch"):
+            if sources := pending_audio_sources(live_call.call):
+                self._io.prefetch(PrefetchMedia(sources))
 
     def find_by_channel(self, channel_id: str) -> LiveCall | None:
         """Find the call of a channel; ids that we chose begin with the call's id."""
@@ -109,7 +113,8 @@ class CallShard:
         for live_call, event in self.pause_buffer.resume():
             self.feed(live_call, event)
         for live_call in list(self.calls.values()):
-            self._set_timer(live_call)
+            with self.guard(live_call, "timer"):
+                self._set_timer(live_call)
 
     @property
     def is_paused(self) -> bool:
@@ -160,6 +165,21 @@ class CallShard:
             if not live_call.call.is_ended:
                 self._step(live_call, event)
 
+    def guard(self, live_call: LiveCall, activity: str) -> CallGuard:
+        """Return a context in which an exception ends this call, and no other."""
+        return CallGuard(live_call, activity, self._drop_call)
+
+    def _drop_call(self, live_call: LiveCall, activity: str, error: Exception) -> None:
+        """End a call, loudly: an error in one call must not affect other calls."""
+        call = live_call.call
+        log.error("call dropped", call_id=call.id, activity=activity, exc_info=error)
+        self._remove_call(live_call)
+        live_call.call = replace(call, state=Ended())  # whatever still arrives changes nothing
+        live_call.retire()
+        live_call.uncommitted.clear()
+        for leg in call.legs:
+            self.context.hang_up_channel(leg.id, causes.TEMPORARY_FAILURE)
+
     def _step(
         self,
         live_call: LiveCall,
@@ -169,12 +189,8 @@ class CallShard:
     ) -> None:
         try:
             is_changed = self._step_runner.step(live_call, event, first_lines, on_stored)
-        except Exception:
-            # An error in one call ends that call, loudly; it must not affect other calls.
-            log.exception("call dropped", call_id=live_call.call.id, event_type=tag_of(event))
-            for leg in live_call.call.legs:
-                self.context.hang_up_channel(leg.id, causes.TEMPORARY_FAILURE)
-            self._remove_call(live_call)
+        except Exception as error:  # noqa: BLE001 - ends only this call
+            self._drop_call(live_call, tag_of(event), error)
             return
         if live_call.call.is_ended and live_call.call.id in self.calls:
             self._remove_call(live_call)
@@ -201,6 +217,10 @@ class CallShard:
         self._metrics.timer_fired(max(0, self._clock.now_ms() - live_call.armed_ms))
         if self.is_paused:
             return  # resume sets the timers again
+        with self.guard(live_call, "timer"):
+            self._fire_deadline(live_call)
+
+    def _fire_deadline(self, live_call: LiveCall) -> None:
         if self._is_due(live_call):
             self.deliver_logged_digits(live_call)  # a digit pressed in time precedes its timeout
         if self._is_due(live_call):

@@ -117,6 +117,15 @@ async def test_http_without_a_pbx_is_lost() -> None:
         assert await ask(unreachable, playbacks.get("p1")) == LOST
 
 
+async def test_an_unexpected_error_is_a_lost_reply() -> None:
+    """A session that is closed raises: the request is answered all the same."""
+    async with fake_pbx() as (_, pbx):
+        transport, replies = HttpTransport(pbx), Replies()
+        await pbx.http.close()
+        transport.send(channels.list_(), replies)
+        await until(lambda: replies == [LOST])
+
+
 def _closed_port(pbx: PbxConnection) -> PbxConnection:
     return replace(pbx, address=replace(pbx.address, url="http://127.0.0.1:1/ari"))
 
