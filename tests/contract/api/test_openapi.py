@@ -15,7 +15,7 @@ from tests.harness.until import until
 WITHOUT_BODY = {"get", "delete"}
 # Operations document their 503s; no operation documents a 500.
 CHECKS = "status_code_conformance,content_type_conformance,response_schema_conformance"
-EXAMPLES = 4  # of each operation
+EXAMPLES = 2  # of each operation
 PATIENCE_S = 300
 
 
