@@ -34,6 +34,7 @@ Kind = Literal[
     "recording-resumed",
     "recording-stopped",
     "recorded",
+    "media-failed",
 ]
 
 
@@ -68,6 +69,7 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     recording_url: str | None = None
     recording_purpose: str | None = None  # call or voicemail
     recording_duration: int | None = None  # seconds; None: not known yet
+    source: str | None = None  # of audio that could not be played
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")
     custom_data: dict[str, Any] | None = None

@@ -1,7 +1,8 @@
 """A flow: a named document of nodes that calls run by its id.
 
 A node is a verb, or controls the flow: menu, condition, set, goto and request. A node without
-`next` ends the flow; the call continues with what follows the flow.
+`next` ends the flow; the call continues with what follows the flow. `onError` is the next node when
+the audio of a node cannot be played.
 """
 
 from typing import Annotated, Any, Literal
@@ -41,6 +42,7 @@ class PlayNode(Shape, frozen=True, tag="play"):
     data: PlayData
     next: Name | None = None
     timeout: Seconds | None = None
+    on_error: Name | None = None
 
 
 class SayNode(Shape, frozen=True, tag="say"):
@@ -49,6 +51,7 @@ class SayNode(Shape, frozen=True, tag="say"):
     data: SayData
     next: Name | None = None
     timeout: Seconds | None = None
+    on_error: Name | None = None
 
 
 class GatherNode(Shape, frozen=True, tag="gather"):
@@ -57,6 +60,7 @@ class GatherNode(Shape, frozen=True, tag="gather"):
     data: GatherData = GatherData()
     next: Name | None = None
     timeout: Seconds | None = None
+    on_error: Name | None = None
 
 
 class RecordNode(Shape, frozen=True, tag="record"):
@@ -65,6 +69,7 @@ class RecordNode(Shape, frozen=True, tag="record"):
     data: RecordData = RecordData()
     next: Name | None = None
     timeout: Seconds | None = None
+    on_error: Name | None = None
 
 
 class PauseNode(Shape, frozen=True, tag="pause"):
@@ -111,6 +116,7 @@ class MenuNode(Shape, frozen=True, tag="menu"):
     no_input: Name
     invalid: Name
     data: MenuData = MenuData()
+    on_error: Name | None = None
 
 
 class Case(Shape, frozen=True):

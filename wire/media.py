@@ -28,8 +28,29 @@ class Tone(Struct, frozen=True, tag="tone"):
 Source = Audio | Speech | Tone
 
 
+class MediaFault(Struct, frozen=True):
+    """Audio that could not be played: its URL or the beginning of its text, and a reason code."""
+
+    source: str
+    reason: str
+
+
 class Clip(Struct, frozen=True, array_like=True):
     """Audio ready to play: its key (a hash of the content) and its exact length."""
 
     key: str
     duration_ms: int
+
+
+MAX_SOURCE_CHARS = 200
+
+
+def describe_source(source: Source) -> str:
+    """Return how a source is named in events: its URL, the beginning of its text, or `tone`."""
+    match source:
+        case Audio(url=url):
+            return url[:MAX_SOURCE_CHARS]
+        case Speech(text=text):
+            return text[:MAX_SOURCE_CHARS]
+        case Tone():
+            return "tone"

@@ -83,6 +83,8 @@ def walk(action: Action, path: str, depth: int = 1) -> Iterator[tuple[str, Actio
         return
     if action.action is not None:
         yield from walk(action.action, _join(path, "action"), depth + 1)
+    if isinstance(action, Play | Say | Gather | Record) and action.on_error is not None:
+        yield from walk(action.on_error, _join(path, "onError"), depth + 1)
     if isinstance(action, Gather) and action.data.fallback is not None:
         yield from walk(action.data.fallback, _join(path, "data.fallback"), depth + 1)
     if isinstance(action, Dial) and action.data.whisper is not None:

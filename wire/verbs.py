@@ -2,6 +2,7 @@
 
 Sent as JSON with a `type` (spec, "Call action"); `wire.tree` checks what the types cannot.
 Durations as in the specification: gather in milliseconds, dial and flow timeouts in seconds.
+`onError` is what runs instead of a verb whose audio cannot be played.
 """
 
 from typing import Annotated
@@ -101,6 +102,7 @@ class Play(Shape, frozen=True, tag="play"):
     data: PlayData
     action: "Action | None" = None
     timeout: Seconds | None = None
+    on_error: "Action | None" = None
 
 
 class Say(Shape, frozen=True, tag="say"):
@@ -109,6 +111,7 @@ class Say(Shape, frozen=True, tag="say"):
     data: SayData
     action: "Action | None" = None
     timeout: Seconds | None = None
+    on_error: "Action | None" = None
 
 
 class Gather(Shape, frozen=True, tag="gather"):
@@ -117,6 +120,7 @@ class Gather(Shape, frozen=True, tag="gather"):
     data: GatherData = GatherData()
     action: "Action | None" = None
     timeout: Seconds | None = None
+    on_error: "Action | None" = None
 
 
 class Record(Shape, frozen=True, tag="record"):
@@ -125,6 +129,7 @@ class Record(Shape, frozen=True, tag="record"):
     data: RecordData = RecordData()
     action: "Action | None" = None
     timeout: Seconds | None = None
+    on_error: "Action | None" = None
 
 
 class Pause(Shape, frozen=True, tag="pause"):

@@ -1,10 +1,14 @@
-"""Requests to customers' webhooks for a call's next action (design section 7)."""
+"""Requests to customers' webhooks for a call's next action (design section 7).
+
+`mediaFault` is the last audio that could not be played since the request before.
+"""
 
 from typing import Any, Literal
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 from wire.answer_detection import AnsweredBy
+from wire.media import MediaFault
 
 RecordReason = Literal["terminator", "silence", "max-length", "hangup", "failed"]
 GatherReason = Literal["terminator", "max-digits", "digit-timeout", "timeout", "hangup"]
@@ -46,6 +50,7 @@ class ActionRequest(Struct, frozen=True, omit_defaults=True, rename="camel"):
     dial: DialResult | None = None
     answered_by: AnsweredBy | None = None
     custom_data: dict[str, Any] | None = None
+    media_fault: MediaFault | None = None
 
 
 class GatherResult(Struct, frozen=True, rename="camel"):
@@ -57,6 +62,7 @@ class GatherResult(Struct, frozen=True, rename="camel"):
     reason: GatherReason
     event: str = "gather"
     custom_data: dict[str, Any] | None = None
+    media_fault: MediaFault | UnsetType = UNSET
 
 
 class RecordResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -73,3 +79,4 @@ class RecordResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
     recording_purpose: str | None = None
     duration: int | None = None
     custom_data: dict[str, Any] | None = None
+    media_fault: MediaFault | None = None

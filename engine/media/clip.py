@@ -22,6 +22,7 @@ Reason = Literal[
     "too_large",
     "too_long",
     "unreachable",
+    "unknown_language",
     "unreadable",
 ]
 

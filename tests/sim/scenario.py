@@ -12,6 +12,7 @@ from wire.verbs import Action, Verb
 FLOWS = 3
 MESSAGES = 0.4  # of the plays, in worlds with voicemail
 PAUSES = 0.15  # of the verbs that a pause precedes, in worlds with pauses
+ON_ERRORS = 0.4  # of the verbs with audio, in worlds with `onError`
 LOOPS = 0.4  # of the plays that repeat, in the same worlds
 PROMPTS_MS = (200, 500, 1_000, 3_000, 6_000)
 DELAYS_MS = (0, 5, 60, 400, 3_000)
@@ -25,6 +26,12 @@ def choose_pauses(seed: int) -> random.Random | None:
     return own_rng if own_rng.random() < 0.5 else None
 
 
+def choose_on_errors(seed: int) -> random.Random | None:
+    """Return the chance of `onError`; half of the worlds have none."""
+    own_rng = random.Random(f"on error {seed}")
+    return own_rng if own_rng.random() < 0.5 else None
+
+
 class Scenarios:
     """Makes the scenarios of one seed."""
 
@@ -35,7 +42,9 @@ class Scenarios:
         media_faults: bool,
         messages: random.Random | None = None,
         pauses: random.Random | None = None,
+        on_errors: random.Random | None = None,
     ) -> None:
+        self._on_errors = on_errors  # adds `onError`; None: never
         self._pauses = pauses  # adds pauses and loops; None: never. Other choices do not change
         self._messages = messages  # turns some plays into voicemail; None: never
         self._rng = rng
@@ -76,7 +85,7 @@ class Scenarios:
 
     def verb(self, depth: int) -> Verb:
         """Return a random verb and its next action."""
-        verb, rng = self._verb(depth), self._pauses
+        verb, rng = self._with_on_error(self._verb(depth)), self._pauses
         if rng is None:
             return verb
         if isinstance(verb, verbs.Play) and rng.random() < LOOPS:
@@ -84,6 +93,16 @@ class Scenarios:
         if rng.random() < PAUSES:
             verb = verbs.Pause(verbs.PauseData(rng.choice((0.001, 0.5, 2.0, 10.0))), verb)
         return verb
+
+    def _with_on_error(self, verb: Verb) -> Verb:
+        rng = self._on_errors
+        is_audible = isinstance(verb, verbs.Play | verbs.Say | verbs.Gather | verbs.Record)
+        if rng is None or not is_audible or rng.random() > ON_ERRORS:
+            return verb
+        on_error = rng.choice(
+            (verbs.Say(verbs.SayData("200/5/ok")), verbs.Hangup(), "https://hooks/e")
+        )
+        return replace(verb, on_error=on_error)
 
     def _verb(self, depth: int) -> Verb:
         rng = self._rng

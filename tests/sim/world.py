@@ -26,7 +26,7 @@ from tests.sim.fault_injector import FaultInjector
 from tests.sim.faults import SLOW_MS, Faults
 from tests.sim.recorders import Recorders
 from tests.sim.requests import RequestChooser
-from tests.sim.scenario import FLOWS, Scenarios, choose_pauses
+from tests.sim.scenario import FLOWS, Scenarios, choose_on_errors, choose_pauses
 from wire.rpc import Originate
 
 EACH_MS = 1_600  # mean interval between calls
@@ -57,6 +57,7 @@ class World:
             media_faults="media" in self.faults.kinds,
             messages=self._records.messages,
             pauses=choose_pauses(seed),
+            on_errors=choose_on_errors(seed),
         )
         self.servers = self._choose_servers()
         self.archive: Archive = {}

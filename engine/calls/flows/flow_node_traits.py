@@ -32,7 +32,10 @@ def exits(node: Node) -> Exits:
     match node:
         case MenuNode(branches=branches, no_input=no_input, invalid=invalid):
             by_digits = ((f"branches.{digits}", name) for digits, name in branches.items())
-            return (*by_digits, ("noInput", no_input), ("invalid", invalid))
+            exits_ = (*by_digits, ("noInput", no_input), ("invalid", invalid))
+            return (*exits_, *_on_error(node.on_error))
+        case PlayNode() | SayNode() | GatherNode() | RecordNode():
+            return (*_next(node.next), *_on_error(node.on_error))
         case ConditionNode(cases=cases, else_=otherwise):
             by_case = ((f"cases[{index}].next", each.next) for index, each in enumerate(cases))
             return (*by_case, ("else", otherwise))
@@ -48,6 +51,10 @@ def exits(node: Node) -> Exits:
 
 def _next(name: str | None) -> Exits:
     return () if name is None else (("next", name),)
+
+
+def _on_error(name: str | None) -> Exits:
+    return () if name is None else (("onError", name),)
 
 
 def verb_of(node: Node) -> Verb | None:

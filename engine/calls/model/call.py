@@ -24,6 +24,7 @@ from engine.calls.model.sessions import Conference, Transfer
 from wire.answer_detection import AnsweredBy
 from wire.callback_targets import CallTarget, format_target
 from wire.flow import Scalar
+from wire.media import MediaFault
 from wire.verbs import Action
 from wire.webhooks import GatherReason
 
@@ -94,6 +95,7 @@ class Call(Struct, frozen=True, array_like=True):
     callback_target: CallTarget | None = None
     variables: dict[str, Scalar] = {}  # of flows, by full name
     visits: dict[str, int] = {}  # of flow nodes
+    media_fault: MediaFault | None = None  # to report in the next webhook request
 
     @property
     def delivery_key(self) -> str:

@@ -65,7 +65,7 @@ class Advance(State, frozen=True, tag="advance"):
     """A verb has ended and `action` runs next; transient within one step, never stored.
 
     `event` and `dial` tell a webhook what ended; `fallback` runs when the webhook fails. `digits`
-    are those that a gather collected.
+    are those that a gather collected. `is_media_failed` leads to the `onError` of a flow's node.
     """
 
     action: Action | None
@@ -73,6 +73,7 @@ class Advance(State, frozen=True, tag="advance"):
     dial: DialResult | None = None
     fallback: Verb | None = None
     digits: str = ""
+    is_media_failed: bool = False
 
 
 class Playing(UnbridgedState, frozen=True, tag="playing"):

@@ -2,7 +2,7 @@
 
 from engine.calls.model.base import StoredEvent
 from wire.flow import Node, Scalar
-from wire.media import Clip
+from wire.media import Clip, MediaFault
 from wire.verbs import Action
 
 Attempts = tuple[tuple[int, int], ...]  # of a request: (duration in ms, HTTP status)
@@ -13,7 +13,8 @@ class MediaFetched(StoredEvent, frozen=True, tag="media-fetched"):
 
     request: str
     clips: tuple[Clip, ...]
-    faults: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()  # texts, for people
+    failed: tuple[MediaFault, ...] = ()
 
 
 class ActionReceived(StoredEvent, frozen=True, tag="action-received"):

@@ -52,9 +52,11 @@ def _collect(action: Action | None, found: dict[Source, None]) -> None:
         match action:
             case Play() | Say() | Record():
                 found.update(dict.fromkeys(verb_sources(action)))
+                _collect(action.on_error, found)
             case Gather(data=data):
                 found.update(dict.fromkeys(prompt_sources(data)))
                 _collect(data.fallback, found)
+                _collect(action.on_error, found)
             case Dial(data=data):
                 _collect(data.whisper, found)
                 found.update(dict.fromkeys(prompt_sources(data.confirm) if data.confirm else ()))

@@ -17,6 +17,7 @@ from engine.calls.model.io_results import (
 )
 from engine.calls.verbs import flow
 from engine.calls.verbs.audio_sources import audio_sources
+from engine.calls.verbs.media_faults import take_fault
 from wire.verbs import Action
 from wire.webhooks import ActionRequest
 
@@ -27,6 +28,7 @@ MAX_REASON_CHARS = 200  # a reason quotes the customer's server, of any length
 def start_url(call: Call, url: str, ended: Advance, now: int) -> Step:
     """Request the next action from a URL; the body says what has just ended."""
     call, request = allocate_id(call, "r")
+    call, fault = take_fault(call)
     body = ActionRequest(
         call_id=call.id,
         event=ended.event,
@@ -38,6 +40,7 @@ def start_url(call: Call, url: str, ended: Advance, now: int) -> Step:
         dial=ended.dial,
         answered_by=call.answered_by,
         custom_data=call.custom_data,
+        media_fault=fault,
     )
     awaiting = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, ended.fallback)
     return replace(call, state=awaiting), (SendWebhook(request, url, to_json(body)),)

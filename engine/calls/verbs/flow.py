@@ -74,6 +74,8 @@ def advance(call: Call, frame: Frame, ended: Advance, now: int) -> Step:
 
 
 def _exit_of(frame: Frame, ended: Advance) -> str | None:
+    if ended.is_media_failed:
+        return frame.exit("onError")
     if frame.exit("noInput") is None:
         return frame.exit("next")
     if not ended.digits:

@@ -4,6 +4,7 @@ A digit stops the prompt. Its time is its key-down: Asterisk reports a digit at 
 clock waits GRACE_MS longer for a key that went down in time.
 """
 
+from msgspec import UNSET
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
@@ -24,7 +25,14 @@ from engine.calls.reporting.call_events import emit
 from engine.calls.reporting.history import add_collected_digits
 from engine.calls.verbs.audio_sources import prompt_sources
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
-from engine.calls.verbs.play import FETCH_TIMEOUT_MS
+from engine.calls.verbs.media_faults import (
+    fetch_faults,
+    playback_fault,
+    report,
+    run_instead,
+    take_fault,
+)
+from engine.calls.verbs.play import FETCH_TIMEOUT_MS, HANGUP_GRACE_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
 from engine.calls.verbs.suspendable_playback import (
     length_ms,
@@ -32,7 +40,7 @@ from engine.calls.verbs.suspendable_playback import (
     stop_sound,
     suspend_prompt,
 )
-from wire.media import Clip
+from wire.media import MediaFault
 from wire.verbs import Gather
 from wire.webhooks import GatherLeg, GatherReason, GatherResult
 
@@ -69,10 +77,10 @@ def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
     match event:
         case DigitPressed(leg) if leg == state.leg and not state.suspended:
             return _on_digit(call, state, event, now)
-        case MediaFetched(request, clips) if request == state.request and state.phase == "fetch":
-            return _on_prompt_fetched(call, state, clips, now)
+        case MediaFetched(request) if request == state.request and state.phase == "fetch":
+            return _on_prompt_fetched(call, state, event, now)
         case PlaybackEnded(playback) if playback == state.request and state.phase == "prompt":
-            return _wait_first_digit(call, state, now), ()
+            return _on_prompt_ended(call, state, event, now)
         case LegEnded(leg) if leg == state.leg:
             return _finish(call, state, "hangup", now)
         case DeadlinePassed() if now >= state.limit_ms:
@@ -119,17 +127,37 @@ def abandon(call: Call, state: Gathering, now: int) -> Step:
     if not isinstance(state.verb.action, str):
         return call, (emitted,)
     call, request = allocate_id(call, "r")
-    body = encode_result(call, state, "hangup")
+    call, body = encode_result(call, state, "hangup")
     return call, (emitted, SendWebhook(request, state.verb.action, body))
 
 
-def _on_prompt_fetched(call: Call, state: Gathering, clips: tuple[Clip, ...], now: int) -> Step:
-    if not clips:
-        return _wait_first_digit(call, state, now), ()
-    state = replace(state, clips=clips, phase="prompt")
+def _on_prompt_fetched(call: Call, state: Gathering, event: MediaFetched, now: int) -> Step:
+    faults = fetch_faults(event, prompt_sources(state.verb.data))
+    if faults:
+        return _on_prompt_failed(call, state, faults, now)
+    state = replace(state, clips=event.clips, phase="prompt")
     if state.suspended:
         return replace(call, state=state), ()
     return _play_prompt(call, state, now)
+
+
+def _on_prompt_ended(call: Call, state: Gathering, event: PlaybackEnded, now: int) -> Step:
+    if event.failed and state.ends_ms:  # a leg that hangs up ends its playback first
+        state = replace(state, ends_ms=0, deadline_ms=now + HANGUP_GRACE_MS)
+        return replace(call, state=state), ()
+    if not state.ends_ms:
+        return _on_phase_timeout(call, state, now)
+    return _wait_first_digit(call, state, now), ()
+
+
+def _on_prompt_failed(
+    call: Call, state: Gathering, faults: tuple[MediaFault, ...], now: int
+) -> Step:
+    """Report a prompt that was not played; run what the verb says, or wait for digits."""
+    call, reports = report(call, state.leg, faults, now)
+    if (instead := run_instead(call, state.verb)) is not None:
+        return replace(call, state=instead), reports
+    return _wait_first_digit(call, state, now), reports
 
 
 def _wait_first_digit(call: Call, state: Gathering, now: int) -> Call:
@@ -164,7 +192,11 @@ def _is_after_timeout(state: Gathering, pressed: DigitPressed) -> bool:
 def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
     match state.phase:
         case "fetch":
-            return _wait_first_digit(call, state, now), ()
+            faults = playback_fault(prompt_sources(state.verb.data), "timeout")
+            return _on_prompt_failed(call, state, faults, now)
+        case "prompt" if not state.ends_ms:
+            faults = playback_fault(prompt_sources(state.verb.data), "not_played")
+            return _on_prompt_failed(call, state, faults, now)
         case "prompt":
             return _wait_first_digit(call, state, now), (StopPlayback(state.request),)
         case "first":
@@ -184,7 +216,8 @@ def _finish(call: Call, state: Gathering, reason: GatherReason, now: int) -> Ste
         return replace(call, state=advance), (*stops, emitted)
     call, request = allocate_id(call, "r")
     awaiting = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, data.fallback)
-    webhook = SendWebhook(request, action, encode_result(call, state, reason))
+    call, body = encode_result(call, state, reason)
+    webhook = SendWebhook(request, action, body)
     return replace(call, state=awaiting), (*stops, emitted, webhook)
 
 
@@ -214,13 +247,15 @@ def emit_gathered(
     return emit(call, "gathered", now, channel_id=state.leg, dtmf=state.digits, reason=reason)
 
 
-def encode_result(call: Call, state: Gathering, reason: GatherReason) -> bytes:
+def encode_result(call: Call, state: Gathering, reason: GatherReason) -> tuple[Call, bytes]:
     """Encode the result as the body of a webhook."""
+    call, fault = take_fault(call)
     result = GatherResult(
         call_id=call.id,
         dtmf=state.digits,
         to=GatherLeg(state.leg),
         reason=reason,
         custom_data=call.custom_data,
+        media_fault=fault or UNSET,
     )
-    return to_json(result)
+    return call, to_json(result)

@@ -1,4 +1,6 @@
-"""play and say: fetch the audio, play it to the main leg, and advance; failed audio is skipped.
+"""play and say: fetch the audio, play it to the main leg, and advance.
+
+Audio that fails is reported; `onError` runs instead of its verb, or the rest is played.
 
 A play with `loop` repeats its clips: each playback has as many rounds as fit, and the position
 (`played_ms`) counts over all rounds.
@@ -15,6 +17,13 @@ from engine.calls.model.events import DeadlinePassed, Event, PlaybackEnded, Reco
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.audio_sources import PlayableVerb, verb_sources
+from engine.calls.verbs.media_faults import (
+    FailedIn,
+    fetch_faults,
+    playback_fault,
+    report,
+    run_instead,
+)
 from engine.calls.verbs.suspendable_playback import (
     length_ms,
     playback_end_ms,
@@ -23,7 +32,6 @@ from engine.calls.verbs.suspendable_playback import (
     suspend_prompt,
 )
 from wire import verbs
-from wire.media import Clip
 
 FETCH_TIMEOUT_MS = 20_000
 GRACE_MS = 5_000  # a playback that exceeds its length by this is stopped
@@ -40,8 +48,8 @@ def start(call: Call, verb: PlayableVerb, now: int) -> Step:
 def on_event(call: Call, state: Playing, event: Event, now: int) -> Step:
     """Play fetched audio; advance when it has ended or could not be played."""
     match event:
-        case MediaFetched(request, clips) if request == state.request and not state.clips:
-            return _on_fetched(call, state, clips, now)
+        case MediaFetched(request) if request == state.request and not state.clips:
+            return _on_fetched(call, state, event, now)
         case PlaybackEnded(playback, failed) if playback == state.request:
             if failed:
                 state = replace(state, deadline_ms=now + HANGUP_GRACE_MS, ends_ms=0)
@@ -49,9 +57,10 @@ def on_event(call: Call, state: Playing, event: Event, now: int) -> Step:
             return _on_ended(call, state, now)
         case Recovered() if not state.clips:
             return replace(call, state=replace(state, deadline_ms=now + FETCH_TIMEOUT_MS)), ()
+        case DeadlinePassed() if state.ends_ms:
+            return _finish(call, state), (StopPlayback(state.request),)
         case DeadlinePassed():
-            stops = (StopPlayback(state.request),) if state.ends_ms else ()
-            return _finish(call, state), stops
+            return _fail(call, state, "not_played" if state.clips else "timeout", now)
         case _:
             return call, ()
 
@@ -79,8 +88,10 @@ def resume(call: Call, state: Playing, now: int) -> Step:
 
 def _on_ended(call: Call, state: Playing, now: int) -> Step:
     """Play the next rounds, if any are left; a playback that did not run is not repeated."""
+    if not state.ends_ms:
+        return _fail(call, state, "not_played", now)
     played_ms = playback_end_ms(state)
-    if not state.ends_ms or played_ms >= _total_ms(state):
+    if played_ms >= _total_ms(state):
         return _finish(call, state), ()
     call, request = allocate_id(call, "p")
     return resume(call, replace(state, request=request, played_ms=played_ms), now)
@@ -90,13 +101,26 @@ def _total_ms(state: Playing) -> int:
     return length_ms(state.clips) * rounds(state)
 
 
-def _on_fetched(call: Call, state: Playing, clips: tuple[Clip, ...], now: int) -> Step:
-    if not clips:
-        return _finish(call, state), ()
-    state = replace(state, clips=clips)
+def _on_fetched(call: Call, state: Playing, event: MediaFetched, now: int) -> Step:
+    faults = fetch_faults(event, verb_sources(state.verb))
+    call, reports = report(call, call.main, faults, now)
+    if faults and (instead := run_instead(call, state.verb)) is not None:
+        return replace(call, state=instead), reports
+    if not event.clips:
+        return _finish(call, state), reports
+    state = replace(state, clips=event.clips)
     if state.suspended:
-        return replace(call, state=replace(state, deadline_ms=call.must_end_ms)), ()
-    return resume(call, state, now)
+        return replace(call, state=replace(state, deadline_ms=call.must_end_ms)), reports
+    call, commands = resume(call, state, now)
+    return call, (*reports, *commands)
+
+
+def _fail(call: Call, state: Playing, reason: FailedIn, now: int) -> Step:
+    """Report that the audio was not played; run what the verb says, or advance."""
+    call, reports = report(call, call.main, playback_fault(verb_sources(state.verb), reason), now)
+    if (instead := run_instead(call, state.verb)) is not None:
+        return replace(call, state=instead), reports
+    return _finish(call, state), reports
 
 
 def _finish(call: Call, state: Playing) -> Call:

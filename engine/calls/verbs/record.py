@@ -26,6 +26,7 @@ from engine.calls.reporting.call_events import emit, recording_fields
 from engine.calls.verbs import play
 from engine.calls.verbs.audio_sources import verb_sources
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
+from engine.calls.verbs.media_faults import take_fault
 from wire.verbs import Record
 from wire.webhooks import RecordReason, RecordResult
 
@@ -127,6 +128,7 @@ def _report(
     if not isinstance(verb.action, str):
         return call, (emitted,)
     call, request = allocate_id(call, "r")
+    call, fault = take_fault(call)
     result = RecordResult(
         call_id=call.id,
         channel_id=call.main,
@@ -136,6 +138,7 @@ def _report(
         recording_purpose="voicemail",
         duration=fields.get("recording_duration"),
         custom_data=call.custom_data,
+        media_fault=fault,
     )
     return call, (emitted, SendWebhook(request, verb.action, to_json(result)))
 

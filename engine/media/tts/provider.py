@@ -40,7 +40,7 @@ def rank_providers(providers: Sequence[TtsProvider], speech: Speech) -> list[Tts
 
 async def synthesize(providers: Sequence[TtsProvider], speech: Speech) -> tuple[bytes, str]:
     """Return the WAV file and the name of the first provider that succeeds."""
-    failure = MediaError("speech_failed", f"no provider for language {speech.language}")
+    failure = MediaError("unknown_language", f"no provider for language {speech.language}")
     for provider in rank_providers(providers, speech):
         try:
             return await provider.synthesize(speech), provider.name

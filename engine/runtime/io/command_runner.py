@@ -36,7 +36,7 @@ from engine.runtime.io.flow_cache import FlowCache, call_variables
 from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import Attempt, WebhookFailed
-from wire.media import Clip, Source
+from wire.media import Clip, MediaFault, Source, describe_source
 
 log = structlog.get_logger()
 
@@ -129,14 +129,19 @@ class IoRunner:
     async def _fetch_media(self, command: FetchMedia) -> Event:
         results = await asyncio.gather(*map(self._fetch_clip, command.sources))
         clips = tuple(each for each in results if isinstance(each, Clip))
-        errors = tuple(each for each in results if isinstance(each, str))
-        return MediaFetched(command.request, clips, errors)
+        errors = [each for each in results if isinstance(each, MediaError)]
+        failed = tuple(
+            MediaFault(describe_source(source), result.reason)
+            for source, result in zip(command.sources, results, strict=True)
+            if isinstance(result, MediaError)
+        )
+        return MediaFetched(command.request, clips, tuple(map(str, errors)), failed)
 
-    async def _fetch_clip(self, source: Source) -> Clip | str:
+    async def _fetch_clip(self, source: Source) -> Clip | MediaError:
         try:
             return await self._clips.fetch(source)
         except MediaError as error:
-            return str(error)
+            return error
 
     async def _send_webhook(self, command: SendWebhook) -> Event:
         try:
@@ -170,8 +175,9 @@ def _failure(command: IoCommand, call: Call, task: asyncio.Task[Event]) -> Event
     error = task.exception()
     log.error("io command failed", call_id=call.id, request=command.request, exc_info=error)
     match command:
-        case FetchMedia(request=request):
-            return MediaFetched(request, (), ("internal",))
+        case FetchMedia(request=request, sources=sources):
+            failed = tuple(MediaFault(describe_source(each), "internal") for each in sources)
+            return MediaFetched(request, (), ("internal",), failed)
         case SendApiRequest(request=request):
             return ApiRequestFailed(request, "internal")
         case (

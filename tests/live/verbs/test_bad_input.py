@@ -139,7 +139,7 @@ async def test_a_fallback_runs_after_an_invalid_answer(
 async def test_unavailable_audio_is_skipped(
     lab: Lab, sounds: MediaServer, path: str, fault: str
 ) -> None:
-    """An address without audio is skipped; the timeline names the fault."""
+    """An address without audio is skipped; an event and the timeline name the fault."""
     bad = path if path.startswith("https:") else sounds.url(path)
     data = {"audioUrl": [sounds.tone(600, 200), bad, sounds.tone(700, 200)]}
     async with Phone.answering(lab.trunk_port) as phone:
@@ -150,4 +150,6 @@ async def test_unavailable_audio_is_skipped(
         each for each in await lab.timeline_events(call) if each["type"] == "media-fetched"
     ]
     assert [each.partition(":")[0] for each in fetched["faults"]] == [fault]
+    event = await lab.engine.wait_for_event(call, "media-failed")
+    assert (event["source"], event["reason"]) == (bad, fault)
     assert (await lab.wait_ended(call))["status"] == "completed"

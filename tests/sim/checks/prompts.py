@@ -1,20 +1,25 @@
-"""Every prompt is heard once and whole, unless it is unavailable, interrupted or cut off."""
+"""Every prompt is heard once and whole, unless it is unavailable, interrupted or cut off.
+
+A prompt that is unavailable is reported, and no other.
+"""
 
 from collections.abc import Iterator, Sequence
 
 from engine.calls.media.awaited_playbacks import active_playback
 from engine.calls.model.call import Call, is_held
 from engine.calls.model.call_states import Gathering, Playing
-from engine.calls.model.commands import Play
+from engine.calls.model.commands import EmitEvent, Play
 from engine.calls.model.events import DeadlinePassed
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
+from engine.calls.replay import ReplayStep
 from tests.harness.sim.media import parts
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
-from wire.media import Source
+from wire.media import Audio, Source
 
 ON_MS = 250  # the next verb begins within this time
+WAIT_MS = 1_000  # from a failure to its report
 WAY_MS = 60  # latency from a commit to the PBX
 
 
@@ -22,6 +27,8 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     """Check every prompt of every call."""
     for history in histories:
         for message in (*_fetched(history), *_played(world, history), *_left(world, history)):
+            yield history.id, message
+        for message in (*_unreported(history), *_unfounded(world, history), *_not_instead(history)):
             yield history.id, message
         if any(map(_is_stuck, (step.call for step in history.steps))):
             yield history.id, "a prompt stayed suspended when its leg was resumed"
@@ -43,14 +50,20 @@ def _fetched(history: CallHistory) -> Iterator[str]:
     for step in history.steps:
         sources |= {c.request: c.sources for c in step.commands if isinstance(c, FetchMedia)}
         match step.event:
-            case MediaFetched(request, clips) if _waits_for(before.state, request):
+            case MediaFetched(request, clips) as event if _waits_for(before.state, request):
                 if len(clips) < sum(parts(each)[2] != "bad" for each in sources[request]):
                     yield f"{request}: an available clip was left out"
-                if clips and not any(isinstance(each, Play) for each in step.commands):
+                is_replaced = event.failed and _has_on_error(before.state)
+                is_played = any(isinstance(each, Play) for each in step.commands)
+                if clips and not is_played and not is_replaced:
                     yield f"{request}: was fetched but not played"
             case _:
                 pass
         before = step.call
+
+
+def _has_on_error(state: object) -> bool:
+    return isinstance(state, Playing | Gathering) and state.verb.on_error is not None
 
 
 def _waits_for(state: object, request: str) -> bool:
@@ -115,3 +128,65 @@ def _left(world: WorldView, history: CallHistory) -> Iterator[str]:
 
 def _has_limit(state: object) -> bool:
     return isinstance(state, Playing | Gathering) and state.verb.timeout is not None
+
+
+def _unreported(history: CallHistory) -> Iterator[str]:
+    before = history.opened
+    for step in history.steps:
+        event, state = step.event, before.state
+        is_awaited = (
+            isinstance(event, MediaFetched)
+            and isinstance(state, Playing | Gathering)
+            and state.request == event.request
+            and (state.phase == "fetch" if isinstance(state, Gathering) else not state.clips)
+        )
+        if isinstance(event, MediaFetched) and is_awaited:
+            reported = {source for source, _reason in _reports(step)}
+            for fault in event.failed:
+                if fault.source not in reported:
+                    yield f"{event.request}: {fault.source} failed and was not reported"
+        before = step.call
+
+
+def _unfounded(world: WorldView, history: CallHistory) -> Iterator[str]:
+    for step in history.steps:
+        for source, reason in _reports(step):
+            kind = parts(Audio(source))[2]
+            is_disturbed = world.faults.is_disturbed(step.at_ms - WAIT_MS, step.at_ms)
+            # A list is reported by its first source.
+            is_lost = kind == "lost" or _has_lost_clip(history, step.at_ms)
+            if reason == "not_played" and (is_lost or is_disturbed):
+                continue
+            if reason == "timeout" or (reason == "unreachable" and kind == "bad"):
+                continue
+            yield f"{source} was reported as {reason}"
+
+
+def _has_lost_clip(history: CallHistory, at_ms: int) -> bool:
+    plays = [
+        command
+        for step in history.steps
+        for command in step.commands
+        if isinstance(command, Play) and step.at_ms <= at_ms
+    ]
+    return any(clip.key.startswith("lost") for play in plays for clip in play.clips)
+
+
+def _not_instead(history: CallHistory) -> Iterator[str]:
+    """Yield the verbs that went on although their `onError` had to run."""
+    before = history.opened
+    for step in history.steps:
+        state = before.state
+        if isinstance(state, Playing | Gathering) and state.verb.on_error and _reports(step):
+            after = step.call.state
+            if isinstance(after, Playing | Gathering) and after.verb == state.verb:
+                yield f"{state.request}: went on instead of its onError"
+        before = step.call
+
+
+def _reports(step: ReplayStep) -> list[tuple[str, str]]:
+    return [
+        (each.event.source or "", each.event.reason or "")
+        for each in step.commands
+        if isinstance(each, EmitEvent) and each.event.event == "media-failed"
+    ]

@@ -33,7 +33,7 @@ from tests.sim.engine_run import MAX_CALL_MS
 from tests.sim.faults import SLOW_MS
 from tests.sim.recorders import Recorders
 from tests.sim.requests import RequestChooser
-from tests.sim.scenario import FLOWS, Scenarios, choose_pauses
+from tests.sim.scenario import FLOWS, Scenarios, choose_on_errors, choose_pauses
 
 CALLS = 100
 EACH_MS = 400  # mean interval between calls
@@ -62,6 +62,7 @@ class ClusterWorld:
             media_faults=has_media_faults,
             messages=self._records.messages,
             pauses=choose_pauses(seed),
+            on_errors=choose_on_errors(seed),
         )
         self.servers = self._choose_servers()
         pbxs = {name: self._pbx(name) for name in ("pbx1", "pbx2")[: self._choose_pbxs()]}

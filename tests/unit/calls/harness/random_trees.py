@@ -31,7 +31,12 @@ def _around(inner: some.SearchStrategy[Any]) -> some.SearchStrategy[Any]:
     verbs = some.sampled_from([None, {"type": "hangup"}, say("fallback"), {"type": "gather"}])
     timeouts = some.sampled_from([None, 0.001, 1, 600])
     return some.one_of(
-        some.builds(lambda after, timeout: say(action=after, timeout=timeout), inner, timeouts),
+        some.builds(
+            lambda after, timeout, on_error: say(action=after, timeout=timeout, onError=on_error),
+            inner,
+            timeouts,
+            some.sampled_from([None, say("sorry"), HTTPS]),
+        ),
         some.builds(
             lambda after, fallback, prompt, digits: {
                 "type": "gather",

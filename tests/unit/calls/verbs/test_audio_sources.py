@@ -17,10 +17,12 @@ def test_the_whole_tree_is_searched() -> None:
     }
     play = {"type": "play", "data": {"audioUrl": [HTTPS + "2", HTTPS + "1"]}}
     silent = {"type": "gather", "data": {}, "action": {**play, "action": say("bye")}}
+    silent["onError"] = say("sorry", onError=say("bye"))
     assert audio_sources(tree({**gather, "action": silent})) == (
         Audio(HTTPS + "1"),
         Speech("no?"),
         Speech("bye"),
+        Speech("sorry"),
         Audio(HTTPS + "2"),
     )
 

@@ -67,14 +67,17 @@ async def test_substitute() -> None:
 
 
 @pytest.mark.parametrize(
-    ("speech", "text"),
-    [(Speech("a"), "broken: no a"), (Speech("a", language="fr"), "no provider for language fr")],
+    ("speech", "reason", "text"),
+    [
+        (Speech("a"), "speech_failed", "broken: no a"),
+        (Speech("a", language="fr"), "unknown_language", "no provider for language fr"),
+    ],
 )
-async def test_no_provider_succeeds(speech: Speech, text: str) -> None:
+async def test_no_provider_succeeds(speech: Speech, reason: str, text: str) -> None:
     """If no provider can speak a text, the last failure is raised."""
     with pytest.raises(MediaError) as caught:
         await synthesize([BROKEN], speech)
-    assert (caught.value.reason, caught.value.text) == ("speech_failed", text)
+    assert (caught.value.reason, caught.value.text) == (reason, text)
 
 
 def test_languages() -> None:

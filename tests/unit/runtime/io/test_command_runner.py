@@ -26,7 +26,7 @@ from engine.calls.model.io_results import (
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, outbound, say, tree
 from tests.unit.runtime.harness.io_bench import BAD, BROKEN, GOOD, IoBench
 from wire.flow import SayNode
-from wire.media import Speech
+from wire.media import MediaFault, Speech
 from wire.verbs import SayData
 
 
@@ -34,7 +34,8 @@ async def test_audio_is_fetched_in_order() -> None:
     """Clips come in the order of the sources; a failed source is omitted and reported."""
     bench = IoBench()
     event = await bench.run(FetchMedia("r", (GOOD, BAD, GOOD)))
-    assert event == MediaFetched("r", (CLIPS[1], CLIPS[1]), ("not_found: 404",))
+    faults = (MediaFault(BAD.url, "not_found"),)
+    assert event == MediaFetched("r", (CLIPS[1], CLIPS[1]), ("not_found: 404",), faults)
 
 
 def test_clips_from_the_cache() -> None:
@@ -113,7 +114,10 @@ async def test_an_api_request_is_sent() -> None:
 async def test_an_internal_error_is_an_event() -> None:
     """The call continues as if the other side had failed."""
     bench = IoBench()
-    assert await bench.run(FetchMedia("r", (BROKEN,))) == MediaFetched("r", (), ("internal",))
+    faults = (MediaFault(BROKEN.url, "internal"),)
+    assert await bench.run(FetchMedia("r", (BROKEN,))) == MediaFetched(
+        "r", (), ("internal",), faults
+    )
     assert await bench.run(SendWebhook("r", HTTPS + "bug", b"")) == ActionFailed("r", "internal")
 
 

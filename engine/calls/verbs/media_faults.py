@@ -1,0 +1,69 @@
+"""Reports audio that cannot be played, and chooses what runs instead of its verb."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec.structs import replace
+
+from engine.calls.model.call import Call, Frame, Step
+from engine.calls.model.call_states import Advance, EndedVerb
+from engine.calls.model.commands import EmitEvent
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.reporting.call_events import emit
+from wire import verbs
+from wire.media import MediaFault, Source, describe_source
+
+PromptVerb = verbs.Play | verbs.Say | verbs.Gather | verbs.Record
+# `timeout`: it was not fetched in time; `not_played`: the PBX could not play it.
+FailedIn = Literal["timeout", "not_played"]
+
+
+def fetch_faults(event: MediaFetched, sources: Sequence[Source]) -> tuple[MediaFault, ...]:
+    """Return the faults of a fetch."""
+    if event.clips or event.failed:
+        return event.failed
+    return tuple(MediaFault(describe_source(each), "unavailable") for each in sources[:1])
+
+
+def playback_fault(sources: Sequence[Source], reason: FailedIn) -> tuple[MediaFault, ...]:
+    """Return the fault of a playback, by its first source."""
+    return tuple(MediaFault(describe_source(each), reason) for each in sources[:1])
+
+
+def report(call: Call, leg: str, faults: Sequence[MediaFault], now: int) -> Step:
+    """Emit an event for each fault, and keep the last one for the next webhook request."""
+    commands: list[EmitEvent] = []
+    for fault in faults:
+        call, emitted = emit(
+            call, "media-failed", now, channel_id=leg, source=fault.source, reason=fault.reason
+        )
+        commands.append(emitted)
+    return replace(call, media_fault=faults[-1]) if faults else call, tuple(commands)
+
+
+def take_fault(call: Call) -> tuple[Call, MediaFault | None]:
+    """Return the fault that the next webhook request reports, and the call without it."""
+    fault = call.media_fault
+    return replace(call, media_fault=None) if fault is not None else call, fault
+
+
+def run_instead(call: Call, verb: PromptVerb) -> Advance | None:
+    """Return what runs instead of a verb whose audio failed; None: the verb continues."""
+    if verb.on_error is not None:
+        return Advance(verb.on_error, _event(verb))
+    top = call.continuation[0] if call.continuation else None
+    if isinstance(top, Frame) and top.exit("onError") is not None:
+        return Advance(None, _event(verb), is_media_failed=True)
+    return None
+
+
+def _event(verb: PromptVerb) -> EndedVerb:
+    match verb:
+        case verbs.Play():
+            return "play"
+        case verbs.Say():
+            return "say"
+        case verbs.Gather():
+            return "gather"
+        case verbs.Record():
+            return "record"
