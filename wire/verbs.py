@@ -11,7 +11,7 @@ from msgspec import Meta, field
 
 from wire import patterns
 from wire.answer_detection import Confirm, MachineDetection, Prompt
-from wire.base import CallerId, Language, Milliseconds, Name, Number, Seconds, Shape, Url
+from wire.base import CallerId, Language, Milliseconds, Name, Party, Seconds, Shape, Url
 
 
 class PlayData(Shape, frozen=True):
@@ -66,13 +66,15 @@ class MusicOnHold(Shape, frozen=True):
 
 
 class DialData(Shape, frozen=True):
-    """The party to dial: a number, several at once, or an agent; or, for type flow, the flow.
+    """The party to dial: a number, or an agent; or, for type flow, the flow.
+
+    `number` is a number, `agent:1001` or `sip:user@host`, or a list that rings all at once.
 
     The answering party is connected after machine detection, `whisper` and the key of `confirm`,
     if these are requested.
     """
 
-    number: Number | Annotated[tuple[Number, ...], Meta(min_length=1, max_length=10)] | None = None
+    number: Party | Annotated[tuple[Party, ...], Meta(min_length=1, max_length=10)] | None = None
     flow_id: Name | None = None
     agent_id: Name | None = field(default=None, name="agent_id")
     reference_id: Annotated[str, Meta(max_length=256)] | None = field(

@@ -21,6 +21,7 @@ BUSY = 17
 NO_USER_RESPONSE = 18
 NO_ANSWER = 19
 REJECTED = 21
+ANSWERED_ELSEWHERE = 26
 TEMPORARY_FAILURE = 41
 CONGESTION = 42
 LOST = 0  # the leg ended while no engine listened: its cause is not known

@@ -19,6 +19,7 @@ from engine.calls.model.io_results import (
 )
 from engine.calls.session_end import end_sessions
 from engine.calls.verbs import awaiting_instructions, flow
+from wire.party import Party
 from wire.verbs import Action
 from wire.webhooks import DialResult
 
@@ -103,7 +104,7 @@ def end(call: Call, state: Bridged, status: causes.Status, cause: int, now: int)
         number=state.number,
         channel_id=state.leg,
         answered_by=state.answered_by,
-        agent_id=data.agent_id,
+        agent_id=Party.parse(state.number or "").agent_id or data.agent_id,
         reference_id=data.reference_id,
     )
     return replace(call, state=Advance(state.verb.action, "dial", result)), commands

@@ -27,7 +27,8 @@ def start(call: Call, verb: Dial, now: int) -> Step:
         call, leg_id = allocate_id(call, "l")
         leg = Leg(
             leg_id, party, "requested", now,
-            agent_id=verb.data.agent_id, reference_id=verb.data.reference_id, ring_timeout_s=ring_s,
+            agent_id=_agent_id(verb, party), reference_id=verb.data.reference_id,
+            ring_timeout_s=ring_s,
         )  # fmt: skip
         call, emitted = emit_leg(with_leg(call, leg), "leg-initiated", leg, now)
         caller_id = verb.data.caller_id or call.caller_id
@@ -136,8 +137,13 @@ def _connect(call: Call, state: Dialing, winner: str, now: int) -> Step:
         state.verb, winner, (winner,), bridge, now, deadline_ms, number,
         answered_by=state.answered_by,
     )  # fmt: skip
-    hangups = tuple(Hangup(leg, causes.NORMAL) for leg in state.legs if leg != winner)
+    hangups = tuple(_hang_up_loser(call, leg) for leg in state.legs if leg != winner)
     return replace(call, state=bridged), hangups
+
+
+def _hang_up_loser(call: Call, leg: str) -> Hangup:
+    """Hang up a leg that another one outran; a phone that rang then shows no missed call."""
+    return Hangup(leg, causes.NORMAL if call.is_up(leg) else causes.ANSWERED_ELSEWHERE)
 
 
 def _fail(call: Call, state: Dialing, status: causes.Status, cause: int) -> Step:
@@ -158,6 +164,11 @@ def _fail(call: Call, state: Dialing, status: causes.Status, cause: int) -> Step
 def _answered_by(call: Call, leg_id: str, state: Dialing) -> AnsweredBy | None:
     leg = call.leg(leg_id)
     return (leg.answered_by if leg else None) or state.answered_by
+
+
+def _agent_id(verb: Dial, party: str) -> str | None:
+    """Return the agent of a leg: the one that is called, or that the dial names."""
+    return Party.parse(party).agent_id or verb.data.agent_id
 
 
 def _reached_number(call: Call, verb: Dial, leg_id: str) -> str | None:

@@ -51,10 +51,10 @@ def on_event(
         case _:
             pass
     leg_call = replace(call, main=screening.leg, state=screening.state, continuation=())
-    leg_call, commands = single_leg_verbs.on_event(leg_call, screening.state, event, now)
-    if leg_call.state is screening.state and not commands:
+    after, commands = single_leg_verbs.on_event(leg_call, screening.state, event, now)
+    if after is leg_call:
         return call, screening, ()
-    return _merge(call, data, screening.position, (leg_call, commands), now)
+    return _merge(call, data, screening.position, (after, commands), now)
 
 
 def _start_next_stage(

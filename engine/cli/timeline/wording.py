@@ -16,6 +16,7 @@ CAUSES = {
     20: "subscriber absent",
     21: "call rejected",
     22: "number changed",
+    26: "answered elsewhere",
     27: "destination out of order",
     28: "invalid number format",
     31: "normal, unspecified",

@@ -1,5 +1,7 @@
 """A screened leg is connected only after the right digit and, if requested, as no machine.
 
+Only a machine is refused after detection.
+
 This checks what was heard and pressed, and the bridges of the PBX.
 """
 
@@ -7,6 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Bridged, Dialing
+from engine.calls.model.causes import REJECTED
+from engine.calls.model.commands import Command, Hangup
 from engine.calls.model.events import DigitPressed, Event
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import heard, intersect, is_long
@@ -22,6 +26,8 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
         for step in history.steps:
             for message in _connected(before, step.event, step.call):
                 yield history.id, message
+            for leg in _refused(before, step.commands, step.call):
+                yield leg, "is no machine, but was refused as one"
             before = step.call
         for begin_ms, end_ms, call in history.intervals():
             for leg in _screened_legs(call):
@@ -38,6 +44,16 @@ def _connected(before: Call, event: Event, call: Call) -> Iterator[str]:
     is_unwanted = isinstance(detection, MachineDetection) and detection.on_machine == "hangup"
     if is_unwanted and leg is not None and leg.answered_by == "machine":
         yield f"{leg.id} is a machine, but was connected"
+
+
+def _refused(before: Call, commands: Sequence[Command], call: Call) -> Iterator[str]:
+    screenings = before.state.screenings if isinstance(before.state, Dialing) else ()
+    detecting = {each.leg for each in screenings if each.stage == "detecting"}
+    for command in commands:
+        if isinstance(command, Hangup) and command.cause == REJECTED and command.leg in detecting:
+            leg = call.leg(command.leg)
+            if leg is not None and leg.answered_by != "machine":
+                yield leg.id
 
 
 def _is_confirmed(event: Event, leg: str, data: DialData) -> bool:

@@ -138,7 +138,7 @@ FAULTS: list[tuple[Any, str, str]] = [
     (
         {"type": "dial", "data": {"number": "12 34"}},
         "action.data.number",
-        "expected a number such as +4721930000, or sip:user@host",
+        "expected a number such as +4721930000, agent:1001, or sip:user@host",
     ),
     ({"type": "dial", "data": {"number": []}}, "action.data.number", "length >= 1"),
     ({"type": "dial", "data": {"number": ["+4721930000"] * 11}}, "action.data.number", "<= 10"),

@@ -203,3 +203,11 @@ def test_restored_media(
 ) -> None:
     """A leg in another bridge is moved to its own; no other leg is touched."""
     assert restore_media(transferring("answered").call, bridged) == expected
+
+
+def test_a_bridge_is_destroyed_although_no_media_changes() -> None:
+    """Both parties ended while no engine listened: their bridge is destroyed with the call."""
+    before = replace(bridged_call(BOB).call, legs=())
+    after = replace(before, state=Ending(0))
+    assert desired_media(before) == desired_media(after) == {}
+    assert diff_media(before, after) == (DestroyBridge(BRIDGE),)

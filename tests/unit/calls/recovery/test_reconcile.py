@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.calls.model.call import deadline_ms
-from engine.calls.model.commands import Answer, Dial, Hangup, Originate
+from engine.calls.model.commands import Answer, Dial, Hangup, Originate, Snoop
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging, Recovered
 from engine.calls.model.requests import HangupRequested
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
@@ -22,6 +22,7 @@ from tests.unit.calls.harness.builders import (
     outbound,
     say,
 )
+from tests.unit.calls.harness.control import PEER, SNOOP, THIRD, coach, in_conference
 from tests.unit.calls.harness.recoveries import open_call, outbox, ringing
 
 LEG = f"{ID}.l1"
@@ -146,3 +147,25 @@ def test_a_call_lost_before_its_answer_has_failed() -> None:
     story.take(LegEnded(CHANNEL, 0))
     last = story.emitted[-1]
     assert (last.reason, last.call_status, last.hangup_cause) == ("lost", "failed", 41)
+
+
+@pytest.mark.parametrize(
+    ("exists", "unsent", "event"),
+    [
+        (True, False, LegCreated(SNOOP)),
+        (False, True, None),
+        (False, False, LegEnded(SNOOP, 0)),
+    ],
+    ids=["created", "unsent", "ended"],
+)
+def test_a_snoop_that_was_requested_before_an_outage(
+    exists: bool, unsent: bool, event: object
+) -> None:
+    """It is reported as created only if the PBX has it, and as ended if nothing will create it."""
+    story = in_conference()
+    story.take(coach(THIRD, PEER))
+    channels = dict.fromkeys((MAIN, PEER, THIRD, *([SNOOP] if exists else [])), "Up")
+    box = outbox(story, Snoop) if unsent else ()
+    redo, events = reconcile(story.call, box, PbxSnapshot(channels), story.now)
+    assert events == ((event, Recovered()) if event else (Recovered(),))
+    assert redo == box

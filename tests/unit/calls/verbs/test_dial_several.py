@@ -3,7 +3,14 @@
 import pytest
 
 from engine.calls.model.call_states import Bridged
-from engine.calls.model.causes import BUSY, LOST, NO_ANSWER, NORMAL, TEMPORARY_FAILURE
+from engine.calls.model.causes import (
+    ANSWERED_ELSEWHERE,
+    BUSY,
+    LOST,
+    NO_ANSWER,
+    NORMAL,
+    TEMPORARY_FAILURE,
+)
 from engine.calls.model.commands import AddToBridge, Hangup, Originate, StopRinging
 from engine.calls.model.events import LegAnswered, LegEnded
 from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, dialing_call
@@ -11,19 +18,31 @@ from tests.unit.calls.harness.dials import BOB, EVE, FIRST, SECOND, dial_result
 
 
 def test_simultaneous_ring() -> None:
-    """Number may be a list: the first to answer wins, the others are hung up."""
+    """Number may be a list: the first to answer wins, the others show no missed call."""
     story = dialing_call(BOB, EVE, action=HTTPS)
     assert [each.leg for each in story.commands_of(Originate)[1:]] == [FIRST, SECOND]
     commands = story.take(LegAnswered(SECOND), 2_000)
     assert commands == (
         StopRinging(MAIN),
         AddToBridge(f"{ID}.b3", (MAIN, SECOND)),
-        Hangup(FIRST, NORMAL),
+        Hangup(FIRST, ANSWERED_ELSEWHERE),
     )
-    story.take(LegEnded(FIRST, NORMAL), 20)
+    story.take(LegEnded(FIRST, ANSWERED_ELSEWHERE), 20)
     assert story.emitted[-1].leg_status == "canceled"
     story.take(LegEnded(SECOND, NORMAL), 1_000)
     assert dial_result(story)["number"] == EVE
+
+
+def test_a_list_may_contain_agents_and_sip_addresses() -> None:
+    """Each party is called as what it is; an agent's leg and result name the agent."""
+    story = dialing_call(BOB, "agent:1001", "sip:eve@example.com", action=HTTPS)
+    called = story.commands_of(Originate)[1:]
+    assert [each.party for each in called] == [BOB, "agent:1001", "sip:eve@example.com"]
+    assert [leg.agent_id for leg in story.call.legs[1:]] == [None, "1001", None]
+    story.take(LegAnswered(SECOND))
+    story.take(LegEnded(SECOND, NORMAL), 1_000)
+    result = dial_result(story)
+    assert (result["number"], result["agent_id"]) == ("agent:1001", "1001")
 
 
 def test_two_answers_at_once() -> None:

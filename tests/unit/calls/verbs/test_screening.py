@@ -6,7 +6,15 @@ from engine.calls.media.plan import desired_media
 from engine.calls.model.call_states import Bridged, Dialing
 from engine.calls.model.causes import NO_ANSWER, NORMAL, REJECTED
 from engine.calls.model.commands import AddToBridge, Hangup, Play, StopPlayback, StopRinging
-from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded
+from engine.calls.model.events import (
+    Event,
+    LegAnswered,
+    LegEnded,
+    PlaybackEnded,
+    Recovered,
+    TalkEnded,
+    TalkStarted,
+)
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, say
 from tests.unit.calls.harness.screenings import (
@@ -123,3 +131,27 @@ def test_the_ring_timeout_does_not_end_a_screening() -> None:
     story.take(LegEnded(SECOND, NO_ANSWER), 50)
     story.take(PlaybackEnded(prompt_playback(story)), 4_000)
     assert story.state_as(Bridged).leg == FIRST
+
+
+@pytest.mark.parametrize(
+    ("heard", "answered_by"),
+    [((TalkStarted(FIRST), TalkEnded(FIRST, 800)), "human"), ((Recovered(),), "unknown")],
+)
+def test_only_machines_are_hung_up(heard: tuple[Event, ...], answered_by: str) -> None:
+    """With onMachine hangup, a person and an unknown party are connected."""
+    story = screening_call(machineDetection={"onMachine": "hangup"})
+    for event in heard:
+        story.take(event, 500)
+    if story.state == "dialing":
+        story.pass_deadline()
+    assert story.state_as(Bridged).leg == FIRST
+    assert story.state_as(Bridged).answered_by == answered_by
+    assert not story.commands_of(Hangup)
+
+
+def test_an_event_of_another_leg_changes_no_screening() -> None:
+    """Nothing is stored or sent for it."""
+    story = screening_call(**CONFIRM)
+    before = story.call
+    assert story.take(TalkStarted(MAIN)) == ()
+    assert story.call is before
