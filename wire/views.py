@@ -19,6 +19,7 @@ class LegView(Shape, frozen=True):
     muted: str = ""
     held: bool = False
     answered_by: str = ""  # human, machine, unknown; empty without detection
+    held_by_phone: bool = False
 
 
 class RecordingView(Shape, frozen=True):

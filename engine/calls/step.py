@@ -43,6 +43,8 @@ from engine.calls.model.events import (
     LegAnswered,
     LegCreated,
     LegEnded,
+    LegHeldByPhone,
+    LegResumedByPhone,
     LegRinging,
     PlaybackEnded,
     RecordingsArchived,
@@ -69,10 +71,13 @@ from engine.calls.model.requests import (
 )
 from engine.calls.recovery.missed_digits import is_already_delivered, remember_last
 from engine.calls.reporting.call_events import sort_events
+from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import on_refer, on_request
 
 OtherEvent = (
     CallOpened
+    | LegHeldByPhone
+    | LegResumedByPhone
     | TalkStarted
     | TalkEnded
     | VoicemailEnded
@@ -144,6 +149,8 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             return _propagate_and_dispatch(call, event, now)
         case ApiRequestSucceeded() | ApiRequestFailed():
             return _propagate_and_dispatch(call, event, now)
+        case LegHeldByPhone() | LegResumedByPhone():
+            return _on_phone_hold(call, event, now)
         case request:
             return _on_request(call, request, now)
 
@@ -167,6 +174,13 @@ def _propagate_once(call: Call, event: Event, now: int) -> Step:
 def _propagate_and_dispatch(call: Call, event: Event, now: int) -> Step:
     call, commands = propagate(call, event, now)
     return dispatch(call, commands, event, now)
+
+
+def _on_phone_hold(call: Call, event: PhoneHold, now: int) -> Step:
+    if isinstance(call.state, ClosingState):
+        return call, ()
+    call, commands = on_phone_hold(call, event, now)
+    return run_until_waiting(call, commands, now)
 
 
 def _on_request(call: Call, event: ControlRequest, now: int) -> Step:

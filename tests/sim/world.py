@@ -14,7 +14,7 @@ from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import START_MS, SimClock
 from tests.harness.sim.loop import leave_loop
 from tests.harness.sim.media import length_ms
-from tests.harness.sim.phone import SimPhones
+from tests.harness.sim.phone import SimPhones, choose_holds
 from tests.harness.sim.recorder import Archive
 from tests.harness.sim.store import done
 from tests.harness.sim.webhooks import SimServers
@@ -126,7 +126,9 @@ class World:
         return Faults(self.clock, self._rng, faults.choose(self._rng))
 
     def _choose_phones(self) -> SimPhones:
-        return SimPhones(self.clock, self._rng)
+        phones = SimPhones(self.clock, self._rng)
+        phones.holds = choose_holds(self.seed)
+        return phones
 
     def _choose_recorders(self) -> Recorders:
         return recorders.choose(self.seed)

@@ -4,6 +4,7 @@ Verbs and sessions only change the call; none of them sends bridge, mute or musi
 compares the media before and after an event (`media.diff`) and commands the differences.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -52,14 +53,19 @@ def desired_media(call: Call) -> MediaPlan:
     for leg in call.legs:
         if leg.id in found and leg.state != "up":
             del found[leg.id]
-        elif leg.id in found and (leg.held or leg.muted):
+        elif leg.id in found and (leg.is_held or leg.muted):
             found[leg.id] = _with_hold_and_mute(leg, found[leg.id])
     return found
 
 
 def _with_hold_and_mute(leg: Leg, media: LegMedia) -> LegMedia:
-    """Apply a leg's own hold and mute to its media."""
+    """Apply a leg's own hold and mute to its media.
+
+    A phone that holds is in no bridge and keeps the sound that it will hear when it resumes.
+    """
     muted = combine_mutes(media.muted, leg.muted)
+    if leg.held_by_phone and not leg.held:
+        return LegMedia(sound=media.sound, muted=muted)
     if not leg.held:
         return LegMedia(media.bridge, media.sound, muted)
     sound: Sound = media.sound if isinstance(media.sound, HoldMusic) else "music"
@@ -94,14 +100,28 @@ def _bridged_media(call: Call, state: Bridged) -> MediaPlan:
     if len(up) == 1:
         return {up[0]: LegMedia(sound=_wait_sound(conference.hold_music if conference else None))}
     found = {leg: LegMedia(state.bridge) for leg in up}
-    return found | _coach_media(call, conference, state.bridge) if conference else found
+    if conference:
+        found |= _coach_media(call, conference, state.bridge)
+    return found | _put_on_hold(call, up, conference.hold_music if conference else None)
+
+
+def _put_on_hold(call: Call, legs: Sequence[str], music: HoldMusic | None = None) -> MediaPlan:
+    """Return the media of the only one of several legs whose phone does not hold: music."""
+    left = [leg for leg in legs if not _is_held_by_phone(call, leg)]
+    return {left[0]: LegMedia(sound=_wait_sound(music))} if len(left) == 1 < len(legs) else {}
+
+
+def _is_held_by_phone(call: Call, leg_id: str) -> bool:
+    leg = call.leg(leg_id)
+    return leg is not None and leg.held_by_phone
 
 
 def _transfer_media(call: Call, state: Bridged, transfer: Transfer) -> MediaPlan:
     waiting = {transfer.customer: LegMedia(sound=_wait_sound(transfer.hold_music))}
     if transfer.state == "answered":
-        consulting = {leg: LegMedia(state.bridge) for leg in (transfer.source, transfer.target)}
-        return waiting | consulting
+        both = (transfer.source, transfer.target)
+        consulting = {leg: LegMedia(state.bridge) for leg in both}
+        return waiting | consulting | _put_on_hold(call, both)
     if transfer.source in {call.main, *state.legs}:
         return waiting | {transfer.source: LegMedia(sound="ringing")}
     return waiting
@@ -133,7 +153,7 @@ def _has_other_legs(call: Call, conference: Conference, coach: Member) -> bool:
 
 def _is_in_conversation(call: Call, leg: Leg) -> bool:
     legs = call.state.legs if isinstance(call.state, Bridged) else ()
-    return leg.state == "up" and not leg.held and leg.id in {call.main, *legs}
+    return leg.state == "up" and not leg.is_held and leg.id in {call.main, *legs}
 
 
 def _wait_sound(music: HoldMusic | None) -> Sound:

@@ -179,7 +179,7 @@ def with_conference(call: Call, conference: Conference) -> Call:
 
 def is_held(call: Call, leg_id: str) -> bool:
     leg = call.leg(leg_id)
-    return leg is not None and leg.held
+    return leg is not None and leg.is_held
 
 
 def agent_of(call: Call, leg_id: str) -> str:

@@ -167,6 +167,10 @@ class Dialing(State, frozen=True, tag="dialing"):
     answered_by: AnsweredBy | None = None  # of the leg whose screening ended last
     reason: str = ""  # why the last leg that was not called was not
 
+    def screening(self, leg: str) -> Screening:
+        """Return the screening of a leg, which must have one."""
+        return next(each for each in self.screenings if each.leg == leg)
+
     @property
     def ringing(self) -> tuple[str, ...]:
         """The legs that have not answered."""

@@ -65,6 +65,18 @@ class DigitPressed(StoredEvent, frozen=True, tag="digit-pressed"):
         return self.pressed_ms + self.held_ms
 
 
+class LegHeldByPhone(StoredEvent, frozen=True, tag="leg-held-by-phone"):
+    """A leg's phone put its other party on hold (a re-INVITE with sendonly or inactive)."""
+
+    leg: str
+
+
+class LegResumedByPhone(StoredEvent, frozen=True, tag="leg-resumed-by-phone"):
+    """A leg's phone took its other party off hold."""
+
+    leg: str
+
+
 class TalkStarted(StoredEvent, frozen=True, tag="talk-started"):
     """A leg with talk detection started to make a sound."""
 
@@ -129,6 +141,8 @@ Event = (
     | LegAnswered
     | LegEnded
     | DigitPressed
+    | LegHeldByPhone
+    | LegResumedByPhone
     | TalkStarted
     | TalkEnded
     | MediaFetched

@@ -48,6 +48,12 @@ class Leg(Struct, frozen=True, array_like=True):
     held_since_ms: int = 0
     held_ms: int = 0  # total of earlier holds
     last_digit: LastDigit | None = None
+    held_by_phone: bool = False  # its phone holds its other party; `held` is a request's hold
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is on hold, by a request or by its phone."""
+        return self.held or self.held_by_phone
 
     @property
     def ring_timeout_ms(self) -> int:
@@ -64,14 +70,15 @@ class Leg(Struct, frozen=True, array_like=True):
         called = Party.parse(self.party).agent_id
         return called if called is not None else self.agent_id or ""
 
-    def with_hold(self, now: int) -> "Leg":
-        """Return the leg on hold since now."""
-        return replace(self, held=True, held_since_ms=now)
-
-    def without_hold(self, now: int) -> "Leg":
-        """Return the leg off hold, with the hold's time added."""
+    def with_holds(self, now: int, *, held: bool, held_by_phone: bool) -> "Leg":
+        """Return the leg with these holds since now; the time of a hold that ends is added."""
+        leg = replace(self, held=held, held_by_phone=held_by_phone)
+        if leg.is_held == self.is_held:
+            return leg
+        if leg.is_held:
+            return replace(leg, held_since_ms=now)
         lasted_ms = max(0, now - self.held_since_ms) if self.held_since_ms else 0
-        return replace(self, held=False, held_since_ms=0, held_ms=self.held_ms + lasted_ms)
+        return replace(leg, held_since_ms=0, held_ms=self.held_ms + lasted_ms)
 
 
 class EndedLeg(Struct, frozen=True, array_like=True):

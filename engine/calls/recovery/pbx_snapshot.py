@@ -7,6 +7,7 @@ class PbxSnapshot(Struct, frozen=True):
     """Channels by state (`Up`, …), active playbacks and voicemails, and bridges' members.
 
     `dialed`: the legs that are still `Down` although their party has been called.
+    `held_by_phone`: of the legs that the calls know as held by their phone, those that still are.
     """
 
     channels: dict[str, str]
@@ -14,3 +15,4 @@ class PbxSnapshot(Struct, frozen=True):
     bridges: dict[str, tuple[str, ...]] = {}
     dialed: frozenset[str] = frozenset()
     voicemails: frozenset[str] = frozenset()
+    held_by_phone: frozenset[str] = frozenset()

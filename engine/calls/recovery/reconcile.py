@@ -24,6 +24,7 @@ from engine.calls.model.events import (
     LegAnswered,
     LegCreated,
     LegEnded,
+    LegResumedByPhone,
     LegRinging,
     PlaybackEnded,
     Recovered,
@@ -73,6 +74,8 @@ def _leg_events(
     if state is None:
         unsent = leg.state == "requested" and any(_originates(each, leg) for each in outbox)
         return [] if unsent and is_expected(call, leg.id) else [LegEnded(leg.id, causes.LOST)]
+    if state == "Up" and leg.held_by_phone and leg.id not in snapshot.held_by_phone:
+        return [LegResumedByPhone(leg.id)]
     if state == "Up":
         return [] if leg.state == "up" else [LegAnswered(leg.id)]
     if state == "Ringing" and leg.state in {"requested", "created"}:

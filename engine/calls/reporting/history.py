@@ -15,9 +15,8 @@ def archive_leg(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, 
     status = "completed" if leg.answered_ms else causes.unanswered_status(ended.cause)
     if status == "failed" and not is_expected(call, leg.id):
         status = "canceled"
-    ended_leg = EndedLeg(
-        leg.without_hold(now), now, status, ended.cause, ended.sip_code, ended.reason
-    )
+    leg = leg.with_holds(now, held=False, held_by_phone=False)
+    ended_leg = EndedLeg(leg, now, status, ended.cause, ended.sip_code, ended.reason)
     kept = (*call.ended_legs, ended_leg)
     call = replace(
         call,
@@ -37,7 +36,7 @@ def archive_all_legs(call: Call, now: int) -> Call:
 
 def update_hold_time(call: Call, now: int) -> Call:
     """Count the time in which at least one leg is on hold."""
-    is_held = call.answered_ms > 0 and any(leg.held for leg in call.legs)
+    is_held = call.answered_ms > 0 and any(leg.is_held for leg in call.legs)
     if is_held == bool(call.held_since_ms):
         return call
     if is_held:

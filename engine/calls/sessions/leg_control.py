@@ -1,22 +1,22 @@
 """Control of one leg of a live call: mute, hold, hang up."""
 
-from engine.calls.hold_and_mute import release_leg, set_mute
+from engine.calls.hold_and_mute import set_hold, set_mute
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, update_leg, with_leg
+from engine.calls.model.call import Call, Step, update_leg
 from engine.calls.model.commands import Hangup
+from engine.calls.model.events import LegHeldByPhone, LegResumedByPhone
 from engine.calls.model.leg import Leg, Muted
 from engine.calls.model.requests import (
     HoldRequested,
     LegHangupRequested,
     MuteRequested,
 )
-from engine.calls.reporting.call_events import emit_leg
-from engine.calls.reporting.history import update_hold_time
 from engine.calls.sessions.custom_hold_music import restart_loop
 from engine.calls.verbs import registry
 from engine.calls.verbs.suspendable_playback import stop_sound
 
 LegRequest = LegHangupRequested | MuteRequested | HoldRequested
+PhoneHold = LegHeldByPhone | LegResumedByPhone
 
 
 def apply(call: Call, event: LegRequest, now: int) -> Step:
@@ -30,7 +30,8 @@ def apply(call: Call, event: LegRequest, now: int) -> Step:
         case MuteRequested(direction=direction):
             return _mute(call, event.leg, direction, now)
         case HoldRequested(held=held) if leg and leg.held != held:
-            return _hold(call, leg, now) if held else _unhold(call, leg, now)
+            changed = leg.with_holds(now, held=held, held_by_phone=leg.held_by_phone)
+            return _change_hold(call, changed, now)
         case _:
             return call, ()
 
@@ -45,14 +46,17 @@ def _mute(call: Call, leg: str, muted: Muted, now: int) -> Step:
     return call, (*events, *stops, *plays)
 
 
-def _hold(call: Call, leg: Leg, now: int) -> Step:
-    held = leg.with_hold(now)
-    call, event = emit_leg(update_hold_time(with_leg(call, held), now), "leg-held", held, now)
-    call, stops = registry.suspend(call, leg.id, now)
-    return call, (event, *stops)
+def on_phone_hold(call: Call, event: PhoneHold, now: int) -> Step:
+    """Track the hold of a leg's phone, which suspends and resumes its verb as a request does."""
+    leg, is_held = call.leg(event.leg), isinstance(event, LegHeldByPhone)
+    if leg is None or leg.state != "up" or leg.held_by_phone == is_held:
+        return call, ()
+    return _change_hold(call, leg.with_holds(now, held=leg.held, held_by_phone=is_held), now)
 
 
-def _unhold(call: Call, leg: Leg, now: int) -> Step:
-    call, events = release_leg(call, leg.id, now)
-    call, plays = registry.resume(call, leg.id, now)
-    return call, (*events, *plays)
+def _change_hold(call: Call, leg: Leg, now: int) -> Step:
+    call, events = set_hold(call, leg, now)
+    if not events:
+        return call, ()  # it is still on hold, by the other means
+    call, sounds = (registry.suspend if leg.is_held else registry.resume)(call, leg.id, now)
+    return call, (*events, *sounds)

@@ -84,6 +84,10 @@ def check_party_request(call: Call, request: PartyRequest) -> Rejection | None:
 
 
 def _check_hold(call: Call, request: HoldRequested) -> Rejection | None:
+    leg = call.leg(request.leg)
+    if not request.held and leg is not None and leg.held_by_phone and not leg.held:
+        detail = f"the phone of channel {request.leg} holds; only the phone can resume"
+        return _conflict("held_by_phone", detail)
     if request.held and isinstance(call.state, RecordingVoicemail):
         return _conflict("message_being_left", "a message is being recorded")
     screenings = call.state.screenings if isinstance(call.state, Dialing) else ()

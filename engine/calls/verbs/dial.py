@@ -58,6 +58,18 @@ def on_event(call: Call, state: Dialing, event: Event, now: int) -> Step:
             return call, (*commands, *hangups)
 
 
+def suspend(call: Call, state: Dialing, leg: str, now: int) -> Step:
+    """Suspend the screening of a leg whose phone holds."""
+    step = screening.suspend(call, state.verb.data, state.screening(leg), now)
+    return _apply_outcome(state, leg, step, now)
+
+
+def resume(call: Call, state: Dialing, leg: str, now: int) -> Step:
+    """Continue the screening of a leg whose phone resumes."""
+    step = screening.resume(call, state.verb.data, state.screening(leg), now)
+    return _apply_outcome(state, leg, step, now)
+
+
 def _run_screenings(call: Call, state: Dialing, event: Event, now: int) -> Step:
     """Let the legs that are being screened react to an event."""
     commands: tuple[Command, ...] = ()

@@ -1,6 +1,7 @@
 """Registers the verbs: how each starts, reacts to events, and is suspended by a hold.
 
-A verb whose state is `Suspendable` has `suspend(call, state, now)` and `resume(call, state, now)`.
+A verb whose state is `Suspendable` has `suspend(call, state, now)` and `resume(call, state, now)`;
+of a dial, the screening of the leg is suspended.
 """
 
 from msgspec.structs import replace
@@ -47,7 +48,7 @@ VerbState = (
     | AwaitingInstructions
     | Dialing
 )
-Suspendable = Playing | Gathering | Pausing
+Suspendable = Playing | Gathering | Pausing | Dialing
 
 
 def start(call: Call, verb: Verb, now: int) -> Step:
@@ -101,6 +102,8 @@ def suspend(call: Call, leg: str, now: int) -> Step:
             return gather.suspend(call, state, now)
         case Pausing() as state:
             return pause.suspend(call, state, now)
+        case Dialing() as state:
+            return dial.suspend(call, state, leg, now)
         case None:
             return call, ()
 
@@ -114,6 +117,8 @@ def resume(call: Call, leg: str, now: int) -> Step:
             return gather.resume(call, state, now)
         case Pausing() as state:
             return pause.resume(call, state, now)
+        case Dialing() as state:
+            return dial.resume(call, state, leg, now)
         case None:
             return call, ()
 
@@ -125,9 +130,11 @@ def _suspendable(call: Call, leg: str) -> Suspendable | None:
             return state if leg == call.main else None
         case Gathering() as state:
             return state if leg == state.leg else None
-        case RecordingVoicemail():  # a hold is rejected
+        case Dialing(screenings=screenings) as state:
+            return state if leg in {each.leg for each in screenings} else None
+        case RecordingVoicemail():  # a request is rejected; while its phone holds, silence follows
             return None
-        case Starting() | Detecting() | AwaitingInstructions() | Dialing() | Bridged():
+        case Starting() | Detecting() | AwaitingInstructions() | Bridged():
             return None
         case Advance() | ClosingState():
             return None

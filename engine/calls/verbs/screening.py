@@ -50,11 +50,28 @@ def on_event(
             screening = replace(screening, limit_ms=now + MAX_STAGE_MS)
         case _:
             pass
-    leg_call = replace(call, main=screening.leg, state=screening.state, continuation=())
+    leg_call = _leg_call(call, screening)
     after, commands = single_leg_verbs.on_event(leg_call, screening.state, event, now)
     if after is leg_call:
         return call, screening, ()
     return _merge(call, data, screening.position, (after, commands), now)
+
+
+def suspend(call: Call, data: DialData, screening: Screening, now: int) -> ScreeningStep:
+    """Suspend the stage of a leg whose phone holds; the stage keeps its time limit."""
+    step = single_leg_verbs.suspend(_leg_call(call, screening), screening.state, now)
+    return _merge(call, data, screening.position, step, now)
+
+
+def resume(call: Call, data: DialData, screening: Screening, now: int) -> ScreeningStep:
+    """Continue the stage of a leg whose phone resumes."""
+    step = single_leg_verbs.resume(_leg_call(call, screening), screening.state, now)
+    return _merge(call, data, screening.position, step, now)
+
+
+def _leg_call(call: Call, screening: Screening) -> Call:
+    """Return the copy of the call whose main leg is the screened leg."""
+    return replace(call, main=screening.leg, state=screening.state, continuation=())
 
 
 def _start_next_stage(

@@ -26,3 +26,25 @@ def on_event(call: Call, state: SingleLegState, event: Event, now: int) -> Step:
             return gather.on_event(call, state, event, now)
         case Detecting():
             return amd.on_event(call, state, event, now)
+
+
+def suspend(call: Call, state: SingleLegState, now: int) -> Step:
+    """Suspend the prompt and the clocks; answer detection goes on."""
+    match state:
+        case Playing():
+            return play.suspend(call, state, now)
+        case Gathering():
+            return gather.suspend(call, state, now)
+        case Detecting():
+            return call, ()
+
+
+def resume(call: Call, state: SingleLegState, now: int) -> Step:
+    """Continue after `suspend`."""
+    match state:
+        case Playing():
+            return play.resume(call, state, now)
+        case Gathering():
+            return gather.resume(call, state, now)
+        case Detecting():
+            return call, ()

@@ -23,6 +23,10 @@ def request_row(event: Mapping[str, Any], state: TimelineState) -> Row | None:
             return mark(f"request: dial {party}")
         case {"type": "recording-requested", "wanted": wanted}:
             return mark(f"request: {wanted} recording")
+        case {"type": "leg-held-by-phone", "leg": leg}:
+            return mark(f"the phone of {state.name(leg)} holds", leg)
+        case {"type": "leg-resumed-by-phone", "leg": leg}:
+            return mark(f"the phone of {state.name(leg)} resumes", leg)
         case {"type": "refer-received", "leg": leg}:
             return Row(f"REFER: {_referred(event)}", leg)
         case _:

@@ -69,8 +69,9 @@ def _leg_view(leg: Leg) -> LegView:
         agent_id=leg.agent_id,
         reference_id=leg.reference_id,
         muted=leg.muted,
-        held=leg.held,
+        held=leg.is_held,
         answered_by=leg.answered_by or "",
+        held_by_phone=leg.held_by_phone,
     )
 
 

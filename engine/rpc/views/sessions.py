@@ -48,7 +48,7 @@ def _member_view(call: Call, member: Member) -> MemberView:
         name=member.name,
         reason=member.reason,
         muted=leg.muted if leg else "",
-        held=leg is not None and leg.held,
+        held=leg is not None and leg.is_held,
         coaches=member.coaches,
         joined_ms=member.joined_ms,
         left_ms=member.left_ms,

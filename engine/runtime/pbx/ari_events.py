@@ -11,10 +11,12 @@ from engine.ari.decode import timestamp_ms
 from engine.ari.generated.events import (
     ChannelDestroyed,
     ChannelDtmfReceived,
+    ChannelHold,
     ChannelStateChange,
     ChannelTalkingFinished,
     ChannelTalkingStarted,
     ChannelTransfer,
+    ChannelUnhold,
     PlaybackFinished,
     RecordingFailed,
     RecordingFinished,
@@ -29,6 +31,8 @@ from engine.calls.model.events import (
     LegAnswered,
     LegCreated,
     LegEnded,
+    LegHeldByPhone,
+    LegResumedByPhone,
     LegRinging,
     PlaybackEnded,
     TalkEnded,
@@ -54,6 +58,8 @@ def subject_id(event: AriEvent) -> str | None:
             | ChannelStateChange(channel=channel)
             | ChannelDestroyed(channel=channel)
             | StasisStart(channel=channel)
+            | ChannelHold(channel=channel)
+            | ChannelUnhold(channel=channel)
             | ChannelTalkingStarted(channel=channel)
             | ChannelTalkingFinished(channel=channel)
         ):
@@ -100,6 +106,10 @@ def _sound_event(event: AriEvent) -> Event | None:
             return TalkStarted(channel.id)
         case ChannelTalkingFinished(channel=channel, duration=duration_ms):
             return TalkEnded(channel.id, duration_ms)
+        case ChannelHold(channel=channel):
+            return LegHeldByPhone(channel.id)
+        case ChannelUnhold(channel=channel):
+            return LegResumedByPhone(channel.id)
         case _:
             return None
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-from engine.ari.generated.models import Bridge, Channel
+from engine.ari.generated.models import Bridge, Channel, Variable
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Request
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
@@ -16,6 +16,8 @@ from engine.runtime.pbx.ari_requests import DIALED_VARIABLE
 Decoded = TypeVar("Decoded")
 _channels = msgspec.json.Decoder(list[Channel])
 _bridges = msgspec.json.Decoder(list[Bridge])
+_variable = msgspec.json.Decoder(Variable)
+HOLD_VARIABLE = "CHANNEL(rtp,hold,audio)"  # 1 while the phone holds
 
 
 class PbxUnavailable(Exception):
@@ -27,10 +29,11 @@ async def take_snapshot(
     playback_ids: Iterable[str],
     dialled_legs: Iterable[str] = (),
     recording_names: Iterable[str] = (),
+    held_legs: Iterable[str] = (),
 ) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
     """Return a snapshot and all channels; raises PbxUnavailable.
 
-    Of playbacks, dialled legs and recordings it reads only the ids that are given.
+    Of playbacks, dialled legs, recordings and held legs it reads only the ids that are given.
     """
     channel_list = await query(pbx, channels.list_(), _channels)
     bridge_list = await query(pbx, bridges.list_(), _bridges)
@@ -40,12 +43,14 @@ async def take_snapshot(
     live = await asyncio.gather(
         *(_if_exists(pbx, recordings.get_live(e), e) for e in recording_names)
     )
+    held = await asyncio.gather(*(_if_held(pbx, leg) for leg in held_legs))
     snapshot = PbxSnapshot(
         channels={channel.id: channel.state for channel in channel_list},
         playbacks=frozenset(each for each in alive if each),
         bridges={bridge.id: tuple(bridge.channels) for bridge in bridge_list},
         dialed=frozenset(each for each in called if each),
         voicemails=frozenset(each for each in live if each),
+        held_by_phone=frozenset(each for each in held if each),
     )
     return snapshot, tuple(channel_list)
 
@@ -66,3 +71,10 @@ async def _if_exists(pbx: Pbx, request: Request, subject: str) -> str | None:
     if reply.status == 0:
         raise PbxUnavailable(request.path)
     return subject if reply.ok else None
+
+
+async def _if_held(pbx: Pbx, leg: str) -> str | None:
+    reply = await pbx.ask(channels.get_channel_var(leg, variable=HOLD_VARIABLE))
+    if reply.status == 0:
+        raise PbxUnavailable(leg)
+    return leg if reply.ok and _variable.decode(reply.body).value == "1" else None

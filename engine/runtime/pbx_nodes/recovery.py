@@ -87,13 +87,14 @@ class Recoveries:
     async def _take_snapshot(
         self, shard: CallShard, live_calls: list[LiveCall]
     ) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
-        playbacks, dialled, recorded = list[str](), list[str](), list[str]()
+        playbacks, dialled, recorded, held = list[str](), list[str](), list[str](), list[str]()
         for live_call in live_calls:
             with shard.guard(live_call, "snapshot"):
                 playbacks += awaited_playbacks(live_call.call)
                 dialled += legs_being_dialled(live_call.outbox)
                 recorded += filter(None, [active_voicemail(live_call.call.state)])
-        return await take_snapshot(self._pbx, playbacks, dialled, recorded)
+                held += [leg.id for leg in live_call.call.legs if leg.held_by_phone]
+        return await take_snapshot(self._pbx, playbacks, dialled, recorded, held)
 
     def _reconcile(
         self, shard: CallShard, live_calls: list[LiveCall], snapshot: PbxSnapshot

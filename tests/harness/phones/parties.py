@@ -61,10 +61,12 @@ class Parties:
         )
         return await self._add(name, answers)
 
-    async def add_agent(self, name: str, agent: str) -> Phone:
+    async def add_agent(self, name: str, agent: str, *, picks_up: bool = True) -> Phone:
         """Add a phone that registers as an agent."""
         self._parties[name] = f"agent:{agent}"
-        return await self._add(name, Phone.agent(self.lab.pbx, agent, tone_hz=TONES_HZ[name]))
+        after_ms = 1 if picks_up else NEVER_MS
+        answers = Phone.agent(self.lab.pbx, agent, tone_hz=TONES_HZ[name], after_ms=after_ms)
+        return await self._add(name, answers)
 
     async def add_refusing(self, name: str, status: int, port: int = 0) -> Phone:
         """Add a phone that refuses calls."""

@@ -154,6 +154,22 @@ class Phone(ReceivedAudio):
         await self.wait_ringing()
         self._sip.send("OPTIONS")
 
+    async def hold(self, direction: str = "sendonly") -> None:
+        """Put the other party on hold: a re-INVITE whose media is `sendonly` or `inactive`."""
+        await self._reinvite(direction)
+
+    async def resume(self) -> None:
+        """Take the other party off hold."""
+        await self._reinvite("sendrecv")
+
+    async def _reinvite(self, direction: str) -> None:
+        def answered() -> int:
+            return sum(m.status == 200 and m.method == "INVITE" for m in self.messages)
+
+        before = answered()
+        self._sip.send("UPDATE", f"Subject: {direction}")
+        await until(lambda: answered() > before, what="the answer to a re-INVITE")
+
     def refer(self, address: str) -> None:
         """Send REFER to an address in angle brackets."""
         self._sip.send("REFER", f"Refer-To: {address}")

@@ -8,6 +8,7 @@ from typing import ClassVar
 import msgspec
 
 from engine.ari.request import Reply, Request
+from engine.runtime.pbx.snapshot import HOLD_VARIABLE
 from tests.harness.sim.ari_request import (
     ALLOCATION_FAILED,
     ALREADY_EXISTS,
@@ -66,6 +67,9 @@ class SimAsterisk(SimRecordings):
         channel = self.channels.get(request.target)
         if channel and request.query["variable"] == MONITOR:
             return self.shown(channel)
+        if channel and request.query["variable"] == HOLD_VARIABLE:
+            value = "1" if "phone hold" in channel.open else "0"
+            return Reply(200, msgspec.json.encode({"value": value}))
         return OK if channel and request.query["variable"] in channel.variables else NOT_FOUND
 
     def _dial(self, request: AriRequest) -> Reply:

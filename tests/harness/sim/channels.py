@@ -10,7 +10,9 @@ from typing import Protocol
 from engine.ari.generated.events import (
     ChannelDestroyed,
     ChannelDtmfReceived,
+    ChannelHold,
     ChannelStateChange,
+    ChannelUnhold,
     PlaybackFinished,
     StasisEnd,
     StasisStart,
@@ -124,6 +126,21 @@ class SimChannels:
             )
         )
         return True
+
+    def holds(self, channel: SimChannel) -> None:
+        """Handle a re-INVITE with sendonly: the phone puts its other party on hold."""
+        if channel.ended_ms is None and channel.state == "Up" and "phone hold" not in channel.open:
+            channel.begin("phone hold", "", self._clock.at_ms)
+            if channel.in_stasis:
+                shape = channel.shape()
+                self._emit(ChannelHold(application=channel.app, timestamp="", channel=shape))
+
+    def resumes(self, channel: SimChannel) -> None:
+        """Handle a re-INVITE with sendrecv."""
+        if "phone hold" in channel.open:
+            channel.end("phone hold", self._clock.at_ms)
+            shape = channel.shape()
+            self._emit(ChannelUnhold(application=channel.app, timestamp="", channel=shape))
 
     def restart(self) -> None:
         """Lose all channels without an event."""

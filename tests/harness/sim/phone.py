@@ -10,6 +10,14 @@ from tests.harness.sim.model import SimChannel, SimPlayback
 
 REFUSALS = (486, 486, 480, 603, 404, 503)
 KEYS = "0123456789*##"
+HOLDERS = 0.3  # of the phones, in worlds with holds
+RESUMES = 0.85  # of the holds
+
+
+def choose_holds(seed: int) -> random.Random | None:
+    """Return when phones hold; in half of the worlds, never. Other choices do not change."""
+    own_rng = random.Random(f"phone hold {seed}")
+    return own_rng if own_rng.random() < 0.5 else None
 
 
 class SimPhones:
@@ -18,6 +26,7 @@ class SimPhones:
     def __init__(self, clock: SimClock, rng: random.Random) -> None:
         self.pbx: SimAsterisk
         self.patience = 1.0  # factor on the length of a call
+        self.holds: random.Random | None = None  # when phones hold; None: never
         self._clock = clock
         self._rng = rng
 
@@ -59,6 +68,18 @@ class SimPhones:
         if not channel.is_inbound and rng.random() < 0.8:
             length_ms = rng.choice((50, 300, 700, 2_500))
             self._after(rng.uniform(20, 2_000), self.pbx.speaks, channel, length_ms)
+        if self.holds and self.holds.random() < HOLDERS:
+            self._plan_holds(channel, self.holds)
+
+    def _plan_holds(self, channel: SimChannel, rng: random.Random) -> None:
+        """Hold and resume up to three times; some phones never resume."""
+        at_ms = 0.0
+        for _ in range(rng.choice((1, 1, 2, 3))):
+            at_ms += rng.choice((50, 2_000, 10_000)) * rng.random()
+            self._after(at_ms, self.pbx.holds, channel)
+            at_ms += rng.choice((30, 1_000, 8_000)) * rng.random()
+            if rng.random() < RESUMES:
+                self._after(at_ms, self.pbx.resumes, channel)
 
     def hears(self, channel: SimChannel, playback: SimPlayback) -> None:
         """Press keys during a prompt, at its end, after it, or not at all."""

@@ -38,8 +38,9 @@ def _talkers(call: Call, state: Bridged) -> list[str]:
     up = [each for each in (call.main, *state.legs) if call.is_up(each)]
     members = call.conference.members if call.conference else ()
     coaching = {each.leg for each in members if each.is_snooping}
-    held = {each.id for each in call.legs if each.held}
-    return [each for each in up if each not in coaching | held] if len(up) > 1 else []
+    held = {each.id for each in call.legs if each.is_held}
+    holding = {each.id for each in call.legs if each.held_by_phone}
+    return [each for each in up if each not in coaching | held] if len({*up} - holding) > 1 else []
 
 
 def _parted(world: WorldView, name: str, bridge: str, due: list[Interval]) -> Iterator[Interval]:

@@ -47,8 +47,8 @@ def _alone(
 
 def _must_hear(call: Call, leg_id: str) -> bool:
     leg = call.leg(leg_id)
-    if leg is None or leg.state != "up":
-        return False  # it is being hung up, or not known yet
+    if leg is None or leg.state != "up" or leg.held_by_phone:
+        return False  # it is being hung up, or not known yet, or its phone does not listen
     match call.state:
         case Ending() | Ended():
             return False

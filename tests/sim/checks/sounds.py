@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_states import AwaitingInstructions, Dialing
+from engine.calls.model.call_states import AwaitingInstructions, Bridged, Dialing
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import heard, intervals_when, is_long, subtract
 from tests.sim.world_view import WorldView
@@ -29,8 +29,10 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
 
 def _waits(leg_id: str, call: Call) -> bool:
     leg = call.leg(leg_id)
-    if leg is None or leg.held:
+    if leg is None or leg.is_held:
         return leg is not None
+    if isinstance(call.state, Bridged) and _is_held_by_the_others(call, call.state, leg_id):
+        return True
     if isinstance(call.state, Dialing) or (
         isinstance(call.state, AwaitingInstructions) and call.state.has_music
     ):
@@ -39,3 +41,13 @@ def _waits(leg_id: str, call: Call) -> bool:
         return leg_id == call.transfer.customer or call.transfer.state != "answered"
     members = call.conference.members if call.conference else ()
     return [each.leg for each in members if each.state == "connected"] == [leg_id]
+
+
+def _is_held_by_the_others(call: Call, state: Bridged, leg_id: str) -> bool:
+    """Return whether the phones of all other parties hold."""
+    others = [each for each in call.legs if each.id in {call.main, *state.legs} - {leg_id}]
+    if call.transfer is not None and call.transfer.state == "answered":
+        pair = {call.transfer.source, call.transfer.target}
+        others = [each for each in call.legs if each.id in pair - {leg_id}]
+    others = [each for each in others if each.state == "up"]
+    return bool(others) and all(each.held_by_phone for each in others)

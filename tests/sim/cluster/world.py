@@ -11,7 +11,7 @@ from tests.harness.sim.loop import leave_loop
 from tests.harness.sim.media import length_ms
 from tests.harness.sim.memory import SimMemory
 from tests.harness.sim.pbx import SimPbx
-from tests.harness.sim.phone import SimPhones
+from tests.harness.sim.phone import SimPhones, choose_holds
 from tests.harness.sim.recorder import Archive
 from tests.harness.sim.redis import SimRedis
 from tests.harness.sim.shared_clock import SharedClock
@@ -159,7 +159,9 @@ class ClusterWorld:
         return graphs.choose(self.seed)
 
     def _choose_phones(self) -> SimPhones:
-        return SimPhones(self.clock, self._rng)
+        phones = SimPhones(self.clock, self._rng)
+        phones.holds = choose_holds(self.seed)
+        return phones
 
     def _choose_pbxs(self) -> int:
         return self._rng.choice((1, 2))

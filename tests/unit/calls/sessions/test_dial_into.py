@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.calls.model.call_states import Bridged, Dialing, Gathering, Playing
-from engine.calls.model.causes import NORMAL
+from engine.calls.model.causes import ANSWERED_ELSEWHERE, NORMAL
 from engine.calls.model.commands import (
     AddToBridge,
     DestroyBridge,
@@ -125,7 +125,7 @@ def test_into_a_dial() -> None:
     assert story.state_as(Dialing).legs == (PEER, leg)
     commands = story.take(LegAnswered(leg), 500)
     assert commands[0] == StopRinging(MAIN)
-    assert commands[-1] == Hangup(PEER, NORMAL)
+    assert commands[-1] == Hangup(PEER, ANSWERED_ELSEWHERE)
     assert story.state_as(Bridged).number == CAROL
 
 
@@ -146,7 +146,7 @@ def test_invited_before_a_dial() -> None:
     assert (story.state_as(Dialing).legs, story.call.invited) == ((f"{ID}.l3",), (leg,))
     story.take(LegAnswered(leg))
     assert (story.state_as(Bridged).leg, story.call.invited) == (leg, ())
-    assert Hangup(f"{ID}.l3", NORMAL) in story.commands
+    assert Hangup(f"{ID}.l3", ANSWERED_ELSEWHERE) in story.commands
 
 
 def test_into_a_call_on_hold() -> None:
