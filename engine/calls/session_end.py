@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from engine.calls.hold_and_mute import set_mute
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, with_conference, with_transfer
-from engine.calls.model.commands import Command, Hangup
+from engine.calls.model.commands import AnswerRefer, Command, Hangup
 from engine.calls.model.leg import combine_mutes
 from engine.calls.model.sessions import (
     Conference,
@@ -37,7 +37,17 @@ def end_transfer(call: Call, ended: Transfer, now: int) -> Step:
     """Store and emit a transfer's final state."""
     ended = replace(ended, ended_ms=now)
     call, event = emit_transfer(with_transfer(call, ended), ended, now)
-    return call, (event,)
+    return call, (event, *_answer_refer(call, ended))
+
+
+def _answer_refer(call: Call, ended: Transfer) -> tuple[AnswerRefer, ...]:
+    """Notify the phone that requested a transfer of its outcome, if it is still there."""
+    if not ended.is_referred or call.leg(ended.source) is None:
+        return ()
+    if ended.state in {"completed", "blind_transferred"}:
+        return (AnswerRefer(ended.source, accepted=True),)
+    is_declined = ended.state != "failed" or ended.reason == "target_reject"
+    return (AnswerRefer(ended.source, False, "" if is_declined else "unavailable"),)
 
 
 def end_conference(call: Call, conference: Conference, reason: ConferenceReason, now: int) -> Step:

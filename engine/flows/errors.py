@@ -23,6 +23,7 @@ _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<index>\d+)\]")
 _SAMPLES = {
     patterns.URL: "https://example.com/",
     patterns.NUMBER: "+4721930000",
+    patterns.PARTY: "+4721930000",
     patterns.CALLER_ID: "+4721930000",
     patterns.NAME: "name",
     patterns.LANGUAGE: "en",

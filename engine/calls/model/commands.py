@@ -3,6 +3,8 @@
 Each carries ids that were allocated before it runs, so that running it twice is harmless.
 """
 
+from typing import Literal
+
 from engine.calls.model.base import StoredCommand
 from engine.calls.model.io_commands import IoCommand, PrefetchMedia
 from engine.calls.model.leg import MuteDirection
@@ -150,11 +152,18 @@ class Snoop(StoredCommand, frozen=True, tag="snoop"):
     leg: str
 
 
+ReferOutcome = Literal["", "in-progress", "unavailable"]
+
+
 class AnswerRefer(StoredCommand, frozen=True, tag="answer-refer"):
-    """Answer a phone's REFER: whether its transfer was accepted (SIP NOTIFY, RFC 3515)."""
+    """Notify a phone of its REFER's outcome (SIP NOTIFY, RFC 3515): 200, or 603 if not accepted.
+
+    `outcome`: `in-progress` is 100, and another notification follows; `unavailable` is 503.
+    """
 
     leg: str
     accepted: bool
+    outcome: ReferOutcome = ""
 
 
 class StartTalkDetection(StoredCommand, frozen=True, tag="start-talk-detection"):

@@ -77,12 +77,14 @@ class TransferCancelRequested(StoredEvent, frozen=True, tag="transfer-cancel-req
 class ReferReceived(StoredEvent, frozen=True, tag="refer-received"):
     """A phone sent a SIP REFER to transfer its other party.
 
-    `replaces`: the REFER names another call of the phone (RFC 3891), not a number.
+    `replaces`: the REFER names another call of the phone (RFC 3891), not a number. `rejection`:
+    why the party can not be called, as far as that is known beforehand.
     """
 
     leg: str
     party: str
     replaces: bool = False
+    rejection: str = ""
 
 
 class AddMemberRequested(StoredEvent, frozen=True, tag="add-member-requested"):

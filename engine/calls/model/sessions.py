@@ -61,8 +61,9 @@ class HoldMusic(Struct, frozen=True, array_like=True):
 class Transfer(Struct, frozen=True, array_like=True):
     """A transfer of the customer from the source to the target; the three are leg ids.
 
-    Attended: the source talks to the target first. Blind: the source leaves at once, and the
-    customer waits for the target alone. Times are wall-clock milliseconds.
+    Attended: the source talks to the target first. Blind: the source leaves when the target rings,
+    and the customer waits for the target alone. A source that sent REFER stays until the answer.
+    Times are wall-clock milliseconds.
     """
 
     id: str
@@ -79,6 +80,7 @@ class Transfer(Struct, frozen=True, array_like=True):
     ended_by: str = ""
     ended_ms: int = 0
     hold_music: HoldMusic | None = None
+    is_referred: bool = False  # by a REFER of the source, which is notified of the outcome
 
     @property
     def is_live(self) -> bool:

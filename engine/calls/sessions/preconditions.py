@@ -28,6 +28,7 @@ from engine.calls.model.requests import (
     TransferCompletionRequested,
     TransferRequested,
 )
+from wire.party import Party
 
 MAX_PARTIES = 32  # in one conversation, including invited ones
 
@@ -122,7 +123,8 @@ def _check_transfer(call: Call, request: TransferRequested) -> Rejection | None:
     if call.invited or {call.main, *legs} != set(named) or len(set(named)) != len(named):
         detail = "source and customer must be the two parties of the conversation, and no others"
         return _conflict("not_the_two_parties", detail)
-    return _check_up(call, *named)
+    agent = Party.parse(request.party).agent_id or ""
+    return _check_up(call, *named) or _check_not_a_party(call, request.party, agent)
 
 
 def _check_member(call: Call, request: AddMemberRequested) -> Rejection | None:
@@ -134,13 +136,12 @@ def _check_member(call: Call, request: AddMemberRequested) -> Rejection | None:
     return (
         _check_no_transfer(call)
         or _check_bridged(call)
-        or _check_not_a_party(call, request)
+        or _check_not_a_party(call, request.party, request.agent_id)
         or _check_capacity(call)
     )
 
 
-def _check_not_a_party(call: Call, request: AddMemberRequested) -> Rejection | None:
-    party, agent = request.party, request.agent_id
+def _check_not_a_party(call: Call, party: str, agent: str) -> Rejection | None:
     up = [leg for leg in call.legs if leg.state == "up"]
     if not any(leg.party == party or leg.agent == agent != "" for leg in up):
         return None

@@ -41,7 +41,7 @@ def on_request(call: Call, event: ControlRequest, now: int) -> Step:
 
 
 def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
-    """Turn a phone's REFER into a blind transfer: the phone wants to leave the call."""
+    """Turn a phone's REFER into a blind transfer, of whose outcome the phone is notified."""
     others = [leg.id for leg in call.legs if leg.id != event.leg and is_expected(call, leg.id)]
     request = TransferRequested(
         mode="blind",
@@ -51,10 +51,11 @@ def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
         source_agent=agent_of(call, event.leg),
     )
     # Replaces names another call of the phone, which is a separate call here: it can't be joined.
-    if event.replaces or not event.party or check_request(call, request) is not None:
+    is_impossible = event.replaces or not event.party or event.rejection
+    if is_impossible or check_request(call, request) is not None:
         return call, (AnswerRefer(event.leg, accepted=False),)
-    call, commands = transfer.start(call, request, now)
-    return call, (AnswerRefer(event.leg, accepted=True), *commands)
+    call, commands = transfer.start(call, request, now, is_referred=True)
+    return call, (AnswerRefer(event.leg, True, "in-progress"), *commands)
 
 
 def _dial(call: Call, event: DialRequested, now: int) -> Step:

@@ -1,6 +1,8 @@
 """Transfer: the customer moves from the source to a target, which is called meanwhile.
 
 starting -> ringback -> answered -> completed; blind: starting -> ringback -> blind_transferred.
+The source of a blind transfer leaves when the target rings: one that can not be reached at all
+(offline, unassigned, busy) gives the customer back. After a REFER it stays until the answer.
 From every live state: failed (the target), canceled (the source), abandoned (the customer).
 `media.plan` derives which legs hear each other in each state. (Design section 7, "Transfer".)
 """
@@ -28,11 +30,8 @@ from engine.calls.sessions.invites import clear_invite, invite
 MAX_KEPT_TRANSFERS = 20
 
 
-def start(call: Call, request: TransferRequested, now: int) -> Step:
-    """Call the target; in a blind transfer the source is hung up at once.
-
-    A conference of which only source and customer are left ends.
-    """
+def start(call: Call, request: TransferRequested, now: int, *, is_referred: bool = False) -> Step:
+    """Call the target; a conference of which only source and customer are left ends."""
     ended: tuple[Command, ...] = ()
     if call.conference is not None:
         call, ended = end_conference(call, call.conference, "transfer", now)
@@ -50,21 +49,18 @@ def start(call: Call, request: TransferRequested, now: int) -> Step:
         source_agent=request.source_agent,
         target_name=request.target_name,
         hold_music=music,
+        is_referred=is_referred,
     )
     call = replace(call, transfers=(*call.transfers[-MAX_KEPT_TRANSFERS:], transfer))
     call, event = emit_transfer(call, transfer, now)
-    if request.mode == "attended":
-        return call, (*ended, event, *commands, *fetches)
-    call, released = _drop_source(call, transfer, now)
-    hangup = Hangup(request.source, causes.NORMAL)
-    return call, (*ended, event, *released, *commands, *fetches, hangup)
+    return call, (*ended, event, *commands, *fetches)
 
 
 def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:
     """Track the target, and the legs of the three parties."""
     match event:
         case LegRinging(leg) if leg == transfer.target and transfer.state == "starting":
-            return _enter_state(call, replace(transfer, state="ringback"), now)
+            return _on_ringing(call, transfer, now)
         case LegAnswered(leg) if leg == transfer.target and transfer.state != "answered":
             return _on_answered(call, transfer, now)
         case LegEnded(leg, cause) if leg == transfer.target:
@@ -72,7 +68,7 @@ def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:
         case BridgeFailed(legs=legs) if transfer.target in legs:
             call, commands = fail(call, transfer, causes.TEMPORARY_FAILURE, now)
             return call, (*commands, Hangup(transfer.target, causes.NORMAL))
-        case LegEnded(leg) if leg == transfer.source and transfer.mode == "attended":
+        case LegEnded(leg) if leg == transfer.source and _has_source(call, transfer):
             return _complete(call, replace(transfer, reason="source_hangup_intentional"), now)
         case _:
             call, music = next_loop(call, transfer.hold_music, event)
@@ -84,7 +80,7 @@ def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:
 def complete(call: Call, request: TransferCompletionRequested, now: int) -> Step:
     """Drop the source; if the target still rings, the transfer becomes blind."""
     transfer = _active_transfer(call, request.session)
-    if transfer is None or transfer.mode == "blind":
+    if transfer is None or not _has_source(call, transfer):
         return call, ()  # it has ended, or goes on without the source
     call, commands = _complete(
         call, replace(transfer, reason=request.reason, ended_by=request.by), now
@@ -144,10 +140,37 @@ def _complete(call: Call, transfer: Transfer, now: int) -> Step:
     return call, (*commands, *released)
 
 
+def _on_ringing(call: Call, transfer: Transfer, now: int) -> Step:
+    """Release the source of a blind transfer, unless its phone waits for the outcome."""
+    ringing = replace(transfer, state="ringback")
+    call, commands = _enter_state(call, ringing, now)
+    if transfer.mode == "attended" or transfer.is_referred:
+        return call, commands
+    call, more = _hang_up_source(call, ringing, now)
+    return call, (*commands, *more)
+
+
 def _on_answered(call: Call, transfer: Transfer, now: int) -> Step:
     if transfer.mode == "attended":
         return _enter_state(call, replace(transfer, state="answered"), now)
-    return end_transfer(call, replace(transfer, state="blind_transferred"), now)
+    ended = replace(transfer, state="blind_transferred")
+    call, commands = end_transfer(call, ended, now)
+    call, more = _hang_up_source(call, ended, now)
+    return call, (*commands, *more)
+
+
+def _has_source(call: Call, transfer: Transfer) -> bool:
+    """Return whether the source has not left the conversation."""
+    legs = call.state.legs if isinstance(call.state, Bridged) else ()
+    return transfer.source in {call.main, *legs}
+
+
+def _hang_up_source(call: Call, transfer: Transfer, now: int) -> Step:
+    """Go on without the source of a blind transfer, if it is still there."""
+    if not _has_source(call, transfer):
+        return call, ()
+    call, commands = _drop_source(call, transfer, now)
+    return call, (*commands, Hangup(transfer.source, causes.NORMAL))
 
 
 def _drop_source(call: Call, transfer: Transfer, now: int) -> Step:

@@ -16,6 +16,7 @@ SOUNDS = {
 _FOR = {"gathering": "gather, prompt: ", "dialing": "screening: ", "bridged": "hold music: "}
 _SUCCESS_STATES = {"answered", "completed", "blind_transferred", "connected", "in-progress"}
 _FAILURE_STATES = {"failed", "abandoned"}
+_REFER_OUTCOMES = {"in-progress": "accepted (100)", "unavailable": "failed (503)"}
 
 
 def command_row(command: Mapping[str, Any], call_state: str, state: TimelineState) -> Row | None:
@@ -34,7 +35,9 @@ def command_row(command: Mapping[str, Any], call_state: str, state: TimelineStat
         case {"type": "send-webhook" | "send-api-request" | "load-flow" | "load-flow-node"}:
             return _request(command, state)
         case {"type": "answer-refer", "leg": leg, "accepted": accepted}:
-            result = "accepted" if accepted else "declined (603)"
+            result = _REFER_OUTCOMES.get(command.get("outcome", "")) or (
+                "succeeded" if accepted else "declined (603)"
+            )
             return Row(f"REFER {result}", ENGINE, leg, kind="success" if accepted else "failure")
         case {"type": "emit-event", "event": event}:
             return _session(event, state)

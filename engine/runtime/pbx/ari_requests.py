@@ -95,11 +95,20 @@ def _single_request(command: SingleRequestCommand) -> Request:
             return channels.mute(leg, direction=direction)
         case Unmute(leg, direction):
             return channels.unmute(leg, direction=direction)
-        case AnswerRefer(leg, accepted):
-            state = "channel_answered" if accepted else "channel_declined"
-            return channels.transfer_progress(leg, states=state)
+        case AnswerRefer(leg):
+            return channels.transfer_progress(leg, states=_transfer_state(command))
         case _:
             return _sound_request(command)
+
+
+def _transfer_state(command: AnswerRefer) -> str:
+    match command.outcome:
+        case "in-progress":
+            return "channel_progress"
+        case "unavailable":
+            return "channel_unavailable"
+        case "":
+            return "channel_answered" if command.accepted else "channel_declined"
 
 
 def _sound_request(command: SoundCommand) -> Request:

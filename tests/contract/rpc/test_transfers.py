@@ -52,6 +52,7 @@ async def test_a_target_may_be_a_number(bench: Bench) -> None:
         "transfers", **wanted(conversation, target=target, transferMode="blind")
     )
     assert (view["target"], view["transferMode"]) == ("+4733333333", "blind")
+    conversation.rings(view["targetChannelId"])
     await conversation.does(f"DELETE channels/{conversation.agent}")
 
 

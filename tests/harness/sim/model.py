@@ -20,7 +20,9 @@ class SimSpan:
     __slots__ = ("begin_ms", "end_ms", "kind", "what")
 
     def __init__(self, kind: str, what: str, begin_ms: float) -> None:
-        self.kind = kind  # ring, moh, play, bridge, mute in, mute out, refer or phone hold
+        self.kind = (
+            kind  # ring, moh, play, bridge, mute in, mute out, refer, transfer or phone hold
+        )
         self.what = what
         self.begin_ms = begin_ms
         self.end_ms: float | None = None

@@ -16,9 +16,10 @@ class SimReferrals(SimBridges):
     """REFER, as `PJSIP_TRANSFER_HANDLING()=ari-only` leaves it to the app."""
 
     def refers(self, channel: SimChannel, number: str, *, replaces: bool) -> None:
-        """Send REFER: the phone waits for its final NOTIFY; nothing else happens."""
-        if channel.ended_ms is None and channel.state == "Up" and "refer" not in channel.open:
+        """Send REFER: the phone waits for a NOTIFY (refer), and for the outcome (transfer)."""
+        if channel.ended_ms is None and channel.state == "Up" and "transfer" not in channel.open:
             channel.begin("refer", number, self._clock.at_ms)
+            channel.begin("transfer", number, self._clock.at_ms)
             call_id = "another-call" if replaces else None
             wanted = RequiredDestination(destination=number, protocol_id=call_id)
             self._emit_referral(channel, wanted, None)
@@ -28,10 +29,11 @@ class SimReferrals(SimBridges):
         if channel is None:
             return NOT_FOUND
         state = request.query["states"]
-        if span := channel.open.get("refer"):
+        if span := channel.open.get("transfer"):
             self._emit_referral(channel, RequiredDestination(destination=span.what), state)
+            channel.end("refer", self._clock.at_ms)
             if state != "channel_progress":
-                channel.end("refer", self._clock.at_ms)
+                channel.end("transfer", self._clock.at_ms)
             if state == "channel_answered":
                 self._clock.after(LETS_GO_MS, self.hangs_up, self, channel)
         return NO_CONTENT

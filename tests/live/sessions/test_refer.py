@@ -37,14 +37,15 @@ def _is_status(line: str) -> bool:
 
 
 async def test_a_refer_to_a_number_is_a_blind_transfer(talk: Parties) -> None:
-    """The phone gets 200 and is hung up; the customer hears music, then the target."""
+    """The phone gets 200 when the target answers; the customer hears music, then the target."""
     target = await talk.add_phone("target", picks_up=False, port=talk.lab.trunk_port)
     talk["source"].refer(NUMBER)
+    await target.wait_ringing()
+    await talk.expect_audio(customer="music", source="ringing")
+    assert refer_results(talk["source"]) == []
+    await target.pick_up()
     await talk["source"].wait_ended()
     assert refer_results(talk["source"]) == ["SIP/2.0 200 OK"]
-    await target.wait_ringing()
-    await talk.expect_audio(customer="music")
-    await target.pick_up()
     await talk.expect_audio(customer="target", target="customer")
     [transfer] = (await talk.view())["transfers"]
     assert (transfer["transferMode"], transfer["state"]) == ("blind", "blind_transferred")
@@ -74,14 +75,25 @@ async def test_a_refer_during_a_prompt_is_declined(parties: Parties, sounds: Med
     assert_uninterrupted(source.tones_heard(1300))
 
 
-async def test_a_refer_to_a_busy_number_continues_the_tree(
-    talk: Parties, hooks: WebhookServer
-) -> None:
-    """The phone has left already; the tree continues after the dial."""
-    await talk.add_refusing("target", 486, port=talk.lab.trunk_port)
+@pytest.mark.parametrize(("status", "result"), [(486, 503), (404, 503), (603, 603)])
+async def test_a_refer_that_fails_reconnects(talk: Parties, status: int, result: int) -> None:
+    """Busy, unassigned or declined: the phone is told so, and both talk on."""
+    await talk.add_refusing("target", status, port=talk.lab.trunk_port)
     talk["source"].refer(NUMBER)
-    await talk["source"].wait_ended()
-    assert (await hooks.wait_for_request("/after")).body["dial"]["status"] == "busy"
+    await until(lambda: bool(refer_results(talk["source"])), what="the outcome of REFER")
+    assert refer_results(talk["source"])[0].startswith(f"SIP/2.0 {result} ")
+    await talk.expect_audio(customer="source", source="customer")
+
+
+async def test_a_phone_that_hangs_up_after_its_refer(talk: Parties, hooks: WebhookServer) -> None:
+    """The customer waits; if the target does not answer, the tree continues after the dial."""
+    target = await talk.add_phone("target", picks_up=False, port=talk.lab.trunk_port)
+    talk["source"].refer(NUMBER)
+    await target.wait_ringing()
+    await talk["source"].hang_up()
+    await talk.expect_audio(customer="music")
+    await target.hang_up()
+    assert (await hooks.wait_for_request("/after")).body["dial"]["status"] == "failed"
     await talk["customer"].wait_ended()
 
 

@@ -72,14 +72,14 @@ async def test_canceling_a_blind_transfer_continues_the_tree(
 
 
 REFUSALS = [
-    (486, "target_busy", "busy"),
-    (603, "target_reject", "failed"),
-    (480, "target_no_answer", "no-answer"),
-    (503, "target_unavailable", "failed"),
+    (486, "target_busy"),
+    (603, "target_reject"),
+    (480, "target_no_answer"),
+    (503, "target_unavailable"),
 ]
 
 
-@pytest.mark.parametrize(("status", "reason"), [each[:2] for each in REFUSALS])
+@pytest.mark.parametrize(("status", "reason"), REFUSALS)
 async def test_a_refusal_by_the_target_reconnects(talk: Parties, status: int, reason: str) -> None:
     """Source and customer are reconnected."""
     await talk.add_refusing("target", status)
@@ -89,16 +89,24 @@ async def test_a_refusal_by_the_target_reconnects(talk: Parties, status: int, re
     await assert_reconnected(talk)
 
 
-@pytest.mark.parametrize(("status", "reason", "result"), REFUSALS)
-async def test_a_refused_blind_transfer_continues_the_tree(
-    talk: Parties, hooks: WebhookServer, status: int, reason: str, result: str
-) -> None:
-    """The customer continues after the dial."""
+@pytest.mark.parametrize(("status", "reason"), REFUSALS)
+async def test_a_refused_blind_transfer_reconnects(talk: Parties, status: int, reason: str) -> None:
+    """The target did not ring, so the source is still there."""
     await talk.add_refusing("target", status)
     transfer = Transfer(talk)
     await transfer.start("blind")
     await transfer.wait_for_state("failed", reason)
-    await assert_tree_continues(talk, hooks, result)
+    await assert_reconnected(talk)
+
+
+async def test_a_blind_transfer_declined_after_ringing_continues_the_tree(
+    talk: Parties, hooks: WebhookServer
+) -> None:
+    """The source has left: the customer continues after the dial."""
+    transfer = await start_ringing(talk, "blind")
+    await talk["target"].hang_up()
+    await transfer.wait_for_state("failed", "target_reject")
+    await assert_tree_continues(talk, hooks, "failed")
 
 
 async def test_an_unanswered_transfer_reconnects(talk: Parties) -> None:

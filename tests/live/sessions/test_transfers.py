@@ -106,11 +106,11 @@ async def test_a_source_hangup_while_ringing_makes_it_blind(
 
 
 async def test_a_blind_transfer_connects_the_target(talk: Parties) -> None:
-    """The source is hung up at once, the customer hears music, then the target."""
+    """The source is hung up when the target rings; the customer hears music, then the target."""
     transfer = Transfer(talk)
     await transfer.start("blind")
-    await talk["source"].wait_ended()
     await wait_for_ringback(talk["target"], transfer)
+    await talk["source"].wait_ended()
     await talk.expect_audio(customer="music", target="")
     await talk["target"].pick_up()
     await transfer.wait_for_state("blind_transferred")

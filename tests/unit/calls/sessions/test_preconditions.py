@@ -202,3 +202,13 @@ def test_a_leg_that_answers_can_be_muted() -> None:
     story = dialing_call(BOB)
     story.take(LegAnswered(PEER))
     assert check_request(story.call, MuteRequested(PEER, "in")) is None
+
+
+@pytest.mark.parametrize("party", [BOB, "agent:7", "+4711111111"], ids=["source", "agent", "main"])
+def test_a_transfer_to_a_party_of_the_call(party: str) -> None:
+    """The source, also as an agent, and the customer: no phone rings for itself."""
+    story = bridged_call(data={"number": BOB, "agent_id": "7"})
+    rejection = check_request(story.call, transfer_to(party))
+    assert rejection is not None
+    assert (rejection.kind, rejection.code) == ("conflict", "already_a_party")
+    assert check_request(story.call, transfer_to(CAROL)) is None

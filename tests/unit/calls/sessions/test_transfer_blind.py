@@ -1,17 +1,18 @@
-"""Blind transfer: the source leaves at once, the customer waits for the target alone."""
+"""Blind transfer: the source leaves when the target rings; then the customer waits alone."""
 
 import json
 
 import pytest
 
 from engine.calls.media.plan import LegMedia
-from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL
+from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, TEMPORARY_FAILURE
 from engine.calls.model.commands import (
     AddToBridge,
     Hangup,
     Originate,
     RemoveFromBridge,
     StartHoldMusic,
+    StartRinging,
     StopHoldMusic,
 )
 from engine.calls.model.events import LegAnswered, LegEnded, LegRinging
@@ -44,17 +45,49 @@ def blind(state: Progress = "starting", action: object = None) -> Story:
     return transferring(state, action=action, mode="blind")
 
 
-def test_the_source_leaves_at_once() -> None:
-    """The customer hears music, the target is called, the source is hung up."""
+def test_the_source_leaves_when_the_target_rings() -> None:
+    """The customer hears music, the source ringing until the target rings."""
     story = bridged_call(BOB)
     assert story.take(transfer_to(mode="blind")) == (
         RemoveFromBridge(BRIDGE, MAIN),
+        RemoveFromBridge(BRIDGE, PEER),
         StartHoldMusic(MAIN),
+        StartRinging(PEER),
         Originate(TARGET, CAROL, "+4799"),
+    )
+    assert story.take(LegRinging(TARGET), 100) == (Hangup(PEER, NORMAL),)
+    assert story.take(LegEnded(PEER, NORMAL), 30) == ()
+    assert transfer(story).state == "ringback"
+
+
+def test_the_source_leaves_when_the_target_answers_without_ringing() -> None:
+    story = blind()
+    assert story.take(LegAnswered(TARGET), 900) == (
+        StopHoldMusic(MAIN),
+        AddToBridge(BRIDGE, (MAIN, TARGET)),
         Hangup(PEER, NORMAL),
     )
-    assert story.take(LegEnded(PEER, NORMAL), 30) == ()
-    assert transfer(story).state == "starting"
+    assert transfer(story).state == "blind_transferred"
+
+
+def test_the_source_hangs_up_before_the_target_rings() -> None:
+    """The customer waits for the target."""
+    story = blind()
+    story.take(LegEnded(PEER, NORMAL), 30)
+    assert media_of(story, MAIN).sound == "music"
+    story.take(LegRinging(TARGET), 100)
+    story.take(LegAnswered(TARGET), 900)
+    assert bridged_legs(story) == {MAIN, TARGET}
+
+
+@pytest.mark.parametrize("cause", [BUSY, 1, TEMPORARY_FAILURE])
+def test_a_target_that_does_not_even_ring(cause: int) -> None:
+    """Busy, unassigned or offline: source and customer talk on, and nobody is cut off."""
+    story = blind(action=say())
+    story.take(LegEnded(TARGET, cause), 50)
+    assert bridged_legs(story) == {MAIN, PEER}
+    assert Hangup(PEER, NORMAL) not in story.commands
+    assert transfer(story).state == "failed"
 
 
 def test_the_target_answers() -> None:
@@ -73,8 +106,8 @@ def test_the_target_answers() -> None:
 
 
 def test_the_main_leg_is_the_source() -> None:
-    """The dialled leg becomes the main leg at once; the old one does not end the call."""
-    story = transferring_from_main("starting", "blind", action=say())
+    """The dialled leg becomes the main leg; the old one does not end the call."""
+    story = transferring_from_main("ringback", "blind", action=say())
     assert story.call.main == PEER
     story.take(LegEnded(MAIN, NORMAL), 30)
     story.take(LegAnswered(TARGET), 900)
@@ -87,12 +120,9 @@ def test_the_main_leg_is_the_source() -> None:
     ("cause", "status", "reason"),
     [(BUSY, "busy", "target_busy"), (NO_ANSWER, "no-answer", "target_no_answer")],
 )
-@pytest.mark.parametrize("state", WAITING)
-def test_a_target_that_does_not_answer(
-    state: Progress, cause: int, status: str, reason: str
-) -> None:
-    """The tree continues with the reason."""
-    story = blind(state, HTTPS)
+def test_a_target_that_does_not_answer(cause: int, status: str, reason: str) -> None:
+    """The source is gone: the tree continues with the reason."""
+    story = blind("ringback", HTTPS)
     assert story.take(LegEnded(TARGET, cause))[0] == StopHoldMusic(MAIN)
     dial = json.loads(story.commands_of(SendWebhook)[-1].body)["dial"]
     assert (dial["status"], dial["cause"]) == (status, cause)
@@ -114,10 +144,16 @@ def test_a_tree_without_an_action() -> None:
     assert story.state == "ending"
 
 
-@pytest.mark.parametrize("state", WAITING)
-def test_canceled(state: Progress) -> None:
+def test_canceled_before_the_target_rings() -> None:
+    """Source and customer talk on."""
+    story = blind()
+    assert Hangup(TARGET, NORMAL) in story.take(cancel())
+    assert bridged_legs(story) == {MAIN, PEER}
+
+
+def test_canceled() -> None:
     """The source is gone: the tree continues."""
-    story = blind(state, HTTPS)
+    story = blind("ringback", HTTPS)
     commands = story.take(cancel())
     assert Hangup(TARGET, NORMAL) in commands
     assert json.loads(story.commands_of(SendWebhook)[-1].body)["dial"]["status"] == "canceled"
@@ -162,6 +198,7 @@ def test_a_held_customer_is_released() -> None:
     story = bridged_call(BOB)
     story.take(hold(MAIN))
     assert StartHoldMusic(MAIN) not in story.take(transfer_to(mode="blind"))
+    story.take(LegRinging(TARGET))
     assert media_of(story, MAIN) == LegMedia(sound="music")
     assert story.call.leg(MAIN).held is False  # type: ignore[union-attr]  # the leg exists
     story.take(LegAnswered(TARGET))

@@ -1,0 +1,172 @@
+"""REFER by a phone: a blind transfer of whose outcome the phone is notified."""
+
+import pytest
+
+from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, REJECTED, TEMPORARY_FAILURE
+from engine.calls.model.commands import AnswerRefer, Hangup, ReferOutcome
+from engine.calls.model.events import LegAnswered, LegEnded, LegHeldByPhone, LegRinging
+from engine.calls.model.requests import ReferReceived
+from tests.unit.calls.harness.builders import MAIN, Story, bridged_call, dialing_call, say
+from tests.unit.calls.harness.control import (
+    BOB,
+    CAROL,
+    PEER,
+    TARGET,
+    Progress,
+    bridged_legs,
+    cancel,
+    complete,
+    in_conference,
+    media_of,
+    progress,
+    transfer,
+    transfer_events,
+    transferring,
+)
+
+DECLINED = AnswerRefer(PEER, accepted=False)
+ANSWERED = AnswerRefer(PEER, accepted=True)
+
+
+def referring(state: Progress = "starting", action: object = None) -> Story:
+    """Return a call in which Bob's phone has sent REFER to Carol."""
+    story = bridged_call(BOB, action=action)
+    story.take(ReferReceived(PEER, CAROL), 10_000)
+    return progress(story, TARGET, state)
+
+
+def test_the_phone_is_notified_of_the_answer() -> None:
+    """100 at once, 200 when the target answers; then the phone is hung up."""
+    story = referring()
+    assert AnswerRefer(PEER, True, "in-progress") in story.commands
+    assert (media_of(story, MAIN).sound, media_of(story, PEER).sound) == ("music", "ringing")
+    story.take(LegRinging(TARGET), 500)
+    assert ANSWERED not in story.commands
+    commands = story.take(LegAnswered(TARGET), 3_000)
+    assert commands[-2:] == (ANSWERED, Hangup(PEER, NORMAL))
+    assert bridged_legs(story) == {MAIN, TARGET}
+    story.take(LegEnded(PEER, NORMAL), 50)
+    assert story.state == "bridged"
+    states = [state for state, _ in transfer_events(story)]
+    assert states == ["starting", "ringback", "blind_transferred"]
+
+
+OUTCOMES: list[tuple[int, ReferOutcome]] = [
+    (BUSY, "unavailable"),
+    (NO_ANSWER, "unavailable"),
+    (TEMPORARY_FAILURE, "unavailable"),
+    (REJECTED, ""),
+]
+
+
+@pytest.mark.parametrize(("cause", "outcome"), OUTCOMES)
+@pytest.mark.parametrize("state", ["starting", "ringback"])
+def test_a_target_that_is_not_reached(state: Progress, cause: int, outcome: ReferOutcome) -> None:
+    """The phone is notified of the failure, and both parties talk on."""
+    story = referring(state, say())
+    assert AnswerRefer(PEER, False, outcome) in story.take(LegEnded(TARGET, cause), 900)
+    assert bridged_legs(story) == {MAIN, PEER}
+    assert transfer(story).state == "failed"
+
+
+@pytest.mark.parametrize("state", ["starting", "ringback"])
+def test_the_phone_hangs_up_before_the_answer(state: Progress) -> None:
+    """Most phones do so when they are told of progress: the customer waits for the target."""
+    story = referring(state, say())
+    story.take(LegEnded(PEER, NORMAL), 200)
+    assert media_of(story, MAIN).sound == "music"
+    commands = story.take(LegAnswered(TARGET), 2_000)
+    assert not [each for each in commands if isinstance(each, AnswerRefer | Hangup)]
+    assert bridged_legs(story) == {MAIN, TARGET}
+
+
+def test_a_failure_after_the_phone_has_left() -> None:
+    """The tree continues after the dial."""
+    story = referring("ringback", say())
+    story.take(LegEnded(PEER, NORMAL), 200)
+    story.take(LegEnded(TARGET, BUSY), 2_000)
+    assert story.state == "playing"
+
+
+def test_the_main_leg_refers() -> None:
+    """The call continues on the other leg, which was the customer's."""
+    story = bridged_call(BOB)
+    story.take(ReferReceived(MAIN, CAROL), 1_000)
+    assert story.call.main == MAIN
+    story.take(LegAnswered(TARGET), 2_000)
+    story.take(LegEnded(MAIN, NORMAL), 50)
+    assert (story.call.main, bridged_legs(story)) == (PEER, {PEER, TARGET})
+
+
+def test_the_customer_hangs_up() -> None:
+    """The target is hung up, and the phone notified."""
+    story = referring("ringback")
+    commands = story.hang_up()
+    assert DECLINED in commands
+    assert Hangup(TARGET, NORMAL) in commands
+
+
+def test_a_request_cancels_it() -> None:
+    """Both parties talk on."""
+    story = referring("ringback")
+    assert DECLINED in story.take(cancel())
+    assert bridged_legs(story) == {MAIN, PEER}
+
+
+def test_a_request_completes_it() -> None:
+    """The source is released before the target answers."""
+    story = referring("ringback")
+    assert Hangup(PEER, NORMAL) in story.take(complete())
+    story.take(LegEnded(PEER, NORMAL), 50)
+    story.take(LegAnswered(TARGET), 2_000)
+    assert bridged_legs(story) == {MAIN, TARGET}
+
+
+def test_the_phone_holds_first() -> None:
+    """As phones do: the customer hears music throughout, and then the target."""
+    story = bridged_call(BOB)
+    story.take(LegHeldByPhone(PEER))
+    story.take(ReferReceived(PEER, CAROL), 1_000)
+    assert media_of(story, MAIN).sound == "music"
+    story.take(LegEnded(TARGET, BUSY), 2_000)
+    assert media_of(story, MAIN).sound == "music"
+    story.take(LegHeldByPhone(PEER))
+    assert transfer(story).state == "failed"
+
+
+@pytest.mark.parametrize(
+    "refer",
+    [
+        ReferReceived(PEER, CAROL, rejection="not_allowed"),
+        ReferReceived(PEER, CAROL, rejection="agent_offline"),
+        ReferReceived(PEER, ""),
+        ReferReceived(PEER, BOB),
+        ReferReceived(PEER, CAROL, replaces=True),
+    ],
+    ids=["not allowed", "offline", "no number", "itself", "replaces"],
+)
+def test_what_is_impossible_is_declined(refer: ReferReceived) -> None:
+    """603 at once, and both parties talk on."""
+    story = bridged_call(BOB)
+    assert story.take(refer) == (DECLINED,)
+    assert bridged_legs(story) == {MAIN, PEER}
+    assert not story.call.transfers
+
+
+def test_a_refer_without_a_conversation_of_two_is_declined() -> None:
+    ringing, conference = dialing_call(BOB), in_conference()
+    assert ringing.take(ReferReceived(MAIN, CAROL)) == (AnswerRefer(MAIN, accepted=False),)
+    assert conference.take(ReferReceived(PEER, "+4799999999")) == (DECLINED,)
+
+
+def test_a_second_refer_is_declined() -> None:
+    """The transfer that is going on continues."""
+    story = referring()
+    assert story.take(ReferReceived(PEER, "+4799999999")) == (DECLINED,)
+    assert transfer(story).is_live
+
+
+def test_a_transfer_by_request_notifies_nobody() -> None:
+    story = transferring("ringback", mode="blind")
+    story.take(LegEnded(TARGET, BUSY), 900)
+    assert not story.commands_of(AnswerRefer)
