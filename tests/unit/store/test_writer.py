@@ -201,9 +201,7 @@ def test_coalescing_keeps_all_callbacks() -> None:
         Change("c1", "n", b"a", 0, (b"0",), delivery_key=to),
         Change("c1", "n", b"b", 1, (b"1",), delivery_key=to, callbacks=(b"e5",), first_seq=5),
         Change("c1", "n", b"c", 2, (b"2",), delivery_key=to),
-        Change(
-            "c1", "n", b"d", 3, (b"3",), delivery_key=to, callbacks=(b"e6", b"e7"), first_seq=6
-        ),
+        Change("c1", "n", b"d", 3, (b"3",), delivery_key=to, callbacks=(b"e6", b"e7"), first_seq=6),
         Change("c1", "n", b"e", 4, (b"4",), delivery_key=to),
     ]
     (merged,) = coalesce(changes)

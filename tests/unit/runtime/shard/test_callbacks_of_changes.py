@@ -1,4 +1,4 @@
-"""What a shard commits for customers: every event of a call, numbered, without the call's record."""
+"""What a shard commits for customers: each event of a call, numbered, without the call record."""
 
 from collections.abc import Sequence
 from typing import Any
