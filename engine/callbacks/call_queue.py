@@ -26,10 +26,12 @@ class CallQueue(Struct, eq=False):
     is_idle: bool = False  # nothing is left to deliver, only settlements to be stored
     unsettled: int = 0  # settlements that are not stored yet
     no_more_events: bool = False
+    has_new_events: bool = False  # some were emitted since the last postponement
 
     def add(self, events: Iterable[NumberedEvent], *, no_more_events: bool = False) -> None:
         """Buffer new events that follow the buffered ones; the others are read from the store."""
         self.no_more_events = self.no_more_events or no_more_events
+        self.has_new_events = True
         for numbered in events:
             is_next = self.next_seq is None or numbered[0] == self.next_seq
             if self.is_complete and is_next and len(self.events) < MAX_BUFFERED_EVENTS:

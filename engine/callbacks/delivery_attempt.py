@@ -15,6 +15,7 @@ from engine.callbacks.target_queue import RateLimit
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
 from engine.observe.metrics import CallbackMetrics
 from engine.store.errors import StoreDown
+from engine.store.outbox import GivenUp
 from wire.callback_targets import (
     AUTO_SET,
     ApiRequestTarget,
@@ -39,6 +40,7 @@ class DeliveryDecision(Struct, frozen=True):
     reason: str = ""  # why the event has not arrived
     retry_after_s: float | None = None
     give_up_reason: str = ""  # why all the call's events are given up
+    passed_over: tuple[GivenUp, ...] = ()  # earlier events that fail while this one arrives
     rate_limit: RateLimit | None = None
 
 
@@ -96,7 +98,11 @@ class DeliveryAttempt(Struct, frozen=True):
             late_ms = self.now_ms() - _decode_timestamp(event.body).timestamp
             self.metrics.queue_time.series(kind).observe(max(0, late_ms) / 1000)
         started_s = perf_counter()
-        outcome = await self.transports[type(target)].deliver(target, event)
+        try:
+            outcome = await self.transports[type(target)].deliver(target, event)
+        except Exception:
+            log.exception("callback delivery: internal error", event_id=event.id)
+            outcome = Failed("internal_error")
         if isinstance(outcome, Failed):
             self.metrics.failed.table(kind)[outcome.reason] += 1
         else:
@@ -114,7 +120,7 @@ class DeliveryAttempt(Struct, frozen=True):
                 tries, age_s = call.tries + 1, call.age_ms / 1000
                 delay_s = self.schedule.next_delay_s(tries, age_s, retry_after_s, self.random())
                 event_log = log.bind(
-                    call_id=call.call_id, event=event_id, reason=reason, tries=tries
+                    call_id=call.call_id, event_id=event_id, reason=reason, tries=tries
                 )
                 if delay_s is None:
                     self.metrics.dead_lettered.table()[reason] += 1

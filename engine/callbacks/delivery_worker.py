@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import structlog
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS, CallQueue
 from engine.callbacks.delivery_attempt import DeliveryAttempt, DeliveryDecision
@@ -13,6 +14,8 @@ from engine.store.errors import StoreDown
 from engine.store.outbox import GivenUp, Outbox, Settlement
 
 log = structlog.get_logger()
+BLOCKING_TRIES = 3  # an event that has failed so often no longer delays those behind it
+MAX_TRIED_EVENTS = 8  # of one call, one after another
 # Marks a call's last event; where its data contains this text, it costs one read of the store.
 LAST_EVENT_MARK = b'"event":"completed"'
 
@@ -27,19 +30,16 @@ class DeliveryWorker(Struct, frozen=True):
     async def deliver_next(self, target: TargetQueue, call: CallQueue) -> bool:
         """Try to deliver a call's first event; returns whether the next one may follow."""
         outbox = self.outboxes.get(call.slot)
-        decision = None
-        try:
-            if outbox is not None and await self._has_event(outbox, call):
-                decision = await self.delivery.deliver(call, call.events[0])
-        except StoreDown:
-            self._discard(call)  # due again in the store when its claim expires
-        except Exception:
-            log.exception("callback delivery: internal error", call_id=call.call_id)
-            self._discard(call)
-        self._update_target(target, call, decision)
-        if outbox is None or decision is None:
+        if outbox is None:
+            target.circuit.record_cancel()
             return False
-        return self._settle(outbox, call, decision)
+        outbox.in_flight.add(call.call_id)
+        try:
+            decision = await self._attempt(outbox, call)
+            self._update_target(target, call, decision)
+            return decision is not None and self._settle(outbox, call, decision)
+        finally:
+            outbox.in_flight.discard(call.call_id)
 
     async def rate_limit(self, call: CallQueue) -> RateLimit:
         """Return the limits of a call's target; the defaults while the store is down."""
@@ -52,14 +52,48 @@ class DeliveryWorker(Struct, frozen=True):
         """Leave a call's events in the store for a while."""
         outbox = self.outboxes.get(call.slot)
         if outbox is not None and outbox.contains(call):
-            call.is_due_again = False
+            call.is_due_again = call.has_new_events = False
+            is_blocking = tries >= BLOCKING_TRIES
             settlement = Settlement(call.call_id, tries=tries, retry_after_ms=int(wait_s * 1000))
-            outbox.settle(settlement, lambda: _release_postponed(outbox, call))
+            outbox.settle(
+                settlement, lambda: _release_postponed(outbox, call, is_blocking=is_blocking)
+            )
 
-    def _discard(self, call: CallQueue) -> None:
-        outbox = self.outboxes.get(call.slot)
-        if outbox is not None:
+    async def _attempt(self, outbox: SlotOutbox, call: CallQueue) -> DeliveryDecision | None:
+        """Make an attempt; None: there was nothing to deliver, or it could not be started."""
+        try:
+            if not await self._has_event(outbox, call):
+                return None
+            decision = await self.delivery.deliver(call, call.events[0])
+            if decision.retry_after_s is not None and call.tries + 1 >= BLOCKING_TRIES:
+                return await self._try_later_events(call, decision)
+        except StoreDown:
+            outbox.discard_queue(call)  # due again in the store when its claim expires
+        except Exception:
+            log.exception("callback delivery: internal error", call_id=call.call_id)
             outbox.discard_queue(call)
+        else:
+            return decision
+        return None
+
+    async def _try_later_events(self, call: CallQueue, first: DeliveryDecision) -> DeliveryDecision:
+        """Try the events behind one that keeps failing: if one arrives, those before are given up.
+
+        So an event that the customer's code cannot process does not delay the others by hours
+        (decision 0033). While the target is down, all events fail, and none is given up early.
+        """
+        failed = [GivenUp(call.events[0][0], first.reason, call.tries + 1)]
+        while len(failed) < min(len(call.events), MAX_TRIED_EVENTS):
+            event = call.events[len(failed)]
+            decision = await self.delivery.deliver(call, event)
+            if decision.give_up_reason:
+                return decision
+            if not decision.reason:
+                return replace(decision, passed_over=tuple(failed))
+            if decision.reason == "timeout":
+                break
+            failed.append(GivenUp(event[0], decision.reason, 1))
+        return first
 
     async def _has_event(self, outbox: SlotOutbox, call: CallQueue) -> bool:
         """Read a call's events unless all are in memory; return whether one is to be delivered."""
@@ -73,13 +107,13 @@ class DeliveryWorker(Struct, frozen=True):
         return outbox.contains(call)
 
     async def _load(self, outbox: SlotOutbox, call: CallQueue) -> bool:
-        """Read a call's events; False when the first one failed and is not due yet."""
+        """Read a call's events; False when the first one failed and the others wait for it."""
         await outbox.flush()  # otherwise delivered events would be read again
         call.has_gap = False
         pending = await self.outbox.pending_events(outbox.slot, call.call_id, MAX_BUFFERED_EVENTS)
         call.tries = pending.tries
         call.load(pending.events)
-        return call.is_due or not pending.tries
+        return call.is_due or not pending.tries or pending.tries >= BLOCKING_TRIES
 
     @staticmethod
     def _update_target(
@@ -97,17 +131,28 @@ class DeliveryWorker(Struct, frozen=True):
             settlement = Settlement(call.call_id, give_up_reason=decision.give_up_reason)
             outbox.settle(settlement, lambda: outbox.discard_queue(call))
             return False
-        if decision.retry_after_s is not None:
+        if decision.retry_after_s is None:
+            return self._advance(outbox, call, decision.reason, decision.passed_over)
+        if call.is_due or call.tries < BLOCKING_TRIES:
             self.postpone(call, decision.retry_after_s, call.tries + 1)
-            return False
-        return self._advance(outbox, call, decision.reason)
+        else:  # tried because of a new event: its retry stays as scheduled
+            outbox.discard_queue(call)
+        return False
 
-    @staticmethod
-    def _advance(outbox: SlotOutbox, call: CallQueue, reason: str) -> bool:
-        """Settle the first event as delivered, or given up; return whether others are left."""
+    def _advance(
+        self, outbox: SlotOutbox, call: CallQueue, reason: str, passed_over: tuple[GivenUp, ...]
+    ) -> bool:
+        """Settle the first event, or the one behind those passed over, as delivered or given up.
+
+        Returns whether others are left.
+        """
+        for each in passed_over:
+            call.events.popleft()
+            self.delivery.metrics.dead_lettered.table()[each.reason] += 1
+            log.warning("callback passed over", call_id=call.call_id, seq=each.seq)
         seq, body = call.events.popleft()
         call.no_more_events = call.no_more_events or LAST_EVENT_MARK in body
-        given_up = (GivenUp(seq, reason, call.tries + 1),) if reason else ()
+        given_up = (GivenUp(seq, reason, call.tries + 1),) if reason else passed_over
         delivered = () if reason else (seq,)
         tries = 0 if call.tries else -1
         settlement = Settlement(call.call_id, delivered, given_up, tries=tries)
@@ -124,8 +169,11 @@ def _release_if_settled(outbox: SlotOutbox, call: CallQueue) -> None:
         outbox.release(call)
 
 
-def _release_postponed(outbox: SlotOutbox, call: CallQueue) -> None:
-    """Release a postponed call; make it due now if it became due while that was being stored."""
+def _release_postponed(outbox: SlotOutbox, call: CallQueue, *, is_blocking: bool) -> None:
+    """Release a postponed call; make it due now if it became due while that was being stored.
+
+    Also if an event was emitted meanwhile that need not wait for the first one.
+    """
     outbox.discard_queue(call)
-    if call.is_due_again:
+    if call.is_due_again or (is_blocking and call.has_new_events):
         outbox.settle(Settlement(call.call_id, retry_after_ms=0))

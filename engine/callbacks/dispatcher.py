@@ -62,6 +62,13 @@ class CallbackDispatcher:
             self._metrics.clear_slot(slot)
             self._closing.start(outbox.close())
 
+    async def finish_deliveries(self, slot: int) -> None:
+        """Start no more deliveries for a slot, and wait until those in flight have ended."""
+        outbox = self._outboxes.get(slot)
+        if outbox is not None:
+            outbox.is_closing = True
+            await outbox.in_flight.wait_until_empty()
+
     async def drain(self, slot: int) -> None:
         """Start no more deliveries for a slot, and wait until finished ones are settled."""
         outbox = self._outboxes.get(slot)

@@ -2,6 +2,7 @@
 
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.settlement_writer import OnSettled, SettlementWriter
+from engine.common.tasks import PendingKeys
 from engine.store.outbox import Settlement
 from engine.store.store import LeaseView
 
@@ -19,6 +20,7 @@ class SlotOutbox:
         self.queues: dict[str, CallQueue] = {}  # of the calls being delivered
         self.is_new = True  # the last owner's claims are still to be claimed
         self.is_closing = False
+        self.in_flight = PendingKeys()  # deliveries, by call
         self._settlements = settlements
         self._next_seq: dict[str, int] = {}  # of calls whose events are all delivered
 

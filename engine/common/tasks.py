@@ -26,6 +26,27 @@ class BackgroundTasks:
         await cancel_all(self._running)
 
 
+class PendingKeys:
+    """The keys of work in flight, and a wait for its end."""
+
+    def __init__(self) -> None:
+        self._keys: set[str] = set()
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    def add(self, key: str) -> None:
+        self._keys.add(key)
+        self._empty.clear()
+
+    def discard(self, key: str) -> None:
+        self._keys.discard(key)
+        if not self._keys:
+            self._empty.set()
+
+    async def wait_until_empty(self) -> None:
+        await self._empty.wait()
+
+
 async def cancel_all(tasks: Iterable[asyncio.Task[Any]]) -> None:
     """Cancel tasks and wait until they have ended."""
     cancelled = tuple(tasks)

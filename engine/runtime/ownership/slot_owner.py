@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine
+from contextlib import suppress
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -20,6 +21,7 @@ from engine.store.writer import FlushScheduler, Writer
 
 log = structlog.get_logger()
 DRAIN_TIMEOUT_S = 1.0
+CUSTOMER_TIMEOUT_S = 0.25  # of the drain: longer would delay control and events of all its calls
 PRESENCE_SLOT = 0  # its owner watches registrations: one engine must, and slot 0 always exists
 
 
@@ -98,10 +100,9 @@ class SlotOwner:
     async def drain(self, slot: int) -> None:
         """Accept nothing more, and wait for a limited time until all changes are stored."""
         self._service.releasing.add(slot)
-        for shard in self._shards(slot):
-            shard.pause()
         try:
             async with asyncio.timeout(DRAIN_TIMEOUT_S):
+                await self._finish_customer_requests(slot)
                 await self._writers[slot].drain()
                 if self._callbacks:
                     await self._callbacks.drain(slot)
@@ -156,6 +157,21 @@ class SlotOwner:
         """Count the live calls of each node, and, as TRUNK, the legs on the trunk."""
         of_nodes = {node.name: node.live_calls for node in self._service.nodes.values()}
         return {**of_nodes, TRUNK: self._service.placement.trunk_legs}
+
+    async def _finish_customer_requests(self, slot: int) -> None:
+        """Start no more requests to customers, and give those in flight a moment to end.
+
+        The next owner repeats the others with the same ids.
+        """
+        shards = self._shards(slot)
+        for shard in shards:
+            shard.begin_handover()
+        waits = [shard.wait_for_customers() for shard in shards]
+        if self._callbacks:
+            waits.append(self._callbacks.finish_deliveries(slot))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CUSTOMER_TIMEOUT_S):
+                await asyncio.gather(*waits)
 
     def _open(
         self, slot: int, lease: Lease, writer: Writer, calls: Collection[ClaimedCall]

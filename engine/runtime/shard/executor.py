@@ -30,6 +30,7 @@ from engine.calls.model.io_commands import (
     SendApiRequest,
     SendWebhook,
 )
+from engine.common.tasks import PendingKeys
 from engine.runtime.base.ports import IoRunner
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_for
@@ -59,6 +60,8 @@ class CommandExecutor:
         self._feed = feed
         self._on_reply_lost = on_reply_lost
         self._guard = guard
+        self.customer_requests = PendingKeys()  # in flight, by id
+        self.is_handing_over = False
 
     def execute(self, live_call: LiveCall, commands: Sequence[Command]) -> None:
         """Start every command without waiting; an exception ends the call."""
@@ -84,10 +87,17 @@ class CommandExecutor:
         self._send_next(live_call)
 
     def _run(self, live_call: LiveCall, command: IoCommand) -> None:
+        is_for_customer = isinstance(command, SendWebhook | SendApiRequest)
+        if is_for_customer and self.is_handing_over:
+            return  # it stays in the outbox for the next owner
+
         def done(event: Event) -> None:
             live_call.acknowledge(command)
             self._feed(live_call, event)
+            self.customer_requests.discard(command.request)
 
+        if is_for_customer:
+            self.customer_requests.add(command.request)
         self._io.run(command, live_call.call, done)
 
     def _record(self, live_call: LiveCall, command: RecordingCommand) -> None:

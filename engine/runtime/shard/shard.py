@@ -16,6 +16,12 @@ from engine.calls.model.codec import encode
 from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, DeadlinePassed, Event
 from engine.calls.model.io_commands import PrefetchMedia
+from engine.calls.model.io_results import (
+    ActionFailed,
+    ActionReceived,
+    ApiRequestFailed,
+    ApiRequestSucceeded,
+)
 from engine.calls.model.requests import CallRequest
 from engine.calls.recovery.missed_digits import undelivered_digits
 from engine.calls.verbs.audio_sources import pending_audio_sources
@@ -32,6 +38,7 @@ from engine.runtime.shard.step_runner import OnStored, StepRunner, no_op
 from wire.base import tag_of
 
 log = structlog.get_logger()
+CUSTOMER_RESPONSES = (ActionReceived, ActionFailed, ApiRequestSucceeded, ApiRequestFailed)
 
 
 class CallShard:
@@ -50,6 +57,7 @@ class CallShard:
         self._io = io
         self._host = host
         self._is_retired = False
+        self._is_handing_over = False
         self._metrics = ShardMetrics(context.metrics, context.node, context.slot)
         self._executor = CommandExecutor(context, io, self.feed, self._on_reply_lost, self.guard)
         self._step_runner = StepRunner(
@@ -83,7 +91,7 @@ class CallShard:
 
     def feed(self, live_call: LiveCall, event: Event) -> None:
         """Step a call by an event, or buffer the event while the shard is paused."""
-        if not self.is_paused:
+        if not self.is_paused or self._is_last_response(event):
             self._step(live_call, event)
         elif not isinstance(event, DeadlinePassed):
             self.pause_buffer.append(live_call, event)
@@ -107,6 +115,20 @@ class CallShard:
     def pause(self) -> None:
         """Stop the calls' deadlines: without the node's events nothing may be concluded."""
         self.pause_buffer.pause()
+
+    def begin_handover(self) -> None:
+        """Pause for good, but step calls by the responses that customers still send.
+
+        The next owner would repeat requests that are in flight; it sends those not started yet.
+        """
+        self._is_handing_over = not self.is_paused
+        self._executor.is_handing_over = True
+        self.pause()
+
+    async def wait_for_customers(self) -> None:
+        """Wait for the responses to a call's webhooks and API requests that are in flight."""
+        if self._is_handing_over:
+            await self._executor.customer_requests.wait_until_empty()
 
     def resume(self) -> None:
         """Process the buffered events and restart the deadlines."""
@@ -196,6 +218,11 @@ class CallShard:
             self._remove_call(live_call)
         elif is_changed:
             self._set_timer(live_call)
+
+    def _is_last_response(self, event: Event) -> bool:
+        """Whether this is a customer's response that the next owner would not receive."""
+        is_response = isinstance(event, CUSTOMER_RESPONSES)
+        return is_response and self._is_handing_over and self.context.lease.holds
 
     def _remove_call(self, live_call: LiveCall) -> None:
         self.calls.pop(live_call.call.id, None)

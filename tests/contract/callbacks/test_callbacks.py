@@ -1,8 +1,14 @@
 """Status callbacks over both stores and real HTTP."""
 
+import asyncio
+
 import pytest
+from aiohttp import web
 from standardwebhooks.webhooks import WebhookVerificationError
 
+from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS
+from engine.callbacks.retry_schedule import RetrySchedule
+from engine.store.outbox import OutboxLimits
 from engine.store.store import Store
 from tests.contract.callbacks.bench import SLOT, open_bench, secret_of, verified
 from tests.harness.customers.callback_server import (
@@ -74,6 +80,65 @@ async def test_dead_letters(store: Store) -> None:
         await bench.until_empty()
         assert await store.outbox.dead_letters(SLOT, "acme", "", 10) == []
     assert customer.ids()[-2:] == ["3-pbx1-aaaaaaaa.e1", "3-pbx1-aaaaaaaa.e0"]
+
+
+async def test_an_event_that_the_customer_rejects(store: Store) -> None:
+    """After three attempts the next event is sent, too; if it arrives, the first is given up."""
+    call = "3-pbx1-aaaaaaaa"
+
+    async def reject_the_first(request: web.Request) -> web.StreamResponse:
+        is_first = request.headers["webhook-id"] == f"{call}.e0"
+        return web.Response(status=500 if is_first else 204)
+
+    schedule = RetrySchedule((0.0, 0.05, 0.1, 3_600.0))
+    async with CallbackServer() as customer, open_bench(store, schedule=schedule) as bench:
+        await bench.put_target(customer.url("/"))
+        customer.answers["/"] = reject_the_first
+        await bench.emit(call, 0, 1)
+        await customer.wait_for_requests(4)
+        await bench.emit(call, 2, kind="completed")
+        await bench.until_empty()
+        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+    assert customer.ids() == [f"{call}.e{number}" for number in (0, 0, 0, 1, 2)]
+    assert [(each.seq, each.reason, each.tries) for each in dead_letters] == [(0, "status_500", 3)]
+
+
+async def test_more_events_than_fit_into_memory(store: Store) -> None:
+    """The others are read from the store at once, not when they are due."""
+    call = "3-pbx1-aaaaaaaa"
+    async with CallbackServer() as customer, open_bench(store) as bench:
+        await bench.put_target(customer.url("/"))
+        await bench.emit(call, *range(MAX_BUFFERED_EVENTS * 2 + 1))
+        await bench.until_empty(OutboxLimits().claim_ms / 1000 - 2)
+    assert customer.ids() == [f"{call}.e{number}" for number in range(MAX_BUFFERED_EVENTS * 2 + 1)]
+
+
+async def test_a_handover_waits_for_deliveries_in_flight(store: Store) -> None:
+    """The next owner delivers what was not sent yet, and repeats nothing."""
+    received, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def answer_late(_request: web.Request) -> web.StreamResponse:
+        received.set()
+        await may_answer.wait()
+        return web.Response(status=204)
+
+    call = "3-pbx1-aaaaaaaa"
+    async with CallbackServer() as customer:
+        async with open_bench(store) as bench:
+            await bench.put_target(customer.url("/"))
+            customer.answers["/"] = answer_late
+            await bench.emit(call, 0, 1)
+            await received.wait()
+            waiting = asyncio.create_task(bench.dispatcher.finish_deliveries(SLOT))
+            await asyncio.sleep(0)
+            await bench.emit(call, 2)
+            assert not waiting.done()
+            may_answer.set()
+            await waiting
+            await bench.dispatcher.drain(SLOT)
+        async with open_bench(store) as bench:
+            await bench.until_empty()
+    assert customer.ids() == [f"{call}.e{number}" for number in (0, 1, 2)]
 
 
 async def test_gone(store: Store) -> None:

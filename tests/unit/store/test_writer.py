@@ -192,3 +192,37 @@ def test_coalescing_keeps_the_first_number_and_the_last_state() -> None:
     merged = coalesce([first, other, last])
     assert merged == [Change("c1", "n", b"b", 4, (b"4", b"5"), live=False), other]
     assert merged[1] is other
+
+
+def test_coalescing_keeps_all_callbacks() -> None:
+    """The customer gets the events of every merged change, numbered from the first one."""
+    to = "acme auto-set"
+    changes = [
+        Change("c1", "n", b"a", 0, (b"0",), delivery_key=to),
+        Change("c1", "n", b"b", 1, (b"1",), delivery_key=to, callbacks=(b"e5",), first_seq=5),
+        Change("c1", "n", b"c", 2, (b"2",), delivery_key=to),
+        Change("c1", "n", b"d", 3, (b"3",), delivery_key=to, callbacks=(b"e6", b"e7"), first_seq=6),
+        Change("c1", "n", b"e", 4, (b"4",), delivery_key=to),
+    ]
+    (merged,) = coalesce(changes)
+    assert merged.callbacks == (b"e5", b"e6", b"e7")
+    assert (merged.first_seq, merged.delivery_key) == (5, to)
+
+
+async def test_a_merged_change_is_reported_with_all_its_callbacks() -> None:
+    """The hook hands them to the dispatcher once, after the commit."""
+    store, reported = FaultyStore(), list[Change]()
+    token = await claim_slot(store, 3, "engine1")
+    hooks = WriterHooks(on_callbacks=reported.append)
+    writer = Writer(store, 3, token, lambda: 0.0, hooks=hooks)
+    for number in range(3):
+        body = b"%d" % number
+        writer.write(
+            Change("c1", "n", body, number, (body,), callbacks=(body,), first_seq=number),
+            lambda: None,
+        )
+    assert reported == []
+    running = asyncio.create_task(writer.run())
+    await writer.drain()
+    running.cancel()
+    assert [(each.first_seq, each.callbacks) for each in reported] == [(0, (b"0", b"1", b"2"))]

@@ -30,12 +30,13 @@ class FakeShardFactory:
     def __init__(self, clock: ManualClock) -> None:
         self.notes: list[str] = []
         self.placeholders: list[str] = []
+        self.io = ManualIoRunner()
         self._clock = clock
 
     def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
         """Make a shard."""
         place = ShardContext(node.name, slot, FencedPbx(node.pbx, lease), ENDPOINTS, lease=lease)
-        return CallShard(place, self._clock, writer, ManualIoRunner(), node)
+        return CallShard(place, self._clock, writer, self.io, node)
 
     def placeholder(self, name: str) -> Node:
         """Make a node that is never connected."""
@@ -88,12 +89,12 @@ class OwnerBench:
         """List the stored live calls."""
         return [call async for call, _node, _state in self.store.live(SLOT)]
 
-    async def begin(self) -> str:
-        """Take the slot and start a call; return its id once it is stored."""
+    async def begin(self, action: object = None) -> str:
+        """Take the slot and start an outbound call; return its id once it is stored."""
         await self.owner.take(SLOT, await self.lease())
         shard = self.node.shards[SLOT]
         shard.resume()
-        call = shard.start_call(outbound()).call.id
+        call = shard.start_call(outbound(action)).call.id
 
         async def is_stored() -> bool:
             return call in await self.live()

@@ -10,7 +10,9 @@ from engine.calls.model.call_states import Ending
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.codec import decode_stored_call
 from engine.calls.model.commands import Hangup
-from engine.calls.model.events import LegEnded
+from engine.calls.model.events import LegAnswered, LegEnded
+from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import HangupRequested, ReferReceived
 from engine.runtime.admission.placement import NoCapacity
 from engine.runtime.ownership.slot_owner import PRESENCE_SLOT
@@ -19,7 +21,7 @@ from engine.runtime.shard.commit_ack import COMMIT_TIMEOUT_S
 from engine.runtime.shard.errors import NotOwner
 from engine.store.errors import StoreDown
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import CHANNEL, outbound, say, tree
+from tests.unit.calls.harness.builders import CHANNEL, HTTPS, outbound, say, tree
 from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
 from wire.rpc import NumberRoute
 
@@ -57,6 +59,37 @@ async def test_calls_pass_from_owner_to_owner(bench: OwnerBench) -> None:
     assert "no hear pbx1 0" in bench.factory.notes
     await bench.owner.take(SLOT, await bench.lease())
     assert [*bench.node.shards[SLOT].calls] == [call]
+
+
+async def test_a_customers_response_moves_with_its_call(bench: OwnerBench) -> None:
+    """A drain waits for webhooks in flight; the next owner continues after the response."""
+    call = await bench.begin(HTTPS)
+    shard = bench.node.shards[SLOT]
+    shard.feed(shard.calls[call], LegAnswered(f"{call}.l0"))
+    await until(lambda: bool(bench.factory.io.running), what="the webhook")
+    command, done = bench.factory.io.running[0]
+    draining = asyncio.create_task(bench.owner.drain(SLOT))
+    await until(lambda: shard.is_paused)
+    done(ActionReceived(command.request, None))
+    await draining
+    bench.owner.drop(SLOT)
+    await bench.owner.take(SLOT, await bench.lease())
+    live_call = bench.node.shards[SLOT].calls[call]
+    assert isinstance(live_call.call.state, Ending)
+    assert not [each for each in live_call.outbox if isinstance(each, SendWebhook)]
+
+
+async def test_a_slow_customer_does_not_delay_a_handover(bench: OwnerBench) -> None:
+    """The next owner sends the webhook again, with the same id."""
+    call = await bench.begin(HTTPS)
+    shard = bench.node.shards[SLOT]
+    shard.feed(shard.calls[call], LegAnswered(f"{call}.l0"))
+    await until(lambda: bool(bench.factory.io.running), what="the webhook")
+    await bench.owner.drain(SLOT)
+    bench.owner.drop(SLOT)
+    await bench.owner.take(SLOT, await bench.lease())
+    live_call = bench.node.shards[SLOT].calls[call]
+    assert [each for each in live_call.outbox if isinstance(each, SendWebhook)]
 
 
 @pytest.mark.parametrize("is_known", [True, False])

@@ -1,0 +1,188 @@
+"""An event that keeps failing delays its call's other events for three attempts only."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Collection
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import msgspec
+
+from engine.callbacks.dispatcher import CallbackDispatcher
+from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
+from engine.store.memory.store import MemoryStore
+from engine.store.outbox import DeadLetter
+from tests.contract.callbacks.bench import SLOT, commit_of
+from tests.harness.until import until
+from tests.unit.callbacks.dispatchers import SlowOutbox, open_dispatcher
+from wire.callback_targets import DeliveryTarget
+
+CALL = "3-pbx1-aaaaaaaa"
+HOUR_S = 3_600.0
+SCHEDULE = RetrySchedule((0.0, 0.001, 0.001, HOUR_S, HOUR_S))
+
+
+class RejectingTransport:
+    """A customer whose code rejects some events, or raises an internal error of ours for them."""
+
+    def __init__(self, rejected: Collection[int] = ()) -> None:
+        self.rejected = set(rejected)
+        self.broken: set[int] = set()
+        self.reason = "status_500"
+        self.gone = False
+        self.tries = Counter[int]()
+        self.arrived: list[int] = []
+
+    async def deliver(self, _target: DeliveryTarget, event: SignedEvent) -> Outcome:
+        """Reject, fail or accept an event."""
+        number = msgspec.json.decode(event.body)["sequenceNumber"]
+        self.tries[number] += 1
+        if number in self.broken:
+            raise RuntimeError("an internal error")
+        if number in self.rejected:
+            return Failed(self.reason)
+        if self.gone:
+            return Gone()
+        self.arrived.append(number)
+        return Delivered()
+
+
+class Scene:
+    """A dispatcher whose customer rejects events."""
+
+    def __init__(self, transport: RejectingTransport) -> None:
+        self.store = MemoryStore()
+        self.transport = transport
+        self.dispatcher: CallbackDispatcher
+        self.token = 0
+
+    async def emit(self, *numbers: int) -> None:
+        """Commit events of the call and enqueue them."""
+        change = commit_of(CALL, *numbers, account="a", target="grpc://x:1")
+        await self.store.commit(SLOT, self.token, [change])
+        self.dispatcher.enqueue(SLOT, change)
+
+    async def until_failed(self, times: int) -> None:
+        """Wait until so many attempts at the first event are settled."""
+
+        async def has_failed() -> bool:
+            return (await self.store.outbox.pending_events(SLOT, CALL, 1)).tries >= times
+
+        await until(has_failed, every_s=0.002, what="the attempts")
+
+    async def pending(self) -> list[int]:
+        """List the events that are not delivered."""
+        found = await self.store.outbox.pending_events(SLOT, CALL, 100)
+        return [seq for seq, _ in found.events]
+
+    async def dead_letters(self) -> list[tuple[int, str]]:
+        """List the dead letters: numbers and reasons."""
+        found: list[DeadLetter] = await self.store.outbox.dead_letters(SLOT, "a", "", 100)
+        return [(each.seq, each.reason) for each in found]
+
+    async def until_empty(self) -> None:
+        """Wait until nothing is pending."""
+
+        async def is_empty() -> bool:
+            return not await self.pending()
+
+        await until(is_empty, every_s=0.002, what="everything to be settled")
+
+
+@asynccontextmanager
+async def open_scene(transport: RejectingTransport) -> AsyncIterator[Scene]:
+    """Run a dispatcher that polls the store all the time."""
+    scene = Scene(transport)
+    async with AsyncExitStack() as stack:
+        scene.dispatcher, scene.token = await open_dispatcher(
+            stack,
+            scene.store,
+            transport,
+            outbox=SlowOutbox(scene.store.outbox, (1, 3, 0, 2)),
+            schedule=SCHEDULE,
+            poll_interval_s=0.002,
+        )
+        yield scene
+
+
+async def test_the_others_follow_after_three_attempts() -> None:
+    """The event becomes a dead letter as soon as a later one arrives; the order is kept."""
+    async with open_scene(RejectingTransport({1})) as at:
+        await at.emit(0, 1, 2, 3)
+        await at.until_empty()
+        assert at.transport.arrived == [0, 2, 3]
+        assert at.transport.tries[1] == 3
+        assert await at.dead_letters() == [(1, "status_500")]
+
+
+async def test_events_that_are_emitted_later_need_not_wait() -> None:
+    """The end of the call is delivered at once, although the next retry is an hour away."""
+    async with open_scene(RejectingTransport({0})) as at:
+        await at.emit(0)
+        await at.until_failed(3)
+        await at.emit(1)
+        await at.until_empty()
+        assert at.transport.arrived == [1]
+        assert await at.dead_letters() == [(0, "status_500")]
+
+
+async def test_several_failing_events_in_a_row() -> None:
+    """All of them are given up when an event behind them arrives."""
+    async with open_scene(RejectingTransport({0, 1, 2})) as at:
+        await at.emit(0, 1, 2, 3, 4)
+        await at.until_empty()
+        assert at.transport.arrived == [3, 4]
+        assert [seq for seq, _ in await at.dead_letters()] == [0, 1, 2]
+
+
+async def test_nothing_is_given_up_early_while_the_target_is_down() -> None:
+    """All events fail, so all wait for the schedule; new events do not shorten it."""
+    async with open_scene(RejectingTransport(range(20))) as at:
+        await at.emit(0, 1)
+        await at.until_failed(3)
+        for number in (2, 3, 4):
+            await at.emit(number)
+            await until(lambda each=number: at.transport.tries[each] > 0, what="its attempt")  # type: ignore[misc]
+        assert await at.pending() == [0, 1, 2, 3, 4]
+        assert await at.dead_letters() == []
+        assert (await at.store.outbox.pending_events(SLOT, CALL, 1)).tries == 3
+        at.transport.rejected.clear()
+        await at.emit(5)
+        await at.until_empty()
+        assert at.transport.arrived == [0, 1, 2, 3, 4, 5]
+
+
+async def test_a_target_that_hangs_is_tried_once_more_only() -> None:
+    """Each attempt may take ten seconds, so a second timeout ends the search."""
+    async with open_scene(RejectingTransport(range(20))) as at:
+        at.transport.reason = "timeout"
+        await at.emit(*range(10))
+        await at.until_failed(3)
+        assert at.transport.tries == {0: 3, 1: 1}
+
+
+async def test_the_search_is_limited() -> None:
+    """A long queue is not sent to a target that is down."""
+    async with open_scene(RejectingTransport(range(20))) as at:
+        await at.emit(*range(20))
+        await at.until_failed(3)
+        assert sorted(at.transport.tries) == list(range(8))
+
+
+async def test_a_target_that_is_gone() -> None:
+    """If it answers 410 to a later event, all events are given up."""
+    async with open_scene(RejectingTransport({0})) as at:
+        at.transport.gone = True
+        await at.emit(0, 1, 2)
+        await at.until_empty()
+        assert await at.dead_letters() == [(0, "gone"), (1, "gone"), (2, "gone")]
+
+
+async def test_an_internal_error_counts_as_an_attempt() -> None:
+    """An event that a transport cannot encode is retried by the schedule, not for ever."""
+    transport = RejectingTransport()
+    transport.broken = {0}
+    async with open_scene(transport) as at:
+        await at.emit(0, 1)
+        await at.until_empty()
+        assert transport.arrived == [1]
+        assert await at.dead_letters() == [(0, "internal_error")]
