@@ -23,6 +23,7 @@ NO_ANSWER = 19
 REJECTED = 21
 ANSWERED_ELSEWHERE = 26
 TEMPORARY_FAILURE = 41
+BEARER_UNAVAILABLE = 58  # no common codec; SIP 488
 CONGESTION = 42
 LOST = 0  # the leg ended while no engine listened: its cause is not known
 

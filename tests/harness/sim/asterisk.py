@@ -72,6 +72,9 @@ class SimAsterisk(SimRecordings):
             return Reply(200, msgspec.json.encode({"value": value}))
         return OK if channel and request.query["variable"] in channel.variables else NOT_FOUND
 
+    def _rtp_statistics(self, request: AriRequest) -> Reply:
+        return OK if request.target in self.channels else NOT_FOUND
+
     def _dial(self, request: AriRequest) -> Reply:
         channel = self.channels.get(request.target)
         if channel is None:
@@ -120,6 +123,7 @@ class SimAsterisk(SimRecordings):
         ("POST", "channels", "dial"): _dial,
         ("POST", "channels", "variable"): _set_variable,
         ("GET", "channels", "variable"): _get_variable,
+        ("GET", "channels", "rtp_statistics"): _rtp_statistics,
         ("DELETE", "channels", ""): _hang_up,
         ("POST", "channels", "answer"): _answer,
     }
