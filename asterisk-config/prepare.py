@@ -8,6 +8,7 @@ script serves compose, the local PBX and operators, so it needs only Python's st
 
 import os
 import re
+import secrets
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,6 +32,7 @@ DEFAULTS: Mapping[str, str] = {
     "TRUNK_QUALIFY_S": "0",
     "TRUNK_REFER": "no",
     "SLOTS": "8",
+    "PEERS": "127.0.0.1",  # addresses or networks of the other nodes, with commas
     "DATA_DIR": "/usr/share/asterisk",
 }
 
@@ -46,9 +48,11 @@ def main() -> None:
 
 def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the values of all placeholders, including derived ones."""
-    from_environ = {name[4:]: value for name, value in environ.items() if name.startswith("PBX_")}
+    # An empty value counts as unset: no password is ever empty.
+    from_environ = {name[4:]: v for name, v in environ.items() if name.startswith("PBX_") and v}
     known = {**DEFAULTS, **from_environ}
     derived = {
+        "PEER_PASSWORD": secrets.token_urlsafe(24),  # unless all nodes are given the same
         "ETC_DIR": str(target / "etc"),
         "VAR_DIR": str(target / "var"),
         "RUN_DIR": str(target / "run"),
