@@ -23,10 +23,15 @@ _decoder = msgspec.json.Decoder(Endpoint)
 
 
 class PhoneNode(Protocol):
-    """A PBX node that phones may be registered at; `engine.runtime.pbx_nodes.node` implements it."""
+    """A node that phones may be registered at; `engine.runtime.pbx_nodes.node` implements it."""
 
-    pbx: Pbx
-    sip_address: str  # host:port
+    @property
+    def pbx(self) -> Pbx:
+        """Its connection."""
+
+    @property
+    def sip_address(self) -> str:
+        """Where other nodes call its phones: host:port."""
 
 
 class PhoneLocator:

@@ -26,8 +26,7 @@ class TwoNodes:
         trunk = f"sip:127.0.0.1:{self.trunk_port}"
         passwords = Secrets(*(secrets.token_hex(8) for _ in range(4)))
         self.nodes = [
-            Pbx(folder / name, name=name, trunk=trunk, passwords=passwords)
-            for name in NODE_OPTIONS
+            Pbx(folder / name, name=name, trunk=trunk, passwords=passwords) for name in NODE_OPTIONS
         ]
         self.engine = self.new_engine(folder / "engine", self.nodes)
 

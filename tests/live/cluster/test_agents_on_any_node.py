@@ -130,6 +130,21 @@ async def test_a_ringing_phone_stops_when_the_call_ends(two: TwoNodes) -> None:
         await phone.wait_ended()
 
 
+async def test_a_refer_of_the_phone_has_no_effect(two: TwoNodes) -> None:
+    """Its node has no call to transfer: it accepts the request only; the parties keep talking."""
+    async with parties_at(two, 0) as parties:
+        agent = await parties.add_agent("source", AGENT, pbx=two.nodes[1])
+        await parties.call_in(await parties.lab.add_number(dial()))
+        await parties.expect_audio(customer="source", source="customer")
+        agent.refer("<sip:1003@127.0.0.1>")
+        await until(lambda: _statuses(agent, "REFER") == [202], what="an answer to REFER")
+        await parties.expect_audio(customer="source", source="customer")
+
+
+def _statuses(phone: Phone, method: str) -> list[int]:
+    return [each.status for each in phone.messages if each.method == method and each.status]
+
+
 async def test_only_nodes_reach_the_trunk_between_nodes(two: TwoNodes) -> None:
     """A stranger who calls itself a node, without the password, does not reach a phone."""
     async with (
