@@ -8,6 +8,7 @@ script serves compose, the local PBX and operators, so it needs only Python's st
 
 import os
 import re
+import secrets
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,6 +37,7 @@ DEFAULTS: Mapping[str, str] = {
     "EXTERNAL_ADDRESS": "",
     "LOCAL_NETS": "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,127.0.0.0/8",
     "SLOTS": "8",
+    "PEERS": "127.0.0.1",  # addresses or networks of the other nodes, with commas
     "DATA_DIR": "/usr/share/asterisk",
 }
 
@@ -53,6 +55,7 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the values of all placeholders, including derived ones."""
     known = {**DEFAULTS, **from_environ(environ)}
     derived = {
+        "PEER_PASSWORD": secrets.token_urlsafe(24),  # unless all nodes are given the same
         "ETC_DIR": str(target / "etc"),
         "VAR_DIR": str(target / "var"),
         "RUN_DIR": str(target / "run"),

@@ -48,9 +48,17 @@ class NodeSettings(BaseModel):
     ami_user: str = "switchroom"
     ami_password: SecretStr | None = None  # else the engine's ami_password
     ami_port: int = Field(5038, ge=1, le=65535)  # of its AMI, which reports its health
+    sip_host: str | None = None  # where the other nodes call its phones; else the host of its URL
+    sip_port: int = Field(5060, ge=1, le=65535)
     weight: float = Field(1, gt=0)  # its share of new calls, relative to the other nodes
     max_calls: int | None = Field(None, ge=1)  # live at once on it, over all engines
     max_calls_per_s: int | None = Field(None, ge=1)  # new calls, over all engines
+
+    @property
+    def sip_address(self) -> str:
+        """Host and port of its SIP, as a SIP URI has them."""
+        host = (self.sip_host or self.url.host or "").strip("[]")
+        return f"[{host}]:{self.sip_port}" if ":" in host else f"{host}:{self.sip_port}"
 
 
 class Settings(BaseSettings):

@@ -190,7 +190,9 @@ def call_service(
         settings.max_calls,
         settings.max_calls_per_s,
     )
-    return CallService(parts.context, admission, directory, cluster, default_target)
+    service = CallService(parts.context, admission, directory, cluster, default_target)
+    parts.stack.push_async_callback(service.phones.close)
+    return service
 
 
 def dial_policy(parts: Assembly) -> DialPolicy:

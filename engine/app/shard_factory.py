@@ -13,6 +13,7 @@ from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.config import NodeSettings, Settings
 from engine.observe.telemetry import Telemetry
 from engine.runtime.agents.agent_status import AgentStatus
+from engine.runtime.agents.phone_locator import NodeAgents
 from engine.runtime.agents.presence import APP as PRESENCE_APP
 from engine.runtime.agents.presence import UNUSED_EVENTS as PRESENCE_UNUSED
 from engine.runtime.agents.presence import NodePresence
@@ -64,7 +65,12 @@ class NodeShardFactory:
         self._connections[settings.name] = NodeConnection(
             latency, ari, media_url(self._settings, settings), recorder
         )
-        return self._node(settings.name, ari, lambda: latency.average_ms)
+        return self._node(
+            settings.name,
+            ari,
+            sip_address=settings.sip_address,
+            latency_ms=lambda: latency.average_ms,
+        )
 
     def placeholder(self, name: str) -> Node:
         self._connections[name] = NodeConnection(LatencyAverage(time.monotonic))
@@ -76,7 +82,7 @@ class NodeShardFactory:
         pbx: Pbx = TimedPbx(node.pbx, connection.latency, metrics, node.name, slot)
         fenced = FencedPbx(TracedPbx(pbx, traces) if traces else pbx, lease)
         recorder = FencedRecorder(connection.recorder, lease) if connection.recorder else None
-        endpoints = self._endpoints(connection, slot)
+        endpoints = self._endpoints(node.name, connection, slot)
         context = ShardContext(node.name, slot, fenced, endpoints, recorder, lease, metrics)
         return CallShard(context, self._parts.clock, writer, self._parts.io, node)
 
@@ -106,7 +112,14 @@ class NodeShardFactory:
                 del presences[node.name]
             await presence.close()
 
-    def _node(self, name: str, pbx: Pbx, latency_ms: Callable[[], float] = lambda: 0.0) -> Node:
+    def _node(
+        self,
+        name: str,
+        pbx: Pbx,
+        *,
+        sip_address: str = "",
+        latency_ms: Callable[[], float] = lambda: 0.0,
+    ) -> Node:
         parts = self._parts
         return Node(
             name,
@@ -114,16 +127,17 @@ class NodeShardFactory:
             parts.clock,
             parts.service.handle_incoming,
             parts.agents.party_of,
+            sip_address=sip_address,
             latency_ms=latency_ms,
         )
 
-    def _endpoints(self, connection: NodeConnection, slot: int) -> EndpointTemplates:
+    def _endpoints(self, node: str, connection: NodeConnection, slot: int) -> EndpointTemplates:
         return EndpointTemplates(
             app=f"switchroom-{slot}",
             trunk=self._settings.trunk_endpoint,
             agent=self._settings.agent_endpoint,
             media_url=connection.media_url,
-            agents=self._parts.agents.directory,
+            agents=NodeAgents(node, self._parts.agents.directory, self._parts.service.phones),
             policy=self._parts.policy,
         )
 

@@ -18,6 +18,7 @@ from engine.runtime.admission.placement import NoCapacity, Placement
 from engine.runtime.admission.routes import DefaultTargetLookup, RouteCache, no_default_target
 from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.agents.directory import Directory
+from engine.runtime.agents.phone_locator import AgentNodes, PhoneLocator
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
@@ -49,11 +50,13 @@ class CallService:
             context.metrics,
             drained=lambda: self.drained_nodes.nodes,
         )
+        self.phones = PhoneLocator(self.placement.nodes)
         self.releasing = self.placement.releasing
         self._store = context.store
         self._link_call = context.link_call
         self._slots = settings.slots
-        self._outbound = OutboundCalls(context, self, settings, default_target)
+        agents = AgentNodes(directory, self.phones) if directory is not None else None
+        self._outbound = OutboundCalls(context, self, settings, default_target, agents)
         routes = RouteCache(context.store, context.clock.now_ms, default_target=default_target)
         self._inbound = InboundCalls(context, self.placement, settings, routes, directory)
 

@@ -15,6 +15,7 @@ from engine.runtime.admission.new_call import CallIds, NewCall
 from engine.runtime.admission.placement import NoCapacity, Placement
 from engine.runtime.admission.routes import DefaultTargetLookup
 from engine.runtime.admission.settings import AdmissionSettings
+from engine.runtime.agents.phone_locator import AgentNodes
 from engine.runtime.base.context import EngineContext
 from engine.runtime.shard.commit_ack import awaiting_commit
 from engine.runtime.shard.errors import NotOwner
@@ -57,12 +58,14 @@ class OutboundCalls:
         local: LocalCalls,
         settings: AdmissionSettings,
         default_target: DefaultTargetLookup,
+        agents: AgentNodes | None = None,
     ) -> None:
         self._clock = context.clock
         self._link_call = context.link_call
         self._local = local
         self._settings = settings
         self._default_target = default_target
+        self._agents = agents
         self._ids = CallIds(context.random_bytes)
 
     async def originate(self, request: Originate) -> Call:
@@ -71,6 +74,7 @@ class OutboundCalls:
         Raises NoCapacity, NotOwner, StoreDown.
         """
         url = request.status_callback_url or await self._default_target(request.account)
+        nodes = await self._phone_nodes(request)
         if request.request_id and (call := await self._existing(request.request_id)):
             return call
         # No await from here on: an identical request would start the call a second time, and if
@@ -81,8 +85,16 @@ class OutboundCalls:
             raise NotOwner(slot if request.request_id else None)
         target = parse_call_target(url, "statusCallbackUrl") if url else None
         by_trunk = Party.parse(first_party(request)).is_by_trunk
-        shard = self._local.placement.choose(request.node, slot, by_trunk=by_trunk)
+        placement = self._local.placement
+        shard = placement.choose(request.node, slot, by_trunk=by_trunk, preferred=nodes)
         return await self._start(self._build(request, shard, suffix, target), shard)
+
+    async def _phone_nodes(self, request: Originate) -> frozenset[str]:
+        """Return the nodes at which the phone of the first party, an agent, is registered."""
+        agent_id = Party.parse(first_party(request)).agent_id
+        if agent_id is None or self._agents is None:
+            return frozenset()
+        return await self._agents.nodes_of(request.account, agent_id)
 
     def _build(
         self, request: Originate, shard: CallShard, suffix: str, target: CallTarget | None

@@ -113,10 +113,16 @@ class Placement:
         node = self.nodes.get(name)
         return (node.live_calls if node else 0) + self._cluster.calls(name)
 
-    def choose(self, name: str | None, slot: int, by_trunk: bool) -> CallShard:
+    def choose(
+        self,
+        name: str | None,
+        slot: int,
+        by_trunk: bool,
+        preferred: frozenset[str] = frozenset(),
+    ) -> CallShard:
         """Choose the shard of a new call and count it; `name` is the only node that may get it.
 
-        Raises NoCapacity.
+        `preferred` nodes get it if one of them has room. Raises NoCapacity.
         """
         candidates = [node for node in self.nodes.values() if name in {None, node.name}]
         checked = [(node, self._unavailable_in(node, slot, by_trunk)) for node in candidates]
@@ -128,7 +134,8 @@ class Placement:
         if reason is not None:
             self._rejected.table("outbound")[reason.code] += 1
             raise NoCapacity(reason.code, reason.detail)
-        chosen = min(free, key=self._load)
+        close = [node for node in free if node.name in preferred]
+        chosen = min(close or free, key=self._load)
         self._count(chosen.name, by_trunk)
         return chosen.shards[slot]
 

@@ -15,6 +15,7 @@ from wire.agents import Agent
 from wire.patterns import NAME
 
 log = structlog.get_logger()
+PEER_TRUNK = "PJSIP/peers"  # the endpoint through which each node calls the phones of the others
 MAX_ACCOUNTS = 1_000
 
 
@@ -48,7 +49,8 @@ class Directory:
     ) -> None:
         self._store = store
         self._template = agent_endpoint
-        self._trunk = f"{trunk_endpoint.partition('/')[0]}/{trunk_name(trunk_endpoint)}".casefold()
+        trunk = f"{trunk_endpoint.partition('/')[0]}/{trunk_name(trunk_endpoint)}"
+        self._trunks = {trunk.casefold(), PEER_TRUNK.casefold()}
         self._endpoints = TtlCache(self._read_endpoint, now_ms, ttl_ms)
         self._callers = TtlCache(self._read_callers, now_ms, ttl_ms, MAX_ACCOUNTS)
         self._tasks = BackgroundTasks()
@@ -88,8 +90,8 @@ class Directory:
         return self._template.format(agent_id=agent_id)
 
     def is_trunk(self, endpoint: str) -> bool:
-        """Return whether an endpoint is the trunk's, and so no agent's."""
-        return endpoint.casefold() == self._trunk
+        """Return whether an endpoint is a trunk's, also between nodes, and so no agent's."""
+        return endpoint.casefold() in self._trunks
 
     async def close(self) -> None:
         """Cancel pending reads: recovery repeats them."""

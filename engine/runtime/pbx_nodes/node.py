@@ -63,11 +63,13 @@ class Node:
         on_incoming: Callable[[CallShard, IncomingChannel], None],
         party_of: Callable[[str], str],
         *,
+        sip_address: str = "",
         latency_ms: Callable[[], float] = lambda: 0.0,
         recent_digits: RecentDigits | None = None,
     ) -> None:
         self.name = name
         self.pbx = pbx
+        self.sip_address = sip_address  # where the other nodes call its phones
         self.shards: dict[int, CallShard] = {}
         self.recent_digits = recent_digits or RecentDigits(clock)
         self._clock = clock

@@ -17,6 +17,7 @@ API_PORT = 8000
 VALKEY_PORT = 6390
 ARI_PORTS = {"pbx1": 8088, "pbx2": 8089}
 AMI_PORTS = {"pbx1": 5038, "pbx2": 5039}
+SIP_PORTS = {"pbx1": 5060, "pbx2": 5062}
 LAB_REDIS_URL = f"redis://127.0.0.1:{VALKEY_PORT}/0"
 
 
@@ -62,6 +63,7 @@ def _defaults(path: Path, known: Mapping[str, str]) -> Mapping[str, str]:
         "SWITCHROOM_ARI_PASSWORD": ari_password,
         "SWITCHROOM_AMI_PASSWORD": secrets.token_urlsafe(24),
         "SWITCHROOM_AGENT_PASSWORD": secrets.token_urlsafe(12),
+        "SWITCHROOM_PEER_PASSWORD": secrets.token_urlsafe(24),
         "SWITCHROOM_NODES": json.dumps(_nodes(ari_password)),
         "SWITCHROOM_SLOTS": "8",
         "SWITCHROOM_MEDIA_DIR": ".lab/engine/media",
@@ -82,6 +84,7 @@ def _nodes(password: str) -> list[dict[str, object]]:
             "password": password,
             "media_url": f"http://127.0.0.1:{ENGINE_PORT}",
             "ami_port": AMI_PORTS[name],
+            "sip_port": SIP_PORTS[name],
         }
         for name, port in ARI_PORTS.items()
     ]

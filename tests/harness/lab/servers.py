@@ -106,6 +106,7 @@ def lab_pbx(name: str, ports: Ports, settings: Mapping[str, str]) -> Pbx:
             settings["SWITCHROOM_ARI_PASSWORD"],
             settings["SWITCHROOM_AMI_PASSWORD"],
             settings["SWITCHROOM_AGENT_PASSWORD"],
+            settings["SWITCHROOM_PEER_PASSWORD"],
         ),
         slots=int(settings["SWITCHROOM_SLOTS"]),
         bound=False,

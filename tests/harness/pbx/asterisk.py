@@ -42,11 +42,12 @@ class Ports(Struct, frozen=True):
 
 
 class Secrets(Struct, frozen=True):
-    """Passwords of a node for ARI, AMI and SIP agents."""
+    """Passwords of a node for ARI, AMI, SIP agents and other nodes; without the last, no peers."""
 
     ari: str
     ami: str
     agents: str
+    peers: str = ""
 
 
 class Pbx(Server):
@@ -164,6 +165,7 @@ class Pbx(Server):
             "AMI_USER": self.ami_user,
             "AMI_PASSWORD": self.passwords.ami,
             "AGENT_PASSWORD": self.passwords.agents,
+            "PEER_PASSWORD": self.passwords.peers,
             "SIP_PORT": self.ports.sip,
             "RTP_FIRST": self.ports.rtp_first,
             "RTP_LAST": self.ports.rtp_last,

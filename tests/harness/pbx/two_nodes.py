@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.harness.live_lab import Lab
-from tests.harness.pbx.asterisk import Pbx
+from tests.harness.pbx.asterisk import Pbx, Secrets
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine, RequestError
 from tests.harness.servers.valkey import Valkey
@@ -24,7 +24,10 @@ class TwoNodes:
         self._token = secrets.token_hex(16)
         self.valkey = Valkey(folder / "valkey")
         trunk = f"sip:127.0.0.1:{self.trunk_port}"
-        self.nodes = [Pbx(folder / name, name=name, trunk=trunk) for name in NODE_OPTIONS]
+        passwords = Secrets(*(secrets.token_hex(8) for _ in range(4)))
+        self.nodes = [
+            Pbx(folder / name, name=name, trunk=trunk, passwords=passwords) for name in NODE_OPTIONS
+        ]
         self.engine = self.new_engine(folder / "engine", self.nodes)
 
     def new_engine(self, folder: Path, nodes: list[Pbx], **settings: str) -> Engine:

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from tests.harness.live_lab import Lab
 from tests.harness.monotonic import now_ms
+from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.listener import Listener
 from tests.harness.phones.phone import NEVER_MS, Phone
 from tests.harness.ports import free_port
@@ -61,12 +62,15 @@ class Parties:
         )
         return await self._add(name, answers)
 
-    async def add_agent(self, name: str, agent: str, *, picks_up: bool = True) -> Phone:
-        """Add a phone that registers as an agent."""
+    async def add_agent(
+        self, name: str, agent: str, *, pbx: Pbx | None = None, picks_up: bool = True
+    ) -> Phone:
+        """Add a phone that registers as an agent, at the call's node unless another is given."""
         self._parties[name] = f"agent:{agent}"
-        after_ms = 1 if picks_up else NEVER_MS
-        answers = Phone.agent(self.lab.pbx, agent, tone_hz=TONES_HZ[name], after_ms=after_ms)
-        return await self._add(name, answers)
+        answers_ms = 1 if picks_up else NEVER_MS
+        node = pbx or self.lab.pbx
+        phone = Phone.agent(node, agent, tone_hz=TONES_HZ[name], after_ms=answers_ms)
+        return await self._add(name, phone)
 
     async def add_refusing(self, name: str, status: int, port: int = 0) -> Phone:
         """Add a phone that refuses calls."""

@@ -132,6 +132,7 @@ class Engine(Server):
             "media_url": self.url,
             "ami_password": pbx.passwords.ami,
             "ami_port": pbx.ami_port,
+            "sip_port": pbx.sip_port,
             **self._node_options.get(pbx.name, {}),
         }
 

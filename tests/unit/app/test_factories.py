@@ -35,6 +35,21 @@ def test_audio_is_fetched_from_the_rpc() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ({}, "pbx1:5060"),
+        ({"sip_port": 5062}, "pbx1:5062"),
+        ({"sip_host": "sip.example"}, "sip.example:5060"),
+        ({"url": "http://[fd00::1]:8088"}, "[fd00::1]:5060"),
+    ],
+)
+def test_where_other_nodes_call_a_phone(given: dict[str, object], address: str) -> None:
+    """The host of the ARI's URL and the SIP port, unless the node has others."""
+    settings = read_settings({"rpc_token": "secret", "nodes": [{**PLAIN, **given}]})
+    assert settings.nodes[0].sip_address == address
+
+
+@pytest.mark.parametrize(
     ("given", "is_open"),
     [
         ({}, False),

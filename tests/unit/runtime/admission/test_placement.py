@@ -65,10 +65,10 @@ class Bench:
         self.placement.configure(name, CapacityLimits(**terms), self.health[name])  # type: ignore[arg-type]  # whole numbers are floats here
         return shard
 
-    def call(self, name: str | None = None, by_trunk: bool = True) -> str:
+    def call(self, name: str | None = None, by_trunk: bool = True, *preferred: str) -> str:
         """Place a call; returns its node, or the code of the rejection."""
         try:
-            shard = self.placement.choose(name, 0, by_trunk)
+            shard = self.placement.choose(name, 0, by_trunk, frozenset(preferred))
         except NoCapacity as error:
             return error.code
         named = f"0-{shard.context.node}-{len(shard.calls):08}"
@@ -205,3 +205,17 @@ def test_a_rejection_names_all_reasons() -> None:
         bench.placement.choose(None, 0, by_trunk=True)
     assert (error.value.code, error.value.retry_after_s) == ("node_full", 1)
     assert Bench().call() == "no_node"
+
+
+def test_a_preferred_node_gets_the_call_while_it_has_room() -> None:
+    """Whatever the weights; a full or drained one does not, and neither does an unknown one."""
+    bench = Bench()
+    for name in ("pbx1", "pbx2"):
+        bench.node(name, weight=1 if name == "pbx2" else 100, max_calls=2)
+    assert [bench.call(None, False, "pbx2") for _ in range(3)] == ["pbx2", "pbx2", "pbx1"]
+    assert bench.call("pbx1", False, "pbx2") == "pbx1"
+    other = Bench()
+    other.node("pbx1")
+    other.node("pbx2")
+    other.drained.add("pbx2")
+    assert other.call(None, False, "pbx2", "pbx9") == "pbx1"

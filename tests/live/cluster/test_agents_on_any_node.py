@@ -1,0 +1,170 @@
+"""Agents whose phones are registered at another node than their call's: every way to reach them."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.harness.pbx.two_nodes import WAITS, TwoNodes, node_of
+from tests.harness.phones.parties import CUSTOMER, Parties
+from tests.harness.phones.phone import Phone
+from tests.harness.phones.registration import register
+from tests.harness.phones.sessions import Conference, Transfer, all_hear_all
+from tests.harness.ports import free_port
+from tests.harness.until import until
+
+AGENT = "1002"
+BOTH_WAYS = pytest.mark.parametrize("home", [0, 1])  # the call's node; the phone is at the other
+
+
+@pytest.fixture(autouse=True)
+async def registrations(two: TwoNodes) -> AsyncIterator[None]:
+    """Unregister the phones after each test."""
+    yield
+    for pbx in two.nodes:
+        await register(pbx, AGENT, free_port(), 0)
+
+
+@asynccontextmanager
+async def parties_at(two: TwoNodes, home: int) -> AsyncIterator[Parties]:
+    async with Parties(two.lab(home)) as parties:
+        yield parties
+        await parties.hang_up()
+
+
+def dial(agent: str = AGENT) -> dict[str, object]:
+    return {"type": "dial", "data": {"agent_id": agent}, "timeout": 10}
+
+
+@BOTH_WAYS
+async def test_an_inbound_call_reaches_the_agent(two: TwoNodes, home: int) -> None:
+    """Both hear each other, the phone shows the caller's number, and keys pass."""
+    async with parties_at(two, home) as parties:
+        agent = await parties.add_agent("source", AGENT, pbx=two.nodes[1 - home])
+        await parties.call_in(await parties.lab.add_number(dial()))
+        assert node_of(parties.call) == two.nodes[home].name
+        await parties.expect_audio(customer="source", source="customer")
+        assert agent.caller_id == CUSTOMER
+        await agent.hang_up()
+        await parties.lab.wait_ended(parties.call)
+        ended = await two.engine.wait_for_event(parties.call, "leg-completed")
+        assert (ended["agent_id"], ended["hangupCause"]) == (AGENT, 16)
+
+
+@BOTH_WAYS
+async def test_a_call_that_an_agent_starts_is_placed_at_the_phone(two: TwoNodes, home: int) -> None:
+    """Whatever the weights; a call that must be at another node still reaches the phone."""
+    async with Phone.agent(two.nodes[home], AGENT) as phone:
+        call = await two.call(**{"from": f"agent:{AGENT}", "fromFirst": True, "action": None})
+        await phone.wait_answered()
+        assert node_of(call) == two.nodes[home].name
+        await phone.hang_up()
+        await two.lab(home).wait_ended(call)
+    async with Phone.agent(two.nodes[home], AGENT) as phone:
+        call = await two.call(to=f"agent:{AGENT}", node=two.nodes[1 - home].name)
+        await phone.wait_answered()
+        assert node_of(call) == two.nodes[1 - home].name
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("mode", ["attended", "blind"])
+async def test_a_transfer_to_the_agent(two: TwoNodes, home: int, mode: str) -> None:
+    """The customer and the agent are connected."""
+    async with parties_at(two, home) as parties:
+        await parties.connect()
+        await parties.add_agent("target", AGENT, pbx=two.nodes[1 - home])
+        transfer = Transfer(parties)
+        await transfer.start(mode, target={"kind": "agent", "agentId": AGENT})
+        if mode == "attended":
+            await transfer.wait_for_state("answered")
+            await parties.expect_audio(source="target", target="source", customer="music")
+            await transfer.complete()
+        await parties["source"].wait_ended()
+        await parties.expect_audio(customer="target", target="customer")
+
+
+@BOTH_WAYS
+async def test_a_conference_with_the_agent(two: TwoNodes, home: int) -> None:
+    """The agent joins; all hear all."""
+    async with parties_at(two, home) as parties:
+        await parties.connect()
+        await parties.add_agent("target", AGENT, pbx=two.nodes[1 - home])
+        conference = Conference(parties)
+        await conference.add("target", targetExternalNumber=None, targetAgentIds=[AGENT])
+        await parties.expect_audio(**all_hear_all("customer", "source", "target"))
+
+
+@pytest.mark.parametrize(
+    ("status", "cause", "result"), [(486, 17, "busy"), (480, 19, "no-answer"), (403, 21, "failed")]
+)
+async def test_a_refusal_is_reported_as_from_the_own_node(
+    two: TwoNodes, status: int, cause: int, result: str
+) -> None:
+    """Cause and SIP status are those of the phone."""
+    seen = []
+    for pbx in two.nodes:
+        port = free_port()
+        await register(pbx, AGENT, port)
+        async with Phone.refusing(port, status):
+            call = await two.call(to=f"agent:{AGENT}", node="pbx1")
+            ended = await two.engine.wait_for_event(call, "completed")
+            seen.append((ended["callStatus"], ended["hangupCause"], ended["sipCode"]))
+        await register(pbx, AGENT, port, 0)
+    assert seen == [(result, cause, status)] * 2
+
+
+async def test_a_phone_that_is_registered_nowhere_fails_at_once(two: TwoNodes) -> None:
+    """The agent is unavailable."""
+    view = await two.lab(0).wait_ended(await two.call(to="agent:1003"), timeout_s=2)
+    assert (view["status"], view["hangupCause"]) == ("failed", 41)
+
+
+async def test_a_ringing_phone_stops_when_the_call_ends(two: TwoNodes) -> None:
+    """The caller's end cancels the phone's call at the other node."""
+    port = free_port()
+    await register(two.nodes[1], AGENT, port)
+    async with Phone.ringing(port) as phone:
+        call = await two.call(to=f"agent:{AGENT}", node="pbx1")
+        await phone.wait_ringing()
+        await two.engine.rpc("POST", f"/calls/{call}/hangup", {})
+        await phone.wait_ended()
+
+
+async def test_a_refer_of_the_phone_has_no_effect(two: TwoNodes) -> None:
+    """Its node has no call to transfer: it accepts the request only; the parties keep talking."""
+    async with parties_at(two, 0) as parties:
+        agent = await parties.add_agent("source", AGENT, pbx=two.nodes[1])
+        await parties.call_in(await parties.lab.add_number(dial()))
+        await parties.expect_audio(customer="source", source="customer")
+        agent.refer("<sip:1003@127.0.0.1>")
+        await until(lambda: _statuses(agent, "REFER") == [202], what="an answer to REFER")
+        await parties.expect_audio(customer="source", source="customer")
+
+
+def _statuses(phone: Phone, method: str) -> list[int]:
+    return [each.status for each in phone.messages if each.method == method and each.status]
+
+
+async def test_only_nodes_reach_the_trunk_between_nodes(two: TwoNodes) -> None:
+    """A stranger who calls itself a node, without the password, does not reach a phone."""
+    async with (
+        Phone.agent(two.nodes[0], AGENT) as phone,
+        Phone.calling(two.nodes[0], AGENT, caller="peers") as stranger,
+    ):
+        await until(lambda: stranger.status == 401, what="a challenge")
+        assert phone.messages == []
+
+
+async def test_a_node_calls_nothing_but_phones_for_another(two: TwoNodes) -> None:
+    """Neither the trunk nor a further node can be called over the trunk between nodes."""
+    for name in ("trunk", "peers", "+15550100", "1@trunk", "1009"):
+        address = f"sip:{name.replace('@', '%40')}@127.0.0.1:{two.nodes[1].sip_port}"
+        await two.nodes[0].cli(f"channel originate PJSIP/peers/{address} application Wait 1")
+    for pbx in two.nodes:
+        assert "0 active channels" in await pbx.cli("core show channels")
+
+
+async def test_waiting_calls_are_placed_as_before(two: TwoNodes) -> None:
+    """An agent without a registered phone does not hold its call back."""
+    with pytest.raises(AssertionError, match="not refused"):
+        await two.refusal(to="agent:1003", action=WAITS)

@@ -1,0 +1,139 @@
+"""The node at which a phone is registered, and what another node dials to reach it."""
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+
+from engine.ari.request import LOST, OnReply, Reply, Request
+from engine.runtime.agents import phone_locator
+from engine.runtime.agents.phone_locator import AgentNodes, NodeAgents, PhoneLocator
+from tests.harness.until import until
+
+PHONE = "PJSIP/1001"
+
+
+class FakeNode:
+    """A node whose phones are set by the test; `None` never answers."""
+
+    def __init__(self, *phones: str, address: str = "10.0.0.1:5060") -> None:
+        self.phones: tuple[str, ...] | None = phones
+        self.sip_address = address
+        self.pbx = self
+        self.requests: list[str] = []
+
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
+        """Answer a query of one endpoint."""
+        assert (key, may_block) == (PHONE, False)
+        self.requests.append(request.path)
+        if self.phones is not None:
+            asyncio.get_running_loop().call_soon(done, self._reply(request.path))
+
+    async def ask(self, request: Request) -> Reply:
+        """Refuse: dials use the websockets."""
+        raise AssertionError(request)
+
+    def _reply(self, path: str) -> Reply:
+        name = path.removeprefix("endpoints/PJSIP/")
+        state = "online" if name in (self.phones or ()) else "offline"
+        shown = {"technology": "PJSIP", "resource": name, "state": state, "channel_ids": []}
+        return Reply(200, msgspec.json.encode(shown))
+
+
+class BrokenNode(FakeNode):
+    """A node with another reply than an endpoint."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__()
+        self._broken = reply
+
+    def _reply(self, path: str) -> Reply:
+        assert path
+        return self._broken
+
+
+class FixedAgents:
+    """Every agent has one endpoint, or none."""
+
+    def __init__(self, endpoint: str | None) -> None:
+        self._endpoint = endpoint
+
+    def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
+        """Resolve at once."""
+        assert (account, agent_id) == ("acme", "ada")
+        done(self._endpoint)
+
+
+async def dialled(nodes: dict[str, FakeNode], endpoint: str | None = PHONE) -> str | None:
+    """Return what pbx1 dials to reach agent ada."""
+    found: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+    NodeAgents("pbx1", FixedAgents(endpoint), PhoneLocator(nodes)).resolve(
+        "acme", "ada", found.set_result
+    )
+    return await found
+
+
+async def test_a_phone_of_the_own_node_is_dialled_there() -> None:
+    """No other node is asked, even if the phone is registered there as well."""
+    other = FakeNode("1001")
+    assert await dialled({"pbx1": FakeNode("1001"), "pbx2": other}) == PHONE
+    assert other.requests == []
+
+
+async def test_a_phone_of_another_node_is_dialled_over_the_trunk_between_them() -> None:
+    """Its address is that of the node where it is registered."""
+    nodes = {
+        "pbx1": FakeNode(),
+        "pbx2": FakeNode(address="10.0.0.2:5060"),
+        "pbx3": FakeNode("1001", address="10.0.0.3:5062"),
+    }
+    assert await dialled(nodes) == "PJSIP/peers/sip:1001@10.0.0.3:5062"
+
+
+async def test_a_phone_that_is_registered_nowhere_is_dialled_at_home() -> None:
+    """That fails at once, as always; an unknown agent has no endpoint."""
+    nodes = {"pbx1": FakeNode(), "pbx2": FakeNode(), "pbx3": BrokenNode(Reply(404))}
+    assert await dialled(nodes) == PHONE
+    assert await dialled(nodes, None) is None
+    assert await dialled({}) == PHONE
+
+
+async def test_a_silent_node_does_not_delay_the_others_answer() -> None:
+    """The first node that has the phone is taken."""
+    silent = FakeNode()
+    silent.phones = None
+    nodes = {"pbx1": FakeNode(), "pbx2": silent, "pbx3": FakeNode("1001", address="b:1")}
+    async with asyncio.timeout(phone_locator.QUERY_TIMEOUT_S / 2):
+        assert await dialled(nodes) == "PJSIP/peers/sip:1001@b:1"
+
+
+async def test_nodes_without_a_readable_answer_have_no_phone() -> None:
+    """A lost reply, an invalid one, and none within the timeout."""
+    silent = FakeNode()
+    silent.phones = None
+    nodes = {
+        "pbx1": BrokenNode(LOST),
+        "pbx2": BrokenNode(Reply(200, b"[]")),
+        "pbx3": silent,
+        "pbx4": FakeNode("1001"),
+    }
+    agents = AgentNodes(FixedAgents(PHONE), PhoneLocator(nodes))
+    assert await agents.nodes_of("acme", "ada") == {"pbx4"}
+
+
+async def test_an_unknown_agent_is_at_no_node() -> None:
+    """Its call is placed like any other, and fails there."""
+    agents = AgentNodes(FixedAgents(None), PhoneLocator({"pbx1": FakeNode("1001")}))
+    assert await agents.nodes_of("acme", "ada") == frozenset()
+
+
+async def test_close_cancels_pending_queries() -> None:
+    """The recovery of the call repeats them."""
+    silent = FakeNode()
+    silent.phones = None
+    locator = PhoneLocator({"pbx1": silent})
+    found: list[str] = []
+    locator.resolve("pbx1", PHONE, found.append)
+    await until(lambda: bool(silent.requests), what="the query")
+    await locator.close()
+    assert found == []
