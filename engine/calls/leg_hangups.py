@@ -15,7 +15,8 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.requests import ControlRequest, HangupRequested, ReferReceived
 
-RETRY_MS = 5_000  # a PBX that refuses a hangup, or loses it, is asked again
+RETRY_MS = 5_000  # then a PBX that refused a hangup, or lost it, is asked again; twice as long
+MAX_DOUBLINGS = 6  # after each retry
 
 
 def track_hangups(
@@ -25,7 +26,10 @@ def track_hangups(
     for each in commands:
         if isinstance(each, Hangup) and (leg := after.leg(each.leg)) is not None:
             by = leg.hung_up_by or _initiator_of(leg.id, before, after, event)
-            after = with_leg(after, replace(leg, hung_up_by=by, hangup_due_ms=now + RETRY_MS))
+            due_ms = now + (RETRY_MS << min(leg.hangup_tries, MAX_DOUBLINGS))
+            tries = leg.hangup_tries + 1
+            leg = replace(leg, hung_up_by=by, hangup_due_ms=due_ms, hangup_tries=tries)
+            after = with_leg(after, leg)
     return after
 
 

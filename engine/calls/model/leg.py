@@ -52,6 +52,7 @@ class Leg(Struct, frozen=True, array_like=True):
     is_caller: bool = False  # the call comes from its party, although the engine called it
     hung_up_by: EndedBy = ""  # on whose behalf its hangup was commanded
     hangup_due_ms: int = 0  # when its hangup is repeated; 0: none was commanded
+    hangup_tries: int = 0
     talking_since_ms: int = 0  # since when it shares a bridge with another leg; 0: it does not
     talk_ms: int = 0  # total of earlier such times
 

@@ -116,11 +116,12 @@ def end(call: Call, state: Bridged, status: causes.Status, cause: int, now: int)
                 state.awaiting, deadline_ms=now + awaiting_instructions.WEBHOOK_TIMEOUT_MS
             ),
         ), commands
-    data = state.verb.data
+    data, lasted = state.verb.data, duration_fields(state.since_ms, now)
     result = DialResult(
         status=status,
         cause=cause,
-        **duration_fields(state.since_ms, now),
+        duration=lasted["duration"],
+        duration_ms=lasted["duration_ms"],
         number=state.number,
         channel_id=state.leg,
         answered_by=state.answered_by,

@@ -128,7 +128,7 @@ def test_an_answer_overtakes_a_hangup() -> None:
 
 
 def test_a_hangup_without_an_end() -> None:
-    """The hangup is repeated every 5 s; the ring deadline holds for such a leg, too."""
+    """The hangup is repeated after 5 s; the ring deadline holds for such a leg, too."""
     story = bridged_call(BOB)
     leg = dial_into(story, state="ringback")
     story.take(LegHangupRequested(leg))
@@ -143,11 +143,13 @@ def test_a_hangup_without_an_end() -> None:
 
 
 def test_a_hangup_that_the_pbx_refuses() -> None:
-    """The hangup of one of two parties is repeated until its leg ends."""
+    """The hangup of one of two parties is repeated until its leg ends, ever more seldom."""
     story = bridged_call(BOB)
     story.take(LegHangupRequested(PEER))
-    for _ in range(5):
+    for delay_s in (5, 10, 20, 40, 80, 160, 320, 320):
+        began_ms = story.now
         assert story.pass_deadline() == (Hangup(PEER, NORMAL),)
+        assert story.now - began_ms == delay_s * 1_000
     story.take(LegEnded(PEER, NORMAL))
     assert (story.state, story.call.ended_by) == ("ending", "api")
 

@@ -103,7 +103,8 @@ def test_the_nested_action_runs_when_the_party_hangs_up() -> None:
     assert dial_result(story) == {
         "status": "completed",
         "cause": 16,
-        "duration": 7,
+        "duration": 8,
+        "durationMs": 7_900,
         "number": BOB,
         "channelId": FIRST,
     }
