@@ -185,6 +185,17 @@ def test_the_number_of_verbs_is_limited() -> None:
     assert story.call.reason == "too_many_verbs"
 
 
+def test_a_queue_may_loop_for_hours() -> None:
+    """Verbs are counted for five minutes: a pause and a webhook every ten seconds go on."""
+    story = answered_call(HTTPS)
+    pause = tree({"type": "pause", "data": {"length": 10}, "action": HTTPS})
+    for _ in range(MAX_VERBS):
+        story.take(ActionReceived(story.state_as(AwaitingInstructions).request, pause), 200)
+        story.pass_deadline()
+    assert story.state == "awaiting-instructions"
+    assert story.now - story.call.created_ms > 2 * 3_600_000
+
+
 def test_a_step_is_deterministic() -> None:
     """The same events give the same call and commands."""
 
