@@ -1,16 +1,19 @@
 """What every ring shares: Hypothesis measures no time, because a busy machine is no fault."""
 
-import sys
+from functools import cache
+from pathlib import Path
 
-import pytest
+
+def pytest_pycollect_makemodule(module_path: Path) -> None:
+    """Drop Hypothesis' limits on time before a module that uses it is imported."""
+    if b"hypothesis" in module_path.read_bytes():
+        _drop_time_limits()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Drop Hypothesis' limits on time, where a test has imported it."""
-    if items and "hypothesis" in sys.modules:
-        from hypothesis import HealthCheck, settings  # noqa: PLC0415 - costs 0.4 s where it is not used
+@cache
+def _drop_time_limits() -> None:
+    from hypothesis import HealthCheck, settings  # noqa: PLC0415 - costs 0.4 s where it is not used
 
-        settings.register_profile(
-            "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-        )
-        settings.load_profile("untimed")
+    checks = [HealthCheck.too_slow]
+    settings.register_profile("untimed", deadline=None, suppress_health_check=checks)
+    settings.load_profile("untimed")

@@ -66,7 +66,9 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     mode: str | None = None  # of a transfer
     muted: str | None = None
     answered_by: str | None = None  # human, machine, unknown; absent without detection
-    duration: int | None = None  # seconds since the answer
+    ended_by_channel_id: str | None = None  # of the leg whose end ended the call
+    duration: int | None = None  # seconds since the answer, rounded up
+    duration_ms: int | None = None
     recording_url: str | None = None
     recording_purpose: str | None = None  # call or voicemail
     recording_duration: int | None = None  # seconds; None: not known yet

@@ -1,8 +1,9 @@
 """The call record (CDR), published with a call's last event.
 
 Readers must ignore unknown fields (docs/events.md defines which changes may occur). Times are
-wall-clock milliseconds. Of a call and of each leg, ring, talk and hold time add up to the time from
-start to end.
+wall-clock milliseconds. Of a call and of each leg, ring, talk, hold and wait time add up to the
+time from start to end. `answeredDurationMs` is the time since the answer, and `answeredDuration`
+the same in seconds, rounded up.
 """
 
 from typing import Any
@@ -34,7 +35,12 @@ class LegRecord(_Part, frozen=True):
     agent_name: str | None = None
     reference_id: str | None = field(default=None, name="reference_id")
     answered_by: str | None = None  # human, machine, unknown; absent without detection
-    reason: str | None = None  # why the party was not called: not_allowed, do_not_call, …
+    reason: str | None = None  # why the party was not called (not_allowed, …), or why it ended
+    wait_ms: int = 0  # answered, neither in a conversation nor on hold
+    answered_duration_ms: int = 0
+    answered_duration: int = 0
+    ended_by: str | None = None  # caller, callee, api, action, system
+    unseen_ms: int = 0  # it ended unnoticed, within this time after `endedMs`
 
 
 class GatherRecord(_Part, frozen=True):
@@ -133,3 +139,8 @@ class CallRecord(_Part, frozen=True):
     privacy: bool = False  # the caller has withheld the number in `from`
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     custom_data: dict[str, Any] | None = None
+    wait_ms: int = 0  # answered, without a conversation and without a hold
+    answered_duration_ms: int = 0
+    answered_duration: int = 0
+    ended_by_channel_id: str | None = None  # of the leg whose end ended the call
+    unseen_ms: int = 0  # it ended unnoticed, within this time after `endedMs`

@@ -16,7 +16,7 @@ GatherReason = Literal["terminator", "max-digits", "digit-timeout", "timeout", "
 
 
 class DialResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """The result of a dial; duration in seconds of conversation.
+    """The result of a dial; `duration` is that of the conversation in seconds, rounded up.
 
     `answeredBy` is that of the connected party, or of the one that answered last.
     """
@@ -30,6 +30,7 @@ class DialResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")
     reason: str | None = None  # why no party was called: not_allowed, do_not_call, …
+    duration_ms: int = 0
 
 
 class GatherLeg(Struct, frozen=True, rename="camel"):

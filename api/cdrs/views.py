@@ -31,7 +31,10 @@ class AgentName(Struct, frozen=True, rename="camel"):
 
 
 class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """An ended call. Ring, talk and hold time add up to its duration, in milliseconds."""
+    """An ended call. Ring, talk, hold and wait time add up to its duration, in milliseconds.
+
+    `answeredDuration` is the time since the answer in seconds, rounded up.
+    """
 
     req_id: str
     direction: str
@@ -60,8 +63,13 @@ class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
     recording_purpose: Literal["call", "voicemail"] | None = None
     hangup_cause: int = 0
     sip_code: int | None = None
+    wait_ms: int = 0
+    answered_duration_ms: int = 0
+    answered_duration: int = 0
     ended_by: str | None = None
+    ended_by_channel_id: str | None = None  # of the leg whose end ended the call
     reason: str | None = None
+    unseen_ms: int = 0  # it ended unnoticed, within this time after `endTime`
     answered_by: str | None = None
     legs_omitted: int = 0
     transfers: tuple[TransferRecord, ...] = ()
@@ -78,6 +86,7 @@ def cdr_view(row: CdrRow, timeline: Sequence[bytes] | None = None) -> CdrView:
     """Return the view of a record, with its timeline if given."""
     record = _decode(row.record)
     row_values = cdr_row(record)
+    answered_duration_ms = record.ended_ms - record.answered_ms if record.answered_ms else 0
     return project(
         CdrView,
         record,
@@ -89,6 +98,8 @@ def cdr_view(row: CdrRow, timeline: Sequence[bytes] | None = None) -> CdrView:
         end_time=format_ms(record.ended_ms),
         answer_time=format_ms(record.answered_ms) if record.answered_ms else None,
         duration_ms=record.ended_ms - record.created_ms,
+        answered_duration_ms=answered_duration_ms,
+        answered_duration=-(-answered_duration_ms // 1000),
         agents=tuple(AgentName(each.agent_id, each.agent_name) for each in agent_rows(record)),
         disposition_level1_id=row.disposition1,
         disposition_level2_id=row.disposition2,

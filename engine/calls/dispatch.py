@@ -2,15 +2,19 @@
 
 from msgspec.structs import replace
 
+from engine.calls.model import causes
 from engine.calls.model.call import Call, Frame, Step
 from engine.calls.model.call_states import Advance, ArchivingRecordings, Bridged, Ended, Ending
+from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.calls.sessions import conversation
 from engine.calls.verbs import awaiting_instructions, flow, hangup, registry
-from wire.verbs import Action
+from wire.verbs import Action, Flow
 
-MAX_VERBS = 1_000  # ends a call whose webhook always returns another action
+# End a call whose webhook always returns another action; a queue that plays and asks stays below.
+MAX_VERBS = 1_000
+MAX_VERBS_PERIOD_MS = 300_000
 
 
 def dispatch(call: Call, before: tuple[Command, ...], event: Event, now: int) -> Step:
@@ -42,6 +46,8 @@ def run_until_waiting(call: Call, commands: tuple[Command, ...], now: int) -> St
 
 
 def _start_next(call: Call, advance: Advance, now: int) -> Step:
+    if now - call.verbs_since_ms >= MAX_VERBS_PERIOD_MS:
+        call = replace(call, verbs_started=0, verbs_since_ms=now)
     if call.verbs_started >= MAX_VERBS:
         return hangup.start(replace(call, reason="too_many_verbs"), now, "system")
     call = replace(call, verbs_started=call.verbs_started + 1)
@@ -49,11 +55,25 @@ def _start_next(call: Call, advance: Advance, now: int) -> Step:
         case None if call.continuation:
             return _continue(call, call.continuation[0], advance, now)
         case None:
-            return hangup.start(call, now, "action")
+            return _end_tree(call, now)
         case str(url):
-            return awaiting_instructions.start_url(call, url, advance, now)
+            return awaiting_instructions.start_url(
+                replace(call, conversation_end=None), url, advance, now
+            )
         case verb:
+            has_run_verb = call.has_run_verb or not isinstance(verb, Flow)
+            call = replace(call, conversation_end=None, has_run_verb=has_run_verb)
             return registry.start(call, verb, now)
+
+
+def _end_tree(call: Call, now: int) -> Step:
+    """End the call: nothing is left to do, perhaps because a conversation has ended."""
+    end = call.conversation_end
+    if end is None or call.reason:
+        by: EndedBy = "system" if call.reason else "action"
+        return hangup.start(call, now, by, call.cause or causes.NORMAL)
+    call = replace(call, cause=end.cause, reason=end.reason, ended_by_leg=end.leg)
+    return hangup.start(call, now, end.by)
 
 
 def _continue(call: Call, top: Action | Frame, advance: Advance, now: int) -> Step:

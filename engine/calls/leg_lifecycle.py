@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from engine.calls.dispatch import dispatch
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, invited_legs, with_leg
+from engine.calls.model.call import Call, ConversationEnd, Step, invited_legs, with_leg
 from engine.calls.model.call_states import (
     ArchivingRecordings,
     Bridged,
@@ -15,10 +15,9 @@ from engine.calls.model.call_states import (
     Gathering,
     RecordingVoicemail,
 )
-from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command, Dial, Hangup
 from engine.calls.model.events import Event, LegAnswered, LegCreated, LegEnded, LegRinging
-from engine.calls.model.leg import Leg
+from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.reporting.call_events import emit, emit_leg, emit_leg_completed
 from engine.calls.reporting.history import archive_leg
 from engine.calls.sessions import conference, conversation, invites, transfer
@@ -46,6 +45,15 @@ def apply_progress(call: Call, leg: Leg, event: LegProgress, now: int) -> Step:
             return _emit_progress(with_leg(call, leg), "answered", leg, now)
         case _:
             return call, ()
+
+
+def apply_late_answer(call: Call, leg: Leg | None, event: LegProgress, now: int) -> Step:
+    """Record the answer of a leg that was given up: its carrier bills it (200 crosses CANCEL)."""
+    if leg is None or leg.state == "up" or not isinstance(event, LegAnswered):
+        return call, ()
+    if leg.id == call.main:
+        call = replace(call, reason=call.reason or "answered_late")
+    return apply_progress(call, leg, event, now)
 
 
 def _emit_progress(
@@ -123,37 +131,35 @@ def on_leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step
         return hangup.on_archiving(call, event, now)
     if leg is None:
         return propagate(call, event, now)
-    in_conference = call.conference is not None
+    before = call
     call, ended_leg = archive_leg(call, leg, event, now)
     call, commands = propagate(call, event, now)
+    call = conversation.note_end(before, call, _conversation_end(ended_leg))
     if leg.id != call.main:
         call, emitted = emit_leg_completed(call, ended_leg, now)
-        call, commands = dispatch(call, (emitted, *commands), event, now)
-        return (_with_lost_reason(call, event) if in_conference else call), commands
+        return dispatch(call, (emitted, *commands), event, now)
     if isinstance(call.state, Ending):
         return dispatch(call, commands, event, now)
-    call, ending = _on_main_ended(call, event, now)
+    call, ending = _on_main_ended(call, ended_leg, now)
     return call, (*commands, *ending)
 
 
-def _with_lost_reason(call: Call, event: LegEnded) -> Call:
-    """Set the reason `lost` when the loss of a conference's member ends the call."""
-    if event.cause != causes.LOST or not isinstance(call.state, Ending):
-        return call
-    return replace(call, reason=causes.reason(causes.LOST))
+def _conversation_end(ended: EndedLeg) -> ConversationEnd:
+    name = causes.reason(ended.cause, is_answered=ended.leg.answered_ms > 0)
+    return ConversationEnd(ended.ended_by, ended.leg.id, ended.cause, ended.reason or name)
 
 
-def _on_main_ended(call: Call, event: LegEnded, now: int) -> Step:
-    if event.cause == causes.LOST:
+def _on_main_ended(call: Call, ended: EndedLeg, now: int) -> Step:
+    call = replace(call, ended_by_leg=call.ended_by_leg or ended.leg.id)
+    if ended.cause == causes.LOST:
         lost = replace(call, reason=causes.reason(causes.LOST))
         return end_call(lost, now, "system", causes.TEMPORARY_FAILURE)
-    call = replace(call, cause=event.cause, sip_code=event.sip_code)
-    call = replace(call, reason=event.reason or call.reason)
-    by: EndedBy = "caller" if call.direction == "inbound" else "callee"
-    return end_call(call, now, "system" if event.reason else by, event.cause)
+    call = replace(call, cause=ended.cause, sip_code=ended.sip_code)
+    call = replace(call, reason=ended.reason or call.reason)
+    return end_call(call, now, ended.ended_by, ended.cause)
 
 
-def end_call(call: Call, now: int, by: EndedBy, cause: int) -> Step:
+def end_call(call: Call, now: int, by: causes.EndedBy, cause: int) -> Step:
     """Hang up all legs; digits and voicemails collected so far are reported."""
     commands: tuple[Command, ...] = ()
     if isinstance(call.state, Gathering) and call.leg(call.main) is None:

@@ -20,8 +20,10 @@ Because of 5 and 6, verbs and sessions never record, bridge or mute a leg: they 
 from msgspec.structs import replace
 
 from engine.calls.dispatch import dispatch, run_until_waiting
+from engine.calls.leg_hangups import initiator, repeat_hangups, track_hangups
 from engine.calls.leg_lifecycle import (
     LegProgress,
+    apply_late_answer,
     apply_progress,
     end_call,
     expire_invites,
@@ -30,12 +32,20 @@ from engine.calls.leg_lifecycle import (
 )
 from engine.calls.media.call_recording import apply_archive_result, sync_recording
 from engine.calls.media.diff import diff_media, restore_media
+from engine.calls.media.talk_time import update_talk_time
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, is_expected, own_deadline_ms
+from engine.calls.model.call import (
+    Call,
+    ConversationEnd,
+    Step,
+    is_expected,
+    own_deadline_ms,
+)
 from engine.calls.model.call_states import ClosingState
 from engine.calls.model.commands import Command, DestroyBridge, Hangup, StopPlayback, StopVoicemail
 from engine.calls.model.events import (
     BridgeFailed,
+    CallDropped,
     CallOpened,
     DeadlinePassed,
     DigitPressed,
@@ -71,8 +81,10 @@ from engine.calls.model.requests import (
 )
 from engine.calls.recovery.missed_digits import is_already_delivered, remember_last
 from engine.calls.reporting.call_events import sort_events
+from engine.calls.sessions import conversation
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import on_refer, on_request
+from engine.calls.verbs import hangup
 
 OtherEvent = (
     CallOpened
@@ -97,8 +109,10 @@ def step(call: Call, event: Event, now: int) -> Step:
     if call.is_ended:
         return call, _reject_leg(event)
     after, commands = _apply(call, event, now)
+    after = track_hangups(call, after, commands, event, now)
     after, recording_commands = sync_recording(after, now)
     commands = (*recording_commands, *sort_events(commands))
+    after = update_talk_time(call, after, _happened_ms(event, now))
     media_commands = diff_media(call, after)
     if not media_commands:
         return after, commands
@@ -108,6 +122,11 @@ def step(call: Call, event: Event, now: int) -> Step:
     stops = tuple(each for each in commands if isinstance(each, (StopPlayback, StopVoicemail)))
     others = tuple(each for each in commands if not isinstance(each, (StopPlayback, StopVoicemail)))
     return after, (*stops, *media_commands, *others)
+
+
+def _happened_ms(event: Event, now: int) -> int:
+    """Return when an event happened: a leg may have ended unnoticed."""
+    return event.seen_ms or now if isinstance(event, LegEnded) else now
 
 
 def _reject_leg(event: Event) -> tuple[Command, ...]:
@@ -128,6 +147,8 @@ def _apply(call: Call, event: Event, now: int) -> Step:
             return on_leg_ended(call, call.leg(leg), event, now)
         case HangupRequested():
             return _on_hangup_request(call, event, now)
+        case CallDropped(reason):
+            return hangup.drop(call, reason, now)
         case DeadlinePassed():
             return _on_deadline(call, event, now)
         case Recovered(bridged, left_over):
@@ -172,7 +193,10 @@ def _propagate_once(call: Call, event: Event, now: int) -> Step:
 
 
 def _propagate_and_dispatch(call: Call, event: Event, now: int) -> Step:
+    before = call
     call, commands = propagate(call, event, now)
+    if call is not before:
+        call = _with_end_by(before, call, event)
     return dispatch(call, commands, event, now)
 
 
@@ -183,8 +207,15 @@ def _on_phone_hold(call: Call, event: PhoneHold, now: int) -> Step:
     return run_until_waiting(call, commands, now)
 
 
+def _with_end_by(before: Call, call: Call, event: Event) -> Call:
+    """Note on whose behalf an event other than a leg's end has ended the conversation."""
+    return conversation.note_end(before, call, ConversationEnd(initiator(before, call, event)))
+
+
 def _on_request(call: Call, event: ControlRequest, now: int) -> Step:
+    before = call
     call, commands = on_request(call, event, now)
+    call = _with_end_by(before, call, event)
     leg = call.leg(event.leg) if commands and isinstance(event, LegHangupRequested) else None
     if leg is None or leg.state != "requested":
         return run_until_waiting(call, commands, now)
@@ -199,7 +230,8 @@ def _on_leg_progress(call: Call, leg: Leg | None, event: LegProgress, now: int) 
         if after is not call:
             return after, commands  # the snoop of a coach
     if leg is None or not is_expected(call, leg.id):
-        return call, (Hangup(event.leg, causes.NORMAL),)
+        call, emitted = apply_late_answer(call, leg, event, now)
+        return call, (*emitted, Hangup(event.leg, causes.NORMAL))
     call, emitted = apply_progress(call, leg, event, now)
     call, commands = propagate(call, event, now)
     return dispatch(call, (*emitted, *commands), event, now)
@@ -208,7 +240,11 @@ def _on_leg_progress(call: Call, leg: Leg | None, event: LegProgress, now: int) 
 def _on_deadline(call: Call, event: DeadlinePassed, now: int) -> Step:
     if now >= call.must_end_ms and not isinstance(call.state, ClosingState):
         return end_call(replace(call, reason="longest_call"), now, "system", causes.NORMAL)
+    before = call
     call, commands = expire_invites(call, now)
+    call = _with_end_by(before, call, event)
+    if not isinstance(call.state, ClosingState):  # `Ending` repeats the hangups of all legs
+        commands = (*commands, *repeat_hangups(call, now))
     state_deadline_ms = own_deadline_ms(call)
     if state_deadline_ms is None or now < state_deadline_ms:
         return run_until_waiting(call, commands, now)

@@ -27,15 +27,17 @@ def record_faults(events: Sequence[CallEvent]) -> Iterator[str]:
 
 
 def _of_call(record: CallRecord) -> Iterator[str]:
-    parts = record.ring_ms, record.talk_ms, record.hold_ms
+    parts = record.ring_ms, record.talk_ms, record.hold_ms, record.wait_ms
     if min(parts) < 0 or sum(parts) != record.ended_ms - record.created_ms:
-        yield f"rang, talked and was on hold for {parts} of {record.ended_ms - record.created_ms}"
-    if not record.answered_ms and (record.talk_ms or record.hold_ms):
+        yield f"rang, talked, held, waited {parts} of {record.ended_ms - record.created_ms}"
+    if not record.answered_ms and any(parts[1:]):
         yield "talked without an answer"
+    if record.talk_ms and sum(leg.talk_ms > 0 for leg in record.legs) < 2 - record.legs_omitted:
+        yield "talked without two legs that did"
 
 
 def _of_leg(record: CallRecord, leg: LegRecord) -> Iterator[str]:
-    parts = leg.ring_ms, leg.talk_ms, leg.hold_ms
+    parts = leg.ring_ms, leg.talk_ms, leg.hold_ms, leg.wait_ms
     if min(parts) < 0 or sum(parts) != leg.ended_ms - leg.requested_ms:
         yield f"leg {leg.channel_id}: {parts} of {leg.ended_ms - leg.requested_ms}"
     if not record.created_ms <= leg.requested_ms <= leg.ended_ms <= record.ended_ms:
@@ -44,6 +46,8 @@ def _of_leg(record: CallRecord, leg: LegRecord) -> Iterator[str]:
         yield f"leg {leg.channel_id} was on hold for longer than its call"
     if (leg.status == "completed") != bool(leg.answered_ms):
         yield f"leg {leg.channel_id} is {leg.status}, answered at {leg.answered_ms}"
+    if not leg.ended_by:
+        yield f"leg {leg.channel_id} was ended by nobody"
 
 
 def _legs(record: CallRecord, events: Sequence[CallEvent]) -> Iterator[str]:

@@ -83,7 +83,7 @@ FORGED: dict[str, tuple[Forge, str]] = {
     "two sessions are live": (duplicate_sessions, "several live sessions"),
     "a party rings too long": (rings_too_long, "rang for"),
     "a call has no record": (without_record, "0 records of one call"),
-    "a record does not add up": (talks_too_long, "rang, talked and was on hold"),
+    "a record does not add up": (talks_too_long, "rang, talked, held, waited"),
     "a step replays to other commands": (wrong_digest, "replay: the commands differ"),
 }
 

@@ -56,8 +56,11 @@ def is_answered(record: CallRecord) -> bool:
     """Return whether a person answered; our own IVR does not count.
 
     An inbound call counts as answered when one of the dialled parties answered; without a dialled
-    party, unless the caller left a voicemail.
+    party, unless the caller left a voicemail. A call that failed, as nobody said what to do with
+    it, is not answered.
     """
+    if record.status == "failed":
+        return False
     if record.direction != "inbound" or not record.answered_ms:
         return record.answered_ms > 0
     if called := [leg for leg in record.legs if leg.party != record.from_]:

@@ -146,6 +146,8 @@ def to_protobuf(body: bytes) -> CallEvent:
         recording_url=event.get("recordingUrl", ""),
         agent_id=event.get("agent_id", ""),
         reference_id=event.get("reference_id", ""),
+        duration_ms=event.get("durationMs", 0),
+        ended_by_channel_id=event.get("endedByChannelId", ""),
         custom_data_json=msgspec.json.encode(custom).decode() if custom is not None else "",
         privacy=event.get("privacy", False),
         diversion=[Diversion(**each) for each in event.get("diversion", ())],

@@ -6,6 +6,7 @@ One recording runs at a time, on the main leg; when the main leg changes, the re
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, IdKind, Step, allocate_id
+from engine.calls.model.call_states import ClosingState
 from engine.calls.model.commands import (
     ArchiveRecordings,
     Command,
@@ -55,7 +56,7 @@ def sync_recording(call: Call, now: int) -> Step:
         call = with_recording(call, replace(running, state="ended"))
         commands = (StopRecording(running.leg, running.name),) if call.leg(running.leg) else ()
         running = None
-    if running is None and leg:
+    if running is None and leg and not isinstance(call.state, ClosingState):
         call, running = start(call, leg, "call", now)
         commands = (*commands, StartRecording(leg, running.name))
     if running is not None and running.muted != call.recording_paused:

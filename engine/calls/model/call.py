@@ -52,6 +52,15 @@ class CollectedDigits(Struct, frozen=True, array_like=True):
     reason: GatherReason
 
 
+class ConversationEnd(Struct, frozen=True, array_like=True):
+    """Who ended a conversation: a party, whose leg is then known, a request, or a limit."""
+
+    by: EndedBy
+    leg: str = ""
+    cause: int = 0
+    reason: str = ""
+
+
 class Call(Struct, frozen=True, array_like=True):
     """One call. It stays on one slot and one PBX node; times are wall-clock milliseconds."""
 
@@ -70,7 +79,7 @@ class Call(Struct, frozen=True, array_like=True):
     continuation: tuple[Action | Frame, ...] = ()  # a stack: what runs after the current verb
     id_seq: int = 0  # of ids that the call allocates
     event_seq: int = 0  # of emitted events
-    verbs_started: int = 0
+    verbs_started: int = 0  # since `verbs_since_ms`
     answered_ms: int = 0
     ended_ms: int = 0
     cause: int = 0
@@ -99,6 +108,13 @@ class Call(Struct, frozen=True, array_like=True):
     media_fault: MediaFault | None = None  # to report in the next webhook request
     privacy: bool = False  # the caller's number is withheld from the parties that are called
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
+    conversation_end: ConversationEnd | None = None  # of the last one, until another verb starts
+    ended_by_leg: str = ""  # whose end ended the call
+    has_run_verb: bool = True  # not only loaded flows and asked webhooks
+    verbs_since_ms: int = 0
+    talking_since_ms: int = 0  # since when two parties talk, and no leg is on hold; 0: none do
+    talk_ms: int = 0  # total of earlier such times
+    unseen_ms: int = 0  # it ended at an unknown time in this time after `ended_ms`
 
     @property
     def delivery_key(self) -> str:
@@ -221,10 +237,13 @@ def originate(call: Call, leg_id: str, party: str, caller_id: str = "") -> Origi
 def deadline_ms(call: Call) -> int | None:
     """Return when the call next acts without an event; None when it has ended."""
     own = own_deadline_ms(call)
-    if own is None or not (call.invited or call.transfers):
+    if own is None or isinstance(call.state, ClosingState):
         return own
-    waiting = (leg for leg in call.legs if leg.id in invited_legs(call) and leg.state != "up")
-    return min([own, *(leg.ring_deadline_ms for leg in waiting)])
+    hangups = [leg.hangup_due_ms for leg in call.legs if leg.hangup_due_ms]
+    if call.invited or call.transfers:
+        waiting = (leg for leg in call.legs if leg.id in invited_legs(call) and leg.state != "up")
+        hangups += [leg.ring_deadline_ms for leg in waiting]
+    return min([own, *hangups]) if hangups else own
 
 
 def own_deadline_ms(call: Call) -> int | None:
@@ -236,5 +255,7 @@ def own_deadline_ms(call: Call) -> int | None:
             return deadline
         case Dialing() as state:
             return min(state.due_ms, call.must_end_ms)
+        case Bridged() if call.transfer is not None:
+            return call.must_end_ms  # the dial's limit counts again when the source returns
         case state:
             return min(state.deadline_ms, call.must_end_ms)

@@ -18,13 +18,17 @@ EndedBy = Literal["", "caller", "callee", "api", "action", "system"]
 
 NORMAL = 16
 BUSY = 17
-NO_USER_RESPONSE = 18
+NO_USER_RESPONSE = 18  # after the answer: no ACK, or no answer to a session refresh
 NO_ANSWER = 19
 REJECTED = 21
 ANSWERED_ELSEWHERE = 26
+NO_CIRCUIT = 34
+NETWORK_OUT_OF_ORDER = 38
 TEMPORARY_FAILURE = 41
 BEARER_UNAVAILABLE = 58  # no common codec; SIP 488
 CONGESTION = 42
+CHANNEL_UNAVAILABLE = 44  # after the answer: no RTP for `rtp_timeout`
+INTERWORKING = 127
 LOST = 0  # the leg ended while no engine listened: its cause is not known
 
 _STATUS: dict[int, Status] = {
@@ -39,12 +43,48 @@ def unanswered_status(cause: int) -> Status:
     return _STATUS.get(cause, "failed")
 
 
-def reason(cause: int) -> str:
-    """Return the published name of a cause; empty when it has none."""
-    names = {
-        REJECTED: "rejected",
-        TEMPORARY_FAILURE: "unavailable",
-        CONGESTION: "congestion",
-        LOST: "lost",
-    }
-    return names.get(cause, "")
+_NAMES = {
+    1: "unallocated_number",
+    20: "subscriber_absent",
+    REJECTED: "rejected",
+    22: "number_changed",
+    27: "destination_out_of_order",
+    28: "invalid_number",
+    31: "unspecified",
+    NO_CIRCUIT: "no_circuit",
+    NETWORK_OUT_OF_ORDER: "network_out_of_order",
+    TEMPORARY_FAILURE: "unavailable",
+    CONGESTION: "congestion",
+    CHANNEL_UNAVAILABLE: "unavailable",
+    58: "incompatible",
+    88: "incompatible",
+    INTERWORKING: "interworking",
+    LOST: "lost",
+}
+_NAMES_AFTER_ANSWER = {CHANNEL_UNAVAILABLE: "media_timeout", NO_USER_RESPONSE: "signaling_timeout"}
+
+# With these an answered leg ends although no party hung up.
+_FAULTS = {
+    NO_USER_RESPONSE,
+    27,
+    NO_CIRCUIT,
+    NETWORK_OUT_OF_ORDER,
+    TEMPORARY_FAILURE,
+    CONGESTION,
+    CHANNEL_UNAVAILABLE,
+    58,
+    88,
+    INTERWORKING,
+    LOST,
+}
+
+
+def reason(cause: int, *, is_answered: bool = False) -> str:
+    """Return the published name of a cause, before or after the answer; empty: it has none."""
+    after_answer = _NAMES_AFTER_ANSWER.get(cause) if is_answered else None
+    return after_answer or _NAMES.get(cause, "")
+
+
+def is_fault(cause: int, *, is_answered: bool) -> bool:
+    """Return whether no party ended the leg: its media, its signaling or the PBX failed."""
+    return cause in _FAULTS if is_answered else cause == LOST

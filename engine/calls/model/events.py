@@ -38,13 +38,15 @@ class LegAnswered(StoredEvent, frozen=True, tag="leg-answered"):
 class LegEnded(StoredEvent, frozen=True, tag="leg-ended"):
     """A leg's channel ended, with its Q.850 cause and, where known, the SIP status.
 
-    `reason` is why it was never created: its party may not be called.
+    `reason` is why it was never created: its party may not be called, or the PBX refused. `seen_ms`
+    is when a leg that ended unnoticed was last known to be up; 0: it ended just now.
     """
 
     leg: str
     cause: int
     sip_code: int = 0
     reason: str = ""
+    seen_ms: int = 0
 
 
 class DigitPressed(StoredEvent, frozen=True, tag="digit-pressed"):
@@ -123,6 +125,12 @@ class RecordingsArchived(StoredEvent, frozen=True, tag="recordings-archived"):
     fault: str = ""
 
 
+class CallDropped(StoredEvent, frozen=True, tag="call-dropped"):
+    """An internal error: the call can't go on, and ends at once."""
+
+    reason: str
+
+
 class DeadlinePassed(StoredEvent, frozen=True, tag="deadline-passed"):
     """The call's next deadline has passed."""
 
@@ -159,6 +167,7 @@ Event = (
     | ReferReceived
     | RecordingsArchived
     | ControlRequest
+    | CallDropped
     | DeadlinePassed
     | Recovered
 )

@@ -5,7 +5,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.calls.model.causes import Status
+from engine.calls.model.causes import EndedBy, Status
+from engine.calls.model.ids import call_of
 from wire.answer_detection import AnsweredBy
 from wire.party import Party
 
@@ -49,6 +50,17 @@ class Leg(Struct, frozen=True, array_like=True):
     held_ms: int = 0  # total of earlier holds
     last_digit: LastDigit | None = None
     held_by_phone: bool = False  # its phone holds its other party; `held` is a request's hold
+    is_caller: bool = False  # the call comes from its party, although the engine called it
+    hung_up_by: EndedBy = ""  # on whose behalf its hangup was commanded
+    hangup_due_ms: int = 0  # when its hangup is repeated; 0: none was commanded
+    hangup_tries: int = 0
+    talking_since_ms: int = 0  # since when it shares a bridge with another leg; 0: it does not
+    talk_ms: int = 0  # total of earlier such times
+
+    @property
+    def role(self) -> EndedBy:
+        """Whether its party is the one that the call comes from, or one that was called."""
+        return "caller" if self.is_caller or call_of(self.id) is None else "callee"
 
     @property
     def is_held(self) -> bool:
@@ -80,6 +92,15 @@ class Leg(Struct, frozen=True, array_like=True):
         lasted_ms = max(0, now - self.held_since_ms) if self.held_since_ms else 0
         return replace(leg, held_since_ms=0, held_ms=self.held_ms + lasted_ms)
 
+    def with_talk(self, now: int) -> "Leg":
+        """Return the leg in a conversation since now."""
+        return replace(self, talking_since_ms=now)
+
+    def without_talk(self, now: int) -> "Leg":
+        """Return the leg out of its conversation, with that time added."""
+        lasted_ms = max(0, now - self.talking_since_ms) if self.talking_since_ms else 0
+        return replace(self, talking_since_ms=0, talk_ms=self.talk_ms + lasted_ms)
+
 
 class EndedLeg(Struct, frozen=True, array_like=True):
     """A leg that has ended, with its outcome."""
@@ -90,3 +111,5 @@ class EndedLeg(Struct, frozen=True, array_like=True):
     cause: int
     sip_code: int = 0
     reason: str = ""  # why its party was not called
+    ended_by: EndedBy = ""
+    unseen_ms: int = 0  # it ended at an unknown time in this time after `ended_ms`

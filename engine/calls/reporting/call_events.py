@@ -70,6 +70,7 @@ def emit_leg(call: Call, kind: Kind, leg: Leg, now: int, **fields: Any) -> tuple
 def emit_leg_completed(call: Call, ended: EndedLeg, now: int) -> tuple[Call, EmitEvent]:
     """Emit the end of a leg."""
     answered_ms = ended.leg.answered_ms
+    is_answered = answered_ms > 0
     return emit_leg(
         call,
         "leg-completed",
@@ -78,8 +79,9 @@ def emit_leg_completed(call: Call, ended: EndedLeg, now: int) -> tuple[Call, Emi
         leg_status=ended.status,
         hangup_cause=ended.cause,
         sip_code=ended.sip_code or None,
-        reason=ended.reason or None,
-        duration=(now - answered_ms) // 1000 if answered_ms else 0,
+        ended_by=ended.ended_by or None,
+        reason=ended.reason or causes.reason(ended.cause, is_answered=is_answered) or None,
+        **duration_fields(answered_ms, ended.ended_ms),
     )
 
 
@@ -93,12 +95,24 @@ def emit_completed(call: Call, record: CallRecord, now: int) -> tuple[Call, Emit
         hangup_cause=call.cause,
         sip_code=call.sip_code or None,
         ended_by=call.ended_by or None,
+        ended_by_channel_id=call.ended_by_leg or None,
         answered_by=call.answered_by,
-        reason=call.reason or causes.reason(call.cause) or None,
-        duration=(call.ended_ms - call.answered_ms) // 1000 if call.answered_ms else 0,
+        reason=end_reason(call),
+        **duration_fields(call.answered_ms, call.ended_ms),
         **main_recording_fields(call),
         record=record,
     )
+
+
+def end_reason(call: Call) -> str | None:
+    """Return why a call ended: what is known besides the cause, or else the cause's name."""
+    return call.reason or causes.reason(call.cause, is_answered=call.answered_ms > 0) or None
+
+
+def duration_fields(answered_ms: int, ended_ms: int) -> dict[str, int]:
+    """Return the time since the answer: exact, and in seconds, of which each begun one counts."""
+    duration_ms = max(0, ended_ms - answered_ms) if answered_ms else 0
+    return {"duration": -(-duration_ms // 1000), "duration_ms": duration_ms}
 
 
 def main_recording_fields(call: Call) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from engine.calls.model.call import Call, CollectedDigits
 from engine.calls.model.ids import call_of, slot_and_node
 from engine.calls.model.leg import EndedLeg
 from engine.calls.model.sessions import Conference, Member, Transfer
-from engine.calls.reporting.call_events import recording_url
+from engine.calls.reporting.call_events import duration_fields, end_reason, recording_url
 from wire.party import Party
 from wire.record import (
     CallRecord,
@@ -23,7 +23,7 @@ from wire.record import (
 def build_call_record(call: Call) -> CallRecord:
     """Return the record of a call whose legs have all ended."""
     slot, node = slot_and_node(call.id) or (0, "")
-    ring_ms, talk_ms = _durations_ms(call.created_ms, call.answered_ms, call.ended_ms, call.held_ms)
+    times = _times(call.created_ms, call.answered_ms, call.ended_ms, call.held_ms, _talk_ms(call))
     legs = sorted(call.ended_legs, key=lambda ended: ended.leg.requested_ms)
     return CallRecord(
         call_id=call.id,
@@ -39,15 +39,15 @@ def build_call_record(call: Call) -> CallRecord:
         created_ms=call.created_ms,
         answered_ms=call.answered_ms,
         ended_ms=call.ended_ms,
-        ring_ms=ring_ms,
-        talk_ms=talk_ms,
-        hold_ms=call.held_ms,
+        **times,
         legs=tuple(_leg(call, each) for each in legs),
         legs_omitted=call.ended_legs_omitted,
         hangup_cause=call.cause,
         sip_code=call.sip_code or None,
         ended_by=call.ended_by or None,
-        reason=call.reason or causes.reason(call.cause) or None,
+        ended_by_channel_id=call.ended_by_leg or None,
+        reason=end_reason(call),
+        unseen_ms=call.unseen_ms,
         answered_by=call.answered_by,
         transfers=tuple(map(_transfer, call.transfers)),
         conferences=tuple(map(_conference, call.conferences)),
@@ -61,13 +61,26 @@ def build_call_record(call: Call) -> CallRecord:
     )
 
 
-def _durations_ms(
-    started_ms: int, answered_ms: int, ended_ms: int, held_ms: int
-) -> tuple[int, int]:
-    """Split a duration into ringing and talking; the rest is hold. Clocks may differ a bit."""
-    if not answered_ms:
-        return max(0, ended_ms - started_ms), 0
-    return max(0, answered_ms - started_ms), max(0, ended_ms - answered_ms - held_ms)
+def _times(
+    started_ms: int, answered_ms: int, ended_ms: int, held_ms: int, talk_ms: int
+) -> dict[str, int]:
+    """Split a duration into ringing, talking, hold and waiting. Clocks may differ a bit."""
+    duration = duration_fields(answered_ms, ended_ms)
+    answered_duration_ms = duration["duration_ms"]
+    talk_ms = max(0, min(talk_ms, answered_duration_ms - held_ms))
+    return {
+        "ring_ms": max(0, (answered_ms or ended_ms) - started_ms),
+        "talk_ms": talk_ms,
+        "hold_ms": held_ms,
+        "wait_ms": max(0, answered_duration_ms - held_ms - talk_ms),
+        "answered_duration_ms": answered_duration_ms,
+        "answered_duration": duration["duration"],
+    }
+
+
+def _talk_ms(call: Call) -> int:
+    since_ms = call.talking_since_ms
+    return call.talk_ms + (max(0, call.ended_ms - since_ms) if since_ms else 0)
 
 
 def _dialed_numbers(call: Call, legs: Sequence[EndedLeg]) -> tuple[str, ...]:
@@ -80,7 +93,7 @@ def _dialed_numbers(call: Call, legs: Sequence[EndedLeg]) -> tuple[str, ...]:
 
 def _leg(call: Call, ended: EndedLeg) -> LegRecord:
     leg = ended.leg
-    ring_ms, talk_ms = _durations_ms(leg.requested_ms, leg.answered_ms, ended.ended_ms, leg.held_ms)
+    times = _times(leg.requested_ms, leg.answered_ms, ended.ended_ms, leg.held_ms, leg.talk_ms)
     is_main = leg.id == call.main and not leg.answered_ms
     return LegRecord(
         channel_id=leg.id,
@@ -88,9 +101,7 @@ def _leg(call: Call, ended: EndedLeg) -> LegRecord:
         status=call.status if is_main else ended.status,
         requested_ms=leg.requested_ms,
         ended_ms=ended.ended_ms,
-        ring_ms=ring_ms,
-        talk_ms=talk_ms,
-        hold_ms=leg.held_ms,
+        **times,
         answered_ms=leg.answered_ms,
         hangup_cause=ended.cause,
         sip_code=ended.sip_code or None,
@@ -98,7 +109,9 @@ def _leg(call: Call, ended: EndedLeg) -> LegRecord:
         agent_name=_agent_name(call, leg.id),
         reference_id=leg.reference_id,
         answered_by=leg.answered_by,
-        reason=ended.reason or None,
+        reason=ended.reason or causes.reason(ended.cause, is_answered=leg.answered_ms > 0) or None,
+        ended_by=ended.ended_by or None,
+        unseen_ms=ended.unseen_ms,
     )
 
 

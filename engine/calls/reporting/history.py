@@ -15,8 +15,17 @@ def archive_leg(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, 
     status = "completed" if leg.answered_ms else causes.unanswered_status(ended.cause)
     if status == "failed" and not is_expected(call, leg.id):
         status = "canceled"
-    leg = leg.with_holds(now, held=False, held_by_phone=False)
-    ended_leg = EndedLeg(leg, now, status, ended.cause, ended.sip_code, ended.reason)
+    ended_ms = last_seen_ms(leg, ended, now)
+    ended_leg = EndedLeg(
+        leg.with_holds(ended_ms, held=False, held_by_phone=False).without_talk(ended_ms),
+        ended_ms,
+        status,
+        ended.cause,
+        ended.sip_code,
+        ended.reason,
+        leg.hung_up_by or ended_by(leg, ended),
+        now - ended_ms,
+    )
     kept = (*call.ended_legs, ended_leg)
     call = replace(
         call,
@@ -24,7 +33,20 @@ def archive_leg(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, 
         ended_legs=kept[-MAX_HISTORY:],
         ended_legs_omitted=call.ended_legs_omitted + max(0, len(kept) - MAX_HISTORY),
     )
-    return update_hold_time(call, now), ended_leg
+    return update_hold_time(call, ended_ms), ended_leg
+
+
+def last_seen_ms(leg: Leg, ended: LegEnded, now: int) -> int:
+    """Return when a leg ended; of one that ended unnoticed, when it was last known to be up."""
+    if not ended.seen_ms:
+        return now
+    return min(now, max(ended.seen_ms, leg.requested_ms, leg.answered_ms, leg.held_since_ms))
+
+
+def ended_by(leg: Leg, ended: LegEnded) -> causes.EndedBy:
+    """Return who ended a leg that the call did not hang up."""
+    is_fault = causes.is_fault(ended.cause, is_answered=leg.answered_ms > 0)
+    return "system" if ended.reason or is_fault else leg.role
 
 
 def archive_all_legs(call: Call, now: int) -> Call:

@@ -56,7 +56,10 @@ def _create(call: Call, state: Bridged, request: AddMemberRequested, now: int) -
     present = (call.main, *state.legs)
     members = tuple(as_member(call, leg, now) for leg in (*present, *call.invited))
     conference = Conference(session, members, now, requested_by=request.by, hold_music=music)
-    call = replace(call, conferences=(*call.conferences[-MAX_KEPT_CONFERENCES:], conference))
+    kept = (*call.conferences, conference)[-MAX_KEPT_CONFERENCES:]
+    # The time limit of the dial was set for a conversation of two.
+    unlimited = replace(state, deadline_ms=call.must_end_ms)
+    call = replace(call, conferences=kept, state=unlimited)
     call, event = emit_conference(call, conference, now)
     return call, (event, *fetches)
 

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from engine.calls.hold_and_mute import release_leg
 from engine.calls.media.plan import UNBRIDGED, desired_media
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step
+from engine.calls.model.call import Call, ConversationEnd, Step
 from engine.calls.model.call_states import Advance, Bridged
 from engine.calls.model.commands import AddToBridge, Hangup
 from engine.calls.model.events import BridgeFailed, DeadlinePassed, Event
@@ -17,6 +17,7 @@ from engine.calls.model.io_results import (
     FlowNodeLoaded,
     FlowStarted,
 )
+from engine.calls.reporting.call_events import duration_fields
 from engine.calls.session_end import end_sessions
 from engine.calls.verbs import awaiting_instructions, flow
 from wire.party import Party
@@ -28,7 +29,7 @@ def on_event(call: Call, state: Bridged, event: Event, now: int) -> Step:
     """Handle its deadline, a failed bridge, and instructions that arrive meanwhile."""
     match event:
         case DeadlinePassed():
-            return hang_up_parties(call, state, state.legs, now)
+            return _on_time_limit(call, state, now)
         case BridgeFailed(bridge, legs=legs) if bridge == state.bridge:
             return _retry_bridge(call, state, legs, now)
         case ActionReceived(request, action) if (
@@ -48,6 +49,23 @@ def on_event(call: Call, state: Bridged, event: Event, now: int) -> Step:
             return call, ()
 
 
+def _on_time_limit(call: Call, state: Bridged, now: int) -> Step:
+    """Hang up the party that the limit is set for; others that were dialed in go on."""
+    limited = (state.leg,) if state.leg in state.legs else ()
+    state = replace(state, deadline_ms=call.must_end_ms)
+    if not limited:
+        return replace(call, state=state), ()
+    after, commands = hang_up_parties(call, state, limited, now)
+    end = ConversationEnd("system", "", causes.NORMAL, "time_limit")
+    return note_end(call, after, end), commands
+
+
+def note_end(before: Call, call: Call, end: ConversationEnd) -> Call:
+    """Note who ended a conversation that has just ended."""
+    has_ended = isinstance(before.state, Bridged) and not isinstance(call.state, Bridged)
+    return replace(call, conversation_end=end) if has_ended else call
+
+
 def _apply_flow_result(call: Call, state: Bridged, event: flow.FlowResult) -> Call:
     """Apply the result that a flow waits for; the flow continues after the conversation."""
     if state.awaiting is None or event.request != state.awaiting.request:
@@ -62,7 +80,10 @@ def _retry_bridge(call: Call, state: Bridged, legs: tuple[str, ...], now: int) -
     if left != legs:
         return call, (AddToBridge(state.bridge, left),) if left else ()
     lost = tuple(leg for leg in state.legs if leg in legs)
-    return hang_up_parties(call, state, state.legs if call.main in legs else lost, now)
+    parties = state.legs if call.main in legs else lost
+    after, commands = hang_up_parties(call, state, parties, now)
+    end = ConversationEnd("system", "", causes.TEMPORARY_FAILURE, "bridge_failed")
+    return note_end(call, after, end), commands
 
 
 def _continue_with(state: Bridged, action: Action | None) -> Bridged:
@@ -96,11 +117,12 @@ def end(call: Call, state: Bridged, status: causes.Status, cause: int, now: int)
                 state.awaiting, deadline_ms=now + awaiting_instructions.WEBHOOK_TIMEOUT_MS
             ),
         ), commands
-    data = state.verb.data
+    data, lasted = state.verb.data, duration_fields(state.since_ms, now)
     result = DialResult(
         status=status,
         cause=cause,
-        duration=(now - state.since_ms) // 1000,
+        duration=lasted["duration"],
+        duration_ms=lasted["duration_ms"],
         number=state.number,
         channel_id=state.leg,
         answered_by=state.answered_by,

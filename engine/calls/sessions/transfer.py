@@ -51,7 +51,7 @@ def start(call: Call, request: TransferRequested, now: int, *, is_referred: bool
         hold_music=music,
         is_referred=is_referred,
     )
-    call = replace(call, transfers=(*call.transfers[-MAX_KEPT_TRANSFERS:], transfer))
+    call = replace(call, transfers=(*call.transfers, transfer)[-MAX_KEPT_TRANSFERS:])
     call, event = emit_transfer(call, transfer, now)
     return call, (*ended, event, *commands, *fetches)
 
@@ -178,7 +178,9 @@ def _drop_source(call: Call, transfer: Transfer, now: int) -> Step:
     call, commands = release_leg(call, transfer.customer, now)
     call, more = release_leg(call, transfer.target, now)
     if isinstance(call.state, Bridged):
-        call = replace(call, state=replace(call.state, legs=(transfer.target,)))
+        # The time limit was set for the conversation with the source.
+        after = replace(call.state, legs=(transfer.target,), deadline_ms=call.must_end_ms)
+        call = replace(call, state=after)
     return replace(call, main=transfer.customer), (*commands, *more)
 
 

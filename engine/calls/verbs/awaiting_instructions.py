@@ -3,6 +3,7 @@
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
+from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.call_states import Advance, AwaitingInstructions
 from engine.calls.model.events import DeadlinePassed, Event, Recovered
@@ -77,5 +78,6 @@ def use_fallback(call: Call, state: AwaitingInstructions, reason: str) -> Call:
     if state.is_api:
         return replace(flow.fail_request(call, reason), state=Advance(None, "flow"))
     if state.fallback is None:
-        call = replace(call, continuation=(), reason=f"action_failed:{reason[:MAX_REASON_CHARS]}")
+        why = f"action_failed:{reason[:MAX_REASON_CHARS]}"
+        call = replace(call, continuation=(), reason=why, cause=causes.INTERWORKING)
     return replace(call, state=Advance(state.fallback, "reply"))

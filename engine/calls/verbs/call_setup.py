@@ -37,7 +37,8 @@ def _on_answered(call: Call, state: Starting, now: int) -> Step:
 
 
 def _open(call: Call, state: Starting, now: int) -> Step:
-    call, emitted = emit(replace(call, status="initiated"), "initiated", now, channel_id=call.main)
+    call = replace(call, status="initiated", has_run_verb=False)
+    call, emitted = emit(call, "initiated", now, channel_id=call.main)
     commands: list[Command] = [emitted]
     machine = state.on_machine if isinstance(state.on_machine, Struct) else None
     if sources := tuple(dict.fromkeys((*audio_sources(state.action), *audio_sources(machine)))):

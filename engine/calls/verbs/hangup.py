@@ -6,11 +6,11 @@ from engine.calls.media.call_recording import archive_remaining, is_archived
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step
 from engine.calls.model.call_states import ArchivingRecordings, Ended, Ending
-from engine.calls.model.commands import Hangup
+from engine.calls.model.commands import Command, Hangup
 from engine.calls.model.events import DeadlinePassed, Event, LegEnded, RecordingsArchived, Recovered
-from engine.calls.reporting.call_events import emit_completed
+from engine.calls.reporting.call_events import emit_completed, emit_leg_completed
 from engine.calls.reporting.call_record import build_call_record
-from engine.calls.reporting.history import archive_all_legs
+from engine.calls.reporting.history import archive_all_legs, archive_leg
 from engine.calls.session_end import end_sessions
 
 HANGUP_TIMEOUT_MS = 5_000
@@ -28,6 +28,24 @@ def start(call: Call, now: int, by: causes.EndedBy, cause: int = causes.NORMAL) 
         call, emitted = finish(call, now)
         return call, (*others, *emitted)
     return replace(call, state=Ending(now + HANGUP_TIMEOUT_MS)), (*others, *hangups)
+
+
+def drop(call: Call, reason: str, now: int) -> Step:
+    """End the call at once after an internal error; its legs are hung up without waiting."""
+    by = call.ended_by or "system"
+    cause = call.cause or causes.TEMPORARY_FAILURE
+    call = replace(call, ended_by=by, cause=cause, reason=reason, continuation=(), invited=())
+    hangups = tuple(Hangup(leg.id, causes.TEMPORARY_FAILURE) for leg in call.legs)
+    events: tuple[Command, ...] = ()
+    call = replace(call, state=Ending(now))
+    for leg in call.legs:
+        ended = LegEnded(leg.id, causes.TEMPORARY_FAILURE, reason=reason)
+        call, ended_leg = archive_leg(call, leg, ended, now)
+        if leg.id != call.main:
+            call, emitted = emit_leg_completed(call, ended_leg, now)
+            events = (*events, emitted)
+    call, completed = _end(replace(call, ended_ms=now, status=_status(call)), now)
+    return call, (*events, *completed, *hangups)
 
 
 def on_event(call: Call, state: Ending, event: Event, now: int) -> Step:
@@ -54,11 +72,21 @@ def finish(call: Call, now: int) -> Step:
     Recordings of legs that may still be up are left to the sweeper: they are still being written.
     """
     all_ended = not call.legs and call.reason != causes.reason(causes.LOST)
-    call = replace(archive_all_legs(call, now), continuation=(), ended_ms=now, status=_status(call))
+    call = archive_all_legs(call, now)
+    ended_ms = _ended_ms(call, now)
+    call = replace(
+        call, continuation=(), ended_ms=ended_ms, unseen_ms=now - ended_ms, status=_status(call)
+    )
     if is_archived(call) or not all_ended:
         return _end(call, now)
     call, commands = archive_remaining(call)
     return replace(call, state=ArchivingRecordings(now + ARCHIVE_TIMEOUT_MS)), commands
+
+
+def _ended_ms(call: Call, now: int) -> int:
+    """Return when the call ended; if its legs ended unnoticed, when the last was known to be up."""
+    last = max(call.ended_legs, key=lambda each: each.ended_ms + each.unseen_ms, default=None)
+    return last.ended_ms if last is not None and last.unseen_ms else now
 
 
 def on_archiving(call: Call, event: Event, now: int) -> Step:
@@ -82,7 +110,12 @@ def _end(call: Call, now: int) -> Step:
 
 def _status(call: Call) -> causes.Status:
     if call.answered_ms:
-        return "completed"
+        return "failed" if _is_uninstructed(call) else "completed"
     if call.ended_by in {"caller", "api"}:
         return "canceled"
     return causes.unanswered_status(call.cause)
+
+
+def _is_uninstructed(call: Call) -> bool:
+    """Return whether the first webhook or flow failed, so that no verb ran."""
+    return call.cause == causes.INTERWORKING and not call.has_run_verb

@@ -61,9 +61,10 @@ def _rare(event: Mapping[str, Any], state: TimelineState) -> Row | None:
         case {"type": "api-request-failed", "reason": reason}:
             text = f"no usable response{wording.tries(event.get('tries', ()))}: {reason}"
             return Row(text, WEB, ENGINE, kind="failure", closes=WEB)
-        case {"type": "bridge-failed", "reason": reason}:
+        case {"type": "bridge-failed" | "call-dropped", "reason": reason}:
             state.leave(*event.get("legs", ()))
-            return mark(f"bridging failed: {reason}", kind="failure")
+            what = "bridging failed" if event["type"] == "bridge-failed" else "call dropped"
+            return mark(f"{what}: {reason}", kind="failure")
         case {"type": "recordings-archived"}:
             return _archived(event)
         case {"type": "deadline-passed"}:

@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 
-from engine.calls.model import causes
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Bridged, CallState
 from engine.calls.model.commands import Command, EmitEvent
@@ -12,6 +11,7 @@ from engine.calls.model.ids import slot_and_node
 from engine.calls.model.leg import Leg
 from engine.calls.model.state_traits import running_verb
 from engine.calls.replay import replay
+from engine.calls.reporting.call_events import end_reason
 from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view
 from wire.base import tag_of
@@ -41,7 +41,7 @@ def call_view(call: Call) -> CallView:
         bridge_id=call.state.bridge if isinstance(call.state, Bridged) else None,
         hangup_cause=call.cause,
         ended_by=call.ended_by,
-        reason=call.reason or (causes.reason(call.cause) if call.is_ended else ""),
+        reason=(end_reason(call) or "") if call.is_ended else call.reason,
         answered_by=call.answered_by or "",
         custom_data=call.custom_data,
         verb=_verb_of(call.state),

@@ -147,6 +147,10 @@ def outbound_call(
     main, now = f"{new.id}.l0", new.created_ms
     is_number = Party.parse(request.from_).kind == "number"
     from_number = request.from_ if is_number else default_caller_id
+    leg = Leg(
+        main, first_party(request), "requested", now,
+        ring_timeout_s=request.timeout, is_caller=request.from_first,
+    )  # fmt: skip
     return Call(
         id=new.id,
         account=request.account,
@@ -154,7 +158,7 @@ def outbound_call(
         from_=request.from_,
         to=request.to,
         main=main,
-        legs=(Leg(main, first_party(request), "requested", now, ring_timeout_s=request.timeout),),
+        legs=(leg,),
         state=_starting(request, now + int(request.timeout * 1000)),
         created_ms=now,
         must_end_ms=new.must_end_ms,

@@ -18,6 +18,7 @@ from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnd
 
 NOT_FOUND = 404
 CONFLICT = 409
+NOT_CREATED = causes.reason(causes.TEMPORARY_FAILURE)  # no endpoint, no contact: nobody was called
 
 
 def event_from_reply(command: PbxCommand, reply: Reply) -> Event | None:
@@ -27,7 +28,7 @@ def event_from_reply(command: PbxCommand, reply: Reply) -> Event | None:
             return LegEnded(leg, causes.TEMPORARY_FAILURE)
         case Originate(leg) if not reply.ok:
             # Including 409: after a rejected id Asterisk answers it for unknown endpoints.
-            return LegEnded(leg, causes.TEMPORARY_FAILURE)
+            return LegEnded(leg, causes.TEMPORARY_FAILURE, reason=NOT_CREATED)
         case Dial(leg) if reply.status == NOT_FOUND:
             return LegEnded(leg, causes.TEMPORARY_FAILURE)
         case Play(playback=playback) if not reply.ok:

@@ -81,7 +81,8 @@ def _status(world: WorldView, history: CallHistory) -> Iterator[str]:
     if channel.up_ms is not None and channel.up_ms > decided_ms - WAY_MS:
         return  # answered during the hangup: both outcomes are right
     if channel.up_ms is not None:
-        due = {"completed"}
+        # If the first webhook or flow failed, no instruction was ever run.
+        due = {"completed" if call.has_run_verb or call.cause != causes.INTERWORKING else "failed"}
     elif call.ended_by == "callee":
         due = {causes.unanswered_status(channel.cause)}
     else:

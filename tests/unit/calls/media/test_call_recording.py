@@ -69,7 +69,7 @@ def test_the_completed_event_has_the_recording() -> None:
     end = story.emitted[-1]
     assert (story.state, end.event) == ("ended", "completed")
     assert (end.recording_url, end.recording_purpose, end.recording_duration) == (URL, "call", 4)
-    assert end.duration == 0, "the time to file it is not the call's"
+    assert end.duration_ms == 100, "the time to file it is not the call's"
 
 
 @pytest.mark.parametrize("fault", ["archive: no route", "pbx: status 500", "busy: x"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calls.model.causes import reason, unanswered_status
+from engine.calls.model.causes import is_fault, reason, unanswered_status
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,13 @@ def test_some_causes_have_names() -> None:
         "lost",
     ]
     assert reason(16) == ""
+    assert len({reason(cause) for cause in (1, 20, 31, 34, 38, 42, 44, 58)}) == 8
+
+
+def test_names_after_the_answer() -> None:
+    """44 and 18 mean that the phone is gone; no party ended the leg."""
+    assert reason(44, is_answered=True) == "media_timeout"
+    assert reason(18, is_answered=True) == "signaling_timeout"
+    assert all(is_fault(cause, is_answered=True) for cause in (0, 18, 38, 41, 44, 127))
+    assert not is_fault(16, is_answered=True)
+    assert not is_fault(44, is_answered=False)

@@ -68,10 +68,11 @@ def test_record_of_a_conversation() -> None:
     assert cdr.dialed_numbers == ("+4711111111", BOB)
     assert (cdr.status, cdr.ended_by, cdr.hangup_cause) == ("completed", "callee", 16)
     assert (cdr.created_ms, cdr.answered_ms) == (NOW, NOW + 5_000)
-    assert (cdr.ring_ms, cdr.talk_ms, cdr.hold_ms) == (5_000, 2_110, 0)
+    assert (cdr.ring_ms, cdr.talk_ms, cdr.hold_ms, cdr.wait_ms) == (5_000, 100, 0, 2_010)
+    assert (cdr.answered_duration_ms, cdr.answered_duration) == (2_110, 3)
     main, bob = cdr.legs
     assert (main.channel_id, main.party, main.status) == (MAIN, "+4711111111", "completed")
-    assert (bob.party, bob.ring_ms, bob.talk_ms, bob.answered_ms) == (BOB, 2_000, 110, NOW + 7_000)
+    assert (bob.party, bob.ring_ms, bob.talk_ms, bob.answered_ms) == (BOB, 2_000, 100, NOW + 7_000)
     assert cdr.labels == {"clientId": "c-7"}
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from engine.calls.media.plan import LegMedia
+from engine.calls.model.call import deadline_ms
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import (
@@ -102,12 +103,14 @@ def test_the_main_leg_of_three_hangs_up() -> None:
 
 
 def test_the_time_limit_with_three() -> None:
-    """Both other parties are hung up, once each."""
+    """Only the party of the dial is hung up; the others talk on, without a limit."""
     story = bridged_call(data={"number": BOB, "timeLimit": 60}, action=say())
     third = dial_into(story, state="answered")
     hangups = [c for c in story.pass_deadline() if isinstance(c, Hangup)]
-    assert hangups == [Hangup(PEER, NORMAL), Hangup(third, NORMAL)]
-    assert story.state == "playing"
+    assert hangups == [Hangup(PEER, NORMAL)]
+    story.take(LegEnded(PEER, NORMAL))
+    assert bridged_legs(story) == {MAIN, third}
+    assert deadline_ms(story.call) == story.call.must_end_ms
 
 
 def test_one_of_three_cannot_be_bridged() -> None:

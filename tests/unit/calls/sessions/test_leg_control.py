@@ -2,6 +2,8 @@
 
 import pytest
 
+from engine.calls.leg_hangups import RETRY_MS
+from engine.calls.model.call import deadline_ms
 from engine.calls.model.call_states import Dialing, Playing
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL
 from engine.calls.model.commands import Dial, Hangup, Mute, Originate, Play, StopPlayback, Unmute
@@ -126,12 +128,30 @@ def test_an_answer_overtakes_a_hangup() -> None:
 
 
 def test_a_hangup_without_an_end() -> None:
-    """The ring deadline holds for such a leg too."""
+    """The hangup is repeated after 5 s; the ring deadline holds for such a leg, too."""
     story = bridged_call(BOB)
     leg = dial_into(story, state="ringback")
     story.take(LegHangupRequested(leg))
-    assert story.pass_deadline() == (Hangup(leg, NO_ANSWER),)
-    assert story.call.invited == ()
+    began_ms = story.now
+    assert story.pass_deadline() == (Hangup(leg, NORMAL),)
+    assert story.now == began_ms + RETRY_MS
+    while story.call.invited:
+        commands = story.pass_deadline()
+    assert Hangup(leg, NO_ANSWER) in commands
+    story.take(LegEnded(leg, NORMAL))
+    assert deadline_ms(story.call) == story.call.must_end_ms
+
+
+def test_a_hangup_that_the_pbx_refuses() -> None:
+    """The hangup of one of two parties is repeated until its leg ends, ever more seldom."""
+    story = bridged_call(BOB)
+    story.take(LegHangupRequested(PEER))
+    for delay_s in (5, 10, 20, 40, 80, 160, 320, 320):
+        began_ms = story.now
+        assert story.pass_deadline() == (Hangup(PEER, NORMAL),)
+        assert story.now - began_ms == delay_s * 1_000
+    story.take(LegEnded(PEER, NORMAL))
+    assert (story.state, story.call.ended_by) == ("ending", "api")
 
 
 def test_a_party_is_dialled_in() -> None:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from engine.calls.media.plan import LegMedia
+from engine.calls.model.call import deadline_ms
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, TEMPORARY_FAILURE
 from engine.calls.model.commands import (
     AddToBridge,
@@ -132,6 +133,7 @@ def test_a_target_that_does_not_answer(cause: int, status: str, reason: str) -> 
 def test_a_target_that_rings_too_long() -> None:
     """It is hung up once at its deadline, and the tree continues."""
     story = blind("ringback", say())
+    story.take(LegEnded(PEER, NORMAL))
     commands = story.pass_deadline()
     assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NO_ANSWER)]
     assert story.state == "playing"
@@ -177,13 +179,13 @@ def test_the_customer_hangs_up(state: Progress) -> None:
 
 
 def test_the_dial_time_limit() -> None:
-    """Target and source are each hung up once; the tree continues."""
+    """It was set for the source, who has left: the customer and the target have no limit."""
     story = bridged_call(data={"number": BOB, "timeLimit": 15}, action=say())
     story.take(transfer_to(mode="blind"), 10_000)
+    story.take(LegEnded(PEER, NORMAL))
     story.take(LegRinging(TARGET))
-    commands = story.pass_deadline()
-    assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NORMAL)]
-    assert (story.state, transfer(story).state) == ("playing", "abandoned")
+    story.take(LegAnswered(TARGET))
+    assert deadline_ms(story.call) == story.call.must_end_ms
 
 
 def test_the_target_hangs_up_later() -> None:

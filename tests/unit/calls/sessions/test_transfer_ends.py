@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.calls.media.plan import LegMedia
+from engine.calls.model.call import deadline_ms
 from engine.calls.model.causes import BUSY, NO_ANSWER, NO_USER_RESPONSE, NORMAL, REJECTED
 from engine.calls.model.causes import TEMPORARY_FAILURE as UNREACHABLE
 from engine.calls.model.commands import (
@@ -14,7 +15,7 @@ from engine.calls.model.commands import (
     StopHoldMusic,
     StopRinging,
 )
-from engine.calls.model.events import BridgeFailed, Event, LegCreated, LegEnded
+from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegCreated, LegEnded
 from engine.calls.model.requests import HangupRequested
 from tests.unit.calls.harness.builders import MAIN, Story, bridged_call, say
 from tests.unit.calls.harness.control import (
@@ -141,15 +142,25 @@ def test_the_call_is_hung_up_meanwhile() -> None:
 
 
 def test_the_dial_time_limit() -> None:
-    """A time limit holds during a transfer too: the tree continues on the main leg."""
+    """It does not end a transfer; when the source gets the customer back, it counts again."""
     story = bridged_call(data={"number": BOB, "timeLimit": 15}, action=say())
     story.take(transfer_to(), 10_000)
     story.take(LegCreated(TARGET))
-    commands = story.pass_deadline()
-    assert Hangup(PEER, NORMAL) in commands
-    assert Hangup(TARGET, NORMAL) in commands
-    assert transfer_events(story)[-1] == ("abandoned", "conversation_ended")
+    story.take(LegAnswered(TARGET), 5_500)
+    assert transfer(story).state == "answered"
+    story.take(LegEnded(TARGET, NORMAL), 1_000)
+    assert story.pass_deadline()[-2] == Hangup(PEER, NORMAL)
     assert story.state == "playing"
+
+
+def test_the_dial_time_limit_after_a_transfer() -> None:
+    """The customer and the target talk without the limit of the dial."""
+    story = bridged_call(data={"number": BOB, "timeLimit": 15}, action=say())
+    story.take(transfer_to(), 10_000)
+    story.take(LegAnswered(TARGET), 1_000)
+    story.take(complete())
+    story.take(LegEnded(PEER, NORMAL))
+    assert deadline_ms(story.call) == story.call.must_end_ms
 
 
 def test_a_hold_outlives_a_failed_transfer() -> None:

@@ -3,7 +3,8 @@
 import json
 
 from engine.calls.dispatch import MAX_VERBS
-from engine.calls.model.call_states import AwaitingInstructions
+from engine.calls.model.call_states import AwaitingInstructions, Playing
+from engine.calls.model.causes import INTERWORKING
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegRinging, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, LoadFlow, PrefetchMedia, SendWebhook
@@ -75,15 +76,29 @@ def test_a_webhook_may_return_a_url() -> None:
 def test_a_failing_webhook_without_a_fallback_hangs_up() -> None:
     """The fallback verb runs, or else the call hangs up; the reason is truncated."""
     story = answered_call(HTTPS)
-    assert story.take(ActionFailed(REQUEST, "status_500 " + "x" * 70_000)) == (Hangup(MAIN, 16),)
+    assert story.take(ActionFailed(REQUEST, "status_500 " + "x" * 70_000)) == (Hangup(MAIN, 127),)
     assert story.call.reason.startswith("action_failed:status_500")
     assert len(story.call.reason) == MAX_REASON_CHARS + len("action_failed:")
 
 
 def test_a_webhook_times_out() -> None:
     story = answered_call(HTTPS)
-    assert story.pass_deadline() == (Hangup(MAIN, 16),)
+    assert story.pass_deadline() == (Hangup(MAIN, 127),)
     assert story.call.reason == "action_failed:timeout"
+    story.hang_up()
+    assert (story.call.status, story.call.ended_by) == ("failed", "system")
+    assert story.call.cause == INTERWORKING
+
+
+def test_a_later_webhook_fails() -> None:
+    """The call has run a verb: it is completed, and the system ended it."""
+    story = answered_call(say(action=HTTPS))
+    story.deliver_media()
+    story.take(PlaybackEnded(story.state_as(Playing).request))
+    story.pass_deadline()
+    story.hang_up()
+    assert (story.call.status, story.call.ended_by) == ("completed", "system")
+    assert (story.call.cause, story.call.reason) == (INTERWORKING, "action_failed:timeout")
 
 
 def test_a_failing_webhook_in_a_flow_ends_the_call() -> None:
@@ -168,6 +183,17 @@ def test_the_number_of_verbs_is_limited() -> None:
         rounds += 1
     assert rounds == MAX_VERBS
     assert story.call.reason == "too_many_verbs"
+
+
+def test_a_queue_may_loop_for_hours() -> None:
+    """Verbs are counted for five minutes: a pause and a webhook every ten seconds go on."""
+    story = answered_call(HTTPS)
+    pause = tree({"type": "pause", "data": {"length": 10}, "action": HTTPS})
+    for _ in range(MAX_VERBS):
+        story.take(ActionReceived(story.state_as(AwaitingInstructions).request, pause), 200)
+        story.pass_deadline()
+    assert story.state == "awaiting-instructions"
+    assert story.now - story.call.created_ms > 2 * 3_600_000
 
 
 def test_a_step_is_deterministic() -> None:

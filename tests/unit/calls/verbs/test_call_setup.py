@@ -113,9 +113,25 @@ def test_hangup_requested_while_starting() -> None:
     story.take(CallOpened())
     assert story.take(HangupRequested("api"), 10) == (Hangup(MAIN, NORMAL),)
     assert story.take(LegCreated(MAIN), 10) == (Hangup(MAIN, NORMAL),)
-    assert story.take(LegAnswered(MAIN), 10) == (Hangup(MAIN, NORMAL),)
     story.take(LegEnded(MAIN, NORMAL), 10)
     assert (story.call.status, story.call.ended_by) == ("canceled", "api")
+
+
+def test_an_answer_crosses_the_cancel() -> None:
+    """The carrier bills the call, so it was answered, by reason `answered_late`."""
+    story = Story(outbound())
+    story.take(CallOpened())
+    story.take(LegCreated(MAIN), 10)
+    story.pass_deadline()
+    assert story.take(LegAnswered(MAIN), 30) == (Hangup(MAIN, NORMAL),)
+    story.take(LegEnded(MAIN, NORMAL), 400)
+    completed = story.emitted[-1]
+    assert (completed.call_status, completed.ended_by, completed.reason) == (
+        "completed", "system", "answered_late",
+    )  # fmt: skip
+    assert (completed.duration_ms, completed.duration) == (400, 1)
+    assert completed.record is not None
+    assert completed.record.legs[0].status == "completed"
 
 
 def test_a_caller_who_gives_up_before_the_answer() -> None:

@@ -118,6 +118,7 @@ def test_one_is_rejected_and_the_other_continues() -> None:
     deliver_media(story)
     press_digit(story, "2")
     assert story.state_as(Dialing).legs == (SECOND,)
+    story.take(LegEnded(FIRST, NORMAL))
     assert Hangup(SECOND, NO_ANSWER) in story.pass_deadline()
     assert dial_result(story)["status"] == "no-answer"
 

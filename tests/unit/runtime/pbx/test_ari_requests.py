@@ -111,9 +111,9 @@ PLAY = do.Play(MAIN, f"{ID}.p1", CLIPS)
 BRIDGE = do.AddToBridge(f"{ID}.b1", (MAIN,))
 OUTCOMES: list[tuple[do.PbxCommand, Reply, Event | None]] = [
     (ORIGINATE, Reply(200), None),
-    (ORIGINATE, Reply(409), LegEnded(MAIN, 41)),
-    (ORIGINATE, Reply(400), LegEnded(MAIN, 41)),
-    (ORIGINATE, Reply(500), LegEnded(MAIN, 41)),
+    (ORIGINATE, Reply(409), LegEnded(MAIN, 41, reason="unavailable")),
+    (ORIGINATE, Reply(400), LegEnded(MAIN, 41, reason="unavailable")),
+    (ORIGINATE, Reply(500), LegEnded(MAIN, 41, reason="unavailable")),
     (DIAL, Reply(204), None),
     (DIAL, Reply(409), None),
     (DIAL, Reply(404), LegEnded(MAIN, 41)),

@@ -1,0 +1,66 @@
+"""Hangups of single legs: on whose behalf they were commanded, and their repetition."""
+
+from msgspec.structs import replace
+
+from engine.calls.model.call import Call, with_leg
+from engine.calls.model.call_states import ClosingState
+from engine.calls.model.causes import NORMAL, EndedBy
+from engine.calls.model.commands import Command, Hangup
+from engine.calls.model.events import (
+    BridgeFailed,
+    CallDropped,
+    DeadlinePassed,
+    Event,
+    LegEnded,
+)
+from engine.calls.model.requests import ControlRequest, HangupRequested, ReferReceived
+
+RETRY_MS = 5_000  # then a PBX that refused a hangup, or lost it, is asked again; twice as long
+MAX_DOUBLINGS = 6  # after each retry
+
+
+def track_hangups(
+    before: Call, after: Call, commands: tuple[Command, ...], event: Event, now: int
+) -> Call:
+    """Note on the legs that are hung up on whose behalf, and when the hangup is repeated."""
+    for each in commands:
+        if isinstance(each, Hangup) and (leg := after.leg(each.leg)) is not None:
+            by = leg.hung_up_by or _initiator_of(leg.id, before, after, event)
+            due_ms = now + (RETRY_MS << min(leg.hangup_tries, MAX_DOUBLINGS))
+            tries = leg.hangup_tries + 1
+            leg = replace(leg, hung_up_by=by, hangup_due_ms=due_ms, hangup_tries=tries)
+            after = with_leg(after, leg)
+    return after
+
+
+def repeat_hangups(call: Call, now: int) -> tuple[Command, ...]:
+    """Return the hangups to repeat: their legs should have ended by now."""
+    overdue = (leg for leg in call.legs if leg.hangup_due_ms and now >= leg.hangup_due_ms)
+    return tuple(Hangup(leg.id, NORMAL) for leg in overdue)
+
+
+def _initiator_of(leg: str, before: Call, after: Call, event: Event) -> EndedBy:
+    """Return on whose behalf a leg is hung up; the call may have ended for another reason."""
+    is_call = isinstance(after.state, ClosingState) and (
+        leg == after.main or after.ended_by != "action"
+    )
+    return after.ended_by if is_call else initiator(before, after, event)
+
+
+def initiator(before: Call, after: Call, event: Event) -> EndedBy:
+    """Return on whose behalf an event hangs up legs, or ends a conversation."""
+    match event:
+        case HangupRequested(by):
+            return by
+        case LegEnded(leg):
+            ended = next((each for each in reversed(after.ended_legs) if each.leg.id == leg), None)
+            return ended.ended_by if ended is not None else "action"
+        case ReferReceived(leg):
+            phone = before.leg(leg)
+            return phone.role if phone is not None else "action"
+        case DeadlinePassed() | BridgeFailed() | CallDropped():
+            return "system"
+        case _ if isinstance(event, ControlRequest):
+            return "api"
+        case _:
+            return "action"

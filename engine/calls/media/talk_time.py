@@ -1,0 +1,44 @@
+"""Counts talk time: the time in which legs share a bridge, so that their parties can talk."""
+
+from collections import Counter
+
+from msgspec.structs import replace
+
+from engine.calls.media.plan import desired_media
+from engine.calls.model.call import Call
+from engine.calls.model.call_states import Bridged
+
+
+def update_talk_time(before: Call, after: Call, now: int) -> Call:
+    """Start or stop counting for the legs, and the call, whose conversation began or ended."""
+    if before is after or not (isinstance(after.state, Bridged) or _is_counting(after)):
+        return after
+    talking = _talking_legs(after)
+    if any((leg.id in talking) != bool(leg.talking_since_ms) for leg in after.legs):
+        legs = tuple(
+            leg
+            if (leg.id in talking) == bool(leg.talking_since_ms)
+            else leg.with_talk(now)
+            if leg.id in talking
+            else leg.without_talk(now)
+            for leg in after.legs
+        )
+        after = replace(after, legs=legs)
+    is_talking = bool(talking) and not after.held_since_ms
+    if is_talking == bool(after.talking_since_ms):
+        return after
+    if is_talking:
+        return replace(after, talking_since_ms=now)
+    lasted_ms = max(0, now - after.talking_since_ms)
+    return replace(after, talking_since_ms=0, talk_ms=after.talk_ms + lasted_ms)
+
+
+def _is_counting(call: Call) -> bool:
+    return bool(call.talking_since_ms) or any(leg.talking_since_ms for leg in call.legs)
+
+
+def _talking_legs(call: Call) -> set[str]:
+    """Return the legs that share a bridge with another one."""
+    bridges = {leg: media.bridge for leg, media in desired_media(call).items() if media.bridge}
+    sizes = Counter(bridges.values())
+    return {leg for leg, bridge in bridges.items() if sizes[bridge] > 1}

@@ -1,0 +1,321 @@
+"""Who ended a call and each of its legs, and why."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from engine.calls.model import causes
+from engine.calls.model.events import (
+    CallDropped,
+    CallOpened,
+    LegAnswered,
+    LegCreated,
+    LegEnded,
+    LegRinging,
+)
+from engine.calls.model.requests import HangupRequested, LegHangupRequested
+from tests.harness.record_checks import record_faults
+from tests.unit.calls.harness.builders import (
+    CHANNEL,
+    MAIN,
+    NOW,
+    Story,
+    answered_call,
+    bridged_call,
+    dialing_call,
+    inbound,
+    outbound,
+    say,
+)
+from tests.unit.calls.harness.control import (
+    BOB,
+    PEER,
+    TARGET,
+    THIRD,
+    complete,
+    hold,
+    in_conference,
+    kick,
+    progress,
+    transfer_to,
+    transferring,
+    unhold,
+)
+from wire.events import CallEvent
+from wire.record import CallRecord
+
+DIALED = MAIN  # the first leg that an inbound call allocates
+MEDIA_TIMEOUT = causes.CHANNEL_UNAVAILABLE
+
+
+def inbound_conversation(action: Any = None, **data: Any) -> Story:
+    """Return an inbound call in a conversation with Bob."""
+    story = Story(inbound({"type": "dial", "data": {"number": BOB, **data}, "action": action}))
+    story.take(CallOpened())
+    story.take(LegAnswered(CHANNEL), 10)
+    story.take(LegCreated(DIALED), 10)
+    story.take(LegAnswered(DIALED), 2_000)
+    return story
+
+
+def completed(story: Story) -> CallEvent:
+    """End the remaining legs; return the last event after checking its record."""
+    for leg in story.call.legs:
+        story.take(LegEnded(leg.id, causes.NORMAL), 10)
+    assert not list(record_faults(story.emitted))
+    return story.emitted[-1]
+
+
+def record(story: Story) -> CallRecord:
+    """Return the record of a call after its remaining legs have ended."""
+    found = completed(story).record
+    assert found is not None
+    return found
+
+
+def legs_ended_by(story: Story) -> list[str | None]:
+    """Return who ended each leg, in the order of their requests."""
+    return [leg.ended_by for leg in record(story).legs]
+
+
+def test_the_caller_hangs_up() -> None:
+    """Both legs were ended by the caller, although we hang up the second."""
+    story = inbound_conversation()
+    story.take(LegEnded(CHANNEL, causes.NORMAL), 1_000)
+    end = completed(story)
+    assert (end.ended_by, end.ended_by_channel_id, end.reason) == ("caller", CHANNEL, None)
+    assert legs_ended_by(story) == ["caller", "caller"]
+
+
+def test_the_dialed_party_hangs_up() -> None:
+    """Without a further action the callee has ended the call."""
+    story = inbound_conversation()
+    story.take(LegEnded(DIALED, causes.NORMAL), 1_000)
+    end = completed(story)
+    assert (end.ended_by, end.ended_by_channel_id, end.hangup_cause) == ("callee", DIALED, 16)
+    assert legs_ended_by(story) == ["callee", "callee"]
+
+
+def test_the_tree_continues_after_the_dialed_party() -> None:
+    """Then the tree ends the call, not the callee."""
+    story = inbound_conversation({"type": "hangup"})
+    story.take(LegEnded(DIALED, causes.NORMAL), 1_000)
+    end = completed(story)
+    assert (end.ended_by, end.ended_by_channel_id) == ("action", None)
+    assert legs_ended_by(story) == ["action", "callee"]
+
+
+def test_the_first_party_of_click_to_call_hangs_up() -> None:
+    """It is the caller, as the call comes from it."""
+    call = outbound({"type": "dial", "data": {"number": BOB}})
+    story = Story(replace(call, legs=(replace(call.legs[0], is_caller=True),)))
+    story.take(CallOpened())
+    story.take(LegAnswered(MAIN), 2_000)
+    story.take(LegAnswered(PEER), 2_000)
+    story.take(LegEnded(MAIN, causes.NORMAL), 4_000)
+    assert completed(story).ended_by == "caller"
+
+
+@pytest.mark.parametrize(("leg", "by"), [(MAIN, "callee"), (TARGET, "callee")])
+def test_after_a_transfer(leg: str, by: str) -> None:
+    """Whoever of customer and target hangs up, his leg is named."""
+    story = transferring("answered")
+    story.take(complete())
+    story.take(LegEnded(PEER, causes.NORMAL), 10)
+    story.take(LegEnded(leg, causes.NORMAL), 1_000)
+    end = completed(story)
+    assert (end.ended_by, end.ended_by_channel_id) == (by, leg)
+
+
+def test_after_a_transfer_by_the_caller() -> None:
+    """The agent, who was called, hangs up: he is not the caller, although his leg is the main."""
+    story = inbound_conversation()
+    story.take(transfer_to(source=CHANNEL, customer=DIALED), 1_000)
+    target = story.call.transfers[-1].target
+    progress(story, target, "answered")
+    story.take(complete(story.call.transfers[-1].id))
+    story.take(LegEnded(CHANNEL, causes.NORMAL), 10)
+    story.take(LegEnded(DIALED, causes.NORMAL), 1_000)
+    end = completed(story)
+    assert (end.ended_by, end.ended_by_channel_id) == ("callee", DIALED)
+    assert legs_ended_by(story) == ["api", "callee", "callee"]
+
+
+def test_after_the_founder_of_a_conference_left() -> None:
+    """The one who hangs up last but one has ended the call."""
+    story = in_conference()
+    story.take(LegEnded(MAIN, causes.NORMAL), 1_000)
+    story.take(LegEnded(PEER, causes.NORMAL), 1_000)
+    end = completed(story)
+    assert (end.ended_by, end.ended_by_channel_id) == ("callee", PEER)
+    assert legs_ended_by(story) == ["callee", "callee", "callee"]
+
+
+def test_the_last_but_one_is_kicked() -> None:
+    """A request has ended the call."""
+    story = in_conference()
+    story.take(LegEnded(MAIN, causes.NORMAL), 1_000)
+    story.take(kick(THIRD), 1_000)
+    assert completed(story).ended_by == "api"
+    assert legs_ended_by(story) == ["callee", "api", "api"]
+
+
+@pytest.mark.parametrize("leg", [MAIN, PEER])
+def test_a_leg_is_hung_up_by_request(leg: str) -> None:
+    """Whichever of the two legs it is, the API has ended the call."""
+    story = bridged_call(BOB)
+    story.take(LegHangupRequested(leg), 1_000)
+    story.take(LegEnded(leg, causes.NORMAL), 10)
+    assert completed(story).ended_by == "api"
+    assert legs_ended_by(story) == ["api", "api"]
+
+
+def test_the_call_is_hung_up_by_request() -> None:
+    """All legs were ended by the API."""
+    story = bridged_call(BOB)
+    story.take(HangupRequested("api"), 1_000)
+    assert completed(story).ended_by == "api"
+    assert legs_ended_by(story) == ["api", "api"]
+
+
+@pytest.mark.parametrize("leg", [CHANNEL, DIALED])
+def test_a_phone_is_gone(leg: str) -> None:
+    """Without RTP no party has hung up: the reason is `media_timeout`, on call and leg."""
+    story = inbound_conversation()
+    story.take(LegEnded(leg, MEDIA_TIMEOUT), 60_000)
+    end = completed(story)
+    assert (end.ended_by, end.ended_by_channel_id) == ("system", leg)
+    assert (end.hangup_cause, end.reason) == (MEDIA_TIMEOUT, "media_timeout")
+    ended = next(each for each in record(story).legs if each.channel_id == leg)
+    assert (ended.ended_by, ended.reason) == ("system", "media_timeout")
+
+
+def test_an_answer_that_is_never_acknowledged() -> None:
+    """Cause 18 after the answer is a `signaling_timeout`; before it, no answer."""
+    story = Story(inbound(say()))
+    story.take(CallOpened())
+    story.take(LegAnswered(CHANNEL), 10)
+    story.take(LegEnded(CHANNEL, causes.NO_USER_RESPONSE), 32_000)
+    end = completed(story)
+    assert (end.ended_by, end.reason, end.call_status) == (
+        "system", "signaling_timeout", "completed",
+    )  # fmt: skip
+
+
+def test_a_phone_without_a_contact() -> None:
+    """The PBX refused: the system has ended the call, and nobody was called."""
+    story = Story(outbound(say()))
+    story.take(CallOpened())
+    story.take(LegEnded(MAIN, causes.TEMPORARY_FAILURE, reason="unavailable"), 10)
+    end = completed(story)
+    assert (end.call_status, end.ended_by, end.reason) == ("failed", "system", "unavailable")
+    assert record(story).dialed_numbers == ()
+
+
+def test_a_called_party_refuses() -> None:
+    """The callee has ended the call, with a reason that names the cause."""
+    for cause, reason in ((1, "unallocated_number"), (34, "no_circuit"), (17, None)):
+        story = Story(outbound(say()))
+        story.take(CallOpened())
+        story.take(LegEnded(MAIN, cause), 10)
+        assert (completed(story).ended_by, completed(story).reason) == ("callee", reason)
+
+
+def test_the_losers_of_a_ring_group() -> None:
+    """The dial hangs them up, not their parties."""
+    story = dialing_call(BOB, "+4787654321")
+    story.take(LegRinging(PEER), 500)
+    story.take(LegAnswered(PEER), 500)
+    story.take(LegEnded(f"{PEER[:-1]}2", causes.NORMAL), 10)
+    story.hang_up()
+    assert legs_ended_by(story) == ["callee", "action", "callee"]
+
+
+def test_a_party_that_rings_too_long() -> None:
+    """The ring timeout is the system's."""
+    story = dialing_call(BOB)
+    story.pass_deadline()
+    assert legs_ended_by(story) == ["action", "system"]
+
+
+def test_the_time_limit_of_a_dial() -> None:
+    """The system ends the conversation, and with it a call without a further action."""
+    story = inbound_conversation(timeLimit=30)
+    story.pass_deadline()
+    end = completed(story)
+    assert (end.ended_by, end.reason) == ("system", "time_limit")
+    assert legs_ended_by(story) == ["system", "system"]
+
+
+def test_a_call_is_dropped() -> None:
+    """After an internal error the call ends at once: event, record, and all legs hung up."""
+    story = bridged_call(BOB, action=say())
+    hangups = story.take(CallDropped("internal_error"), 1_000)
+    assert [type(each).__name__ for each in hangups] == ["DestroyBridge", "Hangup", "Hangup"]
+    assert story.call.is_ended
+    last, end = story.emitted[-2:]
+    assert (last.event, last.leg_status, last.ended_by) == ("leg-completed", "completed", "system")
+    assert (end.event, end.ended_by, end.reason, end.hangup_cause) == (
+        "completed", "system", "internal_error", causes.TEMPORARY_FAILURE,
+    )  # fmt: skip
+    assert not list(record_faults(story.emitted))
+
+
+def test_talk_time() -> None:
+    """Only the time in which two parties are bridged counts; menus, ringing and holds do not."""
+    story = inbound_conversation(say())
+    story.take(hold(CHANNEL), 10_000)
+    story.take(unhold(CHANNEL), 5_000)
+    story.take(LegEnded(DIALED, causes.NORMAL), 20_000)
+    story.take(LegEnded(CHANNEL, causes.NORMAL), 3_000)
+    cdr = record(story)
+    assert (cdr.ring_ms, cdr.talk_ms, cdr.hold_ms, cdr.wait_ms) == (10, 30_000, 5_000, 5_010)
+    caller, bob = cdr.legs
+    assert (caller.talk_ms, caller.hold_ms, caller.wait_ms) == (30_000, 5_000, 5_010)
+    assert (bob.talk_ms, bob.hold_ms, bob.wait_ms) == (30_000, 0, 5_000)
+
+
+def test_a_caller_who_only_heard_ringing_did_not_talk() -> None:
+    """We have answered him, and nobody else has."""
+    story = Story(inbound({"type": "dial", "data": {"number": BOB}}))
+    story.take(CallOpened())
+    story.take(LegAnswered(CHANNEL), 10)
+    story.take(LegEnded(CHANNEL, causes.NORMAL), 6_000)
+    assert (record(story).talk_ms, record(story).wait_ms) == (0, 6_010)
+
+
+@pytest.mark.parametrize(("ms", "seconds"), [(0, 0), (1, 1), (900, 1), (1_000, 1), (59_999, 60)])
+def test_seconds_are_rounded_up(ms: int, seconds: int) -> None:
+    """The exact duration is beside them, in the event, the leg's event and the record."""
+    story = answered_call({"type": "gather", "data": {}})
+    story.take(LegEnded(MAIN, causes.NORMAL), ms)
+    end = completed(story)
+    assert (end.duration_ms, end.duration) == (ms, seconds)
+    cdr = record(story)
+    assert (cdr.answered_duration_ms, cdr.answered_duration) == (ms, seconds)
+    assert (cdr.legs[0].answered_duration_ms, cdr.legs[0].answered_duration) == (ms, seconds)
+
+
+def test_legs_that_ended_unnoticed() -> None:
+    """The times stop when the legs were last seen; how long nobody looked stands beside them."""
+    story = inbound_conversation()
+    seen_ms = story.now + 30_000
+    day_ms = 86_400_000
+    story.take(LegEnded(CHANNEL, causes.LOST, seen_ms=seen_ms), 3 * day_ms)
+    for leg in story.call.legs:
+        story.take(LegEnded(leg.id, causes.LOST, seen_ms=seen_ms))
+    end = story.emitted[-1]
+    assert (end.reason, end.ended_by) == ("lost", "system")
+    assert end.duration_ms == seen_ms - (NOW + 10)
+    assert not list(record_faults(story.emitted))
+    cdr = record(story)
+    assert (cdr.ended_ms, cdr.unseen_ms, cdr.talk_ms) == (seen_ms, 3 * day_ms - 30_000, 30_000)
+    assert {leg.ended_ms for leg in cdr.legs} == {seen_ms}
+
+
+def test_a_leg_is_not_seen_before_it_was_answered() -> None:
+    """The last time that is known of a leg counts."""
+    story = inbound_conversation()
+    story.take(LegEnded(CHANNEL, causes.LOST, seen_ms=NOW - 1_000), 60_000)
+    assert record(story).legs[0].ended_ms == NOW + 10
