@@ -26,10 +26,15 @@ DEFAULTS: Mapping[str, str] = {
     "SIP_PORT": "5060",
     "RTP_FIRST": "10000",
     "RTP_LAST": "19999",
-    "RTP_TIMEOUT_S": "60",
+    "RTP_TIMEOUT_S": "45",
     "TRUNK": "sip:127.0.0.1:5080",
     "TRUNK_QUALIFY_S": "0",
     "TRUNK_REFER": "no",
+    "TRUNK_TRUSTED": "no",
+    "TRUNK_CODECS": "ulaw,alaw,g722",
+    "AGENT_CODECS": "ulaw,alaw,g722,opus",
+    "EXTERNAL_ADDRESS": "",
+    "LOCAL_NETS": "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,127.0.0.0/8",
     "SLOTS": "8",
     "DATA_DIR": "/usr/share/asterisk",
 }
@@ -46,8 +51,7 @@ def main() -> None:
 
 def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the values of all placeholders, including derived ones."""
-    from_environ = {name[4:]: value for name, value in environ.items() if name.startswith("PBX_")}
-    known = {**DEFAULTS, **from_environ}
+    known = {**DEFAULTS, **from_environ(environ)}
     derived = {
         "ETC_DIR": str(target / "etc"),
         "VAR_DIR": str(target / "var"),
@@ -56,8 +60,14 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
         "MUSIC_DIR": str(target / "music"),
         "LAST_SLOT": str(int(known["SLOTS"]) - 1),
         "TRUNK_MATCH": host_of(known["TRUNK"]),
+        "EXTERNAL": external_options(known["EXTERNAL_ADDRESS"], known["LOCAL_NETS"]),
     }
     return {**derived, **known}
+
+
+def from_environ(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the PBX_ variables by their short names; an empty one counts as not set."""
+    return {name[4:]: value for name, value in environ.items() if name.startswith("PBX_") and value}
 
 
 def modules_dir() -> str:
@@ -72,6 +82,15 @@ def host_of(sip_uri: str) -> str:
     if found is None:
         sys.exit(f"not a SIP address: {sip_uri}")
     return found[1]
+
+
+def external_options(address: str, local_nets: str) -> str:
+    """Return the transport's options behind NAT: which address peers outside local networks see."""
+    if not address:
+        return ""
+    nets = (f"local_net = {each.strip()}" for each in local_nets.split(",") if each.strip())
+    external = (f"external_{each}_address = {address}" for each in ("signaling", "media"))
+    return "\n".join((*external, *nets))
 
 
 def prepare(target: Path, known: Mapping[str, str]) -> None:

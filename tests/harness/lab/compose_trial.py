@@ -25,7 +25,7 @@ SAY = {"type": "say", "data": {"text": "Hello. This call was made over REST."}}
 API = "http://127.0.0.1:8000"
 TRUNK_PORT = 5080
 SHORT_S = 1
-LONG_S = 45  # SIPp is silent: after 60 s the PBX would hang up
+LONG_S = 35  # SIPp is silent: after 45 s the PBX would hang up
 
 
 async def trial() -> None:

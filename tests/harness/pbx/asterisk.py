@@ -64,10 +64,11 @@ class Pbx(Server):
         ports: Ports | None = None,
         passwords: Secrets | None = None,
         slots: int = 8,
-        rtp_timeout_s: int = 60,
+        rtp_timeout_s: int = 45,
         qualify_s: int = 0,
         trunk_refers: bool = False,
         bound: bool = True,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(folder, bound=bound)
         self.name = name
@@ -80,6 +81,7 @@ class Pbx(Server):
             "TRUNK_REFER": "yes" if trunk_refers else "no",
             "SLOTS": slots,
             "RTP_TIMEOUT_S": rtp_timeout_s,
+            **(settings or {}),  # of prepare.py
         }
 
     @property

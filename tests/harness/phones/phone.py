@@ -11,7 +11,7 @@ async with Phone.answering(port, tone_hz=600, after_ms=200) as called:
 """
 
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -24,6 +24,11 @@ from tests.harness.ports import free_port
 from tests.harness.until import until
 
 NEVER_MS = 600_000
+ULAW_AND_EVENTS = """m=audio @RTP_PORT@ RTP/AVP 0 101
+      a=rtpmap:0 PCMU/8000
+      a=rtpmap:101 telephone-event/8000
+      a=fmtp:101 0-15
+      a=ptime:20"""
 
 
 class Phone(ReceivedAudio):
@@ -39,13 +44,20 @@ class Phone(ReceivedAudio):
 
     @classmethod
     @asynccontextmanager
-    async def answering(
-        cls, port: int, *, tone_hz: int = 0, after_ms: int = 1, rings: bool = True
+    async def answering(  # noqa: PLR0913 - a test names only what it varies
+        cls,
+        port: int,
+        *,
+        tone_hz: int = 0,
+        after_ms: int = 1,
+        rings: bool = True,
+        media: str = ULAW_AND_EVENTS,
+        echoes: bool = False,
     ) -> AsyncIterator["Phone"]:
         """Ring (or send only 183) when called, answer after a delay; 0 Hz is silence."""
         progress = "180 Ringing" if rings else "183 Session Progress"
-        values = {"AFTER_MS": max(1, after_ms), "PROGRESS": progress}
-        async with cls._open("answer", port, tone_hz, values) as phone:
+        values = {"AFTER_MS": max(1, after_ms), "PROGRESS": progress, "MEDIA": media}
+        async with cls._open("answer", port, tone_hz, values, echoes=echoes) as phone:
             yield phone
 
     @classmethod
@@ -57,21 +69,36 @@ class Phone(ReceivedAudio):
 
     @classmethod
     @asynccontextmanager
-    async def refusing(cls, port: int, status: int) -> AsyncIterator["Phone"]:
+    async def refusing(
+        cls, port: int, status: int, headers: Sequence[str] = ()
+    ) -> AsyncIterator["Phone"]:
         """Refuse a call with a SIP status, such as 486, 480, 403, 603 or 503."""
-        async with cls._open("refuse", port, 0, {"STATUS": status}) as phone:
+        values = {"STATUS": status, "HEADERS": _lines(headers)}
+        async with cls._open("refuse", port, 0, values) as phone:
             yield phone
 
     @classmethod
     @asynccontextmanager
-    async def calling(
-        cls, pbx: Pbx, number: str, *, tone_hz: int = 0, caller: str = "+15550001", agent: str = ""
+    async def calling(  # noqa: PLR0913 - a test names only what it varies
+        cls,
+        pbx: Pbx,
+        number: str,
+        *,
+        tone_hz: int = 0,
+        caller: str = "+15550001",
+        agent: str = "",
+        uri: str = "",
+        headers: Sequence[str] = (),
+        media: str = ULAW_AND_EVENTS,
     ) -> AsyncIterator["Phone"]:
-        """Call a number from the trunk, or from an agent's phone."""
+        """Call a number, or a whole URI, from the trunk or from an agent's phone."""
         login = f"\n[authentication username={agent} password={pbx.passwords.agents}]"
         values = {
             "CHALLENGE": (SCENARIOS / "challenge.xml").read_text() if agent else "",
             "LOGIN": login if agent else "",
+            "HEADERS": _lines(headers),
+            "MEDIA": media,
+            "URI": uri or f"sip:{number}@[remote_ip]:[remote_port]",
             "NUMBER": number,
             "FROM": agent or caller,
         }
@@ -81,21 +108,37 @@ class Phone(ReceivedAudio):
 
     @classmethod
     @asynccontextmanager
-    async def agent(
-        cls, pbx: Pbx, agent: str, *, tone_hz: int = 0, after_ms: int = 1
+    async def agent(  # noqa: PLR0913 - a test names only what it varies
+        cls,
+        pbx: Pbx,
+        agent: str,
+        *,
+        tone_hz: int = 0,
+        after_ms: int = 1,
+        media: str = ULAW_AND_EVENTS,
+        echoes: bool = False,
     ) -> AsyncIterator["Phone"]:
         """Register as an agent, 1001 to 1009, and answer when called."""
         port = free_port()
         await register(pbx, agent, port)
-        async with cls.answering(port, tone_hz=tone_hz, after_ms=after_ms) as phone:
+        async with cls.answering(
+            port, tone_hz=tone_hz, after_ms=after_ms, media=media, echoes=echoes
+        ) as phone:
             yield phone
 
     @classmethod
     @asynccontextmanager
-    async def _open(
-        cls, scenario: str, port: int, tone_hz: int, values: Mapping[str, object], remote: str = ""
+    async def _open(  # noqa: PLR0913 - a test names only what it varies
+        cls,
+        scenario: str,
+        port: int,
+        tone_hz: int,
+        values: Mapping[str, object],
+        remote: str = "",
+        *,
+        echoes: bool = False,
     ) -> AsyncIterator["Phone"]:
-        line = RtpLine(tone_hz)
+        line = RtpLine(tone_hz, echoes=echoes)
         with tempfile.TemporaryDirectory(prefix="phone") as folder:
             sip = SipCall(Path(folder), scenario, port, remote)
             phone = cls(sip, line)
@@ -164,6 +207,15 @@ class Phone(ReceivedAudio):
         await self._line.press(keys, hold_ms, gap_ms, self.presses.append)
         return self.presses[before:]
 
+    async def press_in_band(self, keys: str) -> None:
+        """Press keys as tones in the audio, without telephone-event."""
+        self._line.presses_in_band = True
+        await self.press(keys, hold_ms=120, gap_ms=120)
+
+    def send_reports(self) -> None:
+        """Send RTCP receiver reports from now on, as a phone without sound does."""
+        self._line.send_reports()
+
     async def wait_spoken(self, for_ms: int) -> None:
         """Wait until the phone has sent this much more audio."""
         until_ms = self._line.spoken_ms + for_ms
@@ -194,3 +246,7 @@ class Phone(ReceivedAudio):
             self._peer_port = message.rtp_port
         if message.status == 200 and message.method == "INVITE":
             self._line.speak_to(self._peer_port)
+
+
+def _lines(headers: Sequence[str]) -> str:
+    return "".join(f"\n{header}" for header in headers)

@@ -18,6 +18,14 @@ QUIET = to_ulaw(np.zeros(FRAME_SAMPLES, np.int16))
 KEYS = "0123456789*#ABCD"
 SO_TIMESTAMPNS = 35  # Linux: the kernel timestamps packets, so a late reader does not matter
 DATED = struct.Struct("@qq")  # seconds and nanoseconds
+RECEIVER_REPORT = 201
+REPORT_INTERVAL_S = 0.5
+_LOW_HZ, _HIGH_HZ = (697, 770, 852, 941), (1209, 1336, 1477, 1633)  # ITU-T Q.23
+DTMF_HZ = {
+    key: (low, high)
+    for low, row in zip(_LOW_HZ, ("123A", "456B", "789C", "*0#D"), strict=True)
+    for key, high in zip(row, _HIGH_HZ, strict=True)
+}
 END_COPIES = 3  # RFC 4733, 2.5.1.4: the last packet is sent three times
 
 
@@ -30,9 +38,15 @@ class Press(Struct, frozen=True):
 
 
 class RtpLine:
-    """One RTP socket on 127.0.0.1; `peer` is the remote address once it is known."""
+    """One RTP socket on 127.0.0.1; `peer` is the remote address once it is known.
 
-    def __init__(self, tone_hz: int) -> None:
+    An echoing line sends back what it receives, of any codec.
+    """
+
+    def __init__(self, tone_hz: int, *, echoes: bool = False) -> None:
+        self.presses_in_band = False  # as tones, for calls without telephone-event
+        self._echoes = echoes
+        self._reporter: asyncio.Task[None] | None = None
         self.frames: list[Frame] = []
         self.peer: tuple[str, int] | None = None
         self.voice_ms: int | None = None  # length of the tone; then it sends silence
@@ -75,8 +89,15 @@ class RtpLine:
             self._sender.cancel()
             self._sender = None
 
+    def send_reports(self) -> None:
+        """Send RTCP receiver reports (RFC 3550, 6.4.2) from now on."""
+        self._reporter = asyncio.get_running_loop().create_task(self._send_reports())
+
     def close(self) -> None:
         self.stop_sending()
+        if self._reporter is not None:
+            self._reporter.cancel()
+            self._reporter = None
         if self._socket is not None:
             asyncio.get_running_loop().remove_reader(self._socket)
             self._socket.close()
@@ -106,6 +127,8 @@ class RtpLine:
             except ConnectionError:  # the peer has closed its socket
                 continue
             _, kind, _, timestamp, stream = struct.unpack_from("!BBHII", data)
+            if self._echoes:
+                self._send(kind, data[12:], timestamp)
             if kind & 0x7F == ULAW:
                 s, ns = DATED.unpack(dates[0][2])
                 at_ms = s * 1000 + ns / 1e6 - later_ms
@@ -124,7 +147,30 @@ class RtpLine:
             due_s += FRAME_MS / 1000
             await asyncio.sleep(max(0, due_s - loop.time()))
 
+    async def _send_reports(self) -> None:
+        report = struct.pack("!BBHI", 0x80, RECEIVER_REPORT, 1, id(self) & 0xFFFFFFFF)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as reports:
+            while True:
+                if self.peer is not None:
+                    host, port = self.peer
+                    reports.sendto(report, (host, port + 1))
+                await asyncio.sleep(REPORT_INTERVAL_S)
+
+    async def _press_in_band(self, key: str, hold_ms: int) -> Press:
+        loop = asyncio.get_running_loop()
+        down_s = loop.time()
+        low, high = DTMF_HZ[key]
+        both = (tone(low, hold_ms) // 2) + (tone(high, hold_ms) // 2)
+        for index in range(hold_ms // FRAME_MS):
+            frame = both[index * FRAME_SAMPLES : (index + 1) * FRAME_SAMPLES]
+            self._send(ULAW, to_ulaw(frame), self._timestamp)
+            self._timestamp += FRAME_SAMPLES
+            await asyncio.sleep(max(0, down_s + (index + 1) * FRAME_MS / 1000 - loop.time()))
+        return Press(key, down_s * 1000, loop.time() * 1000)
+
     async def _press(self, key: str, hold_ms: int) -> Press:
+        if self.presses_in_band:
+            return await self._press_in_band(key, hold_ms)
         loop = asyncio.get_running_loop()
         down_s = loop.time()
         started = self._timestamp

@@ -68,6 +68,9 @@ class SimAsterisk(SimRecordings):
             return self.shown(channel)
         return OK if channel and request.query["variable"] in channel.variables else NOT_FOUND
 
+    def _rtp_statistics(self, request: AriRequest) -> Reply:
+        return OK if request.target in self.channels else NOT_FOUND
+
     def _dial(self, request: AriRequest) -> Reply:
         channel = self.channels.get(request.target)
         if channel is None:
@@ -116,6 +119,7 @@ class SimAsterisk(SimRecordings):
         ("POST", "channels", "dial"): _dial,
         ("POST", "channels", "variable"): _set_variable,
         ("GET", "channels", "variable"): _get_variable,
+        ("GET", "channels", "rtp_statistics"): _rtp_statistics,
         ("DELETE", "channels", ""): _hang_up,
         ("POST", "channels", "answer"): _answer,
     }

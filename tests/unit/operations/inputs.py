@@ -12,6 +12,8 @@ from engine.config import Settings
 PREFIX = "SWITCHROOM_"
 # Read by the lab and its compose file only.
 LAB_ONLY = {"ARI_PASSWORD", "AGENT_PASSWORD"}
+# prepare.py derives placeholders from these.
+DERIVED_FROM = {"SLOTS", "TRUNK", "EXTERNAL_ADDRESS", "LOCAL_NETS"}
 TEMPLATES = Path(__file__).parents[3] / "asterisk-config/etc"
 
 
@@ -32,7 +34,7 @@ def unknown_settings(names: Iterable[str]) -> set[str]:
 def unknown_pbx_variables(names: Iterable[str]) -> set[str]:
     """Return the variables with a node's prefix that no template uses."""
     used = {name for path in TEMPLATES.glob("*.conf") for name in _placeholders(path)}
-    known = {*used, "SLOTS", "TRUNK"}
+    known = used | DERIVED_FROM
     return {name for name in names if name.startswith("PBX_") and name[4:] not in known}
 
 
