@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from wire.party import Diversion
 from wire.record import CallRecord
 
 VERSION = 1  # of the event format; 0 or absent: emitted before formats were numbered
@@ -77,3 +78,5 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     custom_data: dict[str, Any] | None = None
     version: int = 0
     record: CallRecord | None = None  # of `completed`
+    privacy: bool = False  # the caller has withheld the number in `from`
+    diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first

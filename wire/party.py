@@ -1,4 +1,4 @@
-"""A party that can be called: a phone number, an agent (`agent:1001`) or a SIP address."""
+"""A party that can be called (a phone number, an agent, a SIP address), and one that forwarded."""
 
 from typing import Literal
 
@@ -39,3 +39,14 @@ class Party(Struct, frozen=True):
 
     def __str__(self) -> str:
         return AGENT_PREFIX + self.id if self.kind == "agent" else self.id
+
+
+class Diversion(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """A number that forwarded the call, with the reason in words of RFC 5806: `no-answer`.
+
+    With `privacy` it asks not to be shown to others.
+    """
+
+    number: str
+    reason: str = ""
+    privacy: bool = False

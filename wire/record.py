@@ -10,6 +10,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from wire.party import Diversion
+
 
 class _Part(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """Base struct: frozen, camelCase; fields with their default value are omitted."""
@@ -134,6 +136,8 @@ class CallRecord(_Part, frozen=True):
     gathered: tuple[GatherRecord, ...] = ()
     labels: dict[str, str] | None = None  # set by the originate request or the number's route
     contact: dict[str, Any] | None = None
+    privacy: bool = False  # the caller has withheld the number in `from`
+    diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     custom_data: dict[str, Any] | None = None
     wait_ms: int = 0  # answered, without a conversation and without a hold
     answered_duration_ms: int = 0

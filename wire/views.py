@@ -6,6 +6,7 @@ from msgspec import field
 
 from wire.base import Shape
 from wire.control import ConferenceView, TransferView
+from wire.party import Diversion
 
 
 class LegView(Shape, frozen=True):
@@ -67,6 +68,8 @@ class CallView(Shape, frozen=True):
     transfers: tuple[TransferView, ...] = ()
     conferences: tuple[ConferenceView, ...] = ()
     recordings: tuple[RecordingView, ...] = ()
+    privacy: bool = False  # the caller has withheld the number in `from`
+    diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
 
 
 class Calls(Shape, frozen=True):

@@ -9,6 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from wire.answer_detection import AnsweredBy
 from wire.media import MediaFault
+from wire.party import Diversion
 
 RecordReason = Literal["terminator", "silence", "max-length", "hangup", "failed"]
 GatherReason = Literal["terminator", "max-digits", "digit-timeout", "timeout", "hangup"]
@@ -50,6 +51,8 @@ class ActionRequest(Struct, frozen=True, omit_defaults=True, rename="camel"):
     channel_id: str
     dial: DialResult | None = None
     answered_by: AnsweredBy | None = None
+    privacy: bool = False  # the caller has withheld the number in `from`
+    diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     custom_data: dict[str, Any] | None = None
     media_fault: MediaFault | None = None
 

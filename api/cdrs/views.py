@@ -10,6 +10,7 @@ from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, label
 from api.cdrs.query.pages import CdrRow
 from api.common.projection import project
 from api.common.timestamps import format_ms
+from wire.party import Diversion
 from wire.record import (
     CallRecord,
     ConferenceRecord,
@@ -75,6 +76,8 @@ class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
     conferences: tuple[ConferenceRecord, ...] = ()
     gathered: tuple[GatherRecord, ...] = ()
     contact: dict[str, Any] | None = None
+    privacy: bool = False  # the caller has withheld the number in `from`
+    diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     custom_data: dict[str, Any] | None = None
     timeline: tuple[Raw, ...] | None = None
 

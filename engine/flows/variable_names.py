@@ -11,7 +11,10 @@ from wire.flow import ConditionNode, FlowNode, Node, RequestNode, SetNode
 from wire.request import ApiRequest
 
 ApiRequests = Mapping[str, ApiRequest]
-CALL_NAMES = frozenset(f"call.{each}" for each in ("id", "from", "to", "direction", "channelId"))
+CALL_NAMES = frozenset(
+    f"call.{each}"
+    for each in ("id", "from", "to", "direction", "channelId", "privacy", "divertedFrom")
+)
 ANY = "*"  # a nested flow may set any name
 
 

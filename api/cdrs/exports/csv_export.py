@@ -26,6 +26,8 @@ COLUMNS: Mapping[str, Callable[[CdrView], Any]] = {
     "clientId": lambda cdr: cdr.client_id,
     "from": lambda cdr: cdr.from_,
     "callerId": lambda cdr: cdr.caller_id,
+    "privacy": lambda cdr: cdr.privacy,
+    "divertedFrom": lambda cdr: SPACE.join(each.number for each in cdr.diversion),
     "toNumber": lambda cdr: cdr.to_number,
     "dialedNumbers": lambda cdr: SPACE.join(cdr.dialed_numbers),
     "status": lambda cdr: cdr.status,

@@ -14,7 +14,7 @@ from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedE
 from engine.common.tasks import BackgroundTasks
 from engine.webhooks.address_guard import AddressGuard, AddressRefused
 from wire.callback_targets import DeliveryTarget, GrpcTarget
-from wire.generated.callback_pb2 import Ack, CallEvent
+from wire.generated.callback_pb2 import Ack, CallEvent, Diversion
 
 METHOD = "/switchroom.callback.v1.StatusCallback/Deliver"
 RESPONSE_TIMEOUT_S = 10.0
@@ -149,6 +149,8 @@ def to_protobuf(body: bytes) -> CallEvent:
         duration_ms=event.get("durationMs", 0),
         ended_by_channel_id=event.get("endedByChannelId", ""),
         custom_data_json=msgspec.json.encode(custom).decode() if custom is not None else "",
+        privacy=event.get("privacy", False),
+        diversion=[Diversion(**each) for each in event.get("diversion", ())],
         json=body.decode(),
     )
 

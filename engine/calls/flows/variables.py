@@ -48,6 +48,8 @@ def _call_fields(call: Call) -> dict[str, Scalar]:
         "to": call.to,
         "direction": call.direction,
         "channelId": call.main,
+        "privacy": call.privacy,
+        "divertedFrom": call.diversion[0].number if call.diversion else "",
     }
 
 

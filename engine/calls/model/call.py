@@ -17,7 +17,7 @@ from engine.calls.model.call_states import (
     UnbridgedState,
 )
 from engine.calls.model.causes import EndedBy, Status
-from engine.calls.model.commands import Command
+from engine.calls.model.commands import Command, Originate
 from engine.calls.model.leg import EndedLeg, Leg, Muted
 from engine.calls.model.recording import Recording, RecordingDestination
 from engine.calls.model.sessions import Conference, Transfer
@@ -25,6 +25,7 @@ from wire.answer_detection import AnsweredBy
 from wire.callback_targets import CallTarget, format_target
 from wire.flow import Scalar
 from wire.media import MediaFault
+from wire.party import Diversion
 from wire.verbs import Action
 from wire.webhooks import GatherReason
 
@@ -112,6 +113,8 @@ class Call(Struct, frozen=True, array_like=True):
     talking_since_ms: int = 0  # since when two parties talk, and no leg is on hold; 0: none do
     talk_ms: int = 0  # total of earlier such times
     unseen_ms: int = 0  # it ended at an unknown time in this time after `ended_ms`
+    privacy: bool = False  # the caller's number is withheld from the parties that are called
+    diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
 
     @property
     def delivery_key(self) -> str:
@@ -219,6 +222,16 @@ def update_leg(call: Call, leg_id: str, **fields: Any) -> Call:
     """Change fields of a leg, if it is live."""
     leg = call.leg(leg_id)
     return call if leg is None else with_leg(call, replace(leg, **fields))
+
+
+def originate(call: Call, leg_id: str, party: str, caller_id: str = "") -> Originate:
+    """Return the command that creates a leg, showing a caller id or else the call's.
+
+    The number of a caller who withheld it stays withheld, also if a verb names it as its caller id.
+    """
+    shown = caller_id or call.caller_id
+    own = {each.lstrip("+0") for each in ("", call.caller_id, call.from_)}
+    return Originate(leg_id, party, shown, withheld=call.privacy and shown.lstrip("+0") in own)
 
 
 def deadline_ms(call: Call) -> int | None:

@@ -49,11 +49,15 @@ class Answer(StoredCommand, frozen=True, tag="answer"):
 
 
 class Originate(StoredCommand, frozen=True, tag="originate"):
-    """Create a leg to a party (a number, `agent:1001`, or a sip: address) without calling it."""
+    """Create a leg to a party (a number, `agent:1001`, or a sip: address) without calling it.
+
+    A withheld caller id is not shown to the party; only a trusted trunk gets it.
+    """
 
     leg: str
     party: str
     caller_id: str
+    withheld: bool = False
 
 
 class Dial(StoredCommand, frozen=True, tag="dial"):

@@ -29,6 +29,8 @@ def emit(call: Call, kind: Kind, now: int, **fields: Any) -> tuple[Call, EmitEve
         to=call.to,
         custom_data=call.custom_data,
         version=VERSION,
+        privacy=call.privacy,
+        diversion=call.diversion,
         **fields,
     )
     return replace(call, event_seq=call.event_seq + 1), EmitEvent(event)

@@ -55,6 +55,8 @@ def build_call_record(call: Call) -> CallRecord:
         gathered=tuple(map(_gather, call.collected)),
         labels=call.labels,
         contact=call.contact,
+        privacy=call.privacy,
+        diversion=call.diversion,
         custom_data=call.custom_data,
     )
 

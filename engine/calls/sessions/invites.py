@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from engine.calls.model.call import Call, Step, allocate_id, with_leg
+from engine.calls.model.call import Call, Step, allocate_id, originate, with_leg
 from engine.calls.model.call_states import AwaitingInstructions, Bridged, Dialing
-from engine.calls.model.commands import Command, Originate
+from engine.calls.model.commands import Command
 from engine.calls.model.leg import Leg
 from engine.calls.model.requests import DialRequested
 from engine.calls.model.state_traits import restartable_verb
@@ -30,7 +30,7 @@ def invite(
     leg = Leg(leg_id, party, "requested", now, ring_timeout_s=ring_s)
     call, event = emit_leg(with_leg(call, leg), "leg-initiated", leg, now)
     call = replace(call, invited=(*call.invited, leg_id))
-    return call, leg_id, (event, Originate(leg_id, party, caller_id or call.caller_id))
+    return call, leg_id, (event, originate(call, leg_id, party, caller_id))
 
 
 def clear_invite(call: Call, leg: str) -> Call:

@@ -40,6 +40,8 @@ def start_url(call: Call, url: str, ended: Advance, now: int) -> Step:
         channel_id=call.main,
         dial=ended.dial,
         answered_by=call.answered_by,
+        privacy=call.privacy,
+        diversion=call.diversion,
         custom_data=call.custom_data,
         media_fault=fault,
     )

@@ -3,9 +3,16 @@
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, allocate_id, ring_deadline_ms, with_leg
+from engine.calls.model.call import (
+    Call,
+    Step,
+    allocate_id,
+    originate,
+    ring_deadline_ms,
+    with_leg,
+)
 from engine.calls.model.call_states import Advance, Bridged, Dialing
-from engine.calls.model.commands import Command, Hangup, Originate
+from engine.calls.model.commands import Command, Hangup
 from engine.calls.model.events import DeadlinePassed, Event, LegAnswered, LegCreated, LegEnded
 from engine.calls.model.leg import Leg
 from engine.calls.reporting.call_events import emit_leg
@@ -30,8 +37,7 @@ def start(call: Call, verb: Dial, now: int) -> Step:
             agent_id=verb.data.agent_id, reference_id=verb.data.reference_id, ring_timeout_s=ring_s,
         )  # fmt: skip
         call, emitted = emit_leg(with_leg(call, leg), "leg-initiated", leg, now)
-        caller_id = verb.data.caller_id or call.caller_id
-        commands += [emitted, Originate(leg_id, party, caller_id)]
+        commands += [emitted, originate(call, leg_id, party, verb.data.caller_id or "")]
         legs.append(leg_id)
     deadline_ms = now + int(ring_s * 1000)
     return replace(call, state=Dialing(verb, tuple(legs), deadline_ms)), tuple(commands)

@@ -48,7 +48,8 @@ def command_row(command: Mapping[str, Any], call_state: str, state: TimelineStat
 
 def _originate(command: Mapping[str, Any]) -> str:
     caller_id = f", caller id {command['caller_id']}" if command["caller_id"] else ""
-    return f"calls {command['party']}{caller_id}"
+    withheld = " (withheld)" if command.get("withheld") else ""
+    return f"calls {command['party']}{caller_id}{withheld}"
 
 
 def _sound(command: Mapping[str, Any], call_state: str, state: TimelineState) -> Row | None:

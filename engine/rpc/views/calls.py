@@ -49,6 +49,8 @@ def call_view(call: Call) -> CallView:
         transfers=tuple(transfer_view(call, each) for each in call.transfers),
         conferences=tuple(conference_view(call, each) for each in call.conferences),
         recordings=recording_views(call),
+        privacy=call.privacy,
+        diversion=call.diversion,
     )
 
 

@@ -10,10 +10,11 @@ from engine.calls.model.call import Call
 from engine.calls.model.call_states import Starting
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.leg import Leg
+from engine.common.phone_numbers import international, strip_parameters
 from engine.common.tasks import BackgroundTasks
 from engine.runtime.admission.new_call import CallIds, NewCall
 from engine.runtime.admission.placement import ENGINE_CODES, NODE_CODES, Placement
-from engine.runtime.admission.routes import NO_CIRCUIT, NO_SUCH_NUMBER, RouteCache
+from engine.runtime.admission.routes import NO_CIRCUIT, NO_SUCH_NUMBER, FoundRoute, RouteCache
 from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.agents.directory import Caller, Directory
 from engine.runtime.base.context import EngineContext
@@ -22,7 +23,6 @@ from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
 from wire.callback_targets import parse_call_target
 from wire.patterns import CALLER_ID
-from wire.rpc import NumberRoute
 
 log = structlog.get_logger()
 ANSWER_TIMEOUT_MS = 10_000
@@ -64,8 +64,9 @@ class InboundCalls:
             return
         cached = self._routes.cached(channel.to)
         caller = self._cached_caller(channel, cached.value) if cached else None
-        if cached and caller is not None:
-            self._start(shard, replace(channel, agent=caller), cached.value)
+        country = _cached_country(shard, cached.value) if cached else None
+        if cached and caller is not None and country is not None:
+            self._start(shard, replace(channel, agent=caller), cached.value, country)
             return
         self._tasks.start(self._look_up(shard, channel))
 
@@ -74,14 +75,14 @@ class InboundCalls:
         context = shard.context
         return context.slot in self._placement.releasing or not context.lease.holds
 
-    def _cached_caller(self, channel: IncomingChannel, route: NumberRoute | None) -> Caller | None:
-        if self._directory is None or route is None:
+    def _cached_caller(self, channel: IncomingChannel, found: FoundRoute | None) -> Caller | None:
+        if self._directory is None or found is None:
             return channel.agent
-        return self._directory.known_caller(route.account, channel.endpoint)
+        return self._directory.known_caller(found.route.account, channel.endpoint)
 
     async def _look_up(self, shard: CallShard, channel: IncomingChannel) -> None:
         try:
-            route = await self._routes.find(channel.to)
+            found = await self._routes.find(channel.to)
         except StoreDown:
             self._reject(shard, channel, "store_down", NO_CIRCUIT)
             return
@@ -90,22 +91,28 @@ class InboundCalls:
             log.warning("invalid route", number=channel.to, error=str(error))
             self._reject(shard, channel, BAD_ROUTE, NO_CIRCUIT)
             return
-        if route is not None and self._directory is not None:
-            agent = await self._directory.agent_of(route.account, channel.endpoint)
-            channel = replace(channel, agent=agent)
-        self._start(shard, channel, route)
+        country = ""
+        if found is not None:
+            account, policy = found.route.account, shard.context.endpoints.policy
+            country = await policy.country(account) if policy else ""
+            if self._directory is not None:
+                agent = await self._directory.agent_of(account, channel.endpoint)
+                channel = replace(channel, agent=agent)
+        self._start(shard, channel, found, country)
 
-    def _start(self, shard: CallShard, channel: IncomingChannel, route: NumberRoute | None) -> None:
+    def _start(
+        self, shard: CallShard, channel: IncomingChannel, found: FoundRoute | None, country: str
+    ) -> None:
         context = shard.context
         if self._is_handing_over(shard) or shard.find_by_channel(channel.channel) is not None:
             return  # found twice while its route was read: by its event and by a recovery
-        if route is None:
+        if found is None:
             log.warning("no route", number=channel.to, node=context.node, slot=context.slot)
             self._reject(shard, channel, "no_route", NO_SUCH_NUMBER)
             return
-        now = self._clock.now_ms()
+        now, route = self._clock.now_ms(), found.route
         new = self._settings.new_call(context, route.account, self._ids.new(now), now)
-        live_call = shard.start_call(inbound_call(new, channel, route))
+        live_call = shard.start_call(inbound_call(new, channel, found, country))
         if route.is_recorded and new.recording_destination is None:
             log.error("call not recorded: no archive", call_id=new.id)
         if channel.is_up:
@@ -116,28 +123,48 @@ class InboundCalls:
         shard.context.hang_up_channel(channel.channel, cause)
 
 
-def inbound_call(new: NewCall, channel: IncomingChannel, route: NumberRoute) -> Call:
-    """Build the call of an incoming channel: it is answered, then its number's action runs."""
-    caller, agent, now = _printable(channel.from_), channel.agent, new.created_ms
+def _cached_country(shard: CallShard, found: FoundRoute | None) -> str | None:
+    policy = shard.context.endpoints.policy
+    if found is None or policy is None:
+        return ""
+    return policy.known_country(found.route.account)
+
+
+def inbound_call(
+    new: NewCall, channel: IncomingChannel, found: FoundRoute, country: str = ""
+) -> Call:
+    """Build the call of an incoming channel: it is answered, then its number's action runs.
+
+    `country` is the calling code of callers' numbers without one.
+    """
+    route, agent, now = found.route, channel.agent, new.created_ms
+    number = strip_parameters(channel.from_)
+    if not agent.agent_id:
+        number = international(number, country)
+    caller = _printable(number)
     target = route.status_callback_url
     return Call(
         id=new.id,
         account=route.account,
         direction="inbound",
         from_=caller,
-        to=_printable(channel.to),
+        to=_printable(found.number),
         main=channel.channel,
         legs=(Leg(channel.channel, caller, "created", now, agent_id=agent.agent_id or None),),
         state=Starting(route.action, now + ANSWER_TIMEOUT_MS),
         created_ms=now,
         must_end_ms=new.must_end_ms,
         # Callers choose what they send: only a number may be shown to others.
-        caller_id=agent.caller_id or (caller if re.search(CALLER_ID, channel.from_) else ""),
+        caller_id=agent.caller_id or (caller if re.search(CALLER_ID, number) else ""),
         custom_data=route.custom_data,
         recording_destination=new.recording_destination,
         recording_enabled=new.recording_destination is not None and route.is_recorded,
         labels=route.labels,
         callback_target=parse_call_target(target, "statusCallbackUrl") if target else None,
+        privacy=channel.is_withheld,
+        diversion=tuple(
+            replace(each, number=_printable(each.number)) for each in channel.diversion
+        ),
     )
 
 

@@ -3,8 +3,10 @@
 from collections.abc import Awaitable, Callable
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.common.phone_numbers import international, spellings
 from engine.common.ttl_cache import DEFAULT_TTL_MS, Cached, TtlCache
 from engine.store.store import Store
 from wire.rpc import NumberRoute
@@ -18,6 +20,13 @@ DefaultTargetLookup = Callable[[str], Awaitable[str | None]]
 
 async def no_default_target(_account: str) -> str | None:
     return None
+
+
+class FoundRoute(Struct, frozen=True):
+    """A route, and the spelling of the dialled number that it is stored under."""
+
+    number: str
+    route: NumberRoute
 
 
 class RouteCache:
@@ -34,18 +43,27 @@ class RouteCache:
         self._default_target = default_target
         self._cache = TtlCache(self._read, now_ms, ttl_ms)
 
-    def cached(self, number: str) -> Cached[NumberRoute | None] | None:
+    def cached(self, number: str) -> Cached[FoundRoute | None] | None:
         """Return a number's route if it is in the cache."""
         return self._cache.get_fresh(number)
 
-    async def find(self, number: str) -> NumberRoute | None:
-        """Return a number's route, or else the route of `*`; raises StoreDown and DecodeError."""
+    async def find(self, number: str) -> FoundRoute | None:
+        """Return a number's route, or else the route of `*`; raises StoreDown and DecodeError.
+
+        A number has one route, however a carrier spells it: with +, with 00 or without both.
+        """
         return await self._cache.get(number)
 
-    async def _read(self, number: str) -> NumberRoute | None:
-        body = await self._store.route(number) or await self._store.route("*")
-        route = msgspec.json.decode(body, type=NumberRoute) if body else None
-        if route is not None and route.status_callback_url is None:
+    async def _read(self, number: str) -> FoundRoute | None:
+        for spelling in spellings(number):
+            if body := await self._store.route(spelling):
+                return await self._decode(spelling, body)
+        body = await self._store.route("*")
+        return await self._decode(international(number, ""), body) if body else None
+
+    async def _decode(self, number: str, body: bytes) -> FoundRoute:
+        route = msgspec.json.decode(body, type=NumberRoute)
+        if route.status_callback_url is None:
             target = await self._default_target(route.account)
             route = replace(route, status_callback_url=target)
-        return route
+        return FoundRoute(number, route)

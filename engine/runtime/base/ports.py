@@ -69,6 +69,12 @@ class DialPolicy(Protocol):
     ) -> None:
         """Call `done` once, now or later, with the decision on a party."""
 
+    def known_country(self, account: str) -> str | None:
+        """Return the calling code of an account's national numbers; None: not cached."""
+
+    async def country(self, account: str) -> str:
+        """Return the calling code of an account's national numbers; empty: none is known."""
+
 
 class CallRecorder(Protocol):
     """Records calls beside their steps; `engine.runtime.recording` implements it."""

@@ -151,13 +151,15 @@ def _snoop(leg: str, snoop: str, endpoints: EndpointTemplates) -> Request:
 
 def _create(command: Originate, endpoints: EndpointTemplates) -> Request:
     # A called phone shows its channel's connected line.
-    variables = {"CONNECTEDLINE(num,i)": command.caller_id} if command.caller_id else None
+    variables = {"CONNECTEDLINE(num,i)": command.caller_id} if command.caller_id else {}
+    if command.withheld:
+        variables["CONNECTEDLINE(pres,i)"] = "prohib"
     return channels.create(
         endpoint=endpoints.endpoint(command.party),
         app=endpoints.app,
         app_args="called",
         channel_id=command.leg,
-        variables=variables,
+        variables=variables or None,
     )
 
 

@@ -11,20 +11,24 @@ from engine.ari.decode import UnknownEvent
 from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.events import Message, StasisStart
 from engine.ari.generated.models import Channel
+from engine.ari.generated.operations import channels
+from engine.ari.request import Reply
 from engine.calls.model import causes
-from engine.calls.model.events import LegEnded
+from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.requests import ReferReceived
 from engine.calls.recovery.missed_digits import DigitsByLeg
 from engine.runtime.agents.directory import Caller
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Pbx
 from engine.runtime.pbx.ari_events import is_engine_channel, subject_id, translate
+from engine.runtime.pbx.incoming_call import read_arguments
 from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.pbx_nodes.recovery import Recoveries
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from wire.base import tag_of
+from wire.party import Diversion
 
 
 class IncomingChannel(Struct, frozen=True):
@@ -36,12 +40,15 @@ class IncomingChannel(Struct, frozen=True):
     is_up: bool = False  # already answered: by an earlier engine that lost the call
     endpoint: str = ""  # of the caller
     agent: Caller = Caller()  # the agent at that endpoint
+    is_withheld: bool = False  # the caller's number must not be shown to others
+    diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
 
 
 log = structlog.get_logger()
 MAX_LATENCY_MS = 150
 # Asterisk 22.10 crashes when a REFER is answered within a millisecond (docs/asterisk.md).
 REFER_DELAY_MS = 50
+NO_RTP = 404  # the channel has no RTP instance, or has ended
 UNKNOWN_EVENT = "unknown"  # metric label for event types of a newer Asterisk
 
 
@@ -124,6 +131,8 @@ class Node:
                 self._refer(shard, translated)
             elif translated is not None:
                 shard.feed(live_call, translated)
+            if isinstance(translated, LegAnswered) and is_engine_channel(translated.leg):
+                self._check_media(shard, translated.leg, live_call.call.id)
 
     def on_connected(self, slot: int) -> None:
         """Recover a shard whose events arrive again."""
@@ -152,6 +161,19 @@ class Node:
         """Stop, and leave all calls to the next owner."""
         await self._disconnect_grace.close()
         await self._recoveries.close()
+
+    def _check_media(self, shard: CallShard, leg: str, call: str) -> None:
+        """Hang up a called leg without RTP: its party answered with codecs that were not offered.
+
+        Asterisk keeps such a channel without any audio.
+        """
+
+        def checked(reply: Reply) -> None:
+            if reply.status == NO_RTP and shard.find_by_channel(leg) is not None:
+                log.warning("leg without media", node=self.name, channel=leg)
+                shard.context.hang_up_channel(leg, causes.BEARER_UNAVAILABLE)
+
+        self.pbx.send(channels.rtpstatistics(leg), call, False, checked)
 
     def _refer(self, shard: CallShard, refer: ReferReceived) -> None:
         """Feed a phone's REFER to its call once the PBX can take the answer."""
@@ -186,11 +208,17 @@ class Node:
         if is_engine_channel(channel.id) or args[:1] != ["inbound"]:
             shard.context.hang_up_channel(channel.id)
         else:
-            dialled = args[1] if len(args) > 1 else channel.dialplan.exten
-            endpoint = channel.name.rpartition("-")[0]  # PJSIP/1001-0000abcd
-            is_up = channel.state == "Up"
             caller = channel.caller.number
-            incoming = IncomingChannel(channel.id, caller, dialled, is_up, endpoint)
+            known = read_arguments(args[1:], caller)
+            incoming = IncomingChannel(
+                channel=channel.id,
+                from_=caller,
+                to=known.dialled or channel.dialplan.exten,
+                is_up=channel.state == "Up",
+                endpoint=channel.name.rpartition("-")[0],  # PJSIP/1001-0000abcd
+                is_withheld=known.is_withheld,
+                diversion=known.diversion,
+            )
             self._on_incoming(shard, incoming)
 
 

@@ -76,6 +76,16 @@ class DialPolicy:
             return "not_allowed"
         return await self._check_list(account, policy, party) if policy.do_not_call else ""
 
+    def known_country(self, account: str) -> str | None:
+        """Return the calling code of an account's national numbers; None: not cached."""
+        cached = self._policies.get_fresh(account)
+        return cached.value.country if cached else None
+
+    async def country(self, account: str) -> str:
+        """Return the calling code of an account's national numbers; empty: none is known."""
+        policy = await self._policy(account)
+        return policy.country if policy else ""
+
     def update(self, account: str, policy: AccountDialPolicy) -> None:
         """Apply a policy that was just stored."""
         self._policies.put(account, policy)

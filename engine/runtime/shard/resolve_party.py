@@ -32,12 +32,18 @@ def resolve_party(
             )
             done(_rejected(command, decision.rejection))
         else:
-            _locate(endpoints, call, replace(command, caller_id=decision.caller_id), done)
+            _locate(endpoints, call, _showing(command, decision.caller_id), done)
 
     if endpoints.policy is None:
         _locate(endpoints, call, command, done)
     else:
         endpoints.policy.authorize(call, command.party, command.caller_id, decided)
+
+
+def _showing(command: Originate, caller_id: str) -> Originate:
+    """Return the command with the caller id of a policy; the account's own is not withheld."""
+    withheld = command.withheld and caller_id == command.caller_id
+    return replace(command, caller_id=caller_id, withheld=withheld)
 
 
 def _rejected(command: Originate, rejection: DialRejection) -> LegEnded:

@@ -1,5 +1,7 @@
 """The call record, which the completed event carries: parties, times, sessions."""
 
+import msgspec
+
 from engine.calls.model.events import CallOpened, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
 from engine.calls.reporting.history import MAX_HISTORY
@@ -26,6 +28,7 @@ from tests.unit.calls.harness.control import (
     progress,
     transferring,
 )
+from wire.party import Diversion
 from wire.record import CallRecord
 
 
@@ -43,6 +46,16 @@ def ended(story: Story) -> CallRecord:
     for leg in story.call.legs:
         story.take(LegEnded(leg.id, 16), 10)
     return record(story)
+
+
+def test_privacy_and_diversion() -> None:
+    """Every event of the call and its record report them; other calls omit both."""
+    diversion = (Diversion("+4711111111", "no-answer"),)
+    story = answered_call(say(), privacy=True, diversion=diversion)
+    cdr = ended(story)
+    assert (cdr.privacy, cdr.diversion) == (True, diversion)
+    assert {(each.privacy, each.diversion) for each in story.emitted} == {(True, diversion)}
+    assert b'"privacy"' not in msgspec.json.encode(ended(answered_call(say())))
 
 
 def test_record_of_a_conversation() -> None:

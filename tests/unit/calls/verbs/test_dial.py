@@ -45,6 +45,18 @@ def test_a_number_is_called() -> None:
     assert story.state_as(Dialing).deadline_ms == story.now + 19_000
 
 
+@pytest.mark.parametrize(
+    ("caller_id", "withheld"),
+    [(None, True), ("+4799", True), ("4799", True), ("004799", True), ("+4755", False)],
+)
+def test_a_withheld_number_stays_withheld(caller_id: str | None, withheld: bool) -> None:
+    """Also if the verb names it; a number of the account is shown."""
+    data = {"number": BOB, "callerId": caller_id}
+    story = answered_call({"type": "dial", "data": data}, privacy=True)
+    shown = caller_id or "+4799"
+    assert story.commands_of(Originate)[-1] == Originate(FIRST, BOB, shown, withheld=withheld)
+
+
 def test_its_own_caller_id() -> None:
     """dial.data: callerId."""
     story = dialing_call(data={"number": BOB, "callerId": "4755"})

@@ -9,15 +9,17 @@ from engine.calls.model.call_states import Starting
 from engine.common.ttl_cache import MAX_ENTRIES, Cached
 from engine.runtime.admission.inbound import ANSWER_TIMEOUT_MS, inbound_call
 from engine.runtime.admission.new_call import NewCall
-from engine.runtime.admission.routes import RouteCache
+from engine.runtime.admission.routes import FoundRoute, RouteCache
 from engine.runtime.agents.directory import Caller
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import CHANNEL, ID, NOW, say, tree
 from tests.unit.runtime.harness.shard_bench import ManualClock
+from wire.party import Diversion
 from wire.rpc import NumberRoute
 
 ROUTE = NumberRoute("acme", tree(say()), {"queue": "sales"})
+FOUND = FoundRoute("+4733333333", ROUTE)
 NEW = NewCall(ID, NOW, NOW + 1)
 OTHERS = NumberRoute("other", "https://example.com/a")
 
@@ -46,10 +48,10 @@ async def test_a_number_is_read_once_a_second() -> None:
     """A busy number causes one read a second; then a change is seen."""
     numbers, store, clock = await cache_of(**{"+47": ROUTE})
     assert numbers.cached("+47") is None
-    assert await numbers.find("+47") == ROUTE
+    assert await numbers.find("+47") == FoundRoute("+47", ROUTE)
     read_ms = clock.now_ms()
     clock.pass_ms(999)
-    assert numbers.cached("+47") == Cached(ROUTE, read_ms)
+    assert numbers.cached("+47") == Cached(FoundRoute("+47", ROUTE), read_ms)
     await store.put_route("+47", None)
     clock.pass_ms(1)
     assert numbers.cached("+47") is None
@@ -60,8 +62,29 @@ async def test_a_number_is_read_once_a_second() -> None:
 async def test_the_default_route() -> None:
     """A number without a route of its own has the route of `*`."""
     numbers, _, _ = await cache_of(**{"+47": ROUTE, "*": OTHERS})
-    assert await numbers.find("+47") == ROUTE
-    assert await numbers.find("+4800") == OTHERS
+    assert await numbers.find("+47") == FoundRoute("+47", ROUTE)
+    assert await numbers.find("+4800") == FoundRoute("+4800", OTHERS)
+
+
+@pytest.mark.parametrize("stored", ["+4721930000", "4721930000", "004721930000"])
+@pytest.mark.parametrize("dialled", ["+4721930000", "4721930000", "004721930000"])
+async def test_a_number_has_one_route_in_every_spelling(stored: str, dialled: str) -> None:
+    """Carriers differ; the call's number is the one that the route is stored under."""
+    numbers, _, _ = await cache_of(**{stored: ROUTE, "*": OTHERS})
+    assert await numbers.find(dialled) == FoundRoute(stored, ROUTE)
+
+
+async def test_the_exact_spelling_comes_first() -> None:
+    """Two routes that differ in their spelling only are both reachable."""
+    numbers, _, _ = await cache_of(**{"4721930000": ROUTE, "+4721930000": OTHERS})
+    assert await numbers.find("4721930000") == FoundRoute("4721930000", ROUTE)
+    assert await numbers.find("+4721930000") == FoundRoute("+4721930000", OTHERS)
+
+
+async def test_the_default_routes_number_is_international() -> None:
+    """Its calls have numbers without a route."""
+    numbers, _, _ = await cache_of(**{"*": OTHERS})
+    assert await numbers.find("004721930000") == FoundRoute("+4721930000", OTHERS)
 
 
 async def test_the_cache_is_bounded() -> None:
@@ -73,7 +96,7 @@ async def test_the_cache_is_bounded() -> None:
 
 def test_a_channel_becomes_a_call() -> None:
     """It belongs to the route's account; its channel is the main leg, not yet answered."""
-    call = inbound_call(NEW, IncomingChannel(CHANNEL, "+4722222222", "+4733333333"), ROUTE)
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, "+4722222222", "+4733333333"), FOUND)
     assert (call.account, call.direction, call.main) == ("acme", "inbound", CHANNEL)
     assert (call.from_, call.to, call.caller_id) == ("+4722222222", "+4733333333", "+4722222222")
     assert call.state == Starting(ROUTE.action, NOW + ANSWER_TIMEOUT_MS)
@@ -85,7 +108,7 @@ def test_a_channel_becomes_a_call() -> None:
 )
 def test_only_a_number_is_a_caller_id(number: str) -> None:
     """Callers choose what they send; other text is reported, but never dialled or shown."""
-    call = inbound_call(NEW, IncomingChannel(CHANNEL, number, "+47"), ROUTE)
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, number, "+47"), FOUND)
     assert call.from_ == number.replace("\r", "").replace("\n", "")
     assert call.caller_id == ""
 
@@ -93,12 +116,45 @@ def test_only_a_number_is_a_caller_id(number: str) -> None:
 def test_an_agents_call() -> None:
     """Its leg has the agent's id, and its caller id is the one in the directory."""
     agent = Caller("sales7", "+4721930000")
-    call = inbound_call(NEW, IncomingChannel(CHANNEL, "1002", "+4733333333", agent=agent), ROUTE)
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, "1002", "+4733333333", agent=agent), FOUND)
     assert (call.legs[0].party, call.legs[0].agent, call.from_) == ("1002", "sales7", "1002")
     assert call.caller_id == "+4721930000"
 
 
 def test_control_characters_are_removed() -> None:
     """They never reach a terminal or a log."""
-    call = inbound_call(NEW, IncomingChannel(CHANNEL, "\x1b[2J\r\n+4799", "15\x07"), ROUTE)
+    call = inbound_call(
+        NEW, IncomingChannel(CHANNEL, "\x1b[2J\r\n+4799", "15\x07"), FoundRoute("15\x07", ROUTE)
+    )
     assert (call.from_, call.to, call.caller_id) == ("[2J+4799", "15", "")
+
+
+@pytest.mark.parametrize(
+    ("sent", "country", "number"),
+    [
+        ("004790000001", "", "+4790000001"),
+        ("90000001", "47", "+4790000001"),
+        ("+47 90 00 00 01", "", "+4790000001"),
+        ("90000001", "", "90000001"),
+        ("+4790000001;phone-context=x", "", "+4790000001"),
+    ],
+)
+def test_a_callers_number_is_international(sent: str, country: str, number: str) -> None:
+    """So records, history and do-not-call lists know it in one form, where its country is known."""
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, sent, "+47"), FOUND, country)
+    assert (call.from_, call.legs[0].party, call.caller_id) == (number, number, number)
+
+
+def test_an_agents_number_is_not_a_phone_number() -> None:
+    """An extension stays as it is."""
+    incoming = IncomingChannel(CHANNEL, "90000001", "+47", agent=Caller("ada"))
+    assert inbound_call(NEW, incoming, FOUND, "47").from_ == "90000001"
+
+
+def test_privacy_and_diversion_belong_to_the_call() -> None:
+    """The text of a diversion is printable, as all that callers send."""
+    incoming = IncomingChannel(
+        CHANNEL, "+4799", "+47", is_withheld=True, diversion=(Diversion("+47\x1b11", "no-answer"),)
+    )
+    call = inbound_call(NEW, incoming, FOUND)
+    assert (call.privacy, call.diversion) == (True, (Diversion("+4711", "no-answer"),))

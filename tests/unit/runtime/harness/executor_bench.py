@@ -44,6 +44,14 @@ class ManualDialPolicy:
         self.requests.append((call.account, party, caller_id))
         self.decide = done
 
+    def known_country(self, _account: str) -> str | None:
+        """Know no country."""
+        return ""
+
+    async def country(self, _account: str) -> str:
+        """Know no country."""
+        return ""
+
 
 class ExecutorBench:
     """An executor, its PBX, and the events that it fed back."""

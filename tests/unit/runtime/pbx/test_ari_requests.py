@@ -157,3 +157,21 @@ def test_a_voicemail_is_never_overwritten() -> None:
     assert event_from_reply(start, Reply(409)) == VoicemailEnded("a~v1")
     assert event_from_reply(start, Reply(404)) == VoicemailEnded("a~v1", failed=True)
     assert event_from_reply(start, Reply(201)) is None
+
+
+@pytest.mark.parametrize(
+    ("caller_id", "withheld", "variables"),
+    [
+        ("+4799", False, {"CONNECTEDLINE(num,i)": "+4799"}),
+        ("+4799", True, {"CONNECTEDLINE(num,i)": "+4799", "CONNECTEDLINE(pres,i)": "prohib"}),
+        ("", True, {"CONNECTEDLINE(pres,i)": "prohib"}),
+        ("", False, None),
+    ],
+)
+def test_what_a_called_phone_shows(
+    caller_id: str, withheld: bool, variables: dict[str, str] | None
+) -> None:
+    """A withheld caller id is marked so: Asterisk shows it to nobody but a trusted trunk."""
+    command = do.Originate(f"{ID}.l1", "+4711111111", caller_id, withheld)
+    (request,) = requests_for(command, ENDPOINTS)
+    assert (request.body or {}).get("variables") == variables

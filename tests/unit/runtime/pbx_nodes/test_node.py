@@ -3,13 +3,16 @@
 import asyncio
 from functools import partial
 
+from engine.ari.request import Reply
 from engine.calls.model.events import LegAnswered
 from engine.runtime.pbx_nodes.node import REFER_DELAY_MS, IncomingChannel
 from engine.store.memory.store import MemoryStore
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, outbound, say
 from tests.unit.runtime.harness.inbound_node import BRIDGE, inbound_node
+from tests.unit.runtime.harness.recording_pbx import LOST, OK
 from tests.unit.runtime.pbx.test_ari_events import ari, channel, refer
+from wire.party import Diversion
 
 
 async def test_events_reach_their_calls() -> None:
@@ -41,6 +44,45 @@ async def test_an_inbound_call_from_an_agent() -> None:
             await until(partial(at.has_call, name), every_s=0.001)
         live_calls = at.bench.shard.calls.values()
         assert [live_call.call.legs[0].agent for live_call in live_calls] == ["", "1001", ""]
+
+
+async def test_privacy_and_diversion_of_an_inbound_call() -> None:
+    """The dialplan's arguments reach the call, with a cached route too."""
+    diverted = "diversion=%3Csip%3A%2B4711111111%40a%3E"
+    args = ["inbound", "+4733333333;npdi", "presentation=prohib", "privacy=id", diverted]
+    async with inbound_node() as at:
+        await at.route()
+        for name in ("1.1", "1.2"):
+            at.node.on_event(0, ari("StasisStart", channel=channel(name, "Ring"), args=args))
+            await until(partial(at.has_call, name), every_s=0.001)
+        calls = [each.call for each in at.bench.shard.calls.values()]
+    assert [(each.to, each.privacy) for each in calls] == [("+4733333333", True)] * 2
+    assert [each.diversion for each in calls] == [(Diversion("+4711111111"),)] * 2
+
+
+async def test_an_answered_leg_without_media_is_hung_up() -> None:
+    """Its party answered with codecs that were not offered: Asterisk keeps it, without audio."""
+    async with inbound_node() as at:
+        at.bench.shard.start_call(outbound(say()))
+        at.bench.pbx.settle()
+        at.node.on_event(0, ari("ChannelStateChange", channel=channel(MAIN, "Up")))
+        (check,) = [e for e in at.bench.pbx.sent if e.line.endswith(f"{MAIN}/rtp_statistics")]
+        before = len(at.bench.pbx.lines)
+        check.done(Reply(404))
+        hangup = at.bench.pbx.sent[-1].request
+        assert at.bench.pbx.lines[before:] == [f"DELETE channels/{MAIN}"]
+        assert hangup.query == (("reason_code", "58"),)
+
+
+async def test_an_answered_leg_with_media_stays() -> None:
+    """So does one whose media is not known, because the reply was lost."""
+    async with inbound_node() as at:
+        at.bench.shard.start_call(outbound(say()))
+        at.node.on_event(0, ari("ChannelStateChange", channel=channel(MAIN, "Up")))
+        (check,) = [e for e in at.bench.pbx.sent if e.line.endswith(f"{MAIN}/rtp_statistics")]
+        check.done(OK)
+        check.done(LOST)
+        assert f"DELETE channels/{MAIN}" not in at.bench.pbx.lines
 
 
 async def test_a_channel_reported_twice_is_one_call() -> None:

@@ -172,3 +172,15 @@ async def test_closing_cancels_reads(bench: Bench) -> None:
     bench.policy.authorize(outbound(), LISTED, "", decisions.append)
     await bench.policy.close()
     assert decisions == []
+
+
+async def test_the_country_of_national_numbers(bench: Bench) -> None:
+    """It is cached with the policy; while the store is down the last one applies."""
+    assert bench.policy.known_country("acme") is None
+    assert await bench.policy.country("acme") == ""
+    await bench.put(AccountDialPolicy(country="47"))
+    assert await bench.policy.country("acme") == "47"
+    assert bench.policy.known_country("acme") == "47"
+    bench.clock.pass_ms(1_000)
+    bench.store.down = True
+    assert await bench.policy.country("acme") == "47"

@@ -98,3 +98,17 @@ def test_an_agent_is_authorized_before_it_is_resolved() -> None:
     policy.decide(DialDecision(""))
     agents.resolve_to("PJSIP/1002")
     assert dict(bench.pbx.sent[0].request.query)["endpoint"] == "PJSIP/1002"
+
+
+@pytest.mark.parametrize(
+    ("decided", "withheld"), [("+15550001", True), ("+4721930000", False)], ids=["same", "other"]
+)
+def test_a_number_of_the_account_is_not_withheld(decided: str, withheld: bool) -> None:
+    """A policy may replace the caller's number, which stays withheld only if it is shown."""
+    policy = ManualDialPolicy()
+    command = Originate(f"{ID}.l1", "+4712345678", "+15550001", withheld=True)
+    bench = ExecutorBench(command, policy=policy)
+    policy.decide(DialDecision("", decided))
+    variables = (bench.pbx.sent[0].request.body or {})["variables"]
+    assert variables["CONNECTEDLINE(num,i)"] == decided
+    assert ("CONNECTEDLINE(pres,i)" in variables) is withheld

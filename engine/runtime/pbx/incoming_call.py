@@ -1,0 +1,129 @@
+"""Reads what the dialplan passes about an incoming call: privacy, and earlier called numbers.
+
+`Stasis(app,inbound,<dialled number>,<name>=<value>,…)`, see asterisk-config/etc/extensions.conf;
+values of headers are percent-encoded. A dialplan of an earlier version passes the number only.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from urllib.parse import unquote
+
+from msgspec import Struct
+
+from engine.common.phone_numbers import strip_parameters
+from wire.party import Diversion
+
+MAX_DIVERSIONS = 10
+ANONYMOUS = frozenset({"anonymous", "restricted"})  # RFC 3323, 4.1.1.3; and gateways
+# Values of Privacy (RFC 3323, RFC 3325) that withhold the caller's number.
+WITHHELD = frozenset({"id", "user", "header", "full"})
+# SIP causes of History-Info (RFC 4458) by their names in Diversion (RFC 5806).
+_REASONS = {
+    "302": "unconditional",
+    "404": "unknown",
+    "408": "no-answer",
+    "480": "deflection",
+    "486": "user-busy",
+    "487": "deflection",
+    "503": "unavailable",
+}
+_ENTRY = re.compile(r'(?:[^,"<]|"(?:[^"\\]|\\.)*"|<[^>]*>)+')  # of a list of addresses
+_USER = re.compile(r"(?:sips?:|tel:)([^@>?]+)", re.IGNORECASE)
+_REASON = re.compile(r";\s*reason\s*=\s*\"?([A-Za-z0-9.\-]{1,32})", re.IGNORECASE)
+_CAUSE = re.compile(r";\s*cause=([0-9]{3})", re.IGNORECASE)
+_OWN_CAUSE = re.compile(r"[?&]reason=sip;\s*cause=([0-9]{3})", re.IGNORECASE)
+_PRIVACY = re.compile(r"[;?&]\s*privacy\s*=\s*\"?([a-z;]+)", re.IGNORECASE)
+_INDEX = re.compile(r">.*;\s*index\s*=\s*([0-9.]{1,32})", re.IGNORECASE)
+
+
+class IncomingArguments(Struct, frozen=True):
+    """What the dialplan knows about an incoming call."""
+
+    dialled: str = ""
+    is_withheld: bool = False  # the caller's number must not be shown to others
+    diversion: tuple[Diversion, ...] = ()  # the number that was called first comes first
+
+
+def read_arguments(args: Sequence[str], caller: str) -> IncomingArguments:
+    """Read the arguments of Stasis() after `inbound`, and the caller's number."""
+    values: dict[str, list[str]] = {}
+    for name, equals, value in (each.partition("=") for each in args[1:]):
+        if equals:
+            values.setdefault(name, []).append(unquote(value))
+    dialled = strip_parameters(args[0]) if args else ""
+    return IncomingArguments(
+        dialled=dialled,
+        is_withheld=_is_withheld(values, caller),
+        diversion=(
+            _diversions(values.get("diversion", [])) or _history(values.get("history", []), dialled)
+        )[:MAX_DIVERSIONS],
+    )
+
+
+def _is_withheld(values: dict[str, list[str]], caller: str) -> bool:
+    tokens = {
+        each.strip().lower()
+        for text in values.get("privacy", [])
+        for each in re.split(r"[;,]", text)
+    }
+    senders = (_user(each) for each in values.get("from", []))
+    return (
+        any(each.startswith("prohib") for each in values.get("presentation", []))
+        or bool(tokens & WITHHELD)
+        or any(each.lower() in ANONYMOUS for each in (caller, *senders))
+    )
+
+
+def _diversions(headers: Sequence[str]) -> tuple[Diversion, ...]:
+    """Read Diversion (RFC 5806): the latest comes first."""
+    found = [
+        Diversion(
+            number, _first(_REASON, entry).lower(), _first(_PRIVACY, entry) not in ("", "off")
+        )
+        for entry in _entries(headers)
+        if (number := _user(entry))
+    ]
+    return tuple(reversed(found))
+
+
+def _history(headers: Sequence[str], dialled: str) -> tuple[Diversion, ...]:
+    """Read History-Info (RFC 7044): all targets by their index; the last is the present one.
+
+    The cause is in the address of the next target, or in the Reason of the one that diverted.
+    """
+    entries = sorted(_entries(headers), key=_index)
+    found = [
+        Diversion(
+            _user(entry),
+            _REASONS.get(_first(_CAUSE, after) or _first(_OWN_CAUSE, unquote(entry)), ""),
+            bool(set(_first(_PRIVACY, entry).lower().split(";")) & (WITHHELD | {"history"})),
+        )
+        for entry, after in pairwise(entries)
+    ]
+    # Proxies add targets, too: only another number is a diversion.
+    numbers = [*(each.number for each in found), dialled]
+    return tuple(
+        each
+        for each, after in zip(found, numbers[1:], strict=True)
+        if each.number and each.number not in (after, dialled)
+    )
+
+
+def _entries(headers: Sequence[str]) -> Iterator[str]:
+    for header in headers:
+        yield from (each.strip() for each in _ENTRY.findall(header) if each.strip())
+
+
+def _user(address: str) -> str:
+    found = _USER.search(address)
+    return strip_parameters(unquote(found[1])) if found else ""
+
+
+def _index(entry: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in _first(_INDEX, entry).split(".") if each)
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
+    return found[1] if found else ""

@@ -1,0 +1,43 @@
+"""Forms of a phone number."""
+
+import pytest
+
+from engine.common.phone_numbers import international, spellings
+
+
+@pytest.mark.parametrize("number", ["+4721930000", "4721930000", "004721930000"])
+def test_the_spellings_of_a_number(number: str) -> None:
+    """The number as dialled comes first, then the others."""
+    found = spellings(number)
+    assert found[0] == number
+    assert set(found) == {"+4721930000", "4721930000", "004721930000"}
+
+
+@pytest.mark.parametrize("name", ["sales", "*21#", "+", "47\n"])
+def test_a_name_has_one_spelling(name: str) -> None:
+    """Also a service code, and text that is no number."""
+    assert spellings(name) == (name,)
+
+
+@pytest.mark.parametrize(
+    ("number", "country", "found"),
+    [
+        ("+4790000001", "", "+4790000001"),
+        ("004790000001", "", "+4790000001"),
+        ("90000001", "", "90000001"),
+        ("4790000001", "", "4790000001"),
+        ("90000001", "47", "+4790000001"),
+        ("4790000001", "47", "+4790000001"),
+        ("02079460000", "44", "+442079460000"),
+        ("447911123456", "44", "+447911123456"),
+        ("1001", "47", "1001"),
+        ("0012", "47", "0012"),
+        ("anonymous", "47", "anonymous"),
+        ("90000001\n", "47", "90000001\n"),
+        ("99999999999999999999", "47", "99999999999999999999"),
+        ("90000001", "999", "90000001"),
+    ],
+)
+def test_the_international_form(number: str, country: str, found: str) -> None:
+    """Only a valid number of a known country is changed."""
+    assert international(number, country) == found

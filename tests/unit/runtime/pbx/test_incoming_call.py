@@ -1,0 +1,122 @@
+"""What the dialplan passes about an incoming call: privacy and diversions."""
+
+from urllib.parse import quote
+
+import pytest
+
+from engine.runtime.pbx.incoming_call import MAX_DIVERSIONS, IncomingArguments, read_arguments
+from wire.party import Diversion
+
+
+def passed(**headers: str) -> list[str]:
+    """Return the arguments of a call to +47 2193 0000, with percent-encoded headers."""
+    return ["+4721930000", *(f"{name}={quote(text, safe='')}" for name, text in headers.items())]
+
+
+def test_an_earlier_dialplan_passes_the_number_only() -> None:
+    """Then nothing else is known."""
+    assert read_arguments(["+4721930000"], "+4799") == IncomingArguments("+4721930000")
+    assert read_arguments([], "") == IncomingArguments()
+
+
+@pytest.mark.parametrize(
+    ("dialled", "number"),
+    [
+        ("+4721930000;npdi=yes;rn=+4799", "+4721930000"),
+        ("tel:+47-2193-0000;phone-context=example.com", "+4721930000"),
+        ("+47 (21) 93.00.00", "+4721930000"),
+        ("sales", "sales"),
+        ("*21#", "*21#"),
+        ("sales.oslo", "sales.oslo"),
+    ],
+)
+def test_parameters_and_separators_are_removed(dialled: str, number: str) -> None:
+    """Names keep their separators."""
+    assert read_arguments([dialled], "").dialled == number
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"presentation": "prohib_not_screened"},
+        {"privacy": "id"},
+        {"privacy": "user; ID"},
+        {"privacy": "header;critical"},
+        {"from": '"Anonymous" <sip:anonymous@anonymous.invalid>;tag=1'},
+        {"from": "<sip:Restricted@example.com>"},
+    ],
+)
+def test_a_number_is_withheld(headers: dict[str, str]) -> None:
+    """By its presentation, by Privacy (RFC 3323, RFC 3325), or by an anonymous From."""
+    assert read_arguments(passed(**headers), "+4799").is_withheld
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"presentation": "allowed_not_screened", "privacy": ""},
+        {"presentation": "unavailable"},
+        {"privacy": "none"},
+        {"privacy": "session"},
+        {"from": '"anonymous" <sip:+4799@example.com>;tag=anonymous'},
+    ],
+)
+def test_a_number_is_not_withheld(headers: dict[str, str]) -> None:
+    """A display name is not a request for privacy."""
+    assert not read_arguments(passed(**headers), "+4799").is_withheld
+
+
+def test_an_anonymous_caller_is_withheld() -> None:
+    """A carrier may replace the number itself."""
+    assert read_arguments(["100"], "anonymous").is_withheld
+
+
+def test_a_dialled_number_cannot_undo_privacy() -> None:
+    """A comma in what was dialled adds arguments, but the dialplan's own still apply."""
+    args = ["100", "presentation=allowed", "privacy=", "presentation=prohib", "privacy=id"]
+    assert read_arguments(args, "+4799").is_withheld
+
+
+def test_diversion() -> None:
+    """Several headers and several entries of one header; the number called first comes first."""
+    latest = passed(diversion='"Eve, <A>" <sip:+4733333333@a>;reason=no-answer, <tel:+4722222222>')
+    first = passed(diversion='<sip:+47-1111-1111@a>;reason="User-Busy";privacy=full')
+    args = [*latest, *first[1:], "diversion="]
+    assert read_arguments(args, "").diversion == (
+        Diversion("+4711111111", "user-busy", privacy=True),
+        Diversion("+4722222222"),
+        Diversion("+4733333333", "no-answer"),
+    )
+
+
+def test_history_info() -> None:
+    """Causes are in the next target (RFC 7544) or in the Reason of the diverted one (RFC 4244)."""
+    history = (
+        "<sip:+4722222222@a;cause=302?Privacy=history>;index=1.1;mp=1,"
+        "<sip:+4711111111@a>;index=1, <sip:+4733333333@a?Reason=SIP%3Bcause%3D486>;index=1.2,"
+        "<sip:+4721930000@b>;index=1.10"
+    )
+    assert read_arguments(passed(history=history), "").diversion == (
+        Diversion("+4711111111", "unconditional"),
+        Diversion("+4722222222", privacy=True),
+        Diversion("+4733333333", "user-busy"),
+    )
+
+
+def test_history_without_diversion() -> None:
+    """A proxy that only passes the call on adds the same number again: no diversion."""
+    history = "<sip:+4721930000@a>;index=1, <sip:+4721930000@b;user=phone>;index=1.1;rc=1"
+    assert read_arguments(passed(history=history), "").diversion == ()
+
+
+@pytest.mark.parametrize("text", ['"', "<sip:", "a,b,<>", "<sip:@>;index=1..1", "\x00" * 50, ",,,"])
+def test_malformed_headers_are_ignored(text: str) -> None:
+    """Callers choose what they send."""
+    for name in ("diversion", "history"):
+        assert read_arguments(passed(**{name: text}), "").diversion == ()
+
+
+def test_the_number_of_diversions_is_limited() -> None:
+    """They are part of every event of the call."""
+    header = ",".join(f"<sip:+47{number}@a>" for number in range(1_000, 1_100))
+    assert len(read_arguments(passed(diversion=header), "").diversion) == MAX_DIVERSIONS
