@@ -1,6 +1,6 @@
 """Forms of a phone number: with and without +, 00, separators and parameters.
 
-See docs/decisions/0032-numbers-are-stored-in-international-form.md.
+See docs/decisions/0034-numbers-are-stored-in-international-form.md.
 """
 
 import re

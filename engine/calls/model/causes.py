@@ -28,6 +28,7 @@ TEMPORARY_FAILURE = 41
 BEARER_UNAVAILABLE = 58  # no common codec; SIP 488
 CONGESTION = 42
 CHANNEL_UNAVAILABLE = 44  # after the answer: no RTP for `rtp_timeout`
+BEARER_UNAVAILABLE = 58  # no common codec; SIP 488
 INTERWORKING = 127
 LOST = 0  # the leg ended while no engine listened: its cause is not known
 
@@ -56,7 +57,7 @@ _NAMES = {
     TEMPORARY_FAILURE: "unavailable",
     CONGESTION: "congestion",
     CHANNEL_UNAVAILABLE: "unavailable",
-    58: "incompatible",
+    BEARER_UNAVAILABLE: "incompatible",
     88: "incompatible",
     INTERWORKING: "interworking",
     LOST: "lost",
@@ -72,7 +73,7 @@ _FAULTS = {
     TEMPORARY_FAILURE,
     CONGESTION,
     CHANNEL_UNAVAILABLE,
-    58,
+    BEARER_UNAVAILABLE,
     88,
     INTERWORKING,
     LOST,

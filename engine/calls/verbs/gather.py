@@ -142,8 +142,9 @@ def _on_prompt_fetched(call: Call, state: Gathering, event: MediaFetched, now: i
 
 
 def _on_prompt_ended(call: Call, state: Gathering, event: PlaybackEnded, now: int) -> Step:
-    if event.failed and state.ends_ms:  # a leg that hangs up ends its playback first
-        state = replace(state, ends_ms=0, deadline_ms=now + HANGUP_GRACE_MS)
+    if event.failed:  # a leg that hangs up ends its playback first
+        if state.ends_ms:  # else the event is repeated
+            state = replace(state, ends_ms=0, deadline_ms=now + HANGUP_GRACE_MS)
         return replace(call, state=state), ()
     if not state.ends_ms:
         return _on_phase_timeout(call, state, now)
