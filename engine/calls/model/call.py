@@ -115,8 +115,6 @@ class Call(Struct, frozen=True, array_like=True):
     talking_since_ms: int = 0  # since when two parties talk, and no leg is on hold; 0: none do
     talk_ms: int = 0  # total of earlier such times
     unseen_ms: int = 0  # it ended at an unknown time in this time after `ended_ms`
-    privacy: bool = False  # the caller's number is withheld from the parties that are called
-    diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
 
     @property
     def delivery_key(self) -> str:
