@@ -40,6 +40,11 @@ class CallMetrics:
             "Calls taken over from other engines",
             *NODE_AND_SLOT,
         )
+        self.unreadable = Gauge(
+            "switchroom_unreadable_calls",
+            "Live calls that a later version stored and this engine leaves alone",
+            "slot",
+        )
         self.rejected = Counter(
             "switchroom_calls_rejected_total",
             "New calls rejected, by reason",

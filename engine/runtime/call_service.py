@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import msgspec
+
 from engine.calls.model.call import Call
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.codec import StoredCall, decode_stored_call
@@ -87,11 +89,16 @@ class CallService:
         return (shard, live_call) if shard and live_call else None
 
     async def read(self, call: str) -> Call | None:
+        """Read a call, live or ended; raises StoreDown, and NoCapacity if it cannot be decoded."""
         if found := self.find(call):
             return found[1].call
         location = slot_and_node(call)
         body = await self._store.read(location[0], call) if location else None
-        return decode_stored_call(body).call if body else None
+        try:
+            return decode_stored_call(body).call if body else None
+        except msgspec.DecodeError:
+            text = f"call {call} was stored by a later version of the engine"
+            raise NoCapacity("no_owner", text) from None
 
     async def originate(self, request: Originate) -> Call:
         return await self._outbound.originate(request)

@@ -1,8 +1,11 @@
 """Storage format of calls and their logs: msgpack arrays, validated when they are decoded.
 
-Data of earlier versions stays readable: fields are only added at the end, with a default.
+Data of earlier versions stays readable: fields are only added at the end, with a default. Data of
+later versions is left alone: `FORMAT` is stored with each call.
 """
 
+from collections.abc import Iterator
+from itertools import chain
 from zlib import crc32
 
 import msgspec
@@ -11,6 +14,12 @@ from msgspec import Struct
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
+from engine.calls.model.ids import call_of
+
+# The format of stored calls. It is incremented in the first change of their shape after a release:
+# a field, state, verb or command more. An engine of an earlier format would lose what it does not
+# know. `tests/unit/calls/model/test_format.py` compares the shape with that of the last release.
+FORMAT = 1
 
 
 class StoredCall(Struct, frozen=True, array_like=True):
@@ -19,6 +28,19 @@ class StoredCall(Struct, frozen=True, array_like=True):
     call: Call
     outbox: tuple[Command, ...] = ()
     log_length: int = 0
+    format: int = 0  # 0: stored before formats were numbered
+
+
+class LaterCall(Struct, frozen=True):
+    """A call that a later version stored; `names` are all texts in it, its channels among them."""
+
+    call_id: str
+    format: int
+    names: frozenset[str]
+
+    def owns(self, channel: str) -> bool:
+        """Return whether a channel or bridge may belong to the call."""
+        return call_of(channel) == self.call_id or channel in self.names
 
 
 class LogEntry(Struct, frozen=True, array_like=True):
@@ -48,6 +70,28 @@ def digest_of(commands: tuple[Command, ...]) -> int:
 def encode_log_entry(now: int, event: Event, commands: tuple[Command, ...]) -> bytes:
     """Encode a log line: an event, its time, and a digest of the commands it led to."""
     return encode(LogEntry(now, event, digest_of(commands), DIGEST_FORM))
+
+
+def decode_later_call(call_id: str, body: bytes) -> LaterCall | None:
+    """Return a call that a later version stored; None for all others. Raises DecodeError."""
+    fields = msgspec.msgpack.decode(body)
+    position = StoredCall.__struct_fields__.index("format")
+    stored_format = fields[position] if isinstance(fields, list) and len(fields) > position else 0
+    if not isinstance(stored_format, int) or stored_format <= FORMAT:
+        return None
+    return LaterCall(call_id, stored_format, frozenset(_texts(fields)))
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from chain.from_iterable(map(_texts, value.values()))
+        case list():
+            yield from chain.from_iterable(map(_texts, value))
+        case _:
+            pass
 
 
 decode_stored_call = msgspec.msgpack.Decoder(StoredCall).decode

@@ -20,6 +20,9 @@ class SlotHost(Protocol):
     async def restore(self, slot: int, lease: Lease) -> None:
         """Store a slot's calls again from memory after the store has lost the slot."""
 
+    def required_format(self, slot: int) -> int:
+        """Return the format that an engine must know to read all calls of a held slot."""
+
     def last_commit(self, slot: int) -> int:
         """Return the number of the last batch of changes that the store has acknowledged."""
 

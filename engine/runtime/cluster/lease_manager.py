@@ -122,6 +122,8 @@ class LeaseManager:
             reachability.reachable,
             # An engine without slots should prove that it reaches a node before it gets some.
             reachability.unreachable if self.held else reachability.unproven,
+            self._members.format,
+            tuple(sorted(self._rebalancer.unreadable)),
         )
         body = msgspec.json.encode(me).decode()
         # Lasts as long as a lease: an engine leaves the membership when its slots become free.

@@ -10,6 +10,8 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from engine.calls.model.codec import FORMAT
+
 log = structlog.get_logger()
 
 
@@ -19,6 +21,7 @@ class Peer(
     """An engine's heartbeat: the URL of its RPC, its slots, its calls by node.
 
     `reachable` and `unreachable` name nodes (see `Reachability`); of others it does not know yet.
+    A slot with calls of a later version goes to an engine that can read them.
     """
 
     url: str
@@ -26,13 +29,16 @@ class Peer(
     calls: dict[str, int] = {}
     reachable: tuple[str, ...] = ()
     unreachable: tuple[str, ...] = ()
+    format: int = 0  # of stored calls: the latest that it can read
+    unreadable: tuple[int, ...] = ()  # slots with calls that it cannot read
 
 
 class Membership:
     """All live engines, including this one, `me`."""
 
-    def __init__(self, me: str) -> None:
+    def __init__(self, me: str, stored_format: int = FORMAT) -> None:
         self.me = me
+        self.format = stored_format
         self._engines: dict[str, Peer] = {me: Peer("")}
         self._eligible = [me]
 
@@ -72,6 +78,32 @@ class Membership:
             return frozenset()
         reached = _reachable(self._engines.values())
         return reached.intersection(self._engines[self.me].unreachable)
+
+    def can_read(self, stored_format: int) -> bool:
+        """Return whether another engine that is eligible for slots can read a format."""
+        return any(self._engines[name].format >= stored_format for name in self._eligible_peers)
+
+    @property
+    def unreadable_slots(self) -> frozenset[int]:
+        """The slots with calls that another engine cannot read, though this engine may."""
+        return frozenset(
+            slot for peer in self.peers if peer.format < self.format for slot in peer.unreadable
+        )
+
+    @property
+    def has_later_peers(self) -> bool:
+        """Whether an engine of a later version lives, which gives this one no slots."""
+        return any(peer.format > self.format for peer in self.peers)
+
+    @property
+    def _eligible_peers(self) -> list[str]:
+        return [name for name in self._eligible if name != self.me and name in self._engines]
+
+    def has_taker(self, slots: int) -> bool:
+        """Return whether an eligible engine that reads this engine's calls has room for a slot."""
+        highest = self.fair_range(slots)[1]
+        peers = (self._engines[name] for name in self._eligible_peers)
+        return any(peer.format >= self.format and len(peer.slots) < highest for peer in peers)
 
     def calls(self, node: str) -> int:
         """Count the calls that other engines have on a node, or, as TRUNK, on the trunk."""

@@ -31,11 +31,13 @@ class Rebalancer:
         self._connected_s = self._unsteady_since_s = -inf
         self._claim_from_s = 0.0
         self._claim_lost_from_s = 0.0
+        self.unreadable: dict[int, int] = {}  # slots with calls of a later format, and that format
 
     @property
     def has_fair_share(self) -> bool:
-        """Whether this engine holds at least as many slots as it should."""
-        return len(self._leases.held) >= self._members.fair_range(self._context.slots)[0]
+        """Whether this engine holds as many slots as it should, or gets no more in a rollout."""
+        lowest = self._members.fair_range(self._context.slots)[0]
+        return len(self._leases.held) >= lowest or self._members.has_later_peers
 
     def check_connection(self) -> None:
         """After a reconnect, claim nothing for a while: the new server may lack a renewal.
@@ -68,19 +70,41 @@ class Rebalancer:
                 nodes=sorted(nodes),
             )
             await self._leases.release(*held)
+        await self._release_unreadable()
         is_time = self._context.monotonic() >= self._release_from_s
         if is_time and await self._was_claimed() and self._has_too_many:
             await self._release(min(held, key=self._context.host.calls))
 
+    async def _release_unreadable(self) -> None:
+        """Release the slots with calls of a later version to an engine that can read them."""
+        held, host = self._leases.held, self._context.host
+        self.unreadable |= {slot: need for slot in held if (need := host.required_format(slot))}
+        self.unreadable = {s: need for s, need in self.unreadable.items() if self._is_unreadable(s)}
+        for slot, needed in self.unreadable.items():
+            if slot in held and self._members.can_read(needed):
+                log.warning("slot has calls of a later version; releasing it", slot=slot)
+                await self._leases.release(slot)
+
+    def _is_unreadable(self, slot: int) -> bool:
+        """Return whether a slot still has calls that this engine cannot read, or may have."""
+        needed = self.unreadable[slot]
+        return slot in self._leases.held or self._members.can_read(needed)
+
     async def claim_missing(self) -> bool:
-        """Claim free slots up to this engine's fair share; returns whether it got any."""
-        if self._missing <= 0 or self._is_waiting:
+        """Claim free slots up to this engine's fair share; returns whether it got any.
+
+        Slots that only engines of this version can read are claimed beyond that share.
+        """
+        held = self._leases.held
+        urgent = self._members.unreadable_slots - held.keys()
+        if (self._missing <= 0 and not urgent) or self._is_waiting:
             return False
-        missing, claimed = self._missing, list[tuple[int, Lease]]()
-        free = [slot for slot in range(self._context.slots) if slot not in self._leases.held]
+        missing, claimed = max(self._missing, 0), list[tuple[int, Lease]]()
+        free = [slot for slot in range(self._context.slots) if slot not in held]
         try:
-            for slot in free:
-                if len(claimed) < missing and await self._is_claimable(slot):
+            for slot in sorted(free, key=lambda slot: slot not in urgent):
+                is_wanted = slot in urgent or len(claimed) < missing
+                if is_wanted and await self._is_claimable(slot):
                     lease = await self._claim(slot)
                     if lease is not None:
                         claimed.append((slot, lease))
@@ -95,6 +119,8 @@ class Rebalancer:
     @property
     def _has_too_many(self) -> bool:
         """Whether another engine gains by a release; otherwise a slot would just move."""
+        if not self._members.has_taker(self._context.slots):
+            return False  # the others cannot read the calls of this version
         highest = self._members.fair_range(self._context.slots)[1]
         return len(self._leases.held) > highest or (
             self._missing < 0 and self._members.has_underloaded(self._context.slots)
@@ -131,6 +157,11 @@ class Rebalancer:
         return False
 
     async def _is_claimable(self, slot: int) -> bool:
-        """Return False while the owner of a slot that the store may have lost gets its time."""
+        """Return False while the owner of a slot that the store may have lost gets its time.
+
+        Also for a slot with calls that only another engine can read.
+        """
+        if slot in self.unreadable and self._members.can_read(self.unreadable[slot]):
+            return False
         is_waiting = self._context.monotonic() < self._claim_lost_from_s
         return not is_waiting or await self._store.owner(slot) != ""

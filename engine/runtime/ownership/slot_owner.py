@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import structlog
 
 from engine.callbacks.dispatcher import CallbackDispatcher
+from engine.calls.model.codec import LaterCall
 from engine.runtime.admission.capacity_limits import TRUNK
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
@@ -63,6 +64,7 @@ class SlotOwner:
         )
         self._writers: dict[int, Writer] = {}
         self._leases: dict[int, Lease] = {}
+        self._later: dict[int, tuple[tuple[str, LaterCall], ...]] = {}  # by slot, with their nodes
 
     async def take(self, slot: int, lease: Lease) -> None:
         began_s = perf_counter()
@@ -72,17 +74,28 @@ class SlotOwner:
             self._metrics.calls.taken_over.table(call.node)[str(slot)] += 1
         log.info("slot taken", slot=slot, calls=len(claimed.calls))
         self._open(slot, lease, claimed.writer, claimed.calls)
+        self._leave_alone(slot, claimed.later)
 
     async def restore(self, slot: int, lease: Lease) -> None:
         calls = [call for node in self._service.nodes.values() for call in _calls_of(node, slot)]
         buffered = {shard.context.node: shard.pause_buffer.events for shard in self._shards(slot)}
         writer = self._writer_factory.writer(self._store, slot, lease.token)
         writer.take_pending_from(self._writers[slot])  # the end of a call is stored nowhere else
+        later = self._later.get(slot, ())
         self.drop(slot)
         self._open(slot, lease, writer, calls)
+        self._leave_alone(slot, later)
         for shard in self._shards(slot):
             shard.inherit_events(buffered.get(shard.context.node, ()))
             shard.store_again(writer.pending_calls)
+
+    @property
+    def unreadable_calls(self) -> int:
+        """Number of live calls in the held slots that only a later version reads."""
+        return sum(map(len, self._later.values()))
+
+    def required_format(self, slot: int) -> int:
+        return max((call.format for _node, call in self._later.get(slot, ())), default=0)
 
     def last_commit(self, slot: int) -> int:
         writer = self._writers.get(slot)
@@ -126,6 +139,8 @@ class SlotOwner:
             self._callbacks.close_slot(slot)
         self._writers.pop(slot, None)
         self._leases.pop(slot, None)
+        self._later.pop(slot, None)
+        self._metrics.calls.unreadable.table().pop(str(slot), None)
         for node in self._service.nodes.values():
             self._tasks.cancel(_listener_task(slot, node))
             node.remove_shard(slot)
@@ -139,6 +154,7 @@ class SlotOwner:
             if before:
                 before.remove_shard(slot)
             node.add_shard(slot, self._factory.shard(node, slot, lease, self._writers[slot]))
+            node.shards[slot].leave_alone(_on_node(self._later.get(slot, ()), node.name))
             for call in calls:
                 self._service.adopt(call.node, slot, call.stored)
             self._listen(node, slot)
@@ -174,6 +190,21 @@ class SlotOwner:
             self._service.adopt(call.node, slot, call.stored)
         self.resume(slot)
 
+    def _leave_alone(self, slot: int, later: tuple[tuple[str, LaterCall], ...]) -> None:
+        """Protect the legs of calls that only an engine of a later version can continue."""
+        if not later:
+            return
+        self._later[slot] = later
+        self._metrics.calls.unreadable.table()[str(slot)] = len(later)
+        log.error(
+            "calls of a later version wait for an engine that can read them",
+            slot=slot,
+            calls=len(later),
+            format=self.required_format(slot),
+        )
+        for shard in self._shards(slot):
+            shard.leave_alone(_on_node(later, shard.context.node))
+
     def _listen(self, node: Node, slot: int) -> None:
         task = _listener_task(slot, node)
         self._tasks.cancel(task)
@@ -189,6 +220,10 @@ class SlotOwner:
     def _shards(self, slot: int) -> list[CallShard]:
         nodes = self._service.nodes.values()
         return [shard for node in nodes if (shard := node.shards.get(slot))]
+
+
+def _on_node(later: tuple[tuple[str, LaterCall], ...], node: str) -> list[LaterCall]:
+    return [call for name, call in later if name == node]
 
 
 def _calls_of(node: Node | None, slot: int) -> list[ClaimedCall]:

@@ -9,7 +9,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from engine.callbacks.dispatcher import CallbackDispatcher
-from engine.calls.model.codec import StoredCall, decode_stored_call
+from engine.calls.model.codec import (
+    LaterCall,
+    StoredCall,
+    decode_later_call,
+    decode_stored_call,
+)
 from engine.observe.metrics import Metrics
 from engine.store.store import Store
 from engine.store.writer import FlushScheduler, Writer, WriterHooks
@@ -25,10 +30,11 @@ class ClaimedCall(Struct, frozen=True):
 
 
 class ClaimedSlot(Struct, frozen=True):
-    """The writer of a claimed slot, and its live calls."""
+    """The writer of a claimed slot, its live calls, and those that only a later version reads."""
 
     writer: Writer
     calls: tuple[ClaimedCall, ...]
+    later: tuple[tuple[str, LaterCall], ...] = ()  # with their nodes
 
 
 class WriterFactory(Struct, frozen=True):
@@ -65,17 +71,22 @@ class WriterFactory(Struct, frozen=True):
 
 async def take_over(store: Store, slot: int, token: int, writers: WriterFactory) -> ClaimedSlot:
     """Read the calls of a claimed slot; raises StoreDown."""
-    calls = [
-        ClaimedCall(node, stored)
-        async for call, node, body in store.live(slot)
-        if (stored := _decode(call, body)) is not None
-    ]
-    return ClaimedSlot(writers.writer(store, slot, token), tuple(calls))
+    calls: list[ClaimedCall] = []
+    later: list[tuple[str, LaterCall]] = []
+    async for call, node, body in store.live(slot):
+        match _decode(call, body):
+            case StoredCall() as stored:
+                calls.append(ClaimedCall(node, stored))
+            case LaterCall() as unreadable:
+                later.append((node, unreadable))
+            case None:
+                pass
+    return ClaimedSlot(writers.writer(store, slot, token), tuple(calls), tuple(later))
 
 
-def _decode(call: str, body: bytes) -> StoredCall | None:
+def _decode(call: str, body: bytes) -> StoredCall | LaterCall | None:
     try:
-        return decode_stored_call(body)
+        return decode_later_call(call, body) or decode_stored_call(body)
     except msgspec.DecodeError:
         # One unreadable call must not stop the others; the reaper ends its legs.
         log.exception("invalid stored call", call_id=call)

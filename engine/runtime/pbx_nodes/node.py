@@ -121,7 +121,7 @@ class Node:
         live_call = shard.find_by_channel(about)
         if live_call is not None:
             self._on_call_event(shard, live_call, event)
-        elif isinstance(event, StasisStart):
+        elif isinstance(event, StasisStart) and not shard.is_left_alone(event.channel.id):
             self._accept_channel(shard, event.channel, event.args)
 
     def _on_call_event(self, shard: CallShard, live_call: LiveCall, event: AriEvent) -> None:
@@ -196,7 +196,8 @@ class Node:
     def _adopt_channel(self, shard: CallShard, channel: Channel) -> None:
         app, *args = channel.dialplan.app_data.split(",")
         is_here = channel.dialplan.app_name == "Stasis" and app == shard.context.endpoints.app
-        if not is_here or shard.find_by_channel(channel.id) is not None:
+        is_known = shard.find_by_channel(channel.id) is not None or shard.is_left_alone(channel.id)
+        if not is_here or is_known:
             return
         if channel.state == "Up":
             # An answered channel is no new caller: its call was given up.

@@ -76,7 +76,10 @@ class Reaper:
             shard for shard in self._node.shards.values() if shard.context.endpoints.app == app
         )
         return any(
-            not shard.is_paused and shard.find_by_channel(channel.id) is None for shard in shards
+            not shard.is_paused
+            and shard.find_by_channel(channel.id) is None
+            and not shard.is_left_alone(channel.id)
+            for shard in shards
         )
 
     def _orphan_bridges(self, snapshot: PbxSnapshot) -> list[str]:
@@ -88,7 +91,9 @@ class Reaper:
         slot, node = slot_and_node(call) or (-1, "")
         shard = self._node.shards.get(slot)
         is_ours = node == self._node.name and shard is not None and not shard.is_paused
-        return is_ours and shard is not None and call not in shard.calls
+        if not is_ours or shard is None:
+            return False
+        return call not in shard.calls and not shard.is_left_alone(call)
 
     def _calls_without_legs(self, snapshot: PbxSnapshot) -> list[str]:
         """Return the ids of live calls that have no leg on the PBX."""

@@ -76,4 +76,6 @@ class RecordingSweeper:
     def _is_orphan(self, name: RecordingName) -> bool:
         slot, _node = slot_and_node(name.call) or (-1, "")
         shard = self._shards.get(slot)
-        return shard is not None and not shard.is_paused and name.call not in shard.calls
+        if shard is None or shard.is_paused:
+            return False
+        return name.call not in shard.calls and not shard.is_left_alone(name.call)

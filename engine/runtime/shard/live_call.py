@@ -6,7 +6,7 @@ from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, deadline_ms
-from engine.calls.model.codec import StoredCall, encode
+from engine.calls.model.codec import FORMAT, StoredCall, encode
 from engine.calls.model.commands import Command, EmitEvent, PbxCommand
 from engine.calls.model.ids import call_of
 from engine.runtime.base.clock import Clock, Timer
@@ -39,7 +39,7 @@ class LiveCall:
 
     @property
     def stored_call(self) -> StoredCall:
-        return StoredCall(self.call, tuple(self.outbox), self.log_lines)
+        return StoredCall(self.call, tuple(self.outbox), self.log_lines, FORMAT)
 
     def prepare_commit(self, commands: list[Command], log: list[bytes], node: str) -> Change:
         """Add commands to the outbox and return the change that stores them."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from engine.calls.model import causes
 from engine.calls.model.call import Call, deadline_ms
 from engine.calls.model.call_states import Ended
-from engine.calls.model.codec import encode
+from engine.calls.model.codec import LaterCall, encode
 from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, DeadlinePassed, Event
 from engine.calls.model.io_commands import PrefetchMedia
@@ -45,6 +45,7 @@ class CallShard:
         self.inbound: dict[str, LiveCall] = {}  # by the channel id that Asterisk chose
         self.pause_buffer = PauseBuffer()
         self.pending_acks: set[CommitAck] = set()  # of requests that wait for their commit
+        self._later_calls: tuple[LaterCall, ...] = ()
         self._clock = clock
         self._writer = writer
         self._io = io
@@ -80,6 +81,14 @@ class CallShard:
     def find_by_channel(self, channel_id: str) -> LiveCall | None:
         """Find the call of a channel; ids that we chose begin with the call's id."""
         return self.calls.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
+
+    def leave_alone(self, calls: Collection[LaterCall]) -> None:
+        """Leave the legs and bridges of calls alone that a later version stored."""
+        self._later_calls = tuple(calls)
+
+    def is_left_alone(self, resource: str) -> bool:
+        """Return whether a call, channel or bridge may be that of a later version."""
+        return any(each.call_id == resource or each.owns(resource) for each in self._later_calls)
 
     def feed(self, live_call: LiveCall, event: Event) -> None:
         """Step a call by an event, or buffer the event while the shard is paused."""

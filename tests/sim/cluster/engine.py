@@ -6,6 +6,7 @@ from functools import partial
 from random import Random
 
 from engine.calls.model.call import Call
+from engine.calls.model.codec import FORMAT
 from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
@@ -24,6 +25,7 @@ from tests.harness.sim.events import SimFaults
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.redis import SimLink
 from tests.sim.cluster.environment import ClusterEnvironment
+from tests.sim.cluster.later_version import LaterVersionStore
 from tests.sim.cluster.shard_factory import SimShardFactory
 from tests.sim.engine_run import MAX_CALL_MS
 
@@ -45,7 +47,10 @@ class Engine:
         clock = EngineClock(env.clock, self.loop)
         self.link = SimLink(env.redis, self.loop, faults, env.rng.random)
         store = env.overrides.link(self.link)
-        self.peers = Membership(name)
+        stored_format = env.overrides.stored_format(name)
+        if stored_format != FORMAT:
+            store = LaterVersionStore(store, stored_format)
+        self.peers = Membership(name, stored_format)
         self.shards = SimShardFactory(env, name, self.loop, self.link)
         context = EngineContext(
             store, clock, self.shards.meter, env.rng.random, Random(name).randbytes

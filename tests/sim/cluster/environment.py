@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from engine.calls.model.codec import FORMAT
 from engine.runtime.base.ports import CallRecorder, Pbx
 from engine.runtime.cluster.held_lease import Lease, LeaseTimings
 from engine.runtime.pbx.wrappers import FencedPbx
@@ -40,6 +41,7 @@ class ClusterOverrides(Struct, frozen=True):
     slots: Callable[[Any], Any] = _same
     shard: type[CallShard] = CallShard
     listener: Callable[[Any], Any] = _same
+    stored_format: Callable[[str], int] = lambda _engine: FORMAT  # by engine
 
 
 class ClusterEnvironment(Struct, frozen=True):

@@ -24,6 +24,7 @@ FIRST_CALL_MS, EACH_CALL_MS = 5_000, 500
 HELD_MS = 80.0  # how long a key is down
 DIGITS = ((8_000, "1"), (8_300, "2"), (10_000, "3"), (10_300, "4"), (12_500, "#"))  # ms of a call
 HANGUP_MS = 30_000  # of a call
+UPGRADE_MS = 20_000  # until the next engine of the later version: the reaper sweeps before
 RESTART_MS = 3_000  # after an engine's death
 
 
@@ -62,6 +63,12 @@ class ScriptedCluster(ClusterWorld):
         self.engines.ready[0].die()
         self.faults.disturb(1)
         self.clock.after(RESTART_MS, self.engines.add_engine)
+
+    def kill_later_engine(self) -> None:
+        """Kill the engine of a later version; another one starts some seconds later."""
+        self.engines.ready[-1].die()
+        self.faults.disturb(UPGRADE_MS)
+        self.clock.after(UPGRADE_MS - 1_000, self.engines.add_engine)
 
     def freeze_engine(self, for_ms: int) -> None:
         """Freeze the first engine, as SIGSTOP does."""
@@ -169,6 +176,7 @@ STORE_CUT = ClusterScript(
     ((6_000, lambda world: world.cut_store(15_000)),), kinds=frozenset({"cut store"})
 )
 ENGINE_KILLED = ClusterScript(((16_000, ScriptedCluster.kill_engine),), kinds=frozenset({"kill"}))
+UPGRADE = ClusterScript(((16_000, ScriptedCluster.kill_later_engine),), kinds=frozenset({"kill"}))
 ENGINE_FROZEN = ClusterScript(
     ((14_000, lambda world: world.freeze_engine(9_000)),), kinds=frozenset({"freeze"})
 )

@@ -2,12 +2,14 @@
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from random import Random
 
 import pytest
 from msgspec import Struct
 
+from engine.calls.model.codec import FORMAT, LaterCall
+from engine.runtime.shard.shard import CallShard
 from tests.sim.cluster import faults, script
 from tests.sim.cluster.environment import ClusterOverrides
 from tests.sim.cluster.planted import (
@@ -81,6 +83,23 @@ def test_cluster_script_without_planted_fault_satisfies_all_checks(name: str) ->
     assert run_script(SCRIPTS[name], NO_OVERRIDES) == []
 
 
+def _version(engine: str) -> int:
+    """Return the stored format of an engine: the first one is of this version."""
+    return FORMAT + (engine != "engine0")
+
+
+def test_calls_of_a_later_version_wait_for_an_engine_that_reads_them() -> None:
+    """During an upgrade its only engine dies: another one leaves the calls alone, and none ends."""
+    assert run_script(script.UPGRADE, ClusterOverrides(stored_format=_version)) == []
+
+
+class ReapingShard(CallShard):
+    """Treats the calls of a later version like orphans."""
+
+    def leave_alone(self, calls: Collection[LaterCall]) -> None:
+        """Ignore the calls."""
+
+
 class Planted(Struct, frozen=True):
     """A fault: the script in which it shows, the broken part, and a pattern of the violation."""
 
@@ -118,6 +137,11 @@ PLANTED = {
         script.WEBHOOK,
         ClusterOverrides(action_client=RenamingActionClient),
         "was sent, but no call requested it",
+    ),
+    "calls of a later version are orphans": Planted(
+        script.UPGRADE,
+        ClusterOverrides(stored_format=_version, shard=ReapingShard),
+        "was hung up at .*, but its call went on",
     ),
     "live legs are not listed": Planted(
         script.ENGINE_KILLED,

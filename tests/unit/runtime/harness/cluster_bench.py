@@ -22,6 +22,7 @@ class RecordingSlotHost:
         self.leases: dict[int, Lease] = {}
         self.live: dict[int, int] = {}  # calls by slot
         self.cannot_take: Collection[int] = ()
+        self.formats: dict[int, int] = {}  # needed to read the calls of a slot
         self.numbers: dict[int, int] = {}  # of the last acknowledged batches, by slot
 
     async def take(self, slot: int, lease: Lease) -> None:
@@ -38,6 +39,9 @@ class RecordingSlotHost:
 
     def last_commit(self, slot: int) -> int:
         return self.numbers.get(slot, 0)
+
+    def required_format(self, slot: int) -> int:
+        return self.formats.get(slot, 0)
 
     def rewrite_lost(self, slot: int) -> None:
         self.numbers.pop(slot, None)
@@ -70,9 +74,16 @@ class RecordingSlotHost:
 class Member:
     """One engine: its lease manager and its slot host."""
 
-    def __init__(self, name: str, store: ManualStore, time: ManualTime, count: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        store: ManualStore,
+        time: ManualTime,
+        count: int,
+        stored_format: int = 1,
+    ) -> None:
         self.host = RecordingSlotHost()
-        self.membership = Membership(name)
+        self.membership = Membership(name, stored_format)
         self.unreachable: set[str] = set()
         context = ClusterContext(store, self.membership, self.host, count, TIMINGS, time.monotonic)
         self.leases = LeaseManager(context, f"http://{name}")
@@ -104,9 +115,10 @@ class Cluster:
     def __getitem__(self, name: str) -> Member:
         return self.members[name]
 
-    def add_engine(self, name: str) -> Member:
+    def add_engine(self, name: str, stored_format: int = 1) -> Member:
         """Start an engine."""
-        member = self.members[name] = Member(name, self.store, self.time, self._slots)
+        member = Member(name, self.store, self.time, self._slots, stored_format)
+        self.members[name] = member
         for node in self.nodes:
             member.reachability.add_node(node)
         return member

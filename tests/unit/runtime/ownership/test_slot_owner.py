@@ -6,21 +6,24 @@ from collections.abc import AsyncIterator
 import msgspec
 import pytest
 
+from engine.ari.request import Reply
 from engine.calls.model.call_states import Ending
 from engine.calls.model.causes import NORMAL
-from engine.calls.model.codec import decode_stored_call
+from engine.calls.model.codec import FORMAT, decode_stored_call
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import HangupRequested, ReferReceived
 from engine.runtime.admission.placement import NoCapacity
 from engine.runtime.ownership.slot_owner import PRESENCE_SLOT
 from engine.runtime.pbx_nodes.node import IncomingChannel
+from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.shard.commit_ack import COMMIT_TIMEOUT_S
 from engine.runtime.shard.errors import NotOwner
 from engine.store.errors import StoreDown
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, outbound, say, tree
 from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
+from tests.unit.runtime.pbx.test_ari_events import ari, channel
 from wire.rpc import NumberRoute
 
 
@@ -203,3 +206,51 @@ async def test_a_fenced_writer_suspects_the_lease(bench: OwnerBench) -> None:
     await bench.store.claim(SLOT, "me", 0)
     bench.node.shards[SLOT].start_call(outbound())
     await until(lambda: bench.suspects == [SLOT], what="the suspicion")
+
+
+def of_later_version(state: bytes) -> bytes:
+    """Return a stored call as a later version stores it, with a state that is unknown here."""
+    fields = msgspec.msgpack.decode(state)
+    fields[0][7] = ["queueing", 1]
+    fields[3] = FORMAT + 1
+    return msgspec.msgpack.encode(fields)
+
+
+async def test_a_call_of_a_later_version_is_left_alone(bench: OwnerBench) -> None:
+    """Its legs are neither hung up nor removed as orphans, whether or not its engine named them."""
+    call = await bench.begin()
+    await bench.owner.drain(SLOT)
+    bench.owner.drop(SLOT)
+    state = await bench.store.read(SLOT, call)
+    assert state is not None
+    stored = of_later_version(state)
+    bench.store._slots[SLOT].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
+    await bench.owner.take(SLOT, await bench.lease())
+    shard = bench.node.shards[SLOT]
+    assert (shard.calls, bench.owner.required_format(SLOT)) == ({}, FORMAT + 1)
+    assert bench.owner.unreadable_calls == 1
+    entered = {**channel(f"{call}.l0", "Up"), "name": "PJSIP/trunk-00000001"}
+    bench.pbx.shows["channels"] = Reply(200, msgspec.json.encode([entered]))
+    before = list(bench.pbx.lines)
+    bench.node.on_connected(SLOT)
+    await until(lambda: not shard.is_paused)
+    bench.node.on_event(SLOT, ari("StasisStart", channel=entered, args=["inbound"]))
+    reaper = Reaper(bench.node, 1)
+    for _ in range(3):
+        await reaper.sweep()
+    assert bench.pbx.lines == before
+    assert await bench.live() == [call]
+    bench.owner.drop(SLOT)
+    assert (bench.owner.required_format(SLOT), bench.owner.unreadable_calls) == (0, 0)
+
+
+async def test_the_call_of_a_later_version_cannot_be_read(bench: OwnerBench) -> None:
+    """A request for it may be repeated; it is not an unknown call."""
+    call = await bench.begin()
+    state = await bench.store.read(SLOT, call)
+    assert state is not None
+    bench.owner.drop(SLOT)
+    stored = of_later_version(state)
+    bench.store._slots[SLOT].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
+    with pytest.raises(NoCapacity, match="later version"):
+        await bench.service.read(call)
