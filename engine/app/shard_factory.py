@@ -128,6 +128,7 @@ class NodeShardFactory:
             parts.service.handle_incoming,
             parts.agents.party_of,
             sip_address=sip_address,
+            check_agent=parts.agents.check,
             latency_ms=latency_ms,
         )
 

@@ -134,7 +134,7 @@ def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]
         (operations.CALLS, CallHandlers(service, store, limits, fan_out, targets, policy)),
         (operations.CONTROL, ControlHandlers(service, limits, policy)),
         (operations.RECORDING, RecordingHandlers(service)),
-        (operations.TRANSFERS, TransferHandlers(service, limits, policy)),
+        (operations.TRANSFERS, TransferHandlers(service, limits, policy, deps.agent_status)),
         (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy)),
         (operations.AGENTS, AgentHandlers(store, deps.agent_status, fan_out)),
         (operations.FLOWS, FlowHandlers(store, limits)),

@@ -1,5 +1,7 @@
 """RPC operations that start, show, complete and cancel transfers."""
 
+import asyncio
+
 from aiohttp import web
 from msgspec import Struct
 
@@ -12,11 +14,15 @@ from engine.calls.model.requests import (
 from engine.calls.model.sessions import Transfer
 from engine.rpc.handlers.dial_policy import authorize_dial
 from engine.rpc.lookup import call_of, live_call_of, transfer_of
+from engine.rpc.problems import Conflict
 from engine.rpc.request_mapping import transfer_request
 from engine.rpc.views.sessions import transfer_view
+from engine.runtime.agents.agent_status import AgentRejection, AgentStatus
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from wire.control import CancelTransfer, CompleteTransfer, InitTransfer, TransferView
+from wire.errors import BadInput
+from wire.party import Party
 from wire.tree import Limits
 
 
@@ -24,6 +30,7 @@ class TransferHandlers(Struct, frozen=True):
     service: CallService
     limits: Limits
     dial_policy: DialPolicy
+    agents: AgentStatus
 
     async def start(self, request: web.Request, body: InitTransfer) -> TransferView:
         """Start a transfer; return the active session if this request started it."""
@@ -33,6 +40,7 @@ class TransferHandlers(Struct, frozen=True):
         )
         if call.transfer and _is_same(call.transfer, event):
             return transfer_view(call, call.transfer)
+        await _check_agent(self.agents, call.account, event.party)
         call = await self.service.request(call.id, event)
         return transfer_view(call, call.transfers[-1])
 
@@ -54,6 +62,22 @@ class TransferHandlers(Struct, frozen=True):
         session = request.match_info["session"]
         event = TransferCancelRequested(session, body.cancelled_by_agent_id, body.reason)
         return _view(await self.service.request(call.id, event), session)
+
+
+async def _check_agent(agents: AgentStatus, account: str, party: str) -> None:
+    """Raise BadInput for an unknown agent, Conflict for one whose phone is not registered."""
+    agent_id = Party.parse(party).agent_id
+    if agent_id is None:
+        return
+    checked: asyncio.Future[AgentRejection] = asyncio.get_running_loop().create_future()
+    agents.check(account, agent_id, checked.set_result)
+    match await checked:
+        case "":
+            pass
+        case "unknown_agent":
+            raise BadInput("target.agentId", f"no agent {agent_id}", "unknown_agent")
+        case "agent_offline":
+            raise Conflict(f"the phone of agent {agent_id} is not registered", "agent_offline")
 
 
 def _view(call: Call, session: str) -> TransferView:

@@ -1,6 +1,7 @@
 """The current state of agents: their endpoints, registrations and calls."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Literal
 
 from engine.calls.model.call import Call
 from engine.runtime.agents.directory import Directory
@@ -8,6 +9,8 @@ from engine.runtime.agents.node_endpoints import NodeEndpoints
 from engine.runtime.agents.presence import NodePresence
 from wire.agents import Agent, AgentView, Presence
 from wire.party import Party
+
+AgentRejection = Literal["", "unknown_agent", "agent_offline"]
 
 
 class AgentStatus:
@@ -34,6 +37,28 @@ class AgentStatus:
     def party_of(self, number: str) -> str:
         """Return the party that a phone dials by a number: an agent's extension, or itself."""
         return str(Party.agent(number)) if number and self.by_template(number) else number
+
+    def check(self, account: str, agent_id: str, done: Callable[[AgentRejection], None]) -> None:
+        """Pass to `done` why an agent can't be called, as far as this engine knows.
+
+        It knows registrations only if it watches them.
+        """
+        self.directory.resolve(
+            account, agent_id, lambda endpoint: done(self._rejection(agent_id, endpoint))
+        )
+
+    def _rejection(self, agent_id: str, endpoint: str | None) -> AgentRejection:
+        if endpoint is None or self._is_unknown(agent_id, endpoint):
+            return "unknown_agent"
+        return "agent_offline" if self._presence(endpoint) == "offline" else ""
+
+    def _is_unknown(self, agent_id: str, endpoint: str) -> bool:
+        """Return whether an agent has neither a document nor an endpoint at any node."""
+        lists, presences = self.endpoint_lists.values(), self.presences.values()
+        is_complete = bool(lists) and all(each.is_read for each in lists)
+        is_complete = is_complete or (bool(presences) and all(each.is_known for each in presences))
+        is_default = endpoint == self.directory.default(agent_id)
+        return is_complete and is_default and self.by_template(agent_id) is None
 
     def views(self, account: str, agents: Mapping[str, Agent]) -> Iterator[AgentView]:
         """Iterate over the views of an account's agents, ordered by id."""

@@ -28,6 +28,11 @@ class NodeEndpoints:
         self._interval_s = interval_s
         self._names: frozenset[str] = frozenset()
 
+    @property
+    def is_read(self) -> bool:
+        """Whether the node has answered a poll."""
+        return bool(self._names)
+
     def knows(self, endpoint: str) -> bool:
         return endpoint in self._names
 

@@ -26,6 +26,7 @@ from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.pbx_nodes.recovery import Recoveries
 from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.resolve_party import CheckAgent, any_agent, check_target
 from engine.runtime.shard.shard import CallShard
 from wire.base import tag_of
 from wire.party import Diversion
@@ -64,6 +65,7 @@ class Node:
         party_of: Callable[[str], str],
         *,
         sip_address: str = "",
+        check_agent: CheckAgent = any_agent,
         latency_ms: Callable[[], float] = lambda: 0.0,
         recent_digits: RecentDigits | None = None,
     ) -> None:
@@ -75,6 +77,7 @@ class Node:
         self._clock = clock
         self._on_incoming = on_incoming
         self._party_of = party_of  # the party that a phone means by a number
+        self._check_agent = check_agent
         self._latency_ms = latency_ms
         self._recoveries = Recoveries(pbx, clock, self.logged_digits, self._adopt_channel)
         self._disconnect_grace = DisconnectGrace(pbx, clock, self._give_up)
@@ -178,11 +181,20 @@ class Node:
         self.pbx.send(channels.rtpstatistics(leg), call, False, checked)
 
     def _refer(self, shard: CallShard, refer: ReferReceived) -> None:
-        """Feed a phone's REFER to its call once the PBX can take the answer."""
+        """Feed a phone's REFER to its call once the PBX can take the answer.
+
+        What can't be done is known then, so that the phone is told so at once.
+        """
+        party = self._party_of(refer.party)
+
+        def checked(rejection: str) -> None:
+            if live_call := shard.find_by_channel(refer.leg):
+                shard.feed(live_call, replace(refer, party=party, rejection=rejection))
 
         def ready() -> None:
             if live_call := shard.find_by_channel(refer.leg):
-                shard.feed(live_call, replace(refer, party=self._party_of(refer.party)))
+                endpoints = shard.context.endpoints
+                check_target(endpoints, live_call.call, party, self._check_agent, checked)
 
         self._clock.call_at(self._clock.now_ms() + REFER_DELAY_MS, ready)
 

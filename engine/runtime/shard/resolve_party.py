@@ -18,6 +18,8 @@ from wire.party import Party
 log = structlog.get_logger()
 # The requests that create the leg, or the end of a leg that cannot be created.
 OnResolved = Callable[[tuple[Request, ...] | LegEnded], None]
+# Passes on why an account's agent can't be called; empty if it can, as far as is known.
+CheckAgent = Callable[[str, str, Callable[[str], None]], None]
 
 
 def resolve_party(
@@ -44,6 +46,33 @@ def _showing(command: Originate, caller_id: str) -> Originate:
     """Return the command with the caller id of a policy; the account's own is not withheld."""
     withheld = command.withheld and caller_id == command.caller_id
     return replace(command, caller_id=caller_id, withheld=withheld)
+
+
+def any_agent(_account: str, _agent_id: str, done: Callable[[str], None]) -> None:
+    """Know nothing against any agent: a `CheckAgent` without registrations."""
+    done("")
+
+
+def check_target(
+    endpoints: EndpointTemplates,
+    call: Call,
+    party: str,
+    check_agent: CheckAgent,
+    done: Callable[[str], None],
+) -> None:
+    """Pass to `done` why a party can't be called, as far as that is known beforehand."""
+    agent_id = Party.parse(party).agent_id
+
+    def decided(decision: DialDecision) -> None:
+        if decision.rejection or agent_id is None:
+            done(decision.rejection)
+        else:
+            check_agent(call.account, agent_id, done)
+
+    if endpoints.policy is None:
+        decided(DialDecision(""))
+    else:
+        endpoints.policy.authorize(call, party, "", decided)
 
 
 def _rejected(command: Originate, rejection: DialRejection) -> LegEnded:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.contract.rpc.harness.bench import Bench
 from tests.contract.rpc.harness.conversation import Conversation, talking
+from tests.contract.rpc.test_agents import watched
 
 TARGET = {"kind": "agent", "agentId": "1002", "agentName": "Ada"}
 
@@ -130,3 +131,34 @@ async def test_an_unknown_session_is_not_found(bench: Bench) -> None:
     assert await bench.problem("GET", lost) == missing
     assert await bench.problem("POST", f"{lost}/complete", complete) == missing
     assert await bench.problem("POST", f"{lost}/cancel", cancel) == missing
+
+
+@pytest.mark.parametrize("mode", ["attended", "blind"])
+async def test_an_agent_who_can_not_be_called_is_refused(bench: Bench, mode: str) -> None:
+    """An unknown or offline agent: both parties talk on, and no leg is created."""
+    conversation = await talking(bench)
+    async with watched(bench, "pbx1", a1003="offline", a1002="online"):
+        for agent_id, problem in (
+            ("1009", (400, "unknown_agent")),
+            ("1003", (409, "agent_offline")),
+        ):
+            target = {"kind": "agent", "agentId": agent_id}
+            body = wanted(conversation, target=target, transferMode=mode)
+            assert await conversation.refused("transfers", **body) == problem
+        assert len((await conversation.shown())["legs"]) == 2
+        await conversation.posted("transfers", **wanted(conversation, transferMode=mode))
+
+
+async def test_an_agent_of_unknown_presence_is_called(bench: Bench) -> None:
+    """Only the engine that watches registrations knows who is offline."""
+    conversation = await talking(bench)
+    target = {"kind": "agent", "agentId": "1009"}
+    await conversation.posted("transfers", **wanted(conversation, target=target))
+
+
+async def test_a_transfer_to_a_party_of_the_call_is_refused(bench: Bench) -> None:
+    """No phone rings for itself."""
+    conversation = await talking(bench)
+    target = {"kind": "agent", "agentId": "1001"}
+    body = wanted(conversation, target=target)
+    assert await conversation.refused("transfers", **body) == (409, "already_a_party")

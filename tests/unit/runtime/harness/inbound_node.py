@@ -10,6 +10,7 @@ from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
+from engine.runtime.shard.resolve_party import CheckAgent, any_agent
 from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import say, tree
 from tests.unit.runtime.harness.shard_bench import ShardBench
@@ -31,12 +32,16 @@ class InboundNode:
         directory = Directory(self.store, now_ms, "PJSIP/{agent_id}", "PJSIP/{number}@trunk")
         settings = AdmissionSettings(1, 3_600_000, max_calls=100, max_calls_per_s=100)
         self.service = CallService(EngineContext(store, self.bench.clock), settings, directory)
-        self.node = self.bench.node(self.service.handle_incoming, self._party_of)
+        self.node = self.bench.node(self.service.handle_incoming, self._party_of, self._check_agent)
         self.party_of: Callable[[str], str] = str
+        self.check_agent: CheckAgent = any_agent
         self.service.nodes["pbx1"] = self.node
 
     def _party_of(self, number: str) -> str:
         return self.party_of(number)
+
+    def _check_agent(self, account: str, agent_id: str, done: Callable[[str], None]) -> None:
+        self.check_agent(account, agent_id, done)
 
     def shows(self, *channels: object) -> None:
         """Let the PBX show these channels."""

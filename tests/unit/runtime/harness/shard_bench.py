@@ -11,6 +11,7 @@ from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.resolve_party import CheckAgent, any_agent
 from engine.runtime.shard.shard import CallShard
 from engine.store.change import Change
 from tests.unit.calls.harness.builders import MAIN, NOW, outbound, say
@@ -175,9 +176,10 @@ class ShardBench:
         self,
         on_incoming: Callable[[CallShard, IncomingChannel], None] = lambda _shard, _channel: None,
         party_of: Callable[[str], str] = str,
+        check_agent: CheckAgent = any_agent,
     ) -> Node:
         """Make the node of the shard."""
-        node = Node("pbx1", self.pbx, self.clock, on_incoming, party_of)
+        node = Node("pbx1", self.pbx, self.clock, on_incoming, party_of, check_agent=check_agent)
         node.add_shard(0, self.shard)
         self.host.node = node
         return node

@@ -1,7 +1,10 @@
 """A node: routes events to calls, accepts channels, handles outages (design sections 3.6, 5)."""
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
+
+import pytest
 
 from engine.ari.request import Reply
 from engine.calls.model.events import LegAnswered
@@ -167,3 +170,27 @@ async def test_a_refer_to_an_extension_is_a_transfer_to_its_agent() -> None:
         at.bench.clock.pass_ms(1)
         at.bench.pbx.settle()
         assert [transfer.party for transfer in live_call.call.transfers] == ["agent:1002"]
+
+
+@pytest.mark.parametrize("rejection", ["agent_offline", ""])
+async def test_a_refer_is_checked_beforehand(rejection: str) -> None:
+    """A phone that asks for an agent who is offline is told so (603); both parties talk on."""
+
+    def check(account: str, agent_id: str, done: Callable[[str], None]) -> None:
+        assert (account, agent_id) == ("acme", "1002")
+        done(rejection)
+
+    async with inbound_node() as at:
+        at.party_of = lambda number: f"agent:{number}"
+        at.check_agent = check
+        shard = at.bench.shard
+        live_call = shard.start_call(outbound({"type": "dial", "data": {"number": "+4712345678"}}))
+        for event in (LegAnswered(MAIN), LegAnswered(f"{ID}.l1")):
+            shard.feed(live_call, event)
+        at.bench.pbx.settle()
+        at.node.on_event(0, refer(destination="1002"))
+        at.bench.clock.pass_ms(REFER_DELAY_MS)
+        states = [each.request.query for each in at.bench.pbx.sent if "progress" in each.line]
+        state = "channel_declined" if rejection else "channel_progress"
+        assert states == [(("states", state),)]
+        assert bool(live_call.call.transfers) == (not rejection)
