@@ -85,6 +85,21 @@ async def test_a_refer_that_fails_reconnects(talk: Parties, status: int, result:
     await talk.expect_audio(customer="source", source="customer")
 
 
+@pytest.mark.parametrize("extension", ["1009", "source"])
+async def test_a_refer_to_nobody_is_declined(parties: Parties, extension: str) -> None:
+    """An agent who is offline, or the phone itself: 603 at once, and both talk on."""
+    await parties.add_agent("source", "1001")
+    dial = {"type": "dial", "data": {"agent_id": "1001"}}
+    await parties.call_in(await parties.lab.add_number(dial))
+    await parties.expect_audio(customer="source", source="customer")
+    number = "1001" if extension == "source" else extension
+    parties["source"].refer(NUMBER.replace("+15550100", number))
+    await until(lambda: bool(refer_results(parties["source"])), what="the outcome of REFER")
+    assert refer_results(parties["source"]) == ["SIP/2.0 603 Decline"]
+    await parties.expect_audio(customer="source", source="customer")
+    assert (await parties.view()).get("transfers") is None
+
+
 async def test_a_phone_that_hangs_up_after_its_refer(talk: Parties, hooks: WebhookServer) -> None:
     """The customer waits; if the target does not answer, the tree continues after the dial."""
     target = await talk.add_phone("target", picks_up=False, port=talk.lab.trunk_port)
