@@ -1,0 +1,13 @@
+"""Mutants that no test could or should notice, each with the reason."""
+
+from collections.abc import Mapping
+
+from tests.mutants.mutations import Mutant
+
+# (path, text before, text after): why nobody could notice. Texts as the report prints them.
+EQUIVALENTS: Mapping[tuple[str, str, str], str] = {}
+
+
+def reason_for(mutant: Mutant) -> str | None:
+    """Return why a mutant is equivalent to the product; None: it is not."""
+    return EQUIVALENTS.get((mutant.path, mutant.before, mutant.after))
