@@ -144,7 +144,8 @@ def _on_prompt_fetched(call: Call, state: Gathering, event: MediaFetched, now: i
 def _on_prompt_ended(call: Call, state: Gathering, event: PlaybackEnded, now: int) -> Step:
     if event.failed:  # a leg that hangs up ends its playback first
         if state.ends_ms:  # else the event is repeated
-            state = replace(state, ends_ms=0, deadline_ms=now + HANGUP_GRACE_MS)
+            deadline = min(now + HANGUP_GRACE_MS, state.limit_ms)
+            state = replace(state, ends_ms=0, deadline_ms=deadline)
         return replace(call, state=state), ()
     if not state.ends_ms:
         return _on_phase_timeout(call, state, now)

@@ -192,6 +192,16 @@ def test_a_gather_waits_for_digits_after_a_failed_playback() -> None:
     assert eager.state_as(Gathering).digits == "1"
 
 
+def test_a_failed_playback_does_not_prolong_the_verbs_timeout() -> None:
+    """A gather with a timeout of its own ends by then, although the prompt has just failed."""
+    story = begin(GATHER, timeout=1)
+    limit_ms = story.state_as(Gathering).limit_ms
+    story.now = limit_ms - HANGUP_GRACE_MS // 2
+    story.deliver_media()
+    story.take(PlaybackEnded(story.commands_of(Play)[-1].playback, failed=True))
+    assert story.state_as(Gathering).deadline_ms == limit_ms
+
+
 def test_a_fetch_without_a_reason() -> None:
     """As an earlier version logged it."""
     story = begin(PLAY)
