@@ -179,6 +179,20 @@ async def test_a_redirect_is_not_followed(store: Store) -> None:
     assert {each.path for each in customer.requests} == {"/"}
 
 
+@pytest.mark.parametrize(
+    ("status", "reason"), [(299, None), (300, "redirect"), (399, "redirect"), (400, "status_400")]
+)
+async def test_classes_of_status_codes(store: Store, status: int, reason: str | None) -> None:
+    """Every 2xx delivers the event; every 3xx is a redirect."""
+    async with CallbackServer() as customer, open_bench(store) as bench:
+        await bench.put_target(customer.url("/"))
+        customer.answers["/"] = answer_with(status)
+        await bench.emit("3-pbx1-aaaaaaaa", 0)
+        await bench.until_empty()
+        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+    assert [each.reason for each in dead_letters] == ([reason] if reason else [])
+
+
 async def test_a_private_address(store: Store) -> None:
     """It is refused when the socket is created."""
     async with CallbackServer() as customer, open_bench(store, allow=()) as bench:

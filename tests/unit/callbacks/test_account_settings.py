@@ -53,6 +53,16 @@ async def test_a_change_is_seen_by_others_within_a_second() -> None:
     assert await other.auto_set("acme") == "auto-set"
 
 
+async def test_settings_without_a_target() -> None:
+    """The account's calls have no default target; its secret signs for calls that name one."""
+    scene = Scene()
+    settings, _ = await scene.targets.put("acme", PutCallback())
+    assert await scene.targets.auto_set("acme") is None
+    assert await scene.targets.resolve("acme", "auto-set") is None
+    assert await scene.targets.resolve("acme", "grpc://x:1") == GrpcTarget("x", 1)
+    assert settings.secret
+
+
 async def test_resolving_targets() -> None:
     """`auto-set` is the account's target, any other is itself; a stopped target is none."""
     scene = Scene()
