@@ -19,6 +19,7 @@ from engine.observe.telemetry import open_telemetry
 from engine.rpc.server import ServerDependencies, serving
 from engine.runtime.agents.agent_status import AgentStatus
 from engine.runtime.base.clock import LoopClock
+from engine.runtime.base.clock_monitor import ClockMonitor
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.context import ClusterContext
@@ -112,6 +113,9 @@ class Engine:
                 policy,
                 telemetry,
             )
+            monitor = ClockMonitor(clock, store, telemetry.metrics, service.change_clock)
+            await monitor.poll()
+            tasks.start("clock", monitor.run())
             clips.prefetch((WARM_UP,))
             await self._serve(dependencies, leases, tasks)
 

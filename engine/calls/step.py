@@ -47,6 +47,7 @@ from engine.calls.model.events import (
     BridgeFailed,
     CallDropped,
     CallOpened,
+    ClockChanged,
     DeadlinePassed,
     DigitPressed,
     Event,
@@ -79,6 +80,7 @@ from engine.calls.model.requests import (
     LegHangupRequested,
     ReferReceived,
 )
+from engine.calls.model.times import move_times
 from engine.calls.recovery.missed_digits import is_already_delivered, remember_last
 from engine.calls.reporting.call_events import sort_events
 from engine.calls.sessions import conversation
@@ -94,6 +96,7 @@ OtherEvent = (
     | TalkEnded
     | VoicemailEnded
     | BridgeFailed
+    | ClockChanged
     | ActionReceived
     | ActionFailed
     | FlowStarted
@@ -172,6 +175,8 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             return _propagate_and_dispatch(call, event, now)
         case LegHeldByPhone() | LegResumedByPhone():
             return _on_phone_hold(call, event, now)
+        case ClockChanged(by_ms):
+            return move_times(call, by_ms), ()
         case request:
             return _on_request(call, request, now)
 

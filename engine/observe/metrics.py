@@ -117,6 +117,18 @@ class StoreMetrics:
         )  # fmt: skip
 
 
+class ClockMetrics:
+    """The engine's clock."""
+
+    def __init__(self) -> None:
+        self.offset = Gauge(
+            "switchroom_clock_offset_seconds", "By which the clock is ahead of the store's"
+        )
+        self.corrections = Counter(
+            "switchroom_clock_corrections_total", "Times that the host's clock was set and followed"
+        )
+
+
 class ExternalMetrics:
     """Webhook, media and RPC requests."""
 
@@ -236,6 +248,7 @@ class Metrics:
         self.calls = CallMetrics()
         self.store = StoreMetrics()
         self.nodes = NodeMetrics()
+        self.clock = ClockMetrics()
         self.external = ExternalMetrics()
         self.callbacks = CallbackMetrics()
         self.consumer_groups = ConsumerGroupMetrics()
@@ -246,6 +259,7 @@ class Metrics:
             self.calls,
             self.nodes,
             self.store,
+            self.clock,
             self.external,
             self.callbacks,
             self.consumer_groups,

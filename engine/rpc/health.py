@@ -8,6 +8,8 @@ from engine.runtime.call_service import CallService
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 
+MAX_CLOCK_OFFSET_S = 2
+
 
 def health_routes(
     service: CallService, store: Store, slot_directory: SlotDirectory
@@ -23,11 +25,19 @@ def health_routes(
         ]
         down = await _store_errors(store) or _failing_slots(service) or _unowned(slot_directory)
         usable = len(disconnected) < len(service.nodes) and not down
-        return json_response(
-            {"ready": usable, "faults": [*disconnected, *down]}, 200 if usable else 503
-        )
+        faults = [*disconnected, *down, *_clock_errors(service)]
+        return json_response({"ready": usable, "faults": faults}, 200 if usable else 503)
 
     return [web.get("/healthz", alive), web.get("/readyz", ready)]
+
+
+def _clock_errors(service: CallService) -> list[str]:
+    """Report a clock that differs from the store's; calls are served all the same."""
+    offset_s = round(service.clock_offset_ms / 1000)
+    if abs(offset_s) <= MAX_CLOCK_OFFSET_S:
+        return []
+    side = "ahead of" if offset_s > 0 else "behind"
+    return [f"clock: {abs(offset_s)} s {side} the store's"]
 
 
 def _failing_slots(service: CallService) -> list[str]:

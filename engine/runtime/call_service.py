@@ -53,6 +53,7 @@ class CallService:
         self.phones = PhoneLocator(self.placement.nodes)
         self.releasing = self.placement.releasing
         self._store = context.store
+        self._clock = context.clock
         self._link_call = context.link_call
         self._slots = settings.slots
         agents = AgentNodes(directory, self.phones) if directory is not None else None
@@ -157,7 +158,21 @@ class CallService:
     def adopt(self, node: str, slot: int, stored: StoredCall) -> None:
         """Continue a stored call; its shard runs it once the node is connected."""
         shard = self.nodes[node].shards[slot]
-        shard.prefetch(shard.adopt(LiveCall(stored.call, stored.outbox, stored.log_length)))
+        live_call = shard.adopt(LiveCall(stored.call, stored.outbox, stored.log_length))
+        shard.adopt_clock(live_call, stored.clock_offset_ms)
+        shard.prefetch(live_call)
+
+    def change_clock(self, by_ms: int) -> None:
+        """Move the times of all live calls after the engine's clock was corrected."""
+        for node in self.nodes.values():
+            node.recent_digits.change_clock(by_ms)
+            for shard in node.shards.values():
+                shard.change_clock(by_ms)
+
+    @property
+    def clock_offset_ms(self) -> int:
+        """By how much this engine's clock is ahead of the store's."""
+        return self._clock.offset_ms
 
     def _check_lease(self, shard: CallShard) -> None:
         """Raise NotOwner when a slot is being handed over, NoCapacity when its lease is over."""

@@ -173,6 +173,9 @@ class Store(Protocol):
     async def drained(self) -> frozenset[str]:
         """Read the drained PBX nodes."""
 
+    async def time_ms(self) -> int:
+        """Return the store's wall-clock time, which counts leases."""
+
     async def ping(self) -> None:
         """Return when the store responds."""
 

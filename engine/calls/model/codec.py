@@ -29,6 +29,8 @@ class StoredCall(Struct, frozen=True, array_like=True):
     outbox: tuple[Command, ...] = ()
     log_length: int = 0
     format: int = 0  # 0: stored before formats were numbered
+    # By which the clock of its times is ahead of the store's; None: not measured.
+    clock_offset_ms: int | None = None
 
 
 class LaterCall(Struct, frozen=True):

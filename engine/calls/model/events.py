@@ -135,6 +135,12 @@ class DeadlinePassed(StoredEvent, frozen=True, tag="deadline-passed"):
     """The call's next deadline has passed."""
 
 
+class ClockChanged(StoredEvent, frozen=True, tag="clock-changed"):
+    """The clock of the call's engine is ahead of the one before, or behind it if negative."""
+
+    by_ms: int
+
+
 class Recovered(StoredEvent, frozen=True, tag="recovered"):
     """The call was recovered; the events that were missed come before this one."""
 
@@ -169,5 +175,6 @@ Event = (
     | ControlRequest
     | CallDropped
     | DeadlinePassed
+    | ClockChanged
     | Recovered
 )

@@ -1,6 +1,7 @@
 """Checks of Redis or Valkey: reachable, version, writable, persistent, no eviction."""
 
 import asyncio
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from engine.store.redis.pool import create_pool
 
 MIN_VERSION = 6, 2  # XAUTOCLAIM, and XTRIM by MINID
 TIMEOUT_S = 3
+MAX_OFFSET_S = 2
 _SUBJECT = "store"
 
 
@@ -28,6 +30,8 @@ async def check_store(url: str) -> list[Finding]:
     try:
         async with asyncio.timeout(TIMEOUT_S):
             info = await client.info()
+            seconds, microseconds = await client.time()
+            offset_s = time.time() - seconds - microseconds / 1_000_000
     except AuthenticationError as error:
         return [
             failure(_SUBJECT, f"{shown}: {error}", "set user and password in SWITCHROOM_REDIS_URL")
@@ -37,7 +41,16 @@ async def check_store(url: str) -> list[Finding]:
         return [failure(_SUBJECT, f"{shown}: {error_text(error)}", advice)]
     finally:
         await client.aclose(close_connection_pool=True)
-    return list(check_info(info, shown))
+    return [*check_info(info, shown), check_clock(offset_s)]
+
+
+def check_clock(offset_s: float) -> Finding:
+    """Check by how much this machine's clock is ahead of the server's."""
+    if abs(offset_s) < MAX_OFFSET_S:
+        return ok(_SUBJECT, "its clock agrees with this machine's")
+    side = "ahead of" if offset_s > 0 else "behind"
+    text = f"this machine's clock is {abs(offset_s):.0f} s {side} its clock"
+    return failure(_SUBJECT, text, "synchronize both with NTP (timedatectl)")
 
 
 def check_info(info: Mapping[str, Any], shown: str) -> Iterator[Finding]:

@@ -49,7 +49,9 @@ def event_row(event: Mapping[str, Any], state: TimelineState) -> Row | None:
             return _rare(event, state)
 
 
-def _rare(event: Mapping[str, Any], state: TimelineState) -> Row | None:
+def _rare(  # noqa: C901 - one case for each event
+    event: Mapping[str, Any], state: TimelineState
+) -> Row | None:
     match event:
         case {"type": "flow-started", "flow_id": flow, "version": version}:
             return mark(f"flow {flow}, version {version}", kind="web")
@@ -69,6 +71,8 @@ def _rare(event: Mapping[str, Any], state: TimelineState) -> Row | None:
             return _archived(event)
         case {"type": "deadline-passed"}:
             return mark(_timeout(state), kind="faint")
+        case {"type": "clock-changed", "by_ms": by_ms}:
+            return Row(f"clock changed by {by_ms / 1000:g} s", shape="break", kind="faint")
         case {"type": "recovered"}:
             state.bridges.clear()
             for leg, bridge in event.get("bridged", ()):

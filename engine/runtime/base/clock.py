@@ -14,6 +14,8 @@ class Timer(Protocol):
 class Clock(Protocol):
     """The only source of time in the runtime; the simulator replaces it."""
 
+    offset_ms: int  # by which it is ahead of the store's clock, as last measured
+
     def now_ms(self) -> int:
         """Return milliseconds since 1970."""
 
@@ -22,14 +24,31 @@ class Clock(Protocol):
 
 
 class LoopClock:
-    """The event loop's clock plus a fixed offset, so that wall-clock jumps move no timer."""
+    """The event loop's clock plus an offset, so that wall-clock jumps move no timer.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    A host's clock may be wrong when the engine starts: `correct` follows it (`clock_monitor.py`).
+    """
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, wall_s: Callable[[], float] = time.time
+    ) -> None:
+        self.offset_ms = 0
         self._loop = loop
-        self._offset_s = time.time() - loop.time()
+        self._wall_s = wall_s
+        self._to_wall_s = wall_s() - loop.time()
 
     def now_ms(self) -> int:
-        return int((self._loop.time() + self._offset_s) * 1000)
+        return int((self._loop.time() + self._to_wall_s) * 1000)
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
-        return self._loop.call_at(when_ms / 1000 - self._offset_s, callback)
+        return self._loop.call_at(when_ms / 1000 - self._to_wall_s, callback)
+
+    @property
+    def error_ms(self) -> int:
+        """How far the host's clock is ahead of this one."""
+        return round((self._wall_s() - self._loop.time() - self._to_wall_s) * 1000)
+
+    def correct(self, by_ms: int) -> None:
+        """Advance the clock; timers that are set fire when they would have fired."""
+        self._to_wall_s += by_ms / 1000
+        self.offset_ms += by_ms

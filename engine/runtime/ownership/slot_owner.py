@@ -11,6 +11,7 @@ import structlog
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.calls.model.codec import LaterCall
 from engine.runtime.admission.capacity_limits import TRUNK
+from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
@@ -56,6 +57,7 @@ class SlotOwner:
         callbacks: CallbackDispatcher | None = None,
     ) -> None:
         self._store = context.store
+        self._clock = context.clock
         self._metrics = context.metrics
         self._service = service
         self._factory = factory
@@ -79,7 +81,11 @@ class SlotOwner:
         self._leave_alone(slot, claimed.later)
 
     async def restore(self, slot: int, lease: Lease) -> None:
-        calls = [call for node in self._service.nodes.values() for call in _calls_of(node, slot)]
+        calls = [
+            call
+            for node in self._service.nodes.values()
+            for call in _calls_of(node, slot, self._clock)
+        ]
         buffered = {shard.context.node: shard.pause_buffer.events for shard in self._shards(slot)}
         writer = self._writer_factory.writer(self._store, slot, lease.token)
         writer.take_pending_from(self._writers[slot])  # the end of a call is stored nowhere else
@@ -151,7 +157,7 @@ class SlotOwner:
         before = self._service.nodes.get(node.name)
         self._service.nodes[node.name] = node
         for slot, lease in self._leases.items():
-            calls = _calls_of(before, slot)
+            calls = _calls_of(before, slot, self._clock)
             if before:
                 before.remove_shard(slot)
             node.add_shard(slot, self._factory.shard(node, slot, lease, self._writers[slot]))
@@ -242,12 +248,13 @@ def _on_node(later: tuple[tuple[str, LaterCall], ...], node: str) -> list[LaterC
     return [call for name, call in later if name == node]
 
 
-def _calls_of(node: Node | None, slot: int) -> list[ClaimedCall]:
+def _calls_of(node: Node | None, slot: int, clock: Clock) -> list[ClaimedCall]:
     """Return the calls of a node's shard, as they are in memory."""
     shard = node.shards.get(slot) if node else None
     if shard is None:
         return []
-    return [ClaimedCall(shard.context.node, each.stored_call) for each in shard.calls.values()]
+    name = shard.context.node
+    return [ClaimedCall(name, each.stored_call(clock)) for each in shard.calls.values()]
 
 
 def _listener_task(slot: int, node: Node) -> str:

@@ -8,6 +8,7 @@ that takes a call over, or that lost its websocket for a while, finds the missin
 from collections import OrderedDict
 
 from engine.calls.model.events import DigitPressed
+from engine.calls.model.times import move_times
 from engine.calls.recovery.missed_digits import DigitsByLeg
 from engine.runtime.base.clock import Clock
 
@@ -27,6 +28,11 @@ class RecentDigits:
     def digits(self) -> DigitsByLeg:
         """The digits by leg, in order."""
         return self._legs
+
+    def change_clock(self, by_ms: int) -> None:
+        """Move the digits' times after the engine's clock was corrected."""
+        for digits in self._legs.values():
+            digits[:] = [move_times(each, by_ms) for each in digits]
 
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         """Add a digit whose key was released just now."""

@@ -37,11 +37,14 @@ class LiveCall:
         self.timer: Timer | None = None
         self.armed_ms = 0
 
-    @property
-    def stored_call(self) -> StoredCall:
-        return StoredCall(self.call, tuple(self.outbox), self.log_lines, FORMAT)
+    def stored_call(self, clock: Clock) -> StoredCall:
+        """Return what is stored; `clock` is the one of its times."""
+        outbox = tuple(self.outbox)
+        return StoredCall(self.call, outbox, self.log_lines, FORMAT, clock.offset_ms)
 
-    def prepare_commit(self, commands: list[Command], log: list[bytes], node: str) -> Change:
+    def prepare_commit(
+        self, commands: list[Command], log: list[bytes], node: str, clock: Clock
+    ) -> Change:
         """Add commands to the outbox and return the change that stores them."""
         self.outbox += [each for each in commands if not isinstance(each, EmitEvent)]
         seq, self.log_lines = self.log_lines, self.log_lines + len(log)
@@ -49,7 +52,7 @@ class LiveCall:
         return Change(
             call_id=self.call.id,
             node=node,
-            state=encode(self.stored_call),
+            state=encode(self.stored_call(clock)),
             seq=seq,
             log=tuple(log),
             events=tuple(map(to_json, events)),
@@ -59,12 +62,12 @@ class LiveCall:
             first_seq=events[0].sequence_number if events else 0,
         )
 
-    def snapshot(self, node: str) -> Change:
+    def snapshot(self, node: str, clock: Clock) -> Change:
         """Return a change that stores the call again unless its last log line is stored."""
         return Change(
             call_id=self.call.id,
             node=node,
-            state=encode(self.stored_call),
+            state=encode(self.stored_call(clock)),
             seq=self.log_lines - 1,
             log=(LOST_LOG_LINE,),
             delivery_key=self.call.delivery_key,

@@ -14,7 +14,7 @@ from engine.calls.model.call import Call, deadline_ms
 from engine.calls.model.call_states import Ended
 from engine.calls.model.codec import LaterCall, encode
 from engine.calls.model.commands import Command
-from engine.calls.model.events import CallOpened, DeadlinePassed, Event
+from engine.calls.model.events import CallOpened, ClockChanged, DeadlinePassed, Event
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.io_results import (
     ActionFailed,
@@ -39,6 +39,7 @@ from wire.base import tag_of
 
 log = structlog.get_logger()
 CUSTOMER_RESPONSES = (ActionReceived, ActionFailed, ApiRequestSucceeded, ApiRequestFailed)
+MAX_CLOCK_SKEW_MS = 1_000  # of engines' clocks: smaller ones move no deadline
 
 
 class CallShard:
@@ -121,6 +122,27 @@ class CallShard:
         for digit in undelivered_digits(live_call.call, self._host.logged_digits(), now):
             self._step(live_call, digit)
 
+    def change_clock(self, by_ms: int) -> None:
+        """Move the times of all calls after the engine's clock was corrected, and store them."""
+        for live_call in list(self.calls.values()):
+            self._change_clock(live_call, by_ms)
+
+    def adopt_clock(self, live_call: LiveCall, offset_ms: int | None) -> None:
+        """Move the times of a call of another engine whose clock differs from this one's.
+
+        `offset_ms` is by how much that clock was ahead of the store's.
+        """
+        by_ms = 0 if offset_ms is None else self._clock.offset_ms - offset_ms
+        if abs(by_ms) > MAX_CLOCK_SKEW_MS:
+            log.warning(
+                "clock differs from the last owner's", call_id=live_call.call.id, by_ms=by_ms
+            )
+            self._change_clock(live_call, by_ms)
+
+    def _change_clock(self, live_call: LiveCall, by_ms: int) -> None:
+        live_call.disarm()
+        self._step(live_call, ClockChanged(by_ms))
+
     def pause(self) -> None:
         """Stop the calls' deadlines: without the node's events nothing may be concluded."""
         self.pause_buffer.pause()
@@ -166,7 +188,7 @@ class CallShard:
         """Store the present state of the calls again, after the store lost data."""
         for live_call in self.calls.values():
             if live_call.call.id not in except_calls:
-                self._writer.rewrite(live_call.snapshot(self.context.node))
+                self._writer.rewrite(live_call.snapshot(self.context.node, self._clock))
 
     def inherit_events(self, buffered: Iterable[tuple[LiveCall, Event]]) -> None:
         """Buffer the events that another shard buffered for the same calls."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.calls.model.call import Call
 from engine.calls.model.codec import encode_log_entry
 from engine.calls.model.commands import Answer, Command, EmitEvent, Play
-from engine.calls.model.events import Event, Recovered
+from engine.calls.model.events import ClockChanged, Event, Recovered
 from engine.calls.model.io_commands import FetchMedia, LoadFlowNode, PrefetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.step import step
@@ -22,6 +22,7 @@ from engine.runtime.shard.live_call import LiveCall
 BEFORE_COMMIT = (Answer, PrefetchMedia)
 # The commit itself emits events; the others were executed before it.
 NOT_AFTER_COMMIT = (EmitEvent, *BEFORE_COMMIT)
+ALWAYS_LOGGED = (ClockChanged, Recovered)  # also without effect
 OnStored = Callable[[], None]
 
 
@@ -49,7 +50,9 @@ class StepRunner(Struct, frozen=True):
         now = self.clock.now_ms()
         call, commands = step(live_call.call, event, now)
         is_awaited = on_stored is not no_op  # a request is acknowledged after all commits before it
-        if call is live_call.call and not (commands or is_awaited or isinstance(event, Recovered)):
+        if call is live_call.call and not (
+            commands or is_awaited or isinstance(event, ALWAYS_LOGGED)
+        ):
             return False  # an event without effect is not logged; a recovery always is
         log = [*first_lines, encode_log_entry(now, event, commands)]
         live_call.call, remaining = answer_from_cache(call, commands, self.io, log, now)
@@ -59,7 +62,7 @@ class StepRunner(Struct, frozen=True):
     def _commit(
         self, live_call: LiveCall, commands: list[Command], log: list[bytes], on_stored: OnStored
     ) -> None:
-        change = live_call.prepare_commit(commands, log, self.node)
+        change = live_call.prepare_commit(commands, log, self.node, self.clock)
         early = [each for each in commands if isinstance(each, BEFORE_COMMIT)]
         late = [each for each in commands if not isinstance(each, NOT_AFTER_COMMIT)]
         live_call.uncommitted += late

@@ -138,6 +138,9 @@ class MemoryStore(MemoryDocuments):
     async def log(self, slot: int, call_id: str) -> list[bytes]:
         return list(self._slot(slot).logs.get(call_id, ()))
 
+    async def time_ms(self) -> int:
+        return self._now_ms()
+
     async def ping(self) -> None:
         pass
 

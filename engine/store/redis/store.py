@@ -128,6 +128,10 @@ class RedisStore(RedisDocuments):
         )
         return entries
 
+    async def time_ms(self) -> int:
+        seconds, microseconds = await self._with_timeout(self._client.time())
+        return int(seconds) * 1000 + int(microseconds) // 1000
+
     async def ping(self) -> None:
         await self._with_timeout(self._client.ping())
 

@@ -98,14 +98,15 @@ class SimClock:
 class EngineClock:
     """The clock of one engine process: its timers die with the owner."""
 
-    def __init__(self, clock: SimClock, owner: object) -> None:
+    def __init__(self, clock: SimClock, owner: object, offset_ms: int = 0) -> None:
+        self.offset_ms = offset_ms
         self._clock = clock
         self._owner = owner
 
     def now_ms(self) -> int:
         """Return the wall clock in ms."""
-        return int(self._clock.at_ms)
+        return int(self._clock.at_ms) + self.offset_ms
 
     def call_at(self, when_ms: float, callback: Callable[[], None]) -> SimTimer:
         """Schedule a callback at a time."""
-        return self._clock.at(when_ms, callback, self._owner)
+        return self._clock.at(when_ms - self.offset_ms, callback, self._owner)

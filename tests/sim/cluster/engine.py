@@ -44,7 +44,7 @@ class Engine:
         self.is_leaving = False
         self.born_ms = env.clock.at_ms
         self._env = env
-        clock = EngineClock(env.clock, self.loop)
+        clock = EngineClock(env.clock, self.loop, env.overrides.clock_offset_ms(name))
         self.link = SimLink(env.redis, self.loop, faults, env.rng.random)
         store = env.overrides.link(self.link)
         stored_format = env.overrides.stored_format(name)
@@ -114,7 +114,8 @@ class Engine:
     def _begin(self) -> None:
         arrive = self.service.handle_incoming
         for name, connection in self.shards.connections.items():
-            clock = EngineClock(self._env.clock, self.loop)
+            offset_ms = self._env.overrides.clock_offset_ms(self.name)
+            clock = EngineClock(self._env.clock, self.loop, offset_ms)
             node = Node(name, self._env.overrides.engine.pbx(connection), clock, arrive, str)
             connection.node.manager.log_in(
                 self._env.overrides.engine.dtmf(node.recent_digits), self.loop

@@ -42,6 +42,7 @@ class ClusterOverrides(Struct, frozen=True):
     shard: type[CallShard] = CallShard
     listener: Callable[[Any], Any] = _same
     stored_format: Callable[[str], int] = lambda _engine: FORMAT  # by engine
+    clock_offset_ms: Callable[[str], int] = lambda _engine: 0  # by engine
 
 
 class ClusterEnvironment(Struct, frozen=True):

@@ -45,7 +45,9 @@ class SimShardFactory:
         self._engine = engine
         self._loop = loop
         self._link = link
-        self._clock = env.overrides.engine.clock(EngineClock(env.clock, loop))
+        self._clock = env.overrides.engine.clock(
+            EngineClock(env.clock, loop, env.overrides.clock_offset_ms(engine))
+        )
         self._io_runner = self._running()
 
     def open(self, name: str, faults: SimFaults) -> CheckedConnection:

@@ -2,14 +2,16 @@
 
 import itertools
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from random import Random
+from typing import Any
 
 import pytest
 from msgspec import Struct
 
 from engine.calls.model.codec import FORMAT, LaterCall
 from engine.runtime.shard.shard import CallShard
+from tests.sim.call_histories import call_histories
 from tests.sim.cluster import faults, script
 from tests.sim.cluster.environment import ClusterOverrides
 from tests.sim.cluster.planted import (
@@ -22,7 +24,7 @@ from tests.sim.cluster.planted import (
     OneTimeListener,
     RenamingActionClient,
 )
-from tests.sim.cluster.script import SCRIPTS, ClusterScript
+from tests.sim.cluster.script import SCRIPTS, SLOTS, ClusterScript, ScriptedCluster
 from tests.sim.cluster.worlds import (
     NO_OVERRIDES,
     regression_seeds,
@@ -91,6 +93,25 @@ def _version(engine: str) -> int:
 def test_calls_of_a_later_version_wait_for_an_engine_that_reads_them() -> None:
     """During an upgrade its only engine dies: another one leaves the calls alone, and none ends."""
     assert run_script(script.UPGRADE, ClusterOverrides(stored_format=_version)) == []
+
+
+def _ends(clock_offset_ms: Callable[[str], int]) -> list[tuple[Any, ...]]:
+    """Return how the calls of a script ended whose first engine is killed."""
+    overrides = ClusterOverrides(clock_offset_ms=clock_offset_ms)
+    world = ScriptedCluster(script.ENGINE_KILLED, overrides)
+    world.run()
+    histories = [each for slot in range(SLOTS) for each in call_histories(world.memory, slot)]
+    ends = [each for history in histories for each in history.events if each.event == "completed"]
+    tens = ((each, round((each.duration or 0), -1)) for each in ends)  # of seconds
+    return sorted((e.from_, e.call_status, e.reason or "", e.ended_by, s) for e, s in tens)
+
+
+@pytest.mark.parametrize("hours", [4, -4])
+def test_takeover_between_clocks_that_differ_by_hours_ends_no_call(hours: int) -> None:
+    """The calls end as they do with equal clocks."""
+    expected = _ends(lambda _engine: 0)
+    assert len(expected) == script.CALLS
+    assert _ends(lambda engine: hours * 3_600_000 if engine != "engine0" else 0) == expected
 
 
 class ReapingShard(CallShard):

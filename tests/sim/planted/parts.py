@@ -48,6 +48,7 @@ class StoppedClock:
 
     def __init__(self, clock: Clock) -> None:
         self.now_ms = clock.now_ms
+        self.offset_ms = clock.offset_ms
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
         del when_ms, callback
@@ -61,6 +62,7 @@ class SlowClock:
 
     def __init__(self, clock: Clock) -> None:
         self.now_ms = clock.now_ms
+        self.offset_ms = clock.offset_ms
         self._clock = clock
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:

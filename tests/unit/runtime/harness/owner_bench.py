@@ -66,7 +66,7 @@ class OwnerBench:
     def __init__(self) -> None:
         self.store = ManualStore()
         self.now_s = 0.0
-        clock = ManualClock()
+        clock = self.clock = ManualClock()
         context = EngineContext(self.store, clock, random=lambda: 0.0)
         settings = AdmissionSettings(2, 3_600_000, max_calls=100, max_calls_per_s=100)
         self.service = CallService(context, settings)

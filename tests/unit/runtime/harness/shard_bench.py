@@ -46,6 +46,7 @@ class ManualClock:
 
     def __init__(self, now: int = NOW) -> None:
         self.now = now
+        self.offset_ms = 0
         self.timers: list[ManualTimer] = []
 
     def now_ms(self) -> int:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from engine.ari.request import Reply
+from engine.calls.model.call import deadline_ms
 from engine.calls.model.call_states import Ending
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.codec import FORMAT, decode_stored_call
@@ -287,3 +288,41 @@ async def test_the_call_of_a_later_version_cannot_be_read(bench: OwnerBench) -> 
     bench.store._slots[SLOT].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
     with pytest.raises(NoCapacity, match="later version"):
         await bench.service.read(call)
+
+
+@pytest.mark.parametrize("offset_ms", [14_400_000, -14_400_000])
+async def test_a_takeover_between_clocks_that_differ_by_hours(
+    bench: OwnerBench, offset_ms: int
+) -> None:
+    """No deadline passes, and none is later: the call's times move to the new owner's clock."""
+    call = await bench.begin()
+    before = bench.node.shards[SLOT].calls[call]
+    due_ms, armed_ms = deadline_ms(before.call), before.armed_ms
+    assert due_ms is not None
+    await bench.owner.drain(SLOT)
+    bench.owner.drop(SLOT)
+    bench.clock.offset_ms = offset_ms
+    bench.clock.now += offset_ms
+    await bench.owner.take(SLOT, await bench.lease())
+    shard = bench.node.shards[SLOT]
+    assert deadline_ms(shard.calls[call].call) == due_ms + offset_ms
+    assert shard.calls[call].armed_ms in {0, armed_ms + offset_ms}
+
+    async def is_stored() -> bool:
+        state = await bench.store.read(SLOT, call)
+        return state is not None and decode_stored_call(state).clock_offset_ms == offset_ms
+
+    await until(is_stored, what="the moved times to be stored")
+
+
+async def test_a_corrected_clock_moves_the_deadlines(bench: OwnerBench) -> None:
+    """The engine's own calls, while they run."""
+    call = await bench.begin()
+    shard = bench.node.shards[SLOT]
+    due_ms = deadline_ms(shard.calls[call].call)
+    assert due_ms is not None
+    bench.clock.now += 7_200_000
+    bench.service.change_clock(7_200_000)
+    live_call = shard.calls[call]
+    assert deadline_ms(live_call.call) == due_ms + 7_200_000
+    assert live_call.armed_ms == due_ms + 7_200_000
