@@ -32,8 +32,9 @@ DEFAULTS: Mapping[str, str] = {
     "TRUNK_QUALIFY_S": "0",
     "TRUNK_REFER": "no",
     "TRUNK_TRUSTED": "no",
-    "TRUNK_CODECS": "ulaw,alaw,g722",
-    "AGENT_CODECS": "ulaw,alaw,g722,opus",
+    # with g722 and opus Asterisk 22.10 garbles recordings (docs/asterisk.md)
+    "TRUNK_CODECS": "ulaw,alaw",
+    "AGENT_CODECS": "ulaw,alaw",
     "EXTERNAL_ADDRESS": "",
     "LOCAL_NETS": "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,127.0.0.0/8",
     "SLOTS": "8",

@@ -19,11 +19,11 @@ RTP_TIMEOUT_S = 3
 async def strict_servers(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Lab]:
-    """Start a PBX with a trusted trunk and a short RTP timeout."""
+    """Start a PBX with a trusted trunk, all codecs and a short RTP timeout."""
     folder: Path = tmp_path_factory.mktemp("strict")
     trunk_port = free_port()
     valkey = Valkey(folder / "valkey")
-    settings = {"TRUNK_TRUSTED": "yes"}
+    settings = {"TRUNK_TRUSTED": "yes", "AGENT_CODECS": "ulaw,alaw,g722,opus"}
     pbx = Pbx(
         folder / "pbx1",
         trunk=f"sip:127.0.0.1:{trunk_port}",

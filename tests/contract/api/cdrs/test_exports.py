@@ -12,6 +12,7 @@ from api.jobs.worker import Worker
 from tests.contract.api.cdrs.lists import REQUIRED
 from tests.contract.api.cdrs.records import NOON_MS, leg, missed, record, write_calls
 from tests.contract.api.serving import Served, serve_rest
+from wire.party import Diversion
 
 EXPORT = "/srmain/cdr/export"
 
@@ -68,6 +69,16 @@ async def test_csv_has_what_the_list_has(rest: Served) -> None:
     lines = list(csv.DictReader(io.StringIO(await made(rest, offset=10, limit=100))))
     assert [line["reqId"][-2:] for line in lines] == ["01", "99", "00"]
     assert "timeline" not in lines[0]
+
+
+async def test_csv_has_privacy_and_diversion(rest: Served) -> None:
+    """`divertedFrom` lists the numbers that forwarded the call, the first one first."""
+    diversion = (Diversion("+4711111111", "no-answer"), Diversion("+4722222222"))
+    call = record(1, privacy=True, diversion=diversion)
+    await write_calls(rest.services.database, call, record(2, after_ms=-1))
+    withheld, other = csv.DictReader(io.StringIO(await made(rest)))
+    assert (withheld["privacy"], withheld["divertedFrom"]) == ("True", "'+4711111111 +4722222222")
+    assert (other["privacy"], other["divertedFrom"]) == ("False", "")
 
 
 async def test_json_lines_are_records(rest: Served) -> None:

@@ -3,6 +3,7 @@
 from tests.contract.api.cdrs.lists import NINA, list_cdrs
 from tests.contract.api.cdrs.records import CUSTOMER, leg, missed, record, recording, write_calls
 from tests.contract.api.serving import Served
+from wire.party import Diversion
 
 FOUND: list[tuple[dict[str, str], list[int]]] = [
     ({"reqId": "0-pbx1-call00000001"}, [1]),
@@ -60,6 +61,20 @@ async def test_a_record_is_shown_completely(served: Served) -> None:
     assert whole == shown
     assert [each["event"] for each in timeline] == ["initiated", "answered", "completed"]
     assert [each["sequenceNumber"] for each in timeline] == [0, 1, 2]
+
+
+async def test_privacy_and_diversion_are_shown(served: Served) -> None:
+    """Whether the caller withheld the number, and which numbers forwarded the call."""
+    diversion = (Diversion("+4711111111", "no-answer"), Diversion("+4722222222", privacy=True))
+    call = record(1, privacy=True, diversion=diversion)
+    await write_calls(served.services.database, call, record(2, after_ms=-1))
+    shown, other = (await list_cdrs(served))["data"]
+    assert shown["privacy"] is True
+    assert shown["diversion"] == [
+        {"number": "+4711111111", "reason": "no-answer"},
+        {"number": "+4722222222", "privacy": True},
+    ]
+    assert not other.keys() & {"privacy", "diversion"}
 
 
 async def test_pages_and_totals(served: Served) -> None:

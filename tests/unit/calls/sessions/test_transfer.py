@@ -1,5 +1,7 @@
 """Attended transfer: the source talks to a target, then leaves the customer with it (design 7)."""
 
+from msgspec.structs import replace
+
 from engine.calls.media.plan import LegMedia
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import (
@@ -45,6 +47,14 @@ def test_the_target_is_called() -> None:
         Originate(TARGET, CAROL, "+4799"),
     )
     assert (transfer(story).id, transfer(story).state) == (SESSION, "starting")
+
+
+def test_a_withheld_number_is_not_shown_to_the_target() -> None:
+    """The caller's wish outlives the first dial."""
+    story = bridged_call(BOB)
+    story.call = replace(story.call, privacy=True)
+    story.take(transfer_to(), 1_000)
+    assert story.commands_of(Originate)[-1] == Originate(TARGET, CAROL, "+4799", withheld=True)
 
 
 def test_events_of_a_transfer() -> None:
