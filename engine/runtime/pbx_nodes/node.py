@@ -11,10 +11,8 @@ from engine.ari.decode import UnknownEvent
 from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.events import Message, StasisStart
 from engine.ari.generated.models import Channel
-from engine.ari.generated.operations import channels
-from engine.ari.request import Reply
 from engine.calls.model import causes
-from engine.calls.model.events import LegAnswered, LegEnded
+from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import ReferReceived
 from engine.calls.recovery.missed_digits import DigitsByLeg
 from engine.runtime.agents.directory import Caller
@@ -49,7 +47,6 @@ log = structlog.get_logger()
 MAX_LATENCY_MS = 150
 # Asterisk 22.10 crashes when a REFER is answered within a millisecond (docs/asterisk.md).
 REFER_DELAY_MS = 50
-NO_RTP = 404  # the channel has no RTP instance, or has ended
 UNKNOWN_EVENT = "unknown"  # metric label for event types of a newer Asterisk
 
 
@@ -136,8 +133,6 @@ class Node:
                 self._refer(shard, translated)
             elif translated is not None:
                 shard.feed(live_call, translated)
-            if isinstance(translated, LegAnswered) and is_engine_channel(translated.leg):
-                self._check_media(shard, translated.leg, live_call.call.id)
 
     def on_connected(self, slot: int) -> None:
         """Recover a shard whose events arrive again."""
@@ -166,19 +161,6 @@ class Node:
         """Stop, and leave all calls to the next owner."""
         await self._disconnect_grace.close()
         await self._recoveries.close()
-
-    def _check_media(self, shard: CallShard, leg: str, call: str) -> None:
-        """Hang up a called leg without RTP: its party answered with codecs that were not offered.
-
-        Asterisk keeps such a channel without any audio.
-        """
-
-        def checked(reply: Reply) -> None:
-            if reply.status == NO_RTP and shard.find_by_channel(leg) is not None:
-                log.warning("leg without media", node=self.name, channel=leg)
-                shard.context.hang_up_channel(leg, causes.BEARER_UNAVAILABLE)
-
-        self.pbx.send(channels.rtpstatistics(leg), call, False, checked)
 
     def _refer(self, shard: CallShard, refer: ReferReceived) -> None:
         """Feed a phone's REFER to its call once the PBX can take the answer.

@@ -32,6 +32,7 @@ from engine.runtime.shard.commit_ack import CommitAck
 from engine.runtime.shard.context import ShardContext, ShardHost
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.media_check import check_media
 from engine.runtime.shard.metrics import ShardMetrics
 from engine.runtime.shard.pause_buffer import PauseBuffer
 from engine.runtime.shard.step_runner import OnStored, StepRunner, no_op
@@ -103,6 +104,7 @@ class CallShard:
         """Step a call by an event, or buffer the event while the shard is paused."""
         if not self.is_paused or self._is_last_response(event):
             self._step(live_call, event)
+            check_media(self.context, live_call, event)
         elif not isinstance(event, DeadlinePassed):
             self.pause_buffer.append(live_call, event)
 
@@ -217,6 +219,7 @@ class CallShard:
         for event in events:
             if not live_call.call.is_ended:
                 self._step(live_call, event)
+                check_media(self.context, live_call, event)
 
     def guard(self, live_call: LiveCall, activity: str) -> CallGuard:
         """Return a context in which an exception ends this call, and no other."""

@@ -82,6 +82,8 @@ def _waves(tones_hz: tuple[int, ...]) -> NDArray[np.complex128]:
 
 def _is_music(recent: list[Frame], waves: NDArray[np.complex128]) -> bool:
     """Return whether sound remains without the tones, in a share of frames: chords fade."""
+    if not recent:
+        return False  # they were recent when the tones were measured
     sound = _stack_frames(recent)
     rest = sound - np.real(2 * sound @ waves / FRAME_SAMPLES @ waves.conj().T)
     left, whole = (np.sqrt(np.mean(each**2, axis=1)) for each in (rest, sound))

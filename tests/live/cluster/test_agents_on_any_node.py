@@ -52,6 +52,22 @@ async def test_an_inbound_call_reaches_the_agent(two: TwoNodes, home: int) -> No
 
 
 @BOTH_WAYS
+async def test_a_withheld_number_stays_withheld(two: TwoNodes, home: int) -> None:
+    """The nodes trust each other with it, and the phone does not get it."""
+    headers = ("P-Asserted-Identity: <sip:+4790000777@127.0.0.1>", "Privacy: id")
+    lab = two.lab(home)
+    number = await lab.add_number(dial())
+    async with (
+        Phone.agent(two.nodes[1 - home], AGENT) as agent,
+        Phone.calling(lab.pbx, number, headers=headers, tone_hz=700) as caller,
+    ):
+        await agent.until_hears(700)
+        await caller.hang_up()
+        assert agent.caller_id == "anonymous"
+        assert not [each.text for each in agent.messages if "90000777" in each.text]
+
+
+@BOTH_WAYS
 async def test_a_call_that_an_agent_starts_is_placed_at_the_phone(two: TwoNodes, home: int) -> None:
     """Whatever the weights; a call that must be at another node still reaches the phone."""
     async with Phone.agent(two.nodes[home], AGENT) as phone:

@@ -12,7 +12,7 @@ WITHHELD = {
     "asserted": (f"P-Asserted-Identity: <sip:+47{SUBSCRIBER}@127.0.0.1>", "Privacy: id"),
     "several": (f"P-Asserted-Identity: <sip:+47{SUBSCRIBER}@127.0.0.1>", "Privacy: user;id"),
     "remote-party-id": (f"Remote-Party-ID: <sip:+47{SUBSCRIBER}@127.0.0.1>;privacy=full",),
-    "from-only": ("Privacy: id",),
+    "without-assertion": ("Privacy: id",),
 }
 
 
@@ -42,6 +42,23 @@ async def test_a_withheld_number_is_not_shown(
     assert (start.body["privacy"], start.body["from"]) == (True, f"+47{SUBSCRIBER}")
     assert (view["privacy"], completed["privacy"]) == (True, True)
     assert completed["record"]["privacy"] is True
+
+
+async def test_an_anonymous_caller_is_withheld(lab: Lab) -> None:
+    """An anonymous From is enough, even if a carrier asserts the number without Privacy."""
+    headers = WITHHELD["asserted"][:1]
+    async with Phone.agent(lab.pbx, "1004") as agent:
+        number = await lab.add_number({"type": "dial", "data": {"agent_id": "1004"}})
+        async with Phone.calling(
+            lab.pbx, number, caller="anonymous", headers=headers, tone_hz=700
+        ) as caller:
+            call = await lab.wait_for_call()
+            await agent.until_hears(700)
+            await caller.hang_up()
+    view = await lab.wait_ended(call)
+    assert (view["from"], view["privacy"]) == (f"+47{SUBSCRIBER}", True)
+    assert agent.caller_id == "anonymous"
+    assert not [each.text for each in agent.messages if SUBSCRIBER in each.text]
 
 
 async def test_a_number_that_is_not_withheld_is_shown(lab: Lab) -> None:

@@ -112,6 +112,7 @@ def test_a_queue_keeps_the_order_of_steps() -> None:
     assert bench.pbx.lines == [
         f"POST channels/{ID}.l1/variable",
         f"POST channels/{ID}.l1/dial",
+        f"GET channels/{ID}.l1/rtp_statistics",
         f"DELETE channels/{MAIN}/ring",
         f"POST bridges/{ID}.b2",
         f"POST bridges/{ID}.b2/addChannel",

@@ -4,7 +4,7 @@ import pytest
 
 from engine.calls.model.codec import decode_stored_call
 from engine.calls.model.commands import Originate
-from engine.calls.model.events import DigitPressed, LegAnswered, LegEnded, LegRinging
+from engine.calls.model.events import DigitPressed, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
@@ -17,6 +17,7 @@ from tests.unit.calls.harness.builders import (
     HTTPS,
     ID,
     MAIN,
+    dialing_call,
     inbound,
     outbound,
     say,
@@ -91,7 +92,9 @@ def test_cached_audio_is_played_in_the_same_step() -> None:
     bench.io.clips[Speech("hello")] = CLIPS[0]
     live_call = answered_call(bench)
     assert bench.io.running == []
-    assert bench.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
+    play, check = bench.pbx.lines[-2:]
+    assert play.startswith(f"POST channels/{MAIN}/play/")
+    assert check == f"GET channels/{MAIN}/rtp_statistics"
     assert len(bench.writer.changes[-1].log) == 2
     lines = [line for change in bench.writer.changes for line in change.log]
     assert list(replay(lines))[-1].call == live_call.call
@@ -157,3 +160,11 @@ def test_no_new_call_while_it_cannot_be_stored(healthy: bool, overloaded: bool) 
     assert bench.shard.can_store
     bench.writer.is_healthy, bench.writer.is_overloaded = healthy, overloaded
     assert not bench.shard.can_store
+
+
+def test_media_of_a_leg_that_answered_during_an_outage() -> None:
+    """A recovery checks it, too: its party may have answered without an offered codec."""
+    bench = ShardBench()
+    live_call = bench.shard.adopt(LiveCall(dialing_call("+4712345678").call))
+    bench.shard.recover_call(live_call, (), (LegCreated(f"{ID}.l1"), LegAnswered(f"{ID}.l1")))
+    assert f"GET channels/{ID}.l1/rtp_statistics" in bench.pbx.lines
