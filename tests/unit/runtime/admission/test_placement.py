@@ -219,3 +219,14 @@ def test_a_preferred_node_gets_the_call_while_it_has_room() -> None:
     other.node("pbx2")
     other.drained.add("pbx2")
     assert other.call(None, False, "pbx2", "pbx9") == "pbx1"
+
+
+def test_an_inbound_call_at_the_limit_of_the_trunk() -> None:
+    """It is refused like an outbound one; a call that is not from the trunk is admitted."""
+    bench = Bench(trunk=CapacityLimits(max_calls=2))
+    shard = bench.node("pbx1")
+    bench.others.counts[TRUNK] = 2
+    refused = bench.placement.admit(shard, True)
+    assert refused is not None
+    assert refused.code == "trunk_full"
+    assert bench.placement.admit(shard, False) is None

@@ -3,6 +3,7 @@
 import pytest
 
 from engine.ari.request import Reply
+from engine.calls.model import causes
 from engine.calls.model import commands as do
 from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnded, VoicemailEnded
 from engine.runtime.pbx.ari_replies import event_from_reply
@@ -175,3 +176,11 @@ def test_what_a_called_phone_shows(
     command = do.Originate(f"{ID}.l1", "+4711111111", caller_id, withheld)
     (request,) = requests_for(command, ENDPOINTS)
     assert (request.body or {}).get("variables") == variables
+
+
+def test_a_snoop_that_cannot_start_has_ended() -> None:
+    """The coach's bridge is then not waited for; a snoop that starts is reported by its event."""
+    snoop = do.Snoop(f"{ID}.s1", MAIN)
+    ended = event_from_reply(snoop, Reply(404))
+    assert ended == LegEnded(f"{ID}.s1", causes.TEMPORARY_FAILURE)
+    assert event_from_reply(snoop, Reply(200)) is None

@@ -194,3 +194,14 @@ async def test_a_refer_is_checked_beforehand(rejection: str) -> None:
         state = "channel_declined" if rejection else "channel_progress"
         assert states == [(("states", state),)]
         assert bool(live_call.call.transfers) == (not rejection)
+
+
+async def test_a_channel_of_ours_is_no_caller() -> None:
+    """A leg whose call is gone may enter with `inbound` as its argument: it is hung up."""
+    async with inbound_node() as at:
+        await at.route()
+        entered = channel("0-pbx1-gonegone.l0", "Ring")
+        at.node.on_event(0, ari("StasisStart", channel=entered, args=["inbound"]))
+        await asyncio.sleep(0)
+        assert at.bench.pbx.lines == ["DELETE channels/0-pbx1-gonegone.l0"]
+        assert at.service.live_calls == 0
