@@ -107,6 +107,7 @@ class MenuData(Prompt, frozen=True):
     timeout: Milliseconds = 5_000
     digit_timeout: Milliseconds = 2_000
     terminator: Annotated[str, Meta(pattern=patterns.TERMINATOR)] = ""
+    type_ahead: bool = True
 
 
 class MenuNode(Shape, frozen=True, tag="menu"):

@@ -39,6 +39,7 @@ class GatherData(Prompt, frozen=True):
     terminator: Annotated[str, Meta(pattern=patterns.TERMINATOR)] = "#"
     channel_id: Annotated[str, Meta(min_length=1, max_length=149)] | None = None
     fallback: "Verb | None" = None
+    type_ahead: bool = True  # digits pressed before it count, unless another verb took them
 
 
 class RecordData(Prompt, frozen=True):

@@ -21,6 +21,9 @@ RETRY_DELAY_S = 2.0
 REFUSED_RETRY_DELAY_S = 30.0
 POLL_INTERVAL_S = 10.0  # between status requests: a dead peer is noticed within two of these
 EVENTS = "system,reporting,dtmf"
+END_OF_MESSAGE = b"\r\n\r\n"
+DTMF = b"Event: DTMF"
+DTMF_BEGIN = b"Event: DTMFBegin"
 
 
 class HealthListener(Protocol):
@@ -82,22 +85,38 @@ def _dispatch_rtcp(event: Message, listener: HealthListener) -> None:
 class DtmfListener(Protocol):
     """Receives DTMF; implemented by `runtime.pbx_nodes.recent_digits`."""
 
+    def on_digit_started(self, channel: str) -> None:
+        """Handle that a key went down."""
+
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         """Handle the end of a digit, with its time by the PBX's clock."""
 
+    def on_disconnected(self) -> None:
+        """Handle that the connection is lost: ends of digits are missed."""
 
-def dispatch_dtmf(event: Message, listener: DtmfListener) -> None:
+
+def dispatch_dtmf(event: bytes, listener: DtmfListener) -> None:
     """Report a digit that a phone has sent; ignore digits sent to a phone.
 
     Needs `timestampevents = yes` in manager.conf to distinguish repeated digits.
     """
-    if event.Direction != "Received":
+    if _header(event, b"Direction") != "Received":
+        return
+    channel = _header(event, b"Uniqueid")
+    if event.startswith(DTMF_BEGIN):
+        listener.on_digit_started(channel)
         return
     try:
-        held_ms, pbx_ms = int(event.DurationMs), round(float(event.Timestamp) * 1000)
+        held_ms = int(_header(event, b"DurationMs"))
+        pbx_ms = round(float(_header(event, b"Timestamp")) * 1000)
     except ValueError:
         return
-    listener.on_digit(event.Uniqueid, event.Digit, held_ms, pbx_ms)
+    listener.on_digit(channel, _header(event, b"Digit"), held_ms, pbx_ms)
+
+
+def _header(event: bytes, name: bytes) -> str:
+    """Return a header of an event, not its first; empty when it has none."""
+    return event.partition(b"\r\n%b: " % name)[2].partition(b"\r\n")[0].decode()
 
 
 class AmiConnection:
@@ -105,32 +124,42 @@ class AmiConnection:
 
     forgetable_actions = ("login", "corestatus", "pjsipshowcontacts")
 
-    def __init__(self, health: HealthListener, dtmf: DtmfListener) -> None:
+    def __init__(self, health: HealthListener) -> None:
         self.ended = asyncio.Event()
         self.awaiting_actions: deque[object] = deque()
         self._health = health
-        self._dtmf = dtmf
 
     def dispatch(self, event: Message) -> None:
-        if event.event == "DTMFEnd":
-            dispatch_dtmf(event, self._dtmf)
-        else:
-            dispatch_health(event, self._health)
+        dispatch_health(event, self._health)
 
     def connection_lost(self, _reason: object) -> None:
         self.ended.set()
 
 
 class AmiStream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
-    """panoramisk's protocol with its factory set on connection."""
+    """panoramisk's protocol with its factory set on connection.
 
-    def __init__(self, connection: AmiConnection) -> None:
+    DTMF events, the most frequent, are parsed here, which takes a fifth of the time.
+    """
+
+    def __init__(self, connection: AmiConnection, dtmf: DtmfListener) -> None:
         self._connection = connection
+        self._dtmf = dtmf
+        self._partial = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         self.factory = self._connection
         self.encoding = "utf-8"
+
+    def data_received(self, data: bytes) -> None:
+        """Split the stream into messages; each begins with its type."""
+        *messages, self._partial = (self._partial + data).split(END_OF_MESSAGE)
+        for message in messages:
+            if message.startswith(DTMF):
+                dispatch_dtmf(message, self._dtmf)
+            else:
+                super().data_received(message + END_OF_MESSAGE)
 
 
 class AmiMonitor:
@@ -165,10 +194,11 @@ class AmiMonitor:
             except (OSError, TimeoutError) as error:
                 self._log_once(str(error) or type(error).__name__)
             self._health.on_unwatched()
+            self._dtmf.on_disconnected()
             await asyncio.sleep(delay_s)
 
     async def _listen(self) -> None:
-        connection = AmiConnection(self._health, self._dtmf)
+        connection = AmiConnection(self._health)
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             stream = await self._connect(connection)
         try:
@@ -184,7 +214,9 @@ class AmiMonitor:
     async def _connect(self, connection: AmiConnection) -> AmiStream:
         host, port = self._address
         loop = asyncio.get_running_loop()
-        _, stream = await loop.create_connection(lambda: AmiStream(connection), host, port)
+        _, stream = await loop.create_connection(
+            lambda: AmiStream(connection, self._dtmf), host, port
+        )
         return stream
 
     async def _log_in(self, stream: AmiStream) -> None:

@@ -20,6 +20,8 @@ def release_leg(call: Call, leg_id: str, now: int) -> Step:
 def set_hold(call: Call, leg: Leg, now: int) -> Step:
     """Replace a leg by itself with other holds; emit when its hold begins or ends."""
     before = call.leg(leg.id)
+    if before is not None and before.is_held and not leg.is_held:
+        leg = replace(leg, digits_from_ms=now)  # keys pressed on hold do not count
     call = update_hold_time(with_leg(call, leg), now)
     if before is None or before.is_held == leg.is_held:
         return call, ()

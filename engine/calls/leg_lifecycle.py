@@ -39,7 +39,7 @@ def apply_progress(call: Call, leg: Leg, event: LegProgress, now: int) -> Step:
                 call = replace(call, status="ringing")
             return _emit_progress(with_leg(call, leg), "ringing", leg, now)
         case LegAnswered() if leg.state != "up":
-            leg = replace(leg, state="up", answered_ms=now)
+            leg = replace(leg, state="up", answered_ms=now, digits_from_ms=now)
             if leg.id == call.main:
                 call = replace(call, status="in-progress", answered_ms=now)
             return _emit_progress(with_leg(call, leg), "answered", leg, now)

@@ -50,6 +50,7 @@ from engine.calls.model.events import (
     ClockChanged,
     DeadlinePassed,
     DigitPressed,
+    DigitStarted,
     Event,
     LegAnswered,
     LegCreated,
@@ -86,12 +87,13 @@ from engine.calls.reporting.call_events import sort_events
 from engine.calls.sessions import conversation
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import on_refer, on_request
-from engine.calls.verbs import hangup
+from engine.calls.verbs import hangup, type_ahead
 
 OtherEvent = (
     CallOpened
     | LegHeldByPhone
     | LegResumedByPhone
+    | DigitStarted
     | TalkStarted
     | TalkEnded
     | VoicemailEnded
@@ -143,7 +145,7 @@ def _reject_leg(event: Event) -> tuple[Command, ...]:
 def _apply(call: Call, event: Event, now: int) -> Step:
     match event:
         case DigitPressed() | MediaFetched() | PlaybackEnded():  # the most frequent events
-            return _propagate_once(call, event, now)
+            return _apply_frequent(call, event, now)
         case LegCreated(leg) | LegRinging(leg) | LegAnswered(leg):
             return _on_leg_progress(call, call.leg(leg), event, now)
         case LegEnded(leg):
@@ -171,7 +173,7 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             return _propagate_and_dispatch(call, event, now)
         case ActionReceived() | ActionFailed() | FlowStarted() | FlowNodeLoaded():
             return _propagate_and_dispatch(call, event, now)
-        case ApiRequestSucceeded() | ApiRequestFailed():
+        case DigitStarted() | ApiRequestSucceeded() | ApiRequestFailed():
             return _propagate_and_dispatch(call, event, now)
         case LegHeldByPhone() | LegResumedByPhone():
             return _on_phone_hold(call, event, now)
@@ -187,14 +189,28 @@ def _on_hangup_request(call: Call, event: HangupRequested, now: int) -> Step:
     return end_call(call, now, event.by, event.cause)
 
 
-def _propagate_once(call: Call, event: Event, now: int) -> Step:
-    """Propagate and dispatch an event; a digit that was delivered already changes nothing."""
-    if not isinstance(event, DigitPressed):
-        return _propagate_and_dispatch(call, event, now)
+def _apply_frequent(
+    call: Call, event: DigitPressed | MediaFetched | PlaybackEnded, now: int
+) -> Step:
+    if isinstance(event, DigitPressed):
+        return _on_digit(call, event, now)
+    return _propagate_and_dispatch(call, event, now)
+
+
+def _on_digit(call: Call, event: DigitPressed, now: int) -> Step:
+    """Give a digit to the state of its leg; one that no verb takes may be kept (type-ahead).
+
+    A digit that was delivered already changes nothing.
+    """
     if is_already_delivered(call, event):
         return call, ()
+    if type_ahead.accepted_since(call, event.leg) is None:
+        return _propagate_and_dispatch(call, event, now)
+    call, is_spare = type_ahead.take_spare_terminator(call, event)
+    if is_spare:
+        return remember_last(call, event), ()
     after, commands = _propagate_and_dispatch(call, event, now)
-    return after if after is call else remember_last(after, event), commands
+    return remember_last(type_ahead.keep(call, event) if after is call else after, event), commands
 
 
 def _propagate_and_dispatch(call: Call, event: Event, now: int) -> Step:

@@ -32,10 +32,16 @@ def choose_on_errors(seed: int) -> random.Random | None:
     return own_rng if own_rng.random() < 0.5 else None
 
 
+def choose_habits(seed: int) -> random.Random | None:
+    """Return the chance of typing ahead and of clearing that; half of the worlds have none."""
+    own_rng = random.Random(f"habits {seed}")
+    return own_rng if own_rng.random() < 0.5 else None
+
+
 class Scenarios:
     """Makes the scenarios of one seed."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each random choice that only some worlds have
         self,
         rng: random.Random,
         *,
@@ -43,8 +49,10 @@ class Scenarios:
         messages: random.Random | None = None,
         pauses: random.Random | None = None,
         on_errors: random.Random | None = None,
+        habits: random.Random | None = None,
     ) -> None:
         self._on_errors = on_errors  # adds `onError`; None: never
+        self._habits = habits  # adds gathers that clear what was typed ahead; None: never
         self._pauses = pauses  # adds pauses and loops; None: never. Other choices do not change
         self._messages = messages  # turns some plays into voicemail; None: never
         self._rng = rng
@@ -145,6 +153,7 @@ class Scenarios:
             digit_timeout=rng.choice((300, 1_000, 2_000)),
             terminator=rng.choice(("#", "#", "*", "")),
             fallback=self.verb(depth - 2) if depth > 1 and rng.random() < 0.3 else None,
+            type_ahead=self._habits is None or self._habits.random() < 0.8,
         )
         timeout = rng.choice((1, 3, 8)) if rng.random() < 0.2 else None
         return verbs.Gather(data, after, timeout)

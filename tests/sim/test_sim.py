@@ -60,8 +60,9 @@ def test_seed_is_deterministic(seed: int) -> None:
         scripts.RECORDING,
         scripts.WEBHOOK,
         scripts.OUTAGE,
+        scripts.MENUS,
     ],
-    ids=["dial", "timeout", "crash", "conference", "recording", "webhook", "outage"],
+    ids=["dial", "timeout", "crash", "conference", "recording", "webhook", "outage", "menus"],
 )
 def test_script_without_planted_fault_satisfies_all_checks(script: Script) -> None:
     """The checks find nothing in the scripts themselves."""

@@ -26,7 +26,13 @@ from tests.sim.fault_injector import FaultInjector
 from tests.sim.faults import SLOW_MS, Faults
 from tests.sim.recorders import Recorders
 from tests.sim.requests import RequestChooser
-from tests.sim.scenario import FLOWS, Scenarios, choose_on_errors, choose_pauses
+from tests.sim.scenario import (
+    FLOWS,
+    Scenarios,
+    choose_habits,
+    choose_on_errors,
+    choose_pauses,
+)
 from wire.rpc import Originate
 
 EACH_MS = 1_600  # mean interval between calls
@@ -58,7 +64,9 @@ class World:
             messages=self._records.messages,
             pauses=choose_pauses(seed),
             on_errors=choose_on_errors(seed),
+            habits=choose_habits(seed),
         )
+        self.phones.habits = choose_habits(seed)
         self.servers = self._choose_servers()
         self.archive: Archive = {}
         self.graphs = self._choose_graphs()
@@ -91,8 +99,8 @@ class World:
         return self._recent_digits is not None
 
     @property
-    def digits(self) -> list[tuple[str, str, int]]:
-        """The DTMF events that engines received: channel, digit, time in ms."""
+    def digits(self) -> list[tuple[str, str, int, int]]:
+        """The DTMF events that engines received: channel, digit, time and length in ms."""
         return [each for engine in self._injector.engines for each in engine.connection.digits]
 
     @property

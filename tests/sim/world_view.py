@@ -79,8 +79,8 @@ class WorldView(Protocol):
         """The control requests that were granted."""
 
     @property
-    def digits(self) -> Sequence[tuple[str, str, int]]:
-        """The DTMF events that engines received: channel, digit, time in ms."""
+    def digits(self) -> Sequence[tuple[str, str, int, int]]:
+        """The DTMF events that engines received: channel, digit, time and length in ms."""
 
     def has_ami_digits(self, begin_ms: float, end_ms: float) -> bool:
         """Return whether any engine that resumed calls in an interval had its digits from AMI."""

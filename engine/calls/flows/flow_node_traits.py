@@ -99,6 +99,7 @@ def _gather(menu: MenuNode) -> verbs.Gather:
         timeout=data.timeout,
         digit_timeout=data.digit_timeout,
         terminator=data.terminator,
+        type_ahead=data.type_ahead,
     )
     return verbs.Gather(gather_data)
 

@@ -79,6 +79,16 @@ class LegResumedByPhone(StoredEvent, frozen=True, tag="leg-resumed-by-phone"):
     leg: str
 
 
+class DigitStarted(StoredEvent, frozen=True, tag="digit-started"):
+    """A key is down on a leg since `pressed_ms` while a gather's deadline passes; AMI reports it.
+
+    Its DigitPressed follows at key-up.
+    """
+
+    leg: str
+    pressed_ms: int
+
+
 class TalkStarted(StoredEvent, frozen=True, tag="talk-started"):
     """A leg with talk detection started to make a sound."""
 
@@ -157,6 +167,7 @@ Event = (
     | DigitPressed
     | LegHeldByPhone
     | LegResumedByPhone
+    | DigitStarted
     | TalkStarted
     | TalkEnded
     | MediaFetched

@@ -31,6 +31,23 @@ class LastDigit(Struct, frozen=True, array_like=True):
     missed: bool = False
 
 
+class TypedDigit(Struct, frozen=True, array_like=True):
+    """A digit that a leg typed ahead of the gather that takes it."""
+
+    digit: str
+    pressed_ms: int  # its key-down
+
+
+class SpareTerminator(Struct, frozen=True, array_like=True):
+    """The terminator of a gather that ended at its maximum number of digits.
+
+    Callers press it from habit; the next digit of the leg, if it is this one, is dropped.
+    """
+
+    digit: str
+    until_ms: int  # of its key-down
+
+
 class Leg(Struct, frozen=True, array_like=True):
     """One live leg; times are wall-clock milliseconds."""
 
@@ -56,6 +73,9 @@ class Leg(Struct, frozen=True, array_like=True):
     hangup_tries: int = 0
     talking_since_ms: int = 0  # since when it shares a bridge with another leg; 0: it does not
     talk_ms: int = 0  # total of earlier such times
+    typed_ahead: tuple[TypedDigit, ...] = ()  # in order (`verbs.type_ahead`)
+    digits_from_ms: int = 0  # digits whose key went down earlier do not count
+    spare_terminator: SpareTerminator | None = None
 
     @property
     def role(self) -> EndedBy:

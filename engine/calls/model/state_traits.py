@@ -146,14 +146,32 @@ def active_voicemail(state: CallState) -> str | None:
             return None
 
 
-def digit_window(state: CallState, leg: str) -> tuple[str, int] | None:
-    """Return the leg whose digits are accepted, and since when; `leg` is the one of the state."""
+def digit_window(state: CallState, from_ms: int) -> int | None:
+    """Return since when a state accepts digits of its leg, if it does.
+
+    `from_ms` is the leg's `digits_from_ms`: 0 if an earlier version stored the call.
+    """
     match state:
-        case Gathering(leg=gathering, since_ms=since_ms, suspended=suspended):
-            return (gathering, since_ms) if since_ms and not suspended else None
+        case Gathering(since_ms=since_ms, suspended=suspended):
+            return None if suspended else from_ms or since_ms or None
         case RecordingVoicemail(started_ms=started_ms):
-            return leg, started_ms
-        case Starting() | Detecting() | Playing() | Pausing() | AwaitingInstructions():
+            return started_ms
+        case Detecting() | Playing() | Pausing() | AwaitingInstructions():
+            return from_ms or None
+        case Starting() | Advance() | Dialing() | Bridged():
             return None
-        case Advance() | Dialing() | Bridged() | Ending() | ArchivingRecordings() | Ended():
+        case Ending() | ArchivingRecordings() | Ended():
             return None
+
+
+def keeps_digits(state: CallState) -> bool:
+    """Return whether digits that the state does not use are kept for the next gather."""
+    match state:
+        case Detecting() | Playing() | Pausing() | AwaitingInstructions():
+            return True
+        case RecordingVoicemail(request=request):
+            return bool(request)  # the recording has ended
+        case Starting() | Gathering() | Advance() | Dialing() | Bridged():
+            return False
+        case Ending() | ArchivingRecordings() | Ended():
+            return False

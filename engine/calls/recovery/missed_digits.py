@@ -1,22 +1,23 @@
-"""Recovers DTMF digits that ARI did not deliver, from those that AMI logged.
+"""Digits that only AMI reports: those that ARI did not deliver, and keys that are still down.
 
 ARI delivers a digit only while its websocket is connected; AMI reports the same digits, with the
 same durations, a moment later (docs/asterisk.md).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, update_leg
-from engine.calls.model.call_states import CallState, Dialing, Playing
-from engine.calls.model.events import DigitPressed, Event, PlaybackEnded
+from engine.calls.model.call_states import CallState, Gathering, Playing
+from engine.calls.model.events import DigitPressed, DigitStarted, Event, PlaybackEnded
 from engine.calls.model.leg import LastDigit
-from engine.calls.model.state_traits import digit_window
+from engine.calls.verbs.type_ahead import accepted_since, state_of
 
 MAX_AMI_DELAY_MS = 300  # from ARI's timestamp to AMI's (measured: 30, docs/asterisk.md)
 ARI_DELAY_MS = 50  # from AMI's report to ARI's at most (measured: 4)
 DigitsByLeg = Mapping[str, Sequence[DigitPressed]]  # by leg, in order of time
+KeysDown = Mapping[str, int]  # by leg: when the key went down
 
 
 def missing_digits(
@@ -55,8 +56,7 @@ def digits_in_gap(
 
 def collected_digits(call: Call, digits: Sequence[DigitPressed]) -> tuple[DigitPressed, ...]:
     """Return the digits that were released while the leg's current state accepted digits."""
-    since = dict(_accepting_since(call))
-    return tuple(e for e in digits if since.get(e.leg, e.up_ms + 1) <= e.up_ms)
+    return tuple(e for e in digits if _is_released(e, accepted_since(call, e.leg)))
 
 
 def undelivered_digits(call: Call, logged: DigitsByLeg, now: int) -> tuple[DigitPressed, ...]:
@@ -64,24 +64,44 @@ def undelivered_digits(call: Call, logged: DigitsByLeg, now: int) -> tuple[Digit
 
     Any of them means that the websocket is lost and this is not detected yet.
     """
-    since = dict(_accepting_since(call))
-    until_ms = now - ARI_DELAY_MS
-    digits = missing_digits(call, logged, {})
-    # AMI may report a delivered digit just after `since`, hence the delay is added to it.
-    return tuple(e for e in digits if since.get(e.leg, now) + ARI_DELAY_MS <= e.up_ms <= until_ms)
+    digits = [e for e in missing_digits(call, logged, {}) if e.up_ms <= now - ARI_DELAY_MS]
+    # AMI may report a delivered digit just after the state started, hence the delay is added.
+    return tuple(e for e in digits if _is_released(e, accepted_since(call, e.leg), ARI_DELAY_MS))
 
 
-def digits_after_prompts(
+def keys_at_deadline(
+    call: Call, keys_down: KeysDown, logged: DigitsByLeg, now: int
+) -> tuple[DigitStarted, ...]:
+    """Return the keys that are down on legs whose gather's deadline has passed.
+
+    A key that was released a moment ago counts as down: ARI is about to deliver its digit.
+    """
+    legs = [leg.id for leg in call.legs if _is_gather_due(state_of(call, leg.id), now)]
+    if not legs:
+        return ()
+    down = [DigitStarted(leg, keys_down[leg]) for leg in legs if leg in keys_down]
+    released = (e for e in missing_digits(call, logged, {}) if e.up_ms > now - ARI_DELAY_MS)
+    return (*down, *(DigitStarted(e.leg, e.pressed_ms) for e in released if e.leg in legs))
+
+
+def _is_gather_due(state: CallState | None, now: int) -> bool:
+    return isinstance(state, Gathering) and state.deadline_ms <= now
+
+
+def _is_released(digit: DigitPressed, since_ms: int | None, delay_ms: int = 0) -> bool:
+    return since_ms is not None and since_ms + delay_ms <= digit.up_ms
+
+
+def digits_after_prompt(
     call: Call, digits: Sequence[DigitPressed], events: Sequence[Event]
 ) -> tuple[DigitPressed, ...]:
     """Return the digits that were released after a prompt whose end was missed too."""
     ended = {event.playback for event in events if isinstance(event, PlaybackEnded)}
-    since = {
-        leg: state.ends_ms
-        for leg, state in _leg_states(call)
-        if isinstance(state, Playing) and state.request in ended
-    }
-    return tuple(e for e in digits if since.get(e.leg, e.up_ms + 1) <= e.up_ms)
+    return tuple(e for e in digits if _is_after_prompt(state_of(call, e.leg), e, ended))
+
+
+def _is_after_prompt(state: CallState | None, digit: DigitPressed, ended: set[str]) -> bool:
+    return isinstance(state, Playing) and state.request in ended and state.ends_ms <= digit.up_ms
 
 
 def is_already_delivered(call: Call, pressed: DigitPressed) -> bool:
@@ -97,21 +117,6 @@ def remember_last(call: Call, pressed: DigitPressed) -> Call:
     """Store an accepted digit, so that a second copy of it is recognized."""
     last = LastDigit(pressed.digit, pressed.held_ms, pressed.pbx_ms, pressed.missed)
     return update_leg(call, pressed.leg, last_digit=last)
-
-
-def _accepting_since(call: Call) -> Iterator[tuple[str, int]]:
-    """Yield the legs whose digits are accepted, and since when."""
-    for leg, state in _leg_states(call):
-        if (window := digit_window(state, leg)) is not None:
-            yield window
-
-
-def _leg_states(call: Call) -> Iterator[tuple[str, CallState]]:
-    """Yield the state of the main leg and of each screened leg."""
-    yield call.main, call.state
-    if isinstance(call.state, Dialing):
-        for screening in call.state.screenings:
-            yield screening.leg, screening.state
 
 
 def _after(digits: Sequence[DigitPressed], last: LastDigit) -> Sequence[DigitPressed]:

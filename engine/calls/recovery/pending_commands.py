@@ -3,7 +3,7 @@
 from engine.calls.media.awaited_playbacks import active_prompts, playing_hold_music
 from engine.calls.media.plan import UNBRIDGED, desired_media
 from engine.calls.model.call import Call, is_expected
-from engine.calls.model.call_states import AwaitingInstructions
+from engine.calls.model.call_states import AwaitingInstructions, Bridged
 from engine.calls.model.commands import (
     AddToBridge,
     Answer,
@@ -41,7 +41,7 @@ def should_retry(command: Command, call: Call, snapshot: PbxSnapshot, now: int) 
             return False  # the Recovered event restores all bridges
         case SendApiRequest(request) | LoadFlow(request) | LoadFlowNode(request):
             # A call that has gone on would fill in other values.
-            return isinstance(call.state, AwaitingInstructions) and call.state.request == request
+            return _awaited_request(call) == request
         case _:
             return _is_still_needed(command, call, snapshot, now)
 
@@ -64,6 +64,12 @@ def _is_still_needed(command: Command, call: Call, snapshot: PbxSnapshot, now: i
             return snoop not in snapshot.channels and any(each.snoop == snoop for each in members)
         case _:
             return True
+
+
+def _awaited_request(call: Call) -> str | None:
+    """Return the request that a call waits for, perhaps during a conversation."""
+    state = call.state.awaiting if isinstance(call.state, Bridged) else call.state
+    return state.request if isinstance(state, AwaitingInstructions) else None
 
 
 def _is_requested(call: Call, leg_id: str) -> bool:

@@ -33,7 +33,7 @@ from engine.calls.model.events import (
 from engine.calls.model.ids import call_of
 from engine.calls.model.leg import Leg
 from engine.calls.model.state_traits import active_voicemail
-from engine.calls.recovery.missed_digits import collected_digits, digits_after_prompts
+from engine.calls.recovery.missed_digits import collected_digits, digits_after_prompt
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.pending_commands import should_retry
 
@@ -49,14 +49,16 @@ def reconcile(
 
     `digits`: those that the call lacks, as AMI logged them.
     """
-    events: list[Event] = [*collected_digits(call, digits)]
+    prompts_ended = _prompt_events(call, outbox, snapshot, now)
+    late = digits_after_prompt(call, digits, prompts_ended)
+    events: list[Event] = [e for e in collected_digits(call, digits) if e not in late]
     for leg in call.legs:
         events += _leg_events(call, leg, snapshot, outbox)
     events += _snoop_events(call, snapshot, outbox)
-    events += _prompt_events(call, outbox, snapshot, now)
+    events += prompts_ended
     events += _hold_music_events(call, outbox, snapshot)
     events += _voicemail_events(call, outbox, snapshot)
-    events += digits_after_prompts(call, digits, events)
+    events += late
     retried = tuple(command for command in outbox if should_retry(command, call, snapshot, now))
     bridged, left_over = _bridged_legs(call, snapshot), _left_over_bridges(call, outbox, snapshot)
     return retried, (*events, Recovered(bridged, left_over))

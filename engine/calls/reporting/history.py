@@ -16,8 +16,9 @@ def archive_leg(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, 
     if status == "failed" and not is_expected(call, leg.id):
         status = "canceled"
     ended_ms = last_seen_ms(leg, ended, now)
+    final = leg.with_holds(ended_ms, held=False, held_by_phone=False).without_talk(ended_ms)
     ended_leg = EndedLeg(
-        leg.with_holds(ended_ms, held=False, held_by_phone=False).without_talk(ended_ms),
+        replace(final, typed_ahead=()),
         ended_ms,
         status,
         ended.cause,

@@ -20,6 +20,7 @@ from engine.calls.model.io_results import (
 from engine.calls.reporting.call_events import duration_fields
 from engine.calls.session_end import end_sessions
 from engine.calls.verbs import awaiting_instructions, flow
+from engine.calls.verbs.type_ahead import drop_earlier
 from wire.party import Party
 from wire.verbs import Action
 from wire.webhooks import DialResult
@@ -109,6 +110,7 @@ def end(call: Call, state: Bridged, status: causes.Status, cause: int, now: int)
     """End the conversation and take the main leg off hold; the tree continues on it."""
     call, commands = end_sessions(call, "conversation_ended", now)
     call, more = release_leg(call, call.main, now)
+    call = drop_earlier(call, call.main, now)
     commands += more
     if state.awaiting is not None:
         return replace(

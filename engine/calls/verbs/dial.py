@@ -17,6 +17,7 @@ from engine.calls.model.events import DeadlinePassed, Event, LegAnswered, LegCre
 from engine.calls.model.leg import Leg
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.verbs import screening
+from engine.calls.verbs.type_ahead import drop_earlier
 from wire.answer_detection import AnsweredBy
 from wire.party import Party
 from wire.verbs import Dial, DialData
@@ -55,9 +56,9 @@ def on_event(call: Call, state: Dialing, event: Event, now: int) -> Step:
             return _apply_outcome(state, leg, screening.start(call, state.verb.data, leg, now), now)
         case LegEnded(leg, cause, reason=reason) if leg in state.legs:
             state = replace(state, reason=reason or state.reason)
-            return _drop_leg(call, state, leg, cause)
+            return _drop_leg(call, state, leg, cause, now)
         case DeadlinePassed() if not state.screenings:
-            return _fail(call, state, "no-answer", causes.NO_ANSWER)
+            return _fail(call, state, "no-answer", causes.NO_ANSWER, now)
         case _:
             call, commands = _run_screenings(call, state, event, now)
             call, hangups = _expire_ringing(call, now)
@@ -96,14 +97,14 @@ def _apply_outcome(state: Dialing, leg: str, step: screening.ScreeningStep, now:
         case "connect":
             call, more = _connect(call, state, leg, now)
         case "refuse":
-            call, more = _drop_leg(call, state, leg, causes.REJECTED)
+            call, more = _drop_leg(call, state, leg, causes.REJECTED, now)
             more = (*more, Hangup(leg, causes.REJECTED))
         case current:
             call, more = replace(call, state=replace(state, screenings=(*others, current))), ()
     return call, (*commands, *more)
 
 
-def _drop_leg(call: Call, state: Dialing, leg: str, cause: int) -> Step:
+def _drop_leg(call: Call, state: Dialing, leg: str, cause: int, now: int) -> Step:
     """Continue without a leg; without any, the dial has failed."""
     state = replace(
         state,
@@ -113,7 +114,7 @@ def _drop_leg(call: Call, state: Dialing, leg: str, cause: int) -> Step:
     )
     if state.legs:
         return replace(call, state=state), ()
-    return _fail(call, state, causes.unanswered_status(state.cause), state.cause)
+    return _fail(call, state, causes.unanswered_status(state.cause), state.cause, now)
 
 
 def _expire_ringing(call: Call, now: int) -> Step:
@@ -164,7 +165,8 @@ def _hang_up_loser(call: Call, leg: str) -> Hangup:
     return Hangup(leg, causes.NORMAL if call.is_up(leg) else causes.ANSWERED_ELSEWHERE)
 
 
-def _fail(call: Call, state: Dialing, status: causes.Status, cause: int) -> Step:
+def _fail(call: Call, state: Dialing, status: causes.Status, cause: int, now: int) -> Step:
+    call = drop_earlier(call, call.main, now)
     data = state.verb.data
     result = DialResult(
         status=status,

@@ -1,7 +1,8 @@
 """gather: collects digits with four clocks: prompt, first digit, between digits, whole verb.
 
-A digit stops the prompt. Its time is its key-down: Asterisk reports a digit at key-up, so each
-clock waits GRACE_MS longer for a key that went down in time.
+It begins with the digits that were typed ahead. A digit stops the prompt. Its time is its key-down:
+Asterisk reports a digit at key-up, so each clock waits GRACE_MS longer for a key that went down in
+time, and as long as AMI reports the key as down (DigitStarted), up to MAX_KEY_DOWN_MS.
 """
 
 from msgspec import UNSET
@@ -14,6 +15,7 @@ from engine.calls.model.commands import EmitEvent, StopPlayback
 from engine.calls.model.events import (
     DeadlinePassed,
     DigitPressed,
+    DigitStarted,
     Event,
     LegEnded,
     PlaybackEnded,
@@ -40,16 +42,27 @@ from engine.calls.verbs.suspendable_playback import (
     stop_sound,
     suspend_prompt,
 )
+from engine.calls.verbs.type_ahead import (
+    drop_earlier,
+    expect_spare_terminator,
+    is_of_earlier_state,
+    put_back,
+    take,
+)
 from wire.media import MediaFault
 from wire.verbs import Gather
 from wire.webhooks import GatherLeg, GatherReason, GatherResult
 
 GRACE_MS = 120
 MAX_GATHER_MS = 3_600_000
+MAX_KEY_DOWN_MS = 10_000  # a key that is down for longer is not waited for
 
 
 def start(call: Call, verb: Gather, now: int) -> Step:
-    """Fetch the prompt; without one, wait for the first digit at once."""
+    """Take the digits that were typed ahead; without any, fetch the prompt.
+
+    Without a prompt, wait for the first digit at once.
+    """
     leg = verb.data.channel_id or call.main
     limit_ms = now + (int(verb.timeout * 1000) + GRACE_MS if verb.timeout else MAX_GATHER_MS)
     deadline_ms = min(now + FETCH_TIMEOUT_MS, limit_ms)
@@ -58,10 +71,24 @@ def start(call: Call, verb: Gather, now: int) -> Step:
         return replace(call, state=Advance(verb.data.fallback, "gather")), ()
     if call.leg(leg) is None:
         return _finish(call, replace(state, phase="first"), "hangup", now)
-    call, commands = _start_prompt(call, state, now)
+    call, commands = _start_on_leg(call, state, now)
     if is_held(call, leg) and isinstance(call.state, Gathering):
         call, _ = suspend(call, call.state, now)
     return call, commands
+
+
+def _start_on_leg(call: Call, state: Gathering, now: int) -> Step:
+    if not state.verb.data.type_ahead:
+        return _start_prompt(drop_earlier(call, state.leg, now), state, now)
+    call, typed = take(call, state.leg)
+    for index, each in enumerate(typed):
+        state, reason = _add_digit(state, each.digit)
+        if reason is not None:
+            call, commands = _finish(call, state, reason, now, each.pressed_ms)
+            return put_back(call, state.leg, typed[index + 1 :]), commands
+    if not typed:
+        return _start_prompt(call, state, now)
+    return replace(call, state=_wait_next_digit(state, now)), ()
 
 
 def _start_prompt(call: Call, state: Gathering, now: int) -> Step:
@@ -77,6 +104,8 @@ def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
     match event:
         case DigitPressed(leg) if leg == state.leg and not state.suspended:
             return _on_digit(call, state, event, now)
+        case DigitStarted(leg, pressed_ms) if leg == state.leg and not state.suspended:
+            return _wait_key_up(call, state, pressed_ms), ()
         case MediaFetched(request) if request == state.request and state.phase == "fetch":
             return _on_prompt_fetched(call, state, event, now)
         case PlaybackEnded(playback) if playback == state.request and state.phase == "prompt":
@@ -170,19 +199,43 @@ def _wait_first_digit(call: Call, state: Gathering, now: int) -> Call:
 
 
 def _on_digit(call: Call, state: Gathering, pressed: DigitPressed, now: int) -> Step:
+    leg = call.leg(state.leg)
+    if leg is not None and is_of_earlier_state(leg, pressed):
+        return call, ()
     if pressed.missed and pressed.pressed_ms > state.limit_ms - GRACE_MS:
         return _finish(call, state, "timeout", now)
     if _is_after_timeout(state, pressed):
         return _on_phase_timeout(call, state, now)
     stops = stop_sound(state)
+    state, reason = _add_digit(state, pressed.digit)
+    if reason is not None:
+        return _finish(call, state, reason, now, pressed.pressed_ms)
+    return replace(call, state=_wait_next_digit(state, now)), stops
+
+
+def _add_digit(state: Gathering, digit: str) -> tuple[Gathering, GatherReason | None]:
+    """Return the state with a digit, and the reason if it ends the gather."""
     data = state.verb.data
-    if pressed.digit == data.terminator:
-        return _finish(call, state, "terminator", now)
-    state = replace(state, digits=state.digits + pressed.digit)
-    if len(state.digits) >= data.max_digits:
-        return _finish(call, state, "max-digits", now)
-    deadline = now + data.digit_timeout + GRACE_MS
-    return replace(call, state=_enter_phase(state, "between", deadline)), stops
+    if digit == data.terminator:
+        return state, "terminator"
+    state = replace(state, digits=state.digits + digit)
+    return state, "max-digits" if len(state.digits) >= data.max_digits else None
+
+
+def _wait_next_digit(state: Gathering, now: int) -> Gathering:
+    return _enter_phase(state, "between", now + state.verb.data.digit_timeout + GRACE_MS)
+
+
+def _wait_key_up(call: Call, state: Gathering, pressed_ms: int) -> Call:
+    """Wait for a key that went down in time: its release decides."""
+    leg = call.leg(state.leg)
+    is_earlier = leg is not None and pressed_ms < leg.digits_from_ms
+    ends_now = state.phase in {"first", "between"} or state.deadline_ms >= state.limit_ms
+    until_ms = min(pressed_ms + MAX_KEY_DOWN_MS, call.must_end_ms)
+    in_time = pressed_ms <= state.deadline_ms - GRACE_MS and until_ms > state.deadline_ms
+    if is_earlier or not ends_now or not in_time:
+        return call
+    return replace(call, state=replace(state, deadline_ms=until_ms))
 
 
 def _is_after_timeout(state: Gathering, pressed: DigitPressed) -> bool:
@@ -207,10 +260,17 @@ def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
             return _finish(call, state, "digit-timeout", now)
 
 
-def _finish(call: Call, state: Gathering, reason: GatherReason, now: int) -> Step:
+def _finish(
+    call: Call, state: Gathering, reason: GatherReason, now: int, pressed_ms: int = 0
+) -> Step:
+    """End the gather; `pressed_ms` is the key-down of the digit that ended it."""
     stops = stop_sound(state)
     call, emitted = emit_gathered(call, state, reason, now)
     data, action = state.verb.data, state.verb.action
+    if reason == "max-digits":
+        call = expect_spare_terminator(call, state.leg, data.terminator, pressed_ms)
+    elif reason in {"timeout", "digit-timeout"}:
+        call = drop_earlier(call, state.leg, min(now, state.deadline_ms))
     if reason == "timeout" and not state.digits and data.fallback is not None:
         return replace(call, state=Advance(data.fallback, "gather")), (*stops, emitted)
     if not isinstance(action, str):

@@ -27,6 +27,7 @@ from engine.calls.verbs import play
 from engine.calls.verbs.audio_sources import verb_sources
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.media_faults import take_fault
+from engine.calls.verbs.type_ahead import drop_earlier
 from wire.verbs import Record
 from wire.webhooks import RecordReason, RecordResult
 
@@ -45,6 +46,7 @@ def start(call: Call, verb: Record, now: int) -> Step:
     if call.recording_destination is None:
         return _continue(call, verb, "failed", None, now)
     call, emitted = release_leg(call, call.main, now)  # a voicemail is not recorded on hold
+    call = drop_earlier(call, call.main, now)
     call, recording = call_recording.start(call, call.main, "voicemail", now)
     name, data = recording.name, verb.data
     state = RecordingVoicemail(verb, name, now, now + data.max_length * 1000)
@@ -88,6 +90,7 @@ def _stop(call: Call, state: RecordingVoicemail, reason: RecordReason, now: int)
 
 def _archive(call: Call, state: RecordingVoicemail, now: int) -> Step:
     call, command = call_recording.archive(call, (state.recording,))
+    call = drop_earlier(call, call.main, now)
     state = replace(
         state, request=command.request, ended_ms=now, deadline_ms=now + ARCHIVE_TIMEOUT_MS
     )

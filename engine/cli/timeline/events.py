@@ -32,9 +32,8 @@ def event_row(event: Mapping[str, Any], state: TimelineState) -> Row | None:
             return Row("answered", leg, kind="success")
         case {"type": "leg-ended"}:
             return _ended(event, state)
-        case {"type": "digit-pressed", "leg": leg, "digit": digit}:
-            missed = ", while no engine was connected" if event.get("missed") else ""
-            return Row(f"presses {digit}{missed}", leg, kind="digit")
+        case {"type": "digit-pressed" | "digit-started", "leg": leg}:
+            return Row(_digit(event), leg, kind="digit")
         case {"type": "talk-started", "leg": leg}:
             return Row("sound starts", leg, kind="sound")
         case {"type": "talk-ended", "leg": leg, "duration_ms": length_ms}:
@@ -47,6 +46,16 @@ def event_row(event: Mapping[str, Any], state: TimelineState) -> Row | None:
             return _response(event, state)
         case _:
             return _rare(event, state)
+
+
+def _digit(event: Mapping[str, Any]) -> str:
+    match event:
+        case {"type": "digit-started"}:
+            return "holds a key down"
+        case {"digit": digit, "missed": True}:
+            return f"presses {digit}, while no engine was connected"
+        case _:
+            return f"presses {event['digit']}"
 
 
 def _rare(  # noqa: C901 - one case for each event

@@ -14,7 +14,7 @@ from engine.ari.generated.models import Channel
 from engine.calls.model import causes
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import ReferReceived
-from engine.calls.recovery.missed_digits import DigitsByLeg
+from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.agents.directory import Caller
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import Pbx
@@ -113,6 +113,9 @@ class Node:
 
     def logged_digits(self) -> DigitsByLeg:
         return self.recent_digits.digits
+
+    def keys_down(self) -> KeysDown:
+        return self.recent_digits.keys_down
 
     def on_event(self, slot: int, event: AriEvent) -> None:
         """Route an ARI event to its call, or take a new channel in."""

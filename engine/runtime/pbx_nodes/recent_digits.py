@@ -1,4 +1,4 @@
-"""The DTMF digits of the last minute on one node, as AMI reported them.
+"""The DTMF digits of the last minute on one node and the keys that are down, as AMI reports them.
 
 AMI reports them whichever engine owns a channel's slot, and even when no engine owns it. An engine
 that takes a call over, or that lost its websocket for a while, finds the missing digits here
@@ -9,7 +9,7 @@ from collections import OrderedDict
 
 from engine.calls.model.events import DigitPressed
 from engine.calls.model.times import move_times
-from engine.calls.recovery.missed_digits import DigitsByLeg
+from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.base.clock import Clock
 
 RETENTION_MS = 60_000  # by default no outage that calls survive lasts longer
@@ -23,6 +23,24 @@ class RecentDigits:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._legs: OrderedDict[str, list[DigitPressed]] = OrderedDict()  # most recent last
+        self._keys_down: OrderedDict[str, int] = OrderedDict()  # most recent last
+
+    @property
+    def keys_down(self) -> KeysDown:
+        """When the key that is down on a leg went down."""
+        return self._keys_down
+
+    def on_digit_started(self, channel: str) -> None:
+        """Add a key that went down just now; its end may never be reported."""
+        now = self._clock.now_ms()
+        self._keys_down[channel] = now
+        self._keys_down.move_to_end(channel)
+        while now - next(iter(self._keys_down.values())) > RETENTION_MS:
+            self._keys_down.popitem(last=False)
+
+    def on_disconnected(self) -> None:
+        """Forget the keys that are down: their ends will not be reported."""
+        self._keys_down.clear()
 
     @property
     def digits(self) -> DigitsByLeg:
@@ -33,10 +51,13 @@ class RecentDigits:
         """Move the digits' times after the engine's clock was corrected."""
         for digits in self._legs.values():
             digits[:] = [move_times(each, by_ms) for each in digits]
+        for leg in self._keys_down:
+            self._keys_down[leg] += by_ms
 
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         """Add a digit whose key was released just now."""
         now = self._clock.now_ms()
+        self._keys_down.pop(channel, None)
         digits = self._legs.setdefault(channel, [])
         digits.append(DigitPressed(channel, digit, now - held_ms, held_ms, pbx_ms, missed=True))
         del digits[:-MAX_DIGITS_PER_LEG]

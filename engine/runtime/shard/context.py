@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from engine.calls.model import causes
 from engine.calls.model.commands import Hangup
-from engine.calls.recovery.missed_digits import DigitsByLeg
+from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.observe.metrics import Metrics
 from engine.runtime.base.ports import CallRecorder, Pbx
 from engine.runtime.pbx.ari_requests import requests_for
@@ -19,6 +19,9 @@ class ShardHost(Protocol):
 
     def logged_digits(self) -> DigitsByLeg:
         """Return the node's recent digits, as AMI reported them."""
+
+    def keys_down(self) -> KeysDown:
+        """Return when the keys that are down went down, by leg, as AMI reported them."""
 
     def on_reply_lost(self, slot: int) -> None:
         """Recover a slot's calls: a request may or may not have been executed."""

@@ -23,7 +23,7 @@ from engine.calls.model.io_results import (
     ApiRequestSucceeded,
 )
 from engine.calls.model.requests import CallRequest
-from engine.calls.recovery.missed_digits import undelivered_digits
+from engine.calls.recovery.missed_digits import keys_at_deadline, undelivered_digits
 from engine.calls.verbs.audio_sources import pending_audio_sources
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import IoRunner, Writer
@@ -285,9 +285,17 @@ class CallShard:
         if self._is_due(live_call):
             self.deliver_logged_digits(live_call)  # a digit pressed in time precedes its timeout
         if self._is_due(live_call):
+            self._report_keys_down(live_call)
+        if self._is_due(live_call):
             self.feed(live_call, DeadlinePassed())
         if live_call.timer is None and live_call.call.id in self.calls:
             self._set_timer(live_call)
+
+    def _report_keys_down(self, live_call: LiveCall) -> None:
+        """Step a call by the keys that are down, for which its gather may wait."""
+        keys_down, logged = self._host.keys_down(), self._host.logged_digits()
+        for key in keys_at_deadline(live_call.call, keys_down, logged, self._clock.now_ms()):
+            self._step(live_call, key)
 
     def _is_due(self, live_call: LiveCall) -> bool:
         due_ms = deadline_ms(live_call.call)

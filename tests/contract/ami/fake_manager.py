@@ -35,7 +35,11 @@ class FakeManager:
 
     def send_event(self, *lines: str) -> None:
         """Send an event to the newest connection."""
-        self._writers[-1].write("".join(f"{line}\r\n" for line in (*lines, "")).encode())
+        self.send("".join(f"{line}\r\n" for line in (*lines, "")).encode())
+
+    def send(self, data: bytes) -> None:
+        """Send bytes to the newest connection."""
+        self._writers[-1].write(data)
 
     def hang_up(self) -> None:
         """Close all connections."""

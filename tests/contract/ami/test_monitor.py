@@ -37,6 +37,12 @@ class RecordingListener:
     def on_rtp_report(self, loss: float, jitter_ms: float) -> None:
         self.calls.append((loss, jitter_ms))
 
+    def on_digit_started(self, channel: str) -> None:
+        self.calls.append(("down", channel))
+
+    def on_disconnected(self) -> None:
+        self.calls.append("on_disconnected")
+
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         self.calls.append((channel, digit, held_ms, pbx_ms))
 
@@ -96,7 +102,7 @@ async def test_events_are_reported() -> None:
 
 
 async def test_digits_are_reported() -> None:
-    """A digit from a phone is reported once, at its end; digits to phones are not."""
+    """A digit from a phone is reported at its start and at its end; digits to phones are not."""
     key = ("Uniqueid: pbx1-1.7", "Digit: 5", "Direction: Received")
     async with watched() as (manager, listener):
         before = len(listener.calls)
@@ -106,8 +112,18 @@ async def test_digits_are_reported() -> None:
         manager.send_event("Event: DTMFEnd", *key[:2], "Direction: Sent", "Timestamp: 1.0")
         manager.send_event("Event: Shutdown", "Shutdown: Cleanly")
         await until(lambda: "on_shutdown" in listener.calls)
-        expected = [("pbx1-1.7", "5", 80, 1_795_237_200_124), "on_shutdown"]
-        assert listener.calls[before : before + 2] == expected
+        expected = [("down", "pbx1-1.7"), ("pbx1-1.7", "5", 80, 1_795_237_200_124), "on_shutdown"]
+        assert listener.calls[before : before + 3] == expected
+
+
+async def test_a_split_event_is_reported() -> None:
+    """TCP may split the stream anywhere."""
+    event = "Event: DTMFBegin\r\nUniqueid: x.1\r\nDirection: Received\r\n\r\n"
+    async with watched() as (manager, listener):
+        for each in event:
+            manager.send(each.encode())
+            await asyncio.sleep(0)
+        await until(lambda: ("down", "x.1") in listener.calls)
 
 
 async def test_it_comes_back() -> None:
@@ -115,7 +131,7 @@ async def test_it_comes_back() -> None:
     async with watched() as (manager, listener):
         manager.hang_up()
         await until(lambda: listener.calls.count(7) == 2, what="the second look")
-        assert "on_unwatched" in listener.calls
+        assert {"on_unwatched", "on_disconnected"} <= set(listener.calls)
         assert manager.logins == 2
 
 
@@ -123,7 +139,7 @@ async def test_a_wrong_password_is_not_tried_again_and_again() -> None:
     """The retry delay is long: a manager may ban repeated failures."""
     async with FakeManager() as manager:
         with watching(manager.port, "wrong") as listener:
-            await until(lambda: listener.calls == ["on_unwatched"])
+            await until(lambda: listener.calls == ["on_unwatched", "on_disconnected"])
             assert (manager.logins, manager.actions) == (1, ["Login"])
 
 

@@ -109,6 +109,11 @@ class SimChannels:
         if channel.ended_ms is None:
             self._end(channel, 0, 0)
 
+    def starts_key(self, channel: SimChannel) -> None:
+        """Press a key down, which `pressed` releases."""
+        if channel.ended_ms is None and channel.state == "Up" and channel.in_stasis:
+            self.manager.emit_started(channel.id)
+
     def pressed(self, channel: SimChannel, digit: str, held_ms: float) -> bool:
         """Release a key; return False when the channel is not answered in Stasis."""
         if channel.ended_ms is not None or channel.state != "Up" or not channel.in_stasis:

@@ -32,7 +32,8 @@ class SimEvents:
     def __init__(
         self, clock: SimClock, loop: SimLoop, faults: SimFaults, rng: random.Random
     ) -> None:
-        self.digits: list[tuple[str, str, int]] = []  # received: channel, digit, time
+        # received: channel, digit, time of its key-up, and how long the key was down
+        self.digits: list[tuple[str, str, int, int]] = []
         self.trace: Callable[[str], None] | None = None
         self.on_event: Callable[[AriEvent], None] = lambda _event: None
         self.clock = clock
@@ -60,7 +61,8 @@ class SimEvents:
     def _heard(self, event: AriEvent) -> None:
         if self.is_open and self.faults.passes("event"):
             if isinstance(event, ChannelDtmfReceived):
-                self.digits.append((event.channel.id, event.digit, self.clock.now_ms()))
+                heard = (event.channel.id, event.digit, self.clock.now_ms(), event.duration_ms)
+                self.digits.append(heard)
             if self.trace:
                 self.trace(f"   {_describe(event)}")
             self.on_event(event)

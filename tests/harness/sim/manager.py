@@ -23,6 +23,7 @@ class SimManager:
         self._random = Random("manager").random
         self._logins: list[_Login] = []
         self._stamped_ms = 0.0
+        self._lag = Random("key-down").random
 
     def log_in(self, listener: DtmfListener, owner: object = None) -> None:
         """Add a listener."""
@@ -31,6 +32,12 @@ class SimManager:
     def log_out(self, owner: object) -> None:
         """Remove an owner's listeners."""
         self._logins = [each for each in self._logins if each.owner is not owner]
+
+    def emit_started(self, channel: str) -> None:
+        """Emit that a key went down just now."""
+        self._stamped_ms = max(self._stamped_ms, self._clock.at_ms + LAG_MS * self._lag() ** 4)
+        for listener, owner in self._logins:
+            self._clock.at(self._stamped_ms + 0.3, listener.on_digit_started, owner, channel)
 
     def emit(self, channel: str, digit: str, held_ms: int) -> None:
         """Emit a digit whose key was released just now."""

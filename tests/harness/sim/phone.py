@@ -27,8 +27,10 @@ class SimPhones:
         self.pbx: SimAsterisk
         self.patience = 1.0  # factor on the length of a call
         self.holds: random.Random | None = None  # when phones hold; None: never
+        self.habits: random.Random | None = None  # of typing ahead and holding keys; None: none
         self._clock = clock
         self._rng = rng
+        self._typing: set[str] = set()  # channels that press keys by habit now
 
     def is_reachable(self, endpoint: str) -> bool:
         return "unknown" not in endpoint
@@ -65,6 +67,9 @@ class SimPhones:
             self._after(stays_ms, self.pbx.hangs_up, channel)
         if is_main and rng.random() < 0.5:
             self._after(rng.uniform(0, 15_000), self._burst, channel)
+        if self.habits is not None:
+            for _ in range(self.habits.randrange(6)):
+                self._after(self.habits.uniform(0, 25_000), self._type, channel, self.habits)
         if not channel.is_inbound and rng.random() < 0.8:
             length_ms = rng.choice((50, 300, 700, 2_500))
             self._after(rng.uniform(20, 2_000), self.pbx.speaks, channel, length_ms)
@@ -85,6 +90,9 @@ class SimPhones:
         """Press keys during a prompt, at its end, after it, or not at all."""
         rng, kind = self._rng, self._rng.random()
         length_ms = playback.length_ms
+        if self.habits is not None and self.habits.random() < 0.4:  # around both ends of a prompt
+            at_ms = max(0, self.habits.choice((0, length_ms)) + self.habits.uniform(-300, 300))
+            self._after(at_ms, self._type, channel, self.habits)
         if kind < 0.2:
             self._after(rng.uniform(0, length_ms), self._burst, channel)
         elif kind < 0.3:
@@ -95,12 +103,36 @@ class SimPhones:
 
     def _burst(self, channel: SimChannel) -> None:
         rng, at_ms = self._rng, 0.0
+        if channel.id in self._typing:
+            return
         for _ in range(rng.choice((1, 1, 2, 4, 6))):
             held_ms = rng.uniform(40, 110)
+            self._press(channel, rng.choice(KEYS), at_ms, held_ms)
             at_ms += held_ms
-            digit = rng.choice(KEYS)
-            self._after(at_ms, self.pbx.pressed, channel, digit, held_ms)
             at_ms += rng.choice((30, 200, 600, 2_000)) * (0.5 + rng.random())
+        self._begin_typing(channel, at_ms)
+
+    def _type(self, channel: SimChannel, rng: random.Random) -> None:
+        """Press keys for several menus, some of them for long, often with a final #."""
+        if channel.id in self._typing:
+            return  # a phone sends one key at a time
+        keys = [rng.choice("123456") for _ in range(rng.choice((1, 1, 2, 4, 5)))]
+        keys += "#" * rng.choice((0, 1, 1, 2))
+        at_ms = 0.0
+        for key in keys:
+            held_ms = rng.choice((60, 60, 100, 100, 200, 700, 3_000)) * (1 + rng.random() / 2)
+            self._press(channel, key, at_ms, held_ms)
+            at_ms += held_ms + rng.choice((60, 100, 400)) * (1 + rng.random())
+        self._begin_typing(channel, at_ms)
+
+    def _begin_typing(self, channel: SimChannel, length_ms: float) -> None:
+        if self.habits is not None:
+            self._typing.add(channel.id)
+            self._after(length_ms, self._typing.discard, channel.id)
+
+    def _press(self, channel: SimChannel, key: str, at_ms: float, held_ms: float) -> None:
+        self._after(at_ms, self.pbx.starts_key, channel)
+        self._after(at_ms + held_ms, self.pbx.pressed, channel, key, held_ms)
 
     def _after(self, delay_ms: float, act: Callable[..., object], *about: object) -> None:
         self._clock.after(delay_ms, act, self.pbx, *about)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from tests.sim.call_histories import CallHistory
 from tests.sim.checks import (
-    ami_digits,
     answers,
     bridges,
     call_events,
@@ -16,6 +15,7 @@ from tests.sim.checks import (
     legs,
     lengths,
     media_plan,
+    menus,
     phones,
     prompts,
     recordings,
@@ -41,7 +41,7 @@ CHECKS = (
     prompts.check,
     lengths.check,
     digits.check,
-    ami_digits.check,
+    menus.check,
     timeouts.check,
     flows.check,
     media_plan.check,

@@ -1,4 +1,8 @@
-"""A gather reports exactly what was pressed while it listened, and ends in time."""
+"""A gather ends in time; with AMI it gets each digit that was pressed, whatever fails.
+
+Without AMI, digits of an outage can be missing, but no digit counts twice. `menus` checks calls
+without faults more exactly.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,14 +10,18 @@ from msgspec import Struct
 
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import EmitEvent
-from engine.calls.model.events import DigitPressed
+from engine.calls.model.events import DigitStarted
 from engine.calls.replay import ReplayStep
+from tests.harness.sim.model import SimChannel
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
 from wire.events import CallEvent
 
 GRACE_MS = 120
 SLACK_MS = 30
+MARGIN_MS = 100  # around the begin and the end of a gather
+LATE_MS = 1_600  # the same where events are late
+Presses = Sequence[tuple[str, float, float]]  # digit, down, up
 
 
 class Gather(Struct, frozen=True):
@@ -25,41 +33,53 @@ class Gather(Struct, frozen=True):
     end_ms: float
     listens_ms: float  # start of the running first-digit or inter-digit timeout
     event: CallEvent
+    has_key_down: bool  # whether it waited for the release of a key
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
-    """Check every gather that no fault disturbed."""
-    heard: dict[str, list[tuple[str, int]]] = {}
-    for channel, digit, at_ms in world.digits:
-        heard.setdefault(channel, []).append((digit, at_ms))
+    """Check the digits of every gather, and the times of those that no fault disturbed."""
+    channels = {**world.pbx.past, **world.pbx.channels}
     for history in histories:
+        is_lost = history.record.call.reason == "lost"  # with its node and its recent digits
         for gather in gathers(history):
             if not world.faults.is_disturbed(gather.begin_ms, gather.end_ms):
-                pressed = heard.get(gather.first.leg, ())
-                yield from ((history.id, message) for message in _exact(gather, pressed))
                 yield from ((history.id, message) for message in _in_time(gather))
+            channel = channels.get(gather.first.leg)
+            if channel is not None and not is_lost:
+                yield from (
+                    (history.id, message) for message in _violations(world, gather, channel)
+                )
 
 
 def gathers(history: CallHistory) -> Iterator[Gather]:
     """Yield the gathers of a call."""
     first: Gathering | None = None
     begin_ms = listens_ms = 0
-    before, held = history.opened, None
+    before, held, has_key_down = history.opened, None, False
     for step in history.steps:
         if isinstance(before.state, Gathering) and first is not None:
             gathered = next((e for e in _events(step) if e.event == "gathered"), None)
             if gathered is not None:
                 if held is not first.verb:
-                    yield Gather(first, before.state, begin_ms, step.at_ms, listens_ms, gathered)
-                first = None
+                    yield Gather(
+                        first,
+                        before.state,
+                        begin_ms,
+                        step.at_ms,
+                        listens_ms,
+                        gathered,
+                        has_key_down,
+                    )
+                first, has_key_down = None, False
         state = step.call.state
+        has_key_down = has_key_down or isinstance(step.event, DigitStarted)
         if isinstance(state, Gathering):
             held = (
                 state.verb if state.suspended else held
             )  # its timeouts are suspended, and digits do not count
             if first is None or state.limit_ms != first.limit_ms or state.verb is not first.verb:
                 first, begin_ms, listens_ms = state, step.at_ms, step.at_ms
-            elif isinstance(step.event, DigitPressed) or not _is_same(before.state, state):
+            elif not _is_same(before.state, state):
                 listens_ms = step.at_ms
         before = step.call
 
@@ -69,29 +89,18 @@ def _events(step: ReplayStep) -> list[CallEvent]:
 
 
 def _is_same(before: object, state: Gathering) -> bool:
-    return isinstance(before, Gathering) and before.phase == state.phase
-
-
-def _exact(gather: Gather, pressed: Sequence[tuple[str, int]]) -> Iterator[str]:
-    begin_ms, end_ms, event = gather.begin_ms, gather.end_ms, gather.event
-    surely = "".join(digit for digit, at_ms in pressed if begin_ms < at_ms < end_ms)
-    before = ["", *(digit for digit, at_ms in pressed if at_ms == begin_ms)]
-    after = "".join(digit for digit, at_ms in pressed if at_ms == end_ms)
-    dtmf = event.dtmf or ""
-    ends = {
-        "terminator": [gather.first.verb.data.terminator],
-        "timeout": ["", *after],
-        "digit-timeout": ["", *after],
-    }.get(event.reason or "", [""])
-    cuts = {after[:n] for n in range(len(after) + 1)}
-    if not any(b + surely + a == dtmf + e for b in before for a in cuts for e in ends):
-        yield f"gathered {dtmf!r} ({event.reason}) of {before[1:]} {surely!r} {after!r}"
-    if event.reason == "max-digits" and len(dtmf) != gather.first.verb.data.max_digits:
-        yield f"gathered {dtmf!r}, the wrong number of digits"
+    """Return whether a gather is in the same phase with the same digits."""
+    if not isinstance(before, Gathering):
+        return False
+    return (before.phase, before.digits) == (state.phase, state.digits)
 
 
 def _in_time(gather: Gather) -> Iterator[str]:
     data, last, end_ms = gather.first.verb.data, gather.last, gather.end_ms
+    if gather.event.reason == "max-digits" and len(gather.event.dtmf or "") != data.max_digits:
+        yield f"gathered {gather.event.dtmf!r}, the wrong number of digits"
+    if gather.has_key_down:
+        return
     if end_ms > gather.first.limit_ms + SLACK_MS:
         yield "gathered for longer than its timeout"
     if (
@@ -103,3 +112,62 @@ def _in_time(gather: Gather) -> Iterator[str]:
     waited_ms = end_ms - gather.listens_ms
     if not allowed_ms <= waited_ms <= allowed_ms + GRACE_MS + SLACK_MS:
         yield f"waited {waited_ms} ms for a digit instead of {allowed_ms} ({last.phase})"
+
+
+def _violations(world: WorldView, gather: Gather, channel: SimChannel) -> Iterator[str]:
+    dtmf = gather.event.dtmf or ""
+    if gather.event.reason == "terminator":
+        dtmf += gather.first.verb.data.terminator
+    pressed = "".join(digit for digit, _, _ in channel.presses)
+    if not _within(dtmf, pressed):
+        yield f"gathered {dtmf!r} where {pressed!r} was pressed"
+    elif not _is_whole(world, gather, channel.presses, dtmf) and world.has_ami_digits(
+        gather.begin_ms, gather.end_ms
+    ):
+        yield f"gathered {dtmf!r} ({gather.event.reason}) of {_shown(gather, channel.presses)}"
+
+
+def _within(dtmf: str, pressed: str) -> bool:
+    left = iter(pressed)
+    return all(digit in left for digit in dtmf)
+
+
+def _is_whole(world: WorldView, gather: Gather, presses: Presses, dtmf: str) -> bool:
+    """Return whether adjacent digits were gathered and none that surely belongs is missing.
+
+    The first ones may have been typed ahead, with others between them that were dropped.
+    """
+    margin_ms = LATE_MS if "late" in world.faults.kinds else MARGIN_MS
+    sure = _sure(gather, presses, margin_ms)
+    is_full = gather.event.reason in {"max-digits", "terminator"}
+    early = "".join(digit for digit, down, _ in presses if down < gather.begin_ms + margin_ms)
+    for typed_ahead in range(len(dtmf) + 1):
+        own = dtmf[typed_ahead:]
+        if not _within(dtmf[:typed_ahead], early):
+            return False
+        for first in range(len(presses) + 1):
+            past = first + len(own)
+            is_late = bool(sure) and (sure[0] < first or (sure[-1] >= past and not is_full))
+            if not is_late and own == "".join(digit for digit, _, _ in presses[first:past]):
+                return True
+    return False
+
+
+def _sure(gather: Gather, presses: Presses, margin_ms: float) -> list[int]:
+    """Return the places of the presses that surely belong to a gather."""
+    begin_ms, end_ms = gather.begin_ms + margin_ms, gather.end_ms - margin_ms
+    limit_ms = gather.last.limit_ms - GRACE_MS - margin_ms
+    sure = [
+        place
+        for place, (_, down, up) in enumerate(presses)
+        if begin_ms < down and up < end_ms and down < limit_ms
+    ]
+    # The first may be the terminator of the gather before.
+    return sure[1:] if sure and presses[sure[0]][0] in "#*" else sure
+
+
+def _shown(gather: Gather, presses: Presses) -> str:
+    near = [
+        f"{digit}@{up - gather.begin_ms:.0f}" for digit, _, up in presses if up > gather.begin_ms
+    ]
+    return f"{' '.join(near)} in {gather.end_ms - gather.begin_ms:.0f} ms"

@@ -38,7 +38,7 @@ def _connected(before: Call, event: Event, call: Call) -> Iterator[str]:
     if not isinstance(before.state, Dialing) or not isinstance(call.state, Bridged):
         return
     data, leg = before.state.verb.data, call.leg(call.state.leg)
-    if data.confirm is not None and not _is_confirmed(event, call.state.leg, data):
+    if data.confirm is not None and not _is_confirmed(before, event, call.state.leg, data):
         yield f"{call.state.leg} was connected by {event} without its digit"
     detection = data.machine_detection
     is_unwanted = isinstance(detection, MachineDetection) and detection.on_machine == "hangup"
@@ -52,14 +52,21 @@ def _refused(before: Call, commands: Sequence[Command], call: Call) -> Iterator[
     for command in commands:
         if isinstance(command, Hangup) and command.cause == REJECTED and command.leg in detecting:
             leg = call.leg(command.leg)
+            typed = before.leg(command.leg)
+            if typed is not None and typed.typed_ahead:
+                continue  # a wrong key, typed ahead of the confirmation
             if leg is not None and leg.answered_by != "machine":
                 yield leg.id
 
 
-def _is_confirmed(event: Event, leg: str, data: DialData) -> bool:
-    if not isinstance(event, DigitPressed) or data.confirm is None:
+def _is_confirmed(before: Call, event: Event, leg_id: str, data: DialData) -> bool:
+    """Return whether the digit was pressed now, or typed ahead of the confirmation."""
+    leg = before.leg(leg_id)
+    if leg is None or data.confirm is None:
         return False
-    return (event.leg, event.digit) == (leg, data.confirm.digit)
+    if isinstance(event, DigitPressed):
+        return (event.leg, event.digit) == (leg_id, data.confirm.digit)
+    return data.confirm.digit in [each.digit for each in leg.typed_ahead]
 
 
 def _screened_legs(call: Call) -> list[str]:

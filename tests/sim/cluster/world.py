@@ -33,7 +33,13 @@ from tests.sim.engine_run import MAX_CALL_MS
 from tests.sim.faults import SLOW_MS
 from tests.sim.recorders import Recorders
 from tests.sim.requests import RequestChooser
-from tests.sim.scenario import FLOWS, Scenarios, choose_on_errors, choose_pauses
+from tests.sim.scenario import (
+    FLOWS,
+    Scenarios,
+    choose_habits,
+    choose_on_errors,
+    choose_pauses,
+)
 
 CALLS = 100
 EACH_MS = 400  # mean interval between calls
@@ -63,6 +69,7 @@ class ClusterWorld:
             messages=self._records.messages,
             pauses=choose_pauses(seed),
             on_errors=choose_on_errors(seed),
+            habits=choose_habits(seed),
         )
         self.servers = self._choose_servers()
         pbxs = {name: self._pbx(name) for name in ("pbx1", "pbx2")[: self._choose_pbxs()]}
@@ -100,8 +107,8 @@ class ClusterWorld:
         return self._controllers.granted
 
     @property
-    def digits(self) -> list[tuple[str, str, int]]:
-        """The DTMF events that engines received: channel, digit, time in ms."""
+    def digits(self) -> list[tuple[str, str, int, int]]:
+        """The DTMF events that engines received: channel, digit, time and length in ms."""
         connections = (
             connection
             for each in self.engines.all
@@ -185,6 +192,7 @@ class ClusterWorld:
     def _pbx(self, name: str) -> SimPbx:
         phones = self._choose_phones()
         phones.patience = PATIENCE
+        phones.habits = choose_habits(self.seed)
         pbx = SimPbx(name, self.clock, phones, length_ms, self._rng)
         phones.pbx = pbx
         pbx.own_rng = self._records.own_rng

@@ -1,6 +1,12 @@
 """Planted faults of DTMF over AMI."""
 
+from typing import Any
+
+from msgspec.structs import replace
+
 from engine.ami.monitor import DtmfListener
+from engine.ari.generated.events import ChannelDtmfReceived
+from tests.sim.engine_run import OnEvent
 
 HOUR_MS = 3_600_000
 
@@ -11,7 +17,11 @@ class DroppingDtmfListener:
     def __init__(self, listener: DtmfListener) -> None:
         del listener
 
+    def on_digit_started(self, channel: str) -> None: ...
+
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None: ...
+
+    def on_disconnected(self) -> None: ...
 
 
 class FastDtmfListener:
@@ -20,5 +30,32 @@ class FastDtmfListener:
     def __init__(self, listener: DtmfListener) -> None:
         self._listener = listener
 
+    def on_digit_started(self, channel: str) -> None:
+        self._listener.on_digit_started(channel)
+
+    def on_disconnected(self) -> None:
+        self._listener.on_disconnected()
+
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         self._listener.on_digit(channel, digit, held_ms, pbx_ms + HOUR_MS)
+
+
+class KeylessDtmfListener(FastDtmfListener):
+    """Reports digits at their end only."""
+
+    def on_digit_started(self, channel: str) -> None: ...
+
+    def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
+        self._listener.on_digit(channel, digit, held_ms, pbx_ms)
+
+
+class ShorteningListener:
+    """Reports every key as pressed and released at once."""
+
+    def __init__(self, on_event: OnEvent) -> None:
+        self._on_event = on_event
+
+    def __call__(self, event: Any) -> None:
+        if isinstance(event, ChannelDtmfReceived):
+            event = replace(event, duration_ms=0)
+        self._on_event(event)

@@ -56,6 +56,13 @@ class ScriptedWorld(World):
             for place, digit in enumerate(digits):
                 self.clock.after(place * GAP_MS, self.pbx.pressed, None, channel, digit, HELD_MS)
 
+    def hold_key(self, digit: str, held_ms: float) -> None:
+        """Let the caller press a key down now and release it later."""
+        channel = self.pbx.channels.get(CALLER)
+        if channel is not None:
+            self.pbx.starts_key(channel)
+            self.clock.after(held_ms, self.pbx.pressed, None, channel, digit, held_ms)
+
     def hang_up(self, party: int) -> None:
         """Let a party hang up: 0 is the caller, the others count in the order of dials."""
         dialled = [each for each in self.pbx.channels.values() if is_dialled(each)]

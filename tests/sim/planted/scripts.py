@@ -22,6 +22,10 @@ def press(digits: str) -> Step:
     return lambda world: world.press(digits)
 
 
+def hold_key(digit: str, held_ms: float) -> Step:
+    return lambda world: world.hold_key(digit, held_ms)
+
+
 def hang_up(leg: int) -> Step:
     return lambda world: world.hang_up(leg)
 
@@ -137,4 +141,21 @@ OUTAGE = Script(
         (6_000, press("4#")),
     ),
     kinds=frozenset({"socket"}),
+)
+
+# Digits at the edges of two menus: typed ahead, held over a timeout, and a spare terminator.
+MENUS = Script(
+    verbs.Play(
+        verbs.PlayData(_audio(1_000)),
+        verbs.Gather(
+            verbs.GatherData(max_digits=2, digit_timeout=1_000),
+            verbs.Gather(verbs.GatherData(max_digits=4)),
+        ),
+    ),
+    (
+        (600, press("1")),
+        (1_900, hold_key("2", 900)),
+        (3_100, press("#")),
+        (4_000, press("34#")),
+    ),
 )

@@ -14,7 +14,12 @@ from engine.ari.generated.events import (
 from engine.ari.request import Request
 from tests.sim.engine_run import PartOverrides
 from tests.sim.planted import scripts
-from tests.sim.planted.digits import DroppingDtmfListener, FastDtmfListener
+from tests.sim.planted.digits import (
+    DroppingDtmfListener,
+    FastDtmfListener,
+    KeylessDtmfListener,
+    ShorteningListener,
+)
 from tests.sim.planted.parts import (
     DoublingListener,
     DroppingListener,
@@ -163,6 +168,18 @@ EVENTS = {
     ),
 }
 
+MENUS = {
+    "key-downs are not reported": Planted(
+        scripts.MENUS, PartOverrides(dtmf=KeylessDtmfListener), "was down when the gather ended"
+    ),
+    "key-downs are dated too late": Planted(
+        scripts.MENUS, PartOverrides(on_event=ShorteningListener), "was ignored in"
+    ),
+    "digits typed ahead are lost": Planted(
+        scripts.MENUS, _loses_events(ChannelDtmfReceived, every=2), "was ignored in"
+    ),
+}
+
 RECORDINGS = {
     "recordings do not start": Planted(
         scripts.RECORDING, _loses_action("MixMonitor"), "is not recorded for"
@@ -183,4 +200,4 @@ RECORDINGS = {
     ),
 }
 
-PLANTED = STORE | TIME | IO | REQUESTS | EVENTS | RECORDINGS
+PLANTED = STORE | TIME | IO | REQUESTS | EVENTS | MENUS | RECORDINGS

@@ -108,7 +108,7 @@ class Story:
 
     def press(self, digit: str, after_ms: int = 200, held_ms: int = 80) -> tuple[Command, ...]:
         """Press a digit on the main leg; it is reported at key-up."""
-        pressed = DigitPressed(self.call.main, digit, self.now + after_ms - held_ms)
+        pressed = DigitPressed(self.call.main, digit, self.now + after_ms - held_ms, held_ms)
         return self.take(pressed, after_ms)
 
     def deliver_media(self, clips: tuple[Clip, ...] = CLIPS) -> tuple[Command, ...]:

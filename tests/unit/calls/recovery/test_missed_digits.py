@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from engine.calls.model.call import update_leg
 from engine.calls.model.call_states import Gathering, RecordingVoicemail
 from engine.calls.model.events import PlaybackEnded
 from engine.calls.model.io_commands import SendWebhook
@@ -10,11 +11,13 @@ from engine.calls.model.requests import HoldRequested, MuteRequested
 from engine.calls.recovery.missed_digits import (
     ARI_DELAY_MS,
     MAX_AMI_DELAY_MS,
+    digits_in_gap,
     missing_digits,
     undelivered_digits,
 )
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from tests.unit.calls.harness.ami_digits import (
+    HELD_MS,
     ami_digit,
     ari_digit,
     by_leg,
@@ -68,6 +71,24 @@ def test_a_buffered_digit_is_not_taken() -> None:
     assert [each.digit for each in missing_digits(story.call, missing, {MAIN: keys[1]})] == ["1"]
 
 
+def test_a_digit_with_the_same_time_is_not_taken_twice() -> None:
+    """AMI can give a digit the very millisecond that ARI gives it."""
+    story = gathering()
+    key = ari_digit(story, "1", 200)
+    recover(story, ami_digit(key, lag_ms=0), after_ms=210)
+    story.take(key)
+    assert gathered_digits(story.call) == "1"
+
+
+def test_digits_of_a_gap_are_those_that_ari_will_not_deliver() -> None:
+    """A digit that was released ARI_DELAY_MS ago is missing; a later one may still arrive."""
+    story = gathering()
+    first, second = ari_digit(story, "1"), ami_digit(ari_digit(story, "2", 300))
+    for delay_ms, digits in ((ARI_DELAY_MS, "2"), (ARI_DELAY_MS - 1, "")):
+        found = digits_in_gap([second], {MAIN: first}, second.up_ms + delay_ms)
+        assert "".join(each.digit for each in found) == digits
+
+
 def test_a_last_digit_unknown_to_ami() -> None:
     """AMI was down when it was pressed: the PBX's timestamps decide."""
     story = gathering()
@@ -78,8 +99,8 @@ def test_a_last_digit_unknown_to_ami() -> None:
 
 
 def test_digits_before_the_gather_do_not_count() -> None:
-    """They were pressed in an earlier state, or while the leg was on hold."""
-    story = answered_call(say(action={"type": "gather"}))
+    """Without type-ahead, those of an earlier state; and those while the leg was on hold."""
+    story = answered_call(say(action={"type": "gather", "data": {"typeAhead": False}}))
     story.deliver_media()
     early = ami_digit(ari_digit(story, "1", 500))
     story.take(PlaybackEnded(story.state_as(WithRequest).request), 4_000)
@@ -138,25 +159,36 @@ def test_a_digit_during_the_prompt_stops_it() -> None:
     assert (gathered_digits(story.call), story.state_as(Gathering).phase) == ("1", "between")
 
 
-def test_digits_after_a_prompt_that_ended_in_the_outage() -> None:
-    """They count for the following gather, which would have started."""
-    story = answered_call(say(action={"type": "gather"}))
-    story.deliver_media()
-    [into, after] = [
-        ami_digit(ari_digit(story, digit, ms)) for digit, ms in (("1", 900), ("2", 4_100))
-    ]
-    recover(story, into, after, after_ms=6_000)
-    assert gathered_digits(story.call) == "2"
+def test_digits_of_an_outage_are_typed_ahead() -> None:
+    """They count for the gather after a prompt that went on, or that ended unnoticed."""
+    for playing in (True, False):
+        story = answered_call(say(action={"type": "gather"}))
+        story.deliver_media()
+        playback = story.state_as(WithRequest).request
+        keys = [ami_digit(ari_digit(story, digit, ms)) for digit, ms in (("1", 900), ("2", 4_100))]
+        seen = PbxSnapshot({MAIN: "Up"}, frozenset({playback} if playing else ()))
+        recover(story, *keys, seen=seen, after_ms=6_000)
+        if playing:
+            story.take(PlaybackEnded(playback))
+        assert gathered_digits(story.call) == "12"
 
 
-def test_digits_during_an_active_prompt() -> None:
-    """They do not count: the following gather has not started."""
+def test_a_delivered_digit_is_not_typed_ahead_twice() -> None:
+    """The leg remembers the last digit that it has typed ahead."""
     story = answered_call(say(action={"type": "gather"}))
     story.deliver_media()
-    playback = story.state_as(WithRequest).request
-    key = ami_digit(ari_digit(story, "2", 4_100))
-    recover(story, key, seen=PbxSnapshot({MAIN: "Up"}, frozenset({playback})), after_ms=4_200)
-    assert story.state == "playing"
+    story.take(key := ari_digit(story, "1", 900), 900)
+    recover(story, ami_digit(key), after_ms=6_000)
+    assert gathered_digits(story.call) == "1"
+
+
+def test_a_dropped_digit_stays_dropped() -> None:
+    """A spare terminator, and a digit that is no terminator of a voicemail."""
+    story = gathering(maxDigits=1)
+    story.take(ari_digit(story, "1", 200), 200)
+    story.take(spare := ari_digit(story, "#", 200), 200)
+    recover(story, ami_digit(spare))
+    assert story.call.leg(MAIN).typed_ahead == ()  # type: ignore[union-attr]
 
 
 def test_an_outage_restarts_the_digit_timeout() -> None:
@@ -171,6 +203,19 @@ def test_an_outage_restarts_the_digit_timeout() -> None:
     body = story.commands_of(SendWebhook)[0].body
     assert b'"dtmf":"1"' in body
     assert b'"reason":"timeout"' in body
+
+
+def test_a_digit_in_the_last_millisecond_of_an_outage_counts() -> None:
+    """Its key-down is compared with the timeout of the whole verb, to the millisecond."""
+    for late_ms, digits in ((0, "12"), (1, "1")):
+        story = answered_call({"type": "gather", "timeout": 2, "data": {}, "action": HTTPS})
+        keys = [ari_digit(story, d, ms) for d, ms in (("1", 900), ("2", 2_000 + HELD_MS + late_ms))]
+        recover(story, *(ami_digit(key, lag_ms=0) for key in keys))
+        assert f'"dtmf":"{digits}"' in (
+            f'"dtmf":"{gathered_digits(story.call)}"'
+            if story.state == "gathering"
+            else story.commands_of(SendWebhook)[0].body.decode()
+        )
 
 
 def test_digits_before_a_hangup_are_reported() -> None:
@@ -201,8 +246,9 @@ def test_a_screened_leg_confirms_in_an_outage() -> None:
 
 
 def test_a_call_of_an_older_engine_is_skipped() -> None:
-    """Its state has neither the start of acceptance nor the last digit."""
+    """Its leg has neither the start of acceptance nor the last digit."""
     story = gathering()
-    story.call = replace(story.call, state=replace(story.state_as(Gathering), since_ms=0))
+    call = replace(story.call, state=replace(story.state_as(Gathering), since_ms=0))
+    story.call = update_leg(call, MAIN, digits_from_ms=0)
     recover(story, ami_digit(ari_digit(story, "1", 500)))
     assert gathered_digits(story.call) == ""

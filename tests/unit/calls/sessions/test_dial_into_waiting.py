@@ -5,8 +5,10 @@ import json
 from engine.calls.model.call_states import AwaitingInstructions, Bridged
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.events import LegEnded
-from engine.calls.model.io_commands import PrefetchMedia, SendWebhook
+from engine.calls.model.io_commands import LoadFlow, PrefetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionFailed, ActionReceived
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
+from engine.calls.recovery.reconcile import reconcile
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from tests.unit.calls.harness.builders import HTTPS, Story, answered_call, say, tree
 from tests.unit.calls.harness.control import CAROL, dial_into
@@ -70,3 +72,13 @@ def test_the_webhook_after_the_conversation() -> None:
     story.take(LegEnded(leg, NORMAL), 3_000)
     body = json.loads(story.commands_of(SendWebhook)[-1].body)
     assert (body["event"], body["dial"]["number"]) == ("dial", CAROL)
+
+
+def test_a_flow_that_is_loaded_during_the_conversation() -> None:
+    """An engine that takes the call over loads it again."""
+    story = answered_call({"type": "flow", "data": {"flowId": "f"}})
+    [load] = story.commands_of(LoadFlow)
+    dial_into(story, state="answered")
+    snapshot = PbxSnapshot({leg.id: "Up" for leg in story.call.legs})
+    redo, _ = reconcile(story.call, (load,), snapshot, story.now)
+    assert redo == (load,)

@@ -4,7 +4,7 @@ import pytest
 
 from engine.calls.model.call_states import Playing
 from engine.calls.model.commands import Hangup, Play, StopPlayback
-from engine.calls.model.events import DigitPressed, LegEnded, PlaybackEnded, Recovered
+from engine.calls.model.events import LegEnded, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS, GRACE_MS, HANGUP_GRACE_MS
@@ -110,12 +110,11 @@ def test_nothing_starts_when_a_hangup_failed_the_playback() -> None:
         MediaFetched("other", CLIPS),
         MediaFetched(PLAYBACK, CLIPS),
         PlaybackEnded("other"),
-        DigitPressed(MAIN, "1", 0),
         Recovered(),
     ],
 )
 def test_unrelated_events_are_ignored(event: MediaFetched) -> None:
-    """Another request's audio, the same audio again, digits and a recovery change nothing."""
+    """Another request's audio, the same audio again and a recovery change nothing."""
     story = playing_and_saying()
     story.deliver_media()
     before = story.call

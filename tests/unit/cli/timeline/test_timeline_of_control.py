@@ -46,6 +46,7 @@ TALK: Moment = then(joins("l0", "l1"))
             "REFER: transfer the other party to an invalid target",
         ),
         ({"type": "talk-started", "leg": "l0"}, "sound starts"),
+        ({"type": "digit-started", "leg": "l0", "pressed_ms": 1}, "holds a key down"),
         ({"type": "recordings-archived", "fault": "lost"}, "recording lost"),
         (
             {"type": "recordings-archived", "fault": "timeout"},

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from engine.calls.model.call import Call
 from engine.calls.model.events import Event, LegAnswered
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
-from engine.calls.recovery.missed_digits import DigitsByLeg
+from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.base.clock import Timer
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
@@ -147,11 +147,16 @@ class FakeShardHost:
     def __init__(self) -> None:
         self.node: Node | None = None
         self.digits: DigitsByLeg = {}
+        self.down: KeysDown = {}
         self.lost_replies = 0
 
     def logged_digits(self) -> DigitsByLeg:
         """Return the digits that AMI reported."""
         return self.node.logged_digits() if self.node else self.digits
+
+    def keys_down(self) -> KeysDown:
+        """Return the keys that are down."""
+        return self.node.keys_down() if self.node else self.down
 
     def on_reply_lost(self, slot: int) -> None:
         """Count a lost reply."""

@@ -54,3 +54,22 @@ def test_the_log_is_bounded() -> None:
         recent_digits.on_digit(f"1.{position}", "1", 80, 1)
     assert len(recent_digits.digits) == MAX_LEGS
     assert MAIN not in recent_digits.digits
+
+
+def test_keys_that_are_down() -> None:
+    """Each until its release, for a minute, or until the connection is lost."""
+    clock = ManualClock()
+    recent_digits = RecentDigits(clock)
+    recent_digits.on_digit_started(MAIN)
+    clock.now += 500
+    recent_digits.on_digit_started(CHANNEL)
+    assert recent_digits.keys_down == {MAIN: NOW, CHANNEL: NOW + 500}
+    recent_digits.on_digit(CHANNEL, "2", 90, 5_010)
+    assert recent_digits.keys_down == {MAIN: NOW}
+    clock.now += RETENTION_MS
+    recent_digits.on_digit_started(CHANNEL)
+    assert recent_digits.keys_down == {CHANNEL: clock.now}
+    recent_digits.change_clock(5)
+    assert recent_digits.keys_down == {CHANNEL: clock.now + 5}
+    recent_digits.on_disconnected()
+    assert recent_digits.keys_down == {}

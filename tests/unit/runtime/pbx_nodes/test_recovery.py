@@ -67,6 +67,7 @@ async def test_digits_missed_over_ari_are_recovered() -> None:
     async with inbound_node() as at:
         live_call = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
         at.bench.shard.feed(live_call, LegAnswered(MAIN))
+        at.bench.clock.pass_ms(1_000)
         at.shows(channel(MAIN, "Up"))
         digits = [digit_event(digit) for digit in "123"]
         at.node.on_event(0, digits[0])
@@ -84,6 +85,7 @@ async def test_digits_after_buffered_ones_are_recovered() -> None:
     async with inbound_node() as at:
         live_call = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
         at.bench.shard.feed(live_call, LegAnswered(MAIN))
+        at.bench.clock.pass_ms(1_000)
         at.shows(channel(MAIN, "Up"))
         digits = [digit_event(digit) for digit in "123"]
         at.bench.shard.pause()

@@ -82,7 +82,7 @@ def test_an_event_without_effect_is_not_committed() -> None:
     live_call = answered_call(bench)
     before = len(bench.writer.changes)
     bench.shard.feed(live_call, LegRinging(MAIN))
-    bench.shard.feed(live_call, DigitPressed(MAIN, "1", 0))
+    bench.shard.feed(live_call, DigitPressed("other", "1", 0))
     assert len(bench.writer.changes) == before
 
 

@@ -59,3 +59,25 @@ def test_an_earlier_deadline_moves_the_timer() -> None:
     bench.pbx.settle()
     bench.clock.pass_ms(5_000)
     assert bench.pbx.lines[-2:] == [HANGUP, HANGUP]
+
+
+def test_a_gather_waits_for_a_key_that_is_down() -> None:
+    """AMI reports its key-down; its release is the digit, and nothing is stored before."""
+    bench = ShardBench()
+    live_call = answered_call(
+        bench, {"type": "gather", "data": {"timeout": 2_000, "digitTimeout": 1_000}}
+    )
+    recent_digits = RecentDigits(bench.clock)
+    bench.host.digits, bench.host.down = recent_digits.digits, recent_digits.keys_down
+    changes = len(bench.writer.changes)
+    bench.clock.pass_ms(1_990)
+    recent_digits.on_digit_started(MAIN)
+    assert len(bench.writer.changes) == changes
+    bench.clock.pass_ms(1_500)
+    assert isinstance(live_call.call.state, Gathering)
+    recent_digits.on_digit(MAIN, "1", 1_500, bench.clock.now)
+    now = bench.clock.now
+    bench.shard.feed(live_call, DigitPressed(MAIN, "1", now - 1_500, 1_500, now))
+    assert live_call.call.state.digits == "1"
+    bench.clock.pass_ms(1_120)
+    assert not isinstance(live_call.call.state, Gathering)
