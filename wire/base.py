@@ -19,6 +19,8 @@ def tag_of(value: Struct | type[Struct]) -> str:
     return tag
 
 
+# Also a number or a boolean, which `wire.decoding.lenient` converts.
+Text = Annotated[str, Meta(extra={"scalars": True})]
 Url = Annotated[str, Meta(pattern=patterns.URL, max_length=2048)]
 Number = Annotated[str, Meta(pattern=patterns.NUMBER)]
 Party = Annotated[str, Meta(pattern=patterns.PARTY)]

@@ -28,8 +28,7 @@ ON_MACHINE = URL.replace("^", "^(?:continue|hangup|", 1).removesuffix(END) + ")"
 
 REQUEST_ID = r"^[A-Za-z0-9_]{8,64}" + END
 HEX_ID = r"^[0-9A-Fa-f]{24}" + END
-# The port is required: gRPC has no default.
-_GRPC = rf"grpcs?://{_HOST.removesuffix('?')}"
+_GRPC = rf"grpcs?://{_HOST}/?"
 DEAD_LETTER_ID = r"^[0-9]{1,3}\.[0-9]{1,20}-[0-9]{1,20}" + END
 STATUS_TARGET = rf"^(auto-set|[0-9A-Fa-f]{{24}}|{_GRPC})" + END
 ACCOUNT_TARGET = URL.replace("^", f"^([0-9A-Fa-f]{{24}}|{_GRPC}|", 1).removesuffix(END) + ")" + END
@@ -51,8 +50,8 @@ PATTERNS = {
     PARTY: "a number such as +4721930000, agent:1001, or sip:user@host",
     REQUEST_ID: "8 to 64 letters, digits or _",
     DEAD_LETTER_ID: "the id of a dead letter, such as 3.1795262400000-0",
-    STATUS_TARGET: "auto-set, grpc://host:port, grpcs://host:port or the id of an API Request node",
-    ACCOUNT_TARGET: "an https:// address, grpc://host:port, grpcs://host:port or the id of an API"
+    STATUS_TARGET: "auto-set, grpc://host, grpcs://host:port or the id of an API Request node",
+    ACCOUNT_TARGET: "an https:// address, grpc://host, grpcs://host:port or the id of an API"
     " Request node",
     HEX_ID: "the id of an API request: 24 digits of 0-9 a-f",
     HEADER: "the name of a header",

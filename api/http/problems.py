@@ -65,7 +65,7 @@ async def _bad_input(_request: Request, error: BadInput) -> Response:
 
 async def _input_errors(_request: Request, error: InputErrors) -> Response:
     errors = tuple(FieldError(each.path, each.message) for each in error.errors)
-    return problem_response(400, InvalidRequest.code, str(error), errors)
+    return problem_response(400, error.code, str(error), errors)
 
 
 async def _invalid_parameters(request: Request, error: RequestValidationError) -> Response:

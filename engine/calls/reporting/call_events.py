@@ -14,8 +14,16 @@ from wire.events import VERSION, CallEvent, Kind
 from wire.record import CallRecord
 
 
-def emit(call: Call, kind: Kind, now: int, **fields: Any) -> tuple[Call, EmitEvent]:
-    """Emit an event about the call."""
+def emit(
+    call: Call,
+    kind: Kind,
+    now: int,
+    *,
+    agent_id: str | None = None,
+    reference_id: str | None = None,
+    **fields: Any,
+) -> tuple[Call, EmitEvent]:
+    """Emit an event about the call, with its tracking values unless the event has its own."""
     event = CallEvent(
         id=f"{call.id}.e{call.event_seq}",
         event=kind,
@@ -27,6 +35,8 @@ def emit(call: Call, kind: Kind, now: int, **fields: Any) -> tuple[Call, EmitEve
         direction=call.direction,
         from_=call.from_,
         to=call.to,
+        agent_id=agent_id or call.agent_id or None,
+        reference_id=reference_id or call.reference_id or None,
         custom_data=call.custom_data,
         version=VERSION,
         privacy=call.privacy,

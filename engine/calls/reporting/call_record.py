@@ -54,6 +54,8 @@ def build_call_record(call: Call) -> CallRecord:
         recordings=_recordings(call),
         gathered=tuple(map(_gather, call.collected)),
         labels=call.labels,
+        agent_id=call.agent_id or None,
+        reference_id=call.reference_id or None,
         contact=call.contact,
         privacy=call.privacy,
         diversion=call.diversion,

@@ -79,7 +79,6 @@ async def test_everything_reaches_the_engine(rest: Rest) -> None:
         ({"statusCallbackUrl": "grpc://x:99999"}, "statusCallbackUrl"),
         ({"statusCallbackUrl": "xyz"}, "statusCallbackUrl"),
         ({"statusCallbackUrl": "0123456789abcdef01234567"}, "statusCallbackUrl"),
-        ({"statusCallbackUrl": "auto-set"}, "statusCallbackUrl"),
         ({"recordCall": "yes"}, "recordCall"),
         ({"customData": []}, "customData"),
         ({"nonsense": 1}, "nonsense"),
