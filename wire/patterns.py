@@ -38,8 +38,16 @@ HEADER = r"^[A-Za-z0-9!#$%&'*+.^_`|~\-]{1,64}" + END  # RFC 9110, section 5.1
 HEADER_TEXT = r"^[^\x00-\x1f\x7f]*" + END
 LINE = r"^[^\x00-\x1f\x7f]+" + END
 LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+" + END
+TEXT_LINE = r"^[^\x00-\x1f\x7f]*" + END
+TEXT_LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*" + END
+TITLE = r"^(?=.*\S)[^\x00-\x1f\x7f]+" + END
 POINTER = r"^(/([^/~]|~[01])*)*" + END  # RFC 6901
 EMAIL = r"^[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}" + END
+TEMPLATE_NAME = r"^[a-z0-9_]+" + END
+TEMPLATE_LANGUAGE = r"^[a-z]{2,3}([_-][A-Za-z]{2,3})?" + END
+TEMPLATE_SUBCATEGORY = r"^[A-Za-z0-9_]{1,64}" + END
+WRITTEN_NUMBER = r"^ *\+?[0-9][0-9 ().\-]*" + END
+TAG = r"^(?! )[^\x00-\x1f\x7f,]{1,64}(?<! )" + END
 BRANCH = r"^[0-9A-D*#]{1,16}" + END
 
 EVENT_ID = r"^([0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
@@ -58,9 +66,18 @@ PATTERNS = {
     HEADER_TEXT: "a header's text, without control characters",
     LINE: "a text on one line, without control characters",
     LINES: "a text without control characters",
+    TEXT_LINE: "a text on one line, without control characters",
+    TEXT_LINES: "a text without control characters",
+    TITLE: "a name on one line, without control characters",
     POINTER: "a JSON pointer such as /customer/name",
     VARIABLE: "1 to 32 letters, digits or _, not a digit first",
     REFERENCE: "the name of a value, such as contact.fName or answers.lookup.tier",
+    TEMPLATE_NAME: "a name of a-z, 0-9 and _",
+    TEMPLATE_LANGUAGE: "a language such as en_US",
+    TEMPLATE_SUBCATEGORY: "1 to 64 letters, digits or _",
+    WRITTEN_NUMBER: "a number such as +4721930000",
+    TAG: "1 to 64 letters without a comma",
+    EMAIL: "an e-mail address such as ann@example.com",
     BRANCH: "1 to 16 keys of 0-9 A-D * #",
     NAME: "1 to 64 letters, digits, _ or -",
     CALLER_ID: "a number such as +4721930000",

@@ -96,6 +96,8 @@ def _message(error: dict[str, Any], request: Request) -> str:
     if error["type"] == "extra_forbidden":
         known = ", ".join(_query_parameters(request.scope["route"].dependant))
         return f"unknown parameter; one of {known}"
+    if error["type"] == "string_pattern_mismatch":
+        return "contains characters that are not allowed here"
     return str(error["msg"])
 
 

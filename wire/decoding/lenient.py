@@ -7,14 +7,14 @@ optional field, which is then absent, and a number or a boolean for a `wire.base
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import partial
 from itertools import islice
-from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, inspect
 
-from wire.errors import BadInput, from_decoder, one_type, raise_errors
+from wire.errors import BadInput, from_decoder, one_type, raise_errors, type_info
 
 T = TypeVar("T")
 MAX_ERRORS = 50
@@ -39,7 +39,7 @@ def decode(body: bytes, shape: type[T], prefix: str = "") -> T:
 def convert(value: Any, shape: Any, prefix: str = "", *, strict: bool = True) -> Any:
     """Convert a decoded document; not `strict`: the parameters of a query, which are all texts."""
     try:
-        return _convert(value, shape, strict=strict)
+        return msgspec.convert(value, shape, strict=strict)
     except msgspec.ValidationError as error:
         return _retry(value, shape, prefix, error, strict=strict)
 
@@ -54,44 +54,15 @@ def _decoder(shape: type[T]) -> msgspec.json.Decoder[T]:
     return found[1]
 
 
-class _Holder(NamedTuple):
-    """A type as the only field of a struct.
-
-    msgspec 0.22 frees the limits of an array in a union twice, unless a struct holds the union.
-    """
-
-    annotation: Any  # kept, so that its id stays its own
-    shape: type[Struct]
-    kind: inspect.Type
-
-
-_holders: dict[int, _Holder] = {}
-_fields = cache(msgspec.structs.fields)
-
-
-def _holder(annotation: Any) -> _Holder:
-    found = _holders.get(id(annotation))
-    if found is None:
-        shape = msgspec.defstruct("Holder", [("value", annotation)])
-        kind = inspect.type_info(shape)
-        assert isinstance(kind, inspect.StructType)  # noqa: S101 - narrows for mypy
-        found = _holders[id(annotation)] = _Holder(annotation, shape, kind.fields[0].type)
-    return found
-
-
-def _convert(value: Any, annotation: Any, *, strict: bool) -> Any:
-    held: Any = msgspec.convert({"value": value}, _holder(annotation).shape, strict=strict)
-    return held.value
-
-
 def _retry(
     document: Any, shape: Any, prefix: str, error: msgspec.ValidationError, *, strict: bool
 ) -> Any:
     try:
-        meant = _meant(document, _holder(shape).kind)
-        return _convert(meant, shape, strict=strict)
+        meant = _meant(document, type_info(shape))
+        return msgspec.convert(meant, shape, strict=strict)
     except msgspec.ValidationError:
-        errors = list(islice(_errors(meant, shape, prefix, strict=strict), MAX_ERRORS))
+        found = _Faults(strict).inside(meant, type_info(shape), prefix, None)
+        errors = list(islice(found, MAX_ERRORS))
         raise_errors(errors or [from_decoder(error, prefix, shape, document)])
     except RecursionError:
         raise BadInput(prefix, "nested too deep", "too_deep") from None
@@ -169,35 +140,77 @@ def _accepts(kind: inspect.Type, value: str | None) -> bool:
     return False
 
 
-def _errors(value: Any, shape: Any, path: str, *, strict: bool) -> Iterator[BadInput]:
-    """Yield the errors of each part of a document, as each part's own conversion finds them."""
-    try:
-        _convert(value, shape, strict=strict)
-    except msgspec.ValidationError as error:
-        inner = list(_inner_errors(value, shape, path, strict=strict))
-        yield from inner or [_own_error(error, value, shape, path)]
+# Returns the error of a value in its place in a struct, all else of which is left out.
+Probe = Callable[[Any], msgspec.ValidationError | None]
 
 
-def _own_error(error: msgspec.ValidationError, value: Any, shape: Any, path: str) -> BadInput:
-    found = from_decoder(error, "", _holder(shape).shape, {"value": value})
-    below = found.path.removeprefix("value").lstrip(".")
-    if not below or below.startswith("["):
-        return BadInput(path + below, found.message, found.code)
-    return BadInput(_join(path, below), found.message, found.code)
+class _Faults(Struct, frozen=True):
+    """Finds the errors of each part of a document.
+
+    Parts are converted inside their struct: msgspec 0.22 frees a union with an array of limited
+    length twice, unless a struct holds it.
+    """
+
+    strict: bool
+
+    def inside(
+        self, value: Any, kind: inspect.Type, path: str, probe: Probe | None
+    ) -> Iterator[BadInput]:
+        """Yield the errors of an object, or of a list's or mapping's items."""
+        chosen = one_type(kind, value)
+        if isinstance(value, Mapping):
+            if isinstance(chosen, inspect.StructType):
+                yield from self._of_struct(value, chosen, path)
+            elif isinstance(chosen, inspect.DictType) and probe:
+                for name, each in value.items():
+                    of_item = partial(_probe_item, probe, name)
+                    yield from self._of(each, chosen.value_type, _join(path, str(name)), of_item)
+            elif chosen is None:
+                yield from _tag_errors(value, kind, path)
+        elif isinstance(value, list) and isinstance(chosen, _LISTS) and probe:
+            for index, each in enumerate(value):
+                of_item = partial(_probe_item, probe, None)
+                yield from self._of(each, chosen.item_type, f"{path}[{index}]", of_item)
+
+    def _of(self, value: Any, kind: inspect.Type, path: str, probe: Probe) -> Iterator[BadInput]:
+        error = probe(value)
+        if error is not None:
+            inner = list(self.inside(value, kind, path, probe))
+            yield from inner or [BadInput(path, from_decoder(error).message)]
+
+    def _of_struct(
+        self, value: Mapping[str, Any], kind: inspect.StructType, path: str
+    ) -> Iterator[BadInput]:
+        fields = {each.encode_name: each for each in kind.fields}
+        tag = {kind.tag_field: kind.tag} if kind.tag_field else {}
+        for name in value:
+            if name not in fields and name not in tag and kind.forbid_unknown_fields:
+                allowed = ", ".join((*tag, *fields))
+                text = f"Object contains unknown field `{name}`; one of {allowed}"
+                yield BadInput(_join(path, name), text)
+        for name, field in fields.items():
+            if name in value:
+                probe = partial(self._probe_field, kind.cls, tag, name)
+                yield from self._of(value[name], field.type, _join(path, name), probe)
+            elif field.required:
+                yield BadInput(_join(path, name), f"Object missing required field `{name}`")
+
+    def _probe_field(
+        self, shape: type[Struct], tag: dict[str, Any], name: str, value: Any
+    ) -> msgspec.ValidationError | None:
+        try:
+            msgspec.convert({**tag, name: value}, shape, strict=self.strict)
+        except msgspec.ValidationError as error:
+            # Without a path it is about the fields that are left out.
+            return error if " `$" in str(error) else None
+        return None
 
 
-def _inner_errors(value: Any, shape: Any, path: str, *, strict: bool) -> Iterator[BadInput]:
-    kind = one_type(_holder(shape).kind, value)
-    if isinstance(kind, inspect.StructType) and isinstance(value, Mapping):
-        yield from _struct_errors(value, kind, path, strict=strict)
-    elif isinstance(value, Mapping) and (item := _item(shape, dict)) is not None:
-        for name, each in value.items():
-            yield from _errors(each, item, _join(path, str(name)), strict=strict)
-    elif isinstance(value, Mapping) and kind is None:
-        yield from _tag_errors(value, _holder(shape).kind, path)
-    elif isinstance(value, list) and (item := _item(shape, list, tuple)) is not None:
-        for index, each in enumerate(value):
-            yield from _errors(each, item, f"{path}[{index}]", strict=strict)
+_LISTS = (inspect.ListType, inspect.VarTupleType)
+
+
+def _probe_item(probe: Probe, name: str | None, item: Any) -> msgspec.ValidationError | None:
+    return probe([item] if name is None else {name: item})
 
 
 def _tag_errors(value: Mapping[str, Any], kind: inspect.Type, path: str) -> Iterator[BadInput]:
@@ -208,38 +221,6 @@ def _tag_errors(value: Mapping[str, Any], kind: inspect.Type, path: str) -> Iter
         tags = ", ".join(str(each.tag) for each in kinds)
         text = f"Invalid value {value[name]!r}; one of {tags}"
         yield BadInput(_join(path, name), text, "unknown_verb")  # verbs are the only such unions
-
-
-def _struct_errors(
-    value: Mapping[str, Any], kind: inspect.StructType, path: str, *, strict: bool
-) -> Iterator[BadInput]:
-    fields = {each.encode_name: each for each in _fields(kind.cls)}
-    tag = (kind.tag_field,) if kind.tag_field else ()
-    for name in value:
-        if name not in fields and name not in tag and kind.forbid_unknown_fields:
-            allowed = ", ".join((*tag, *fields))
-            text = f"Object contains unknown field `{name}`; one of {allowed}"
-            yield BadInput(_join(path, name), text)
-    for name, field in fields.items():
-        if name in value:
-            yield from _errors(value[name], field.type, _join(path, name), strict=strict)
-        elif field.required:
-            yield BadInput(_join(path, name), f"Object missing required field `{name}`")
-
-
-def _item(shape: Any, *containers: Callable[..., Any]) -> Any:
-    """Return the annotation of a container's items, also of a container in a union."""
-    if get_origin(shape) is Annotated:
-        return _item(get_args(shape)[0], *containers)
-    if get_origin(shape) in containers:
-        return get_args(shape)[1 if dict in containers else 0]
-    if get_origin(shape) in _UNIONS:
-        found = (_item(each, *containers) for each in get_args(shape))
-        return next((each for each in found if each is not None), None)
-    return None
-
-
-_UNIONS = (Union, type(int | str))
 
 
 def _join(path: str, step: str) -> str:
