@@ -150,6 +150,7 @@ class LeaveConference(Shape, frozen=True):
     agent_id: Name
     channel_id: ChannelId
     account: Name | None = None
+    pbx_ip: Annotated[str, Meta(max_length=255)] | None = None  # checked against the call's node
 
 
 class Coach(Shape, frozen=True):
@@ -175,6 +176,7 @@ class MemberView(Shape, frozen=True):
     coaches: str = ""
     joined_ms: int = 0
     left_ms: int = 0
+    removed_by: str = ""
 
 
 class ConferenceView(Shape, frozen=True):

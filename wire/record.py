@@ -90,6 +90,7 @@ class MemberRecord(_Part, frozen=True):
     reason: str | None = None
     joined_ms: int = 0
     left_ms: int = 0
+    removed_by: str | None = None  # agent who removed it, or who left with it
 
 
 class ConferenceRecord(_Part, frozen=True):

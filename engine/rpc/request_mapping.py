@@ -37,6 +37,9 @@ def member_request(body: AddMember, limits: Limits) -> AddMemberRequested:
         agent_id=agent,
         name=names.get(agent, ""),
         music=body.moh_audio_url,
+        source=body.source_channel_id or "",
+        customer=body.customer_channel_id or "",
+        source_agent=body.source_agent_id or "",
     )
 
 

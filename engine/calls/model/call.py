@@ -216,6 +216,14 @@ def agent_of(call: Call, leg_id: str) -> str:
     return leg.agent if leg is not None else ""
 
 
+def with_named_agent(call: Call, leg_id: str, agent_id: str) -> Call:
+    """Store the agent that a request names as a leg's party, unless the leg is an agent's."""
+    leg = call.leg(leg_id)
+    if leg is None or leg.agent or not agent_id:
+        return call
+    return with_leg(call, replace(leg, named_agent=agent_id))
+
+
 def ring_deadline_ms(call: Call, leg_id: str, now: int, otherwise: int) -> int:
     """Return until when a leg that was just created may ring; `otherwise` in other states."""
     leg = call.leg(leg_id)

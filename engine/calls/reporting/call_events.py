@@ -70,7 +70,7 @@ def emit_leg(call: Call, kind: Kind, leg: Leg, now: int, **fields: Any) -> tuple
         channel_id=leg.id,
         parent_call_id=call.id if leg.id != call.main else None,
         party=leg.party,
-        agent_id=leg.agent_id,
+        agent_id=leg.agent_id or leg.named_agent,
         reference_id=leg.reference_id,
         answered_by=leg.answered_by,
         **fields,
@@ -163,6 +163,7 @@ def emit_transfer(call: Call, transfer: Transfer, now: int) -> tuple[Call, EmitE
         channel_id=transfer.target,
         reason=transfer.reason or None,
         agent_id=transfer.source_agent or None,
+        requested_by=transfer.ended_by or transfer.source_agent or None,
     )
 
 
@@ -176,6 +177,7 @@ def emit_conference(call: Call, conference: Conference, now: int) -> tuple[Call,
         session_state=conference.state,
         reason=conference.reason or None,
         agent_id=conference.requested_by or None,
+        requested_by=conference.requested_by or None,
     )
 
 
@@ -193,4 +195,5 @@ def emit_member(
         party=member.party,
         reason=member.reason or None,
         agent_id=member.agent_id or None,
+        requested_by=member.removed_by or None,
     )

@@ -1,5 +1,7 @@
 """`/srmain/cdr` over HTTP on both databases: pages, filters, views."""
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -143,7 +145,7 @@ async def test_a_customers_history(served: Served) -> None:
 async def test_history_continues_with_its_cursor(served: Served) -> None:
     """`nextCursor` is accepted, and leads to the last page."""
     await write_calls(served.services.database, *(record(n, after_ms=n) for n in (1, 2, 3)))
-    query: dict[str, object] = {"number": CUSTOMER, "limit": 1, "offset": 0}
+    query: dict[str, Any] = {"number": CUSTOMER, "limit": 1, "offset": 0}
     found = []
     while True:
         status, page = await served.request("GET", "/srmain/cdr/customer-history", **query)
@@ -171,7 +173,7 @@ async def test_numbers_are_found_in_any_form(served: Served, name: str) -> None:
     for form in (*forms, "22 22 22 22"):
         _, page = await served.request("GET", "/srmain/cdr", **{**REQUIRED, name: form})
         assert (page["total"], len(page["data"])) == (4, 4), form
-    history = {"number": "22222222", "limit": 9, "offset": 0}
+    history: dict[str, Any] = {"number": "22222222", "limit": 9, "offset": 0}
     _, page = await served.request("GET", "/srmain/cdr/customer-history", **history)
     assert page["total"] == 4
     path = f"/srmain/cdr/{calls[3].call_id}/disposition"
