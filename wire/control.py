@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from wire.base import CallerId, Name, Party, Shape, Url
+from wire.base import CallerId, DialTarget, Name, Party, Shape, Url
 
 ChannelId = Annotated[str, Meta(min_length=1, max_length=149)]
 RingSeconds = Annotated[float, Meta(gt=0, le=600)]
@@ -37,9 +37,12 @@ class MuteLeg(Shape, frozen=True):
 
 
 class DialInto(Shape, frozen=True):
-    """Dial one more party into a live call; the timeout is in seconds of ringing."""
+    """Dial one more party into a live call; the timeout is in seconds of ringing.
 
-    target: Party
+    An endpoint must be that of one of the account's agents.
+    """
+
+    target: DialTarget
     caller_id: CallerId | None = None
     timeout: RingSeconds = 60.0
     account: Name | None = None

@@ -20,6 +20,7 @@ PREFIX = r"^(\+[1-9][0-9]{0,14}|sips?:)" + END
 FULL_NUMBER = r"^\+[1-9][0-9]{1,14}" + END  # ITU-T E.164
 CALLING_CODE = r"^([1-9][0-9]{0,2})?" + END
 ENDPOINT = r"^PJSIP/[A-Za-z0-9_.\-]{1,64}" + END
+DIAL_TARGET = PARTY.replace("^(", r"^(PJSIP/[A-Za-z0-9_.\-]{1,64}|", 1)
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*" + END
 TERMINATOR = r"^[0-9A-D*#]?" + END
 DTMF_KEY = r"^[0-9A-D*#]" + END
@@ -85,6 +86,7 @@ PATTERNS = {
     FULL_NUMBER: "a number with its country, such as +4721930000",
     CALLING_CODE: "a country's calling code such as 47",
     ENDPOINT: "an endpoint such as PJSIP/1001",
+    DIAL_TARGET: "a number such as +4721930000, agent:1001, PJSIP/1001, or sip:user@host",
     LANGUAGE: "a language tag such as en or hi-IN",
     DTMF_KEY: "one key of 0-9 A-D * #",
     ON_MACHINE: "continue, hangup, an action or an https:// address",

@@ -99,7 +99,7 @@ class Authenticator:
         key = await self._key(key_id) if key_id else None
         if key is None:
             raise Unauthenticated(NOT_AUTHENTICATED)  # an expired token, or nonsense: costs no hash
-        client = f"{address} {key.id}"
+        client = f"header {address} {key.id}"  # requests for tokens are counted apart
         async with self._throttle.paced(client):
             if await self._matches(presented, key.key_hash):
                 return _Claim(key.id, None, self._now_ms() + PROOF_CACHE_MS)

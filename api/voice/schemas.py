@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
-from wire.base import Name, Party
+from wire.base import DialTarget, Name, Party
 from wire.callback_targets import StatusTarget
 from wire.control import ChannelId, RingSeconds
 from wire.rpc import AnsweredDetection, RecordCall
@@ -59,7 +59,7 @@ class DialBody(RequestBody, frozen=True, kw_only=True):
     """A party to call into a live call."""
 
     call_id: CallId
-    target: Party
+    target: DialTarget
 
 
 class LegHangupBody(RequestBody, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from api.voice.schemas import DialBody, LegBody, LegHangupBody, OriginateBody, O
 from wire import control, rpc
 from wire.custom_data import check_custom_data
 from wire.errors import BadInput, ErrorCollector
+from wire.party import ENDPOINT_PREFIX
 from wire.tree import Limits, check_action
 from wire.verbs import Action
 from wire.views import CallView
@@ -72,7 +73,8 @@ class VoiceService(Struct, frozen=True):
 
     async def dial(self, user: Principal, body: DialBody) -> bytes:
         """Call a party into a call."""
-        (await self.permissions(user)).check_party(body.target, "target")
+        if not body.target.startswith(ENDPOINT_PREFIX):
+            (await self.permissions(user)).check_party(body.target, "target")
         request = control.DialInto(body.target, account=user.account_id)
         return await self._post(body.call_id, "/dial", request)
 

@@ -37,8 +37,8 @@ from engine.store.errors import StoreDown
 from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import Attempt, WebhookFailed
-from wire.media import Clip, MediaFault, Source, describe_source
 from wire.errors import BadInput
+from wire.media import Clip, MediaFault, Source, describe_source
 
 log = structlog.get_logger()
 

@@ -77,7 +77,7 @@ async def test_a_file_and_its_mapping_in_one_change(served: Served) -> None:
     await mapped(served, list_id, PHONES)
     status, found = await sent(served, FILE, path=path, method="PATCH", status="MAPPING_DONE")
     assert (status, found["status"]) == (200, "MAPPING_DONE"), found
-    assert (await processed(served, list_id))["import"]["added"] == 2
+    assert (await processed(served, list_id))["contacts"] == 2
     named = b"phoneNumber,email\n+4790000003,ann@example.com\n"
     status, found = await sent(served, named, path=path, method="PATCH", status="MAPPING_DONE")
     assert (status, found["status"]) == (200, "MAPPING_DONE"), found
