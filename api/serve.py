@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, suppress
 
 import uvicorn
 
+from api.accounts.cache import AccountCache
 from api.accounts.store import Account, AccountStore
 from api.app import create_app, open_services
 from api.auth.store import Credentials, KeyStore, parse_key_id
@@ -27,7 +28,10 @@ async def serve(settings: Settings) -> None:
         await migrate(services.database)
         await create_configured_account(services.accounts, services.keys, settings)
         consumer = EventConsumer(
-            services.engine, services.database, consumer_name(settings.api_port)
+            services.engine,
+            services.database,
+            consumer_name(settings.api_port),
+            region_of=AccountCache(services.accounts, services.now_ms).region,
         )
         for work in (
             # One worker for each slice: none waits for another.

@@ -19,9 +19,12 @@ def tag_of(value: Struct | type[Struct]) -> str:
     return tag
 
 
+# Also a number or a boolean, which `wire.decoding.lenient` converts.
+Text = Annotated[str, Meta(extra={"scalars": True})]
 Url = Annotated[str, Meta(pattern=patterns.URL, max_length=2048)]
 Number = Annotated[str, Meta(pattern=patterns.NUMBER)]
 Party = Annotated[str, Meta(pattern=patterns.PARTY)]
+DialTarget = Annotated[str, Meta(pattern=patterns.DIAL_TARGET)]
 Name = Annotated[str, Meta(pattern=patterns.NAME)]
 CallerId = Annotated[str, Meta(pattern=patterns.CALLER_ID)]
 Language = Annotated[str, Meta(pattern=patterns.LANGUAGE)]

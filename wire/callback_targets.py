@@ -10,6 +10,7 @@ from wire import patterns
 from wire.errors import BadInput
 
 AUTO_SET = "auto-set"
+DEFAULT_GRPC_PORTS = {False: 80, True: 443}  # without and with TLS, as for http and https
 StatusTarget = Annotated[str, Meta(pattern=patterns.STATUS_TARGET, max_length=300)]
 AccountTarget = Annotated[str, Meta(pattern=patterns.ACCOUNT_TARGET, max_length=2048)]
 
@@ -71,10 +72,11 @@ def _grpc(text: str, path: str) -> GrpcTarget:
     try:
         host, port = parts.hostname, parts.port
     except ValueError:
-        host, port = None, None
-    if not host or not port:
-        raise BadInput(path, "expected a host and a port of 1 to 65535")
-    return GrpcTarget(host, port, parts.scheme == "grpcs")
+        host, port = None, 0
+    if not host or port == 0:
+        raise BadInput(path, "expected a host, and a port of 1 to 65535")
+    is_tls = parts.scheme == "grpcs"
+    return GrpcTarget(host, port or DEFAULT_GRPC_PORTS[is_tls], is_tls)
 
 
 def format_target(target: DeliveryTarget | CallTarget) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from wire.base import CallerId, Name, Party, Shape, Url
+from wire.base import CallerId, DialTarget, Name, Party, Shape, Url
 
 ChannelId = Annotated[str, Meta(min_length=1, max_length=149)]
 RingSeconds = Annotated[float, Meta(gt=0, le=600)]
@@ -37,9 +37,12 @@ class MuteLeg(Shape, frozen=True):
 
 
 class DialInto(Shape, frozen=True):
-    """Dial one more party into a live call; the timeout is in seconds of ringing."""
+    """Dial one more party into a live call; the timeout is in seconds of ringing.
 
-    target: Party
+    An endpoint must be that of one of the account's agents.
+    """
+
+    target: DialTarget
     caller_id: CallerId | None = None
     timeout: RingSeconds = 60.0
     account: Name | None = None
@@ -150,6 +153,7 @@ class LeaveConference(Shape, frozen=True):
     agent_id: Name
     channel_id: ChannelId
     account: Name | None = None
+    pbx_ip: Annotated[str, Meta(max_length=255)] | None = None  # checked against the call's node
 
 
 class Coach(Shape, frozen=True):
@@ -175,6 +179,7 @@ class MemberView(Shape, frozen=True):
     coaches: str = ""
     joined_ms: int = 0
     left_ms: int = 0
+    removed_by: str = ""
 
 
 class ConferenceView(Shape, frozen=True):

@@ -1,7 +1,8 @@
 """Errors in input: their path, the problem, and the allowed fields or values."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -12,7 +13,7 @@ from wire.patterns import PATTERNS
 
 _STEP = re.compile(r"\[(?P<index>\d+|\.\.\.)\]|\.(?P<key>[^.\[]+)")
 _SOME = ""  # the decoder does not report which value of a mapping failed
-_info = cache(inspect.type_info)
+type_info = cache(inspect.type_info)
 _SEVERAL = (inspect.ListType, inspect.VarTupleType)
 
 
@@ -25,11 +26,11 @@ def allowed_fields(shape: Any, given: Any, path: str) -> tuple[str, ...]:
         document = msgspec.json.decode(given) if isinstance(given, bytes) else given
     except (msgspec.DecodeError, RecursionError):
         return ()
-    kind: inspect.Type | None = _one(_info(shape), document)
+    kind: inspect.Type | None = one_type(type_info(shape), document)
     for step in _steps(path):
         kind = _below(kind, step)
         document = _inside(document, step)
-        kind = kind and _one(kind, document)
+        kind = kind and one_type(kind, document)
     if not isinstance(kind, inspect.StructType):
         return ()
     tag = (kind.tag_field,) if kind.tag_field else ()
@@ -61,11 +62,11 @@ def _inside(document: Any, step: str | int) -> Any:
         return None
 
 
-def _one(kind: inspect.Type, document: Any) -> inspect.Type | None:
+def one_type(kind: inspect.Type, document: Any) -> inspect.Type | None:
     """Choose the matching type of a union, by an object's tag."""
     match kind:
         case inspect.Metadata(type=inner):
-            return _one(inner, document)
+            return one_type(inner, document)
         case inspect.UnionType(types=kinds):
             return next((each for each in kinds if _matches(each, document)), None)
         case _:
@@ -94,12 +95,53 @@ class BadInput(ValueError):
         self.code = code
 
 
-class InputErrors(ValueError):
-    """Several errors, each with its path."""
+class InputErrors(BadInput):
+    """Several errors, each with its path; its own path, message and code are the first one's."""
 
     def __init__(self, errors: tuple[BadInput, ...]) -> None:
-        super().__init__("; ".join(map(str, errors)))
+        super().__init__(errors[0].path, errors[0].message, errors[0].code)
         self.errors = errors
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.errors))
+
+
+def errors_in(error: BadInput) -> tuple[BadInput, ...]:
+    """Return the single errors of one error or several."""
+    return error.errors if isinstance(error, InputErrors) else (error,)
+
+
+def raise_errors(errors: Sequence[BadInput]) -> None:
+    """Raise the error, or all of them as one; return if there are none."""
+    if len(errors) > 1:
+        raise InputErrors(tuple(errors))
+    if errors:
+        raise errors[0]
+
+
+class ErrorCollector:
+    """Collects the errors of several checks, so that all of them are reported at once.
+
+    collector = ErrorCollector()
+    with collector.check():
+        check_url(...)
+    collector.raise_all()
+    """
+
+    def __init__(self) -> None:
+        self.errors: list[BadInput] = []
+
+    @contextmanager
+    def check(self) -> Iterator[None]:
+        """Collect the error that the context raises."""
+        try:
+            yield
+        except BadInput as error:
+            self.errors += errors_in(error)
+
+    def raise_all(self) -> None:
+        """Raise the collected errors, if any."""
+        raise_errors(self.errors)
 
 
 def from_decoder(

@@ -75,6 +75,7 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     source: str | None = None  # of audio that could not be played
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")
+    requested_by: str | None = None  # agent who requested the change of a session or member
     custom_data: dict[str, Any] | None = None
     version: int = 0
     record: CallRecord | None = None  # of `completed`

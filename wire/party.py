@@ -6,6 +6,7 @@ from msgspec import Struct
 
 PartyKind = Literal["number", "agent", "sip"]
 AGENT_PREFIX = "agent:"
+ENDPOINT_PREFIX = "PJSIP/"
 SIP_PREFIXES = ("sip:", "sips:")
 
 

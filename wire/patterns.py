@@ -20,6 +20,7 @@ PREFIX = r"^(\+[1-9][0-9]{0,14}|sips?:)" + END
 FULL_NUMBER = r"^\+[1-9][0-9]{1,14}" + END  # ITU-T E.164
 CALLING_CODE = r"^([1-9][0-9]{0,2})?" + END
 ENDPOINT = r"^PJSIP/[A-Za-z0-9_.\-]{1,64}" + END
+DIAL_TARGET = PARTY.replace("^(", r"^(PJSIP/[A-Za-z0-9_.\-]{1,64}|", 1)
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*" + END
 TERMINATOR = r"^[0-9A-D*#]?" + END
 DTMF_KEY = r"^[0-9A-D*#]" + END
@@ -28,8 +29,7 @@ ON_MACHINE = URL.replace("^", "^(?:continue|hangup|", 1).removesuffix(END) + ")"
 
 REQUEST_ID = r"^[A-Za-z0-9_]{8,64}" + END
 HEX_ID = r"^[0-9A-Fa-f]{24}" + END
-# The port is required: gRPC has no default.
-_GRPC = rf"grpcs?://{_HOST.removesuffix('?')}"
+_GRPC = rf"grpcs?://{_HOST}/?"
 DEAD_LETTER_ID = r"^[0-9]{1,3}\.[0-9]{1,20}-[0-9]{1,20}" + END
 STATUS_TARGET = rf"^(auto-set|[0-9A-Fa-f]{{24}}|{_GRPC})" + END
 ACCOUNT_TARGET = URL.replace("^", f"^([0-9A-Fa-f]{{24}}|{_GRPC}|", 1).removesuffix(END) + ")" + END
@@ -39,8 +39,16 @@ HEADER = r"^[A-Za-z0-9!#$%&'*+.^_`|~\-]{1,64}" + END  # RFC 9110, section 5.1
 HEADER_TEXT = r"^[^\x00-\x1f\x7f]*" + END
 LINE = r"^[^\x00-\x1f\x7f]+" + END
 LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+" + END
+TEXT_LINE = r"^[^\x00-\x1f\x7f]*" + END
+TEXT_LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*" + END
+TITLE = r"^(?=.*\S)[^\x00-\x1f\x7f]+" + END
 POINTER = r"^(/([^/~]|~[01])*)*" + END  # RFC 6901
 EMAIL = r"^[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}" + END
+TEMPLATE_NAME = r"^[a-z0-9_]+" + END
+TEMPLATE_LANGUAGE = r"^[a-z]{2,3}([_-][A-Za-z]{2,3})?" + END
+TEMPLATE_SUBCATEGORY = r"^[A-Za-z0-9_]{1,64}" + END
+WRITTEN_NUMBER = r"^ *\+?[0-9][0-9 ().\-]*" + END
+TAG = r"^(?! )[^\x00-\x1f\x7f,]{1,64}(?<! )" + END
 BRANCH = r"^[0-9A-D*#]{1,16}" + END
 
 EVENT_ID = r"^([0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
@@ -51,17 +59,26 @@ PATTERNS = {
     PARTY: "a number such as +4721930000, agent:1001, or sip:user@host",
     REQUEST_ID: "8 to 64 letters, digits or _",
     DEAD_LETTER_ID: "the id of a dead letter, such as 3.1795262400000-0",
-    STATUS_TARGET: "auto-set, grpc://host:port, grpcs://host:port or the id of an API Request node",
-    ACCOUNT_TARGET: "an https:// address, grpc://host:port, grpcs://host:port or the id of an API"
+    STATUS_TARGET: "auto-set, grpc://host, grpcs://host:port or the id of an API Request node",
+    ACCOUNT_TARGET: "an https:// address, grpc://host, grpcs://host:port or the id of an API"
     " Request node",
     HEX_ID: "the id of an API request: 24 digits of 0-9 a-f",
     HEADER: "the name of a header",
     HEADER_TEXT: "a header's text, without control characters",
     LINE: "a text on one line, without control characters",
     LINES: "a text without control characters",
+    TEXT_LINE: "a text on one line, without control characters",
+    TEXT_LINES: "a text without control characters",
+    TITLE: "a name on one line, without control characters",
     POINTER: "a JSON pointer such as /customer/name",
     VARIABLE: "1 to 32 letters, digits or _, not a digit first",
     REFERENCE: "the name of a value, such as contact.fName or answers.lookup.tier",
+    TEMPLATE_NAME: "a name of a-z, 0-9 and _",
+    TEMPLATE_LANGUAGE: "a language such as en_US",
+    TEMPLATE_SUBCATEGORY: "1 to 64 letters, digits or _",
+    WRITTEN_NUMBER: "a number such as +4721930000",
+    TAG: "1 to 64 letters without a comma",
+    EMAIL: "an e-mail address such as ann@example.com",
     BRANCH: "1 to 16 keys of 0-9 A-D * #",
     NAME: "1 to 64 letters, digits, _ or -",
     CALLER_ID: "a number such as +4721930000",
@@ -69,6 +86,7 @@ PATTERNS = {
     FULL_NUMBER: "a number with its country, such as +4721930000",
     CALLING_CODE: "a country's calling code such as 47",
     ENDPOINT: "an endpoint such as PJSIP/1001",
+    DIAL_TARGET: "a number such as +4721930000, agent:1001, PJSIP/1001, or sip:user@host",
     LANGUAGE: "a language tag such as en or hi-IN",
     DTMF_KEY: "one key of 0-9 A-D * #",
     ON_MACHINE: "continue, hangup, an action or an https:// address",

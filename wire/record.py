@@ -90,6 +90,7 @@ class MemberRecord(_Part, frozen=True):
     reason: str | None = None
     joined_ms: int = 0
     left_ms: int = 0
+    removed_by: str | None = None  # agent who removed it, or who left with it
 
 
 class ConferenceRecord(_Part, frozen=True):
@@ -144,3 +145,5 @@ class CallRecord(_Part, frozen=True):
     answered_duration: int = 0
     ended_by_channel_id: str | None = None  # of the leg whose end ended the call
     unseen_ms: int = 0  # it ended unnoticed, within this time after `endedMs`
+    agent_id: str | None = field(default=None, name="agent_id")  # of the last dial with such
+    reference_id: str | None = field(default=None, name="reference_id")

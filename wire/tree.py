@@ -1,14 +1,15 @@
 """Parses and checks whole action trees, once, before they run."""
 
+import re
 from collections.abc import Iterator
-from typing import get_args
 
-import msgspec
 from msgspec import Struct
 
+from wire import patterns
 from wire.answer_detection import Prompt
 from wire.base import tag_of
-from wire.errors import BadInput, from_decoder
+from wire.decoding import lenient
+from wire.errors import BadInput, raise_errors
 from wire.party import Party
 from wire.verbs import (
     SINGLE_LEG_VERBS,
@@ -26,8 +27,6 @@ from wire.verbs import (
     Verb,
 )
 
-VERBS = tuple(map(tag_of, get_args(Verb)))
-_decoder: msgspec.json.Decoder[Action] = msgspec.json.Decoder(Action)
 *_FIRST, _LAST = [tag_of(each) for each in SINGLE_LEG_VERBS]
 _WHISPER_VERBS = f"{', '.join(_FIRST)} and {_LAST}"
 _LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
@@ -53,26 +52,26 @@ def parse_action(body: bytes, limits: Limits = DEFAULT_LIMITS, prefix: str = "")
     """Decode and check one action, object or address; raises BadInput."""
     if len(body) > limits.size_bytes:
         raise BadInput(prefix, f"larger than {limits.size_bytes} bytes", "too_large")
-    try:
-        action = _decoder.decode(body)
-    except RecursionError:
-        raise BadInput(prefix, f"nested deeper than {limits.depth} actions", "too_deep") from None
-    except msgspec.DecodeError as error:
-        raise _explained(from_decoder(error, prefix, Action, body)) from None
-    except UnicodeDecodeError:
-        raise BadInput(prefix, "not UTF-8") from None
+    # A union, which mypy does not take for a type.
+    action: Action = lenient.decode(body, Action, prefix)  # type: ignore[arg-type]
     return check_action(action, limits, prefix)
 
 
 def check_action(action: Action, limits: Limits, prefix: str = "") -> Action:
-    """Check what the types cannot: depth, addresses, dial targets; returns the action."""
+    """Check what the types cannot: depth, addresses, dial targets; returns the action.
+
+    Raises BadInput, or InputErrors for several errors.
+    """
+    errors: list[BadInput] = []
     for path, node, depth in walk(action, prefix, 1):
         if depth > limits.depth:
-            raise BadInput(path, f"nested deeper than {limits.depth} actions", "too_deep")
+            errors.append(BadInput(path, f"nested deeper than {limits.depth} actions", "too_deep"))
+            break
         if isinstance(node, str):
-            check_url(node, limits, path)
+            errors += _url_errors(node, limits, path)
         else:
-            _check_verb(node, path, limits)
+            errors += _verb_errors(node, path, limits)
+    raise_errors(errors)
     return action
 
 
@@ -91,64 +90,81 @@ def walk(action: Action, path: str, depth: int = 1) -> Iterator[tuple[str, Actio
         yield from walk(action.data.whisper, _join(path, "data.whisper"), depth + 1)
 
 
-def _check_verb(verb: Verb, path: str, limits: Limits) -> None:
+def flow_ids(action: Action, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the path and the id of each stored flow that a tree runs."""
+    for where, node, _depth in walk(action, path):
+        if isinstance(node, Flow | Dial) and node.data.flow_id is not None:
+            yield _join(where, "data.flowId"), node.data.flow_id
+
+
+def _verb_errors(verb: Verb, path: str, limits: Limits) -> Iterator[BadInput]:
     match verb:
         case Play(data=data):
             for url, where in _audio(data):
-                check_url(url, limits, _join(path, where))
+                yield from _url_errors(url, limits, _join(path, where))
         case Gather(data=data) | Record(data=data):
-            _check_prompt(data, _join(path, "data"), limits)
+            yield from _prompt_errors(data, _join(path, "data"), limits)
         case Dial(data=data):
-            _check_dial(data, _join(path, "data"), limits)
+            yield from _dial_errors(data, _join(path, "data"), limits)
         case Say() | Pause() | Flow() | Hangup():
             pass
 
 
-def _check_dial(data: DialData, path: str, limits: Limits) -> None:
+def _dial_errors(data: DialData, path: str, limits: Limits) -> Iterator[BadInput]:
     if (data.number or data.agent_id) is None and data.flow_id is None:
-        raise BadInput(path, "one of number, agent_id or flowId is required")
+        yield BadInput(path, "one of number, agent_id or flowId is required")
     if data.number is not None and data.flow_id is not None:
-        raise BadInput(f"{path}.flowId", "not together with number")
+        yield BadInput(f"{path}.flowId", "not together with number")
+    is_agent = data.number is None and data.flow_id is None and data.agent_id is not None
+    if is_agent and not re.search(patterns.NAME, data.agent_id or ""):
+        yield BadInput(f"{path}.agent_id", f"expected {patterns.PATTERNS[patterns.NAME]}")
     for number, index in _numbers(data):
-        check_party(number, limits, _join(path, index))
+        yield from _party_errors(number, limits, _join(path, index))
     if data.confirm is not None:
-        _check_prompt(data.confirm, f"{path}.confirm", limits)
+        yield from _prompt_errors(data.confirm, f"{path}.confirm", limits)
     if data.whisper is not None:
-        _check_whisper(data.whisper, f"{path}.whisper")
+        yield from _whisper_errors(data.whisper, f"{path}.whisper")
 
 
-def _check_whisper(whisper: Verb, path: str) -> None:
-    """Check that a whisper neither redirects the call nor fetches an action."""
+def _whisper_errors(whisper: Verb, path: str) -> Iterator[BadInput]:
+    """Yield where a whisper redirects the call or fetches an action."""
     for where, node, _depth in walk(whisper, path, 1):
         if not isinstance(node, SINGLE_LEG_VERBS):
-            raise BadInput(where, f"one of {_WHISPER_VERBS} is required, as an object")
-        if isinstance(node, Gather) and node.data.channel_id is not None:
-            raise BadInput(f"{where}.data.channelId", "not in a whisper")
+            yield BadInput(where, f"one of {_WHISPER_VERBS} is required, as an object")
+        elif isinstance(node, Gather) and node.data.channel_id is not None:
+            yield BadInput(f"{where}.data.channelId", "not in a whisper")
 
 
-def _check_prompt(data: Prompt, path: str, limits: Limits) -> None:
+def _prompt_errors(data: Prompt, path: str, limits: Limits) -> Iterator[BadInput]:
     if data.audio_url is not None and data.text is not None:
-        raise BadInput(f"{path}.text", "not together with audioUrl")
+        yield BadInput(f"{path}.text", "not together with audioUrl")
     if data.audio_url is not None:
-        check_url(data.audio_url, limits, f"{path}.audioUrl")
+        yield from _url_errors(data.audio_url, limits, f"{path}.audioUrl")
 
 
 def check_party(party: str, limits: Limits, path: str) -> None:
     """Check that a sip: address names an allowed host; raises BadInput."""
+    raise_errors(list(_party_errors(party, limits, path)))
+
+
+def _party_errors(party: str, limits: Limits, path: str) -> Iterator[BadInput]:
     if Party.parse(party).kind != "sip":
         return
     host = party.rpartition("@")[2].partition(":")[0].lower()
     if host not in limits.sip_hosts:
         allowed = ", ".join(limits.sip_hosts) or "none"
-        raise BadInput(path, f"sip: address on a host that is not allowed ({allowed})", "sip_host")
+        yield BadInput(path, f"sip: address on a host that is not allowed ({allowed})", "sip_host")
 
 
 def check_url(url: str, limits: Limits, path: str) -> None:
     """Check that an address is https://, or if allowed on this machine; raises BadInput."""
-    if url.startswith("https://"):
-        return
-    if not limits.allow_insecure or not _is_loopback(url):
-        raise BadInput(path, "an https:// address is required", "insecure_url")
+    raise_errors(list(_url_errors(url, limits, path)))
+
+
+def _url_errors(url: str, limits: Limits, path: str) -> Iterator[BadInput]:
+    is_allowed = url.startswith("https://") or (limits.allow_insecure and _is_loopback(url))
+    if not is_allowed:
+        yield BadInput(path, "an https:// address is required", "insecure_url")
 
 
 def _numbers(data: DialData) -> list[tuple[str, str]]:
@@ -165,12 +181,6 @@ def _audio(data: PlayData) -> list[tuple[str, str]]:
 
 def _is_loopback(url: str) -> bool:
     return any(url == base or url.startswith((f"{base}:", f"{base}/")) for base in _LOOPBACK)
-
-
-def _explained(error: BadInput) -> BadInput:
-    if error.message.startswith("Invalid value") and error.path.endswith("type"):
-        return BadInput(error.path, f"{error.message}; one of {', '.join(VERBS)}", "unknown_verb")
-    return error
 
 
 def _join(path: str, step: str) -> str:

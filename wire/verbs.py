@@ -11,7 +11,10 @@ from msgspec import Meta, field
 
 from wire import patterns
 from wire.answer_detection import Confirm, MachineDetection, Prompt
-from wire.base import CallerId, Language, Milliseconds, Name, Party, Seconds, Shape, Url
+from wire.base import CallerId, Language, Milliseconds, Name, Party, Seconds, Shape, Text, Url
+
+AgentId = Annotated[Text, Meta(min_length=1, max_length=128)]
+ReferenceId = Annotated[Text, Meta(min_length=1, max_length=256)]
 
 
 class PlayData(Shape, frozen=True):
@@ -71,16 +74,17 @@ class DialData(Shape, frozen=True):
 
     `number` is a number, `agent:1001` or `sip:user@host`, or a list that rings all at once.
 
+    `agent_id` and `reference_id` are part of every event of the call from then on, and of its
+    record. Beside a number or a flow, `agent_id` may be any text.
+
     The answering party is connected after machine detection, `whisper` and the key of `confirm`,
     if these are requested.
     """
 
     number: Party | Annotated[tuple[Party, ...], Meta(min_length=1, max_length=10)] | None = None
     flow_id: Name | None = None
-    agent_id: Name | None = field(default=None, name="agent_id")
-    reference_id: Annotated[str, Meta(max_length=256)] | None = field(
-        default=None, name="reference_id"
-    )
+    agent_id: AgentId | None = field(default=None, name="agent_id")
+    reference_id: ReferenceId | None = field(default=None, name="reference_id")
     caller_id: CallerId | None = None
     time_limit: Seconds | None = None
     moh: MusicOnHold = MusicOnHold()
@@ -91,9 +95,11 @@ class DialData(Shape, frozen=True):
 
 
 class FlowData(Shape, frozen=True):
-    """The stored flow to run."""
+    """The stored flow to run; for `agent_id` and `reference_id` see `dial`."""
 
     flow_id: Name
+    agent_id: AgentId | None = field(default=None, name="agent_id")
+    reference_id: ReferenceId | None = field(default=None, name="reference_id")
 
 
 class HangupData(Shape, frozen=True):

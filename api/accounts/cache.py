@@ -5,6 +5,8 @@ from msgspec import Struct
 from api.accounts.store import Account, AccountStore
 from api.common.bounded_dict import BoundedDict
 from api.common.clock import Clock
+from api.common.errors import NotFound
+from api.common.phone_numbers import region_of
 
 TTL_MS = 2_000
 
@@ -15,6 +17,11 @@ class CachedAccount(Struct, frozen=True):
     account: Account
     numbers: tuple[str, ...]
     until_ms: int
+
+    @property
+    def region(self) -> str | None:
+        """The country of numbers without a country code: the account's, or its first number's."""
+        return region_of(self.account.region, self.numbers)
 
 
 class AccountCache:
@@ -32,3 +39,10 @@ class AccountCache:
         numbers = await self._accounts.numbers(account_id)
         until_ms = self._now_ms() + TTL_MS
         return self._cached.put(account_id, CachedAccount(account, numbers, until_ms))
+
+    async def region(self, account_id: str) -> str | None:
+        """Return an account's region; None also for an account that engines alone know."""
+        try:
+            return (await self.get(account_id)).region
+        except NotFound:
+            return None

@@ -6,7 +6,8 @@ from fastapi import Depends, Request
 from fastapi.openapi.models import APIKey, APIKeyIn
 from fastapi.security.base import SecurityBase
 
-from api.auth.service import NOT_AUTHENTICATED, Authenticator, Principal
+from api.auth.service import Authenticator, Principal
+from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import Unauthenticated
 
 
@@ -23,7 +24,7 @@ class AuthorizationHeader(SecurityBase):
     )
 
     async def __call__(self, request: Request) -> Principal:
-        """Return the caller; raises Unauthenticated or TooManyRequests."""
+        """Return the caller; raises Unauthenticated."""
         header = request.headers.get("Authorization")
         if not header:
             raise Unauthenticated(NOT_AUTHENTICATED)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from api.auth.hashing import verify_secret
 from api.auth.store import ApiKey, KeyStore, parse_key_id
-from api.auth.throttle import Throttle
+from api.auth.throttle import NOT_AUTHENTICATED, Throttle
 from api.auth.tokens import AccessTokens
 from api.common.bounded_dict import BoundedDict
 from api.common.clock import Clock
@@ -21,7 +21,6 @@ from wire.errors import BadInput
 PROOF_CACHE_MS = 300_000
 KEY_CACHE_MS = 2_000
 MAX_CONCURRENT_HASHES = 2  # each keeps one processor busy
-NOT_AUTHENTICATED = "User not authenticated"
 
 
 class Principal(Struct, frozen=True):
@@ -51,7 +50,7 @@ class Authenticator:
         self._hashing = asyncio.Semaphore(MAX_CONCURRENT_HASHES)
 
     async def authenticate(self, header: str, address: str) -> Principal:
-        """Return the caller; raises Unauthenticated or TooManyRequests."""
+        """Return the caller; raises Unauthenticated, however often it fails."""
         presented = header.strip()
         if presented[:7].lower() == "bearer ":
             presented = presented[7:].strip()
@@ -97,11 +96,14 @@ class Authenticator:
         if claims := self._tokens.verify(presented):
             return _Claim(claims["key"], claims.get("agent"), claims["exp"] * 1_000)
         key_id = parse_key_id(presented)
-        client = f"{address} {key_id or ''}"
-        self._throttle.check(client)
-        if (key := await self._key(key_id or "")) and await self._matches(presented, key.key_hash):
-            return _Claim(key.id, None, self._now_ms() + PROOF_CACHE_MS)
-        self._throttle.record_failure(client)
+        key = await self._key(key_id) if key_id else None
+        if key is None:
+            raise Unauthenticated(NOT_AUTHENTICATED)  # an expired token, or nonsense: costs no hash
+        client = f"header {address} {key.id}"  # requests for tokens are counted apart
+        async with self._throttle.paced(client):
+            if await self._matches(presented, key.key_hash):
+                return _Claim(key.id, None, self._now_ms() + PROOF_CACHE_MS)
+            self._throttle.record_failure(client)
         raise Unauthenticated(NOT_AUTHENTICATED)
 
     async def _key(self, key_id: str) -> ApiKey | None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from api.accounts.cache import AccountCache
+from api.accounts.store import AccountStore
 from api.cdrs.exports import job
 from api.cdrs.exports.job import CdrExporter
 from api.cdrs.exports.service import ExportService
@@ -28,13 +30,19 @@ class CdrSlice(Struct, frozen=True):
     jobs: Mapping[str, Handler]
 
 
-def build(
-    database: Database, engine: EngineClient, jobs: JobStore, secret: str, now_ms: Clock
+def build(  # noqa: PLR0913, PLR0917 - what the slice needs
+    database: Database,
+    engine: EngineClient,
+    accounts: AccountStore,
+    jobs: JobStore,
+    secret: str,
+    now_ms: Clock,
 ) -> CdrSlice:
+    cached = AccountCache(accounts, now_ms)
     cdrs, artifacts = CdrStore(database), ArtifactStore(database, now_ms)
     return CdrSlice(
-        records=CdrService(cdrs, now_ms),
-        exports=ExportService(database, cdrs, jobs, artifacts),
+        records=CdrService(cdrs, cached, now_ms),
+        exports=ExportService(database, cdrs, cached, jobs, artifacts),
         live=LiveEvents(engine, EventIdCipher(secret)),
         jobs={job.KIND: CdrExporter(cdrs, artifacts).run},
     )

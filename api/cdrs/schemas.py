@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic import WithJsonSchema as Documented
 from pydantic.alias_generators import to_camel
 
+from api.common.phone_numbers import without_separators
 from api.common.timestamps import parse_ms
 from wire import patterns
 
@@ -28,14 +29,19 @@ _PARTY = re.compile(rf"{patterns.PARTY}|{patterns.NAME}")
 
 def _number(text: str) -> str:
     # An unescaped plus sign arrives as a space.
-    number = re.sub("^ ", "+", text)
+    number = without_separators(re.sub("^ ", "+", text))
     if number and not _PARTY.search(number):
         raise ValueError("expected a number such as +4721930000, without wildcards")
     return number
 
 
 def _time(text: Any) -> int | None:
-    return parse_ms(text) if isinstance(text, str) else text
+    return parse_ms(text) if isinstance(text, str) and text else text or None
+
+
+def _end_time(text: Any) -> int | None:
+    is_text = isinstance(text, str) and text
+    return parse_ms(text, is_end=True) if is_text else text or None
 
 
 def split_names(text: str) -> tuple[str, ...]:
@@ -61,6 +67,9 @@ Number = Annotated[str, Field(max_length=330), AfterValidator(_number)]
 Timestamp = Annotated[
     int | None, BeforeValidator(_time), Documented({"type": "string", "format": "date-time"})
 ]
+EndTimestamp = Annotated[
+    int | None, BeforeValidator(_end_time), Documented({"type": "string", "format": "date-time"})
+]
 AgentNames = Annotated[str, Field(max_length=4_096), AfterValidator(_names)]
 Prefix = Annotated[str, Path(min_length=1, max_length=256), AfterValidator(_plain)]
 
@@ -78,7 +87,10 @@ class CdrFilterQuery(BaseModel):
     start_time: Timestamp = Field(
         None, description="Calls that started at that time or later; requires endTime."
     )
-    end_time: Timestamp = Field(None, description="Calls that started before; requires startTime.")
+    end_time: EndTimestamp = Field(
+        None,
+        description="Calls that started before, or until the end of a date; requires startTime.",
+    )
     client_id: PlainText = ""
     caller_id: Number = ""
     to_number: Number = ""
@@ -112,6 +124,7 @@ class CustomerHistoryQuery(BaseModel):
     number: Annotated[Number, Field(min_length=2)]
     limit: int = Field(ge=1, le=MAX_LIMIT)
     offset: int = Field(ge=0, le=MAX_OFFSET)
+    cursor: str = Field("", max_length=64, description="The `nextCursor` of the previous page.")
 
 
 Level = Annotated[str, Meta(max_length=128, pattern=f"^{PLAIN}+{patterns.END}")]

@@ -2,9 +2,11 @@
 
 from msgspec import Struct
 
+from api.accounts.cache import AccountCache
 from api.cdrs.query import cursor
 from api.cdrs.query.filters import Filters
 from api.cdrs.query.pages import CdrRow, Total
+from api.cdrs.query.queries import Position
 from api.cdrs.schemas import (
     CdrFilterQuery,
     CdrListQuery,
@@ -17,6 +19,7 @@ from api.cdrs.today import TodayStats, today_stats
 from api.cdrs.views import CdrView, cdr_view
 from api.common.clock import Clock
 from api.common.errors import NotFound
+from api.common.phone_numbers import canonical
 from wire.errors import BadInput
 
 MAX_CLIENTS = 100
@@ -42,21 +45,22 @@ class ClientIds(Struct, frozen=True, rename="camel"):
 
 class CdrService(Struct, frozen=True):
     cdrs: CdrStore
+    accounts: AccountCache
     now_ms: Clock
 
     async def list(self, account_id: str, query: CdrListQuery) -> CdrPage:
         """Return a page of calls that match."""
-        after = cursor.decode(query.cursor) if query.cursor else None
-        if after and query.offset:
-            raise BadInput("offset", "not with a cursor, which says where to go on")
-        filters = to_filters(account_id, query)
+        after = _position(query)
+        filters = to_filters(account_id, query, await self.accounts.region(account_id))
         rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
         return _page(rows, total, query.limit, query.offset)
 
     async def history(self, account_id: str, query: CustomerHistoryQuery) -> CdrPage:
         """Return a page of the calls in which a number took part."""
-        filters = Filters(account_id, number=query.number)
-        rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset)
+        after = _position(query)
+        region = await self.accounts.region(account_id)
+        filters = Filters(account_id, number=canonical(query.number, region))
+        rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
         return _page(rows, total, query.limit, query.offset)
 
     async def get(self, account_id: str, req_id: str) -> CdrView:
@@ -70,11 +74,10 @@ class CdrService(Struct, frozen=True):
         self, account_id: str, req_id: str, body: DispositionBody
     ) -> CdrView:
         """Set the dispositions of a call, and return its record."""
-        columns = body.columns()
-        if not columns:
-            raise BadInput("dispositionLevel1Id", "at least one level must be given")
         await self.get(account_id, req_id)
-        await self.cdrs.set_dispositions(account_id, req_id, columns)
+        if columns := body.columns():
+            region = await self.accounts.region(account_id)
+            await self.cdrs.set_dispositions(account_id, req_id, columns, region)
         return await self.get(account_id, req_id)
 
     async def today(self, account_id: str, agent_id: str) -> TodayStats:
@@ -87,16 +90,23 @@ class CdrService(Struct, frozen=True):
         return ClientIds(tuple(found[:MAX_CLIENTS]), len(found) > MAX_CLIENTS)
 
 
-def to_filters(account_id: str, query: CdrFilterQuery) -> Filters:
+def _position(query: CdrListQuery | CustomerHistoryQuery) -> Position | None:
+    after = cursor.decode(query.cursor) if query.cursor else None
+    if after and query.offset:
+        raise BadInput("offset", "not with a cursor, which says where to go on")
+    return after
+
+
+def to_filters(account_id: str, query: CdrFilterQuery, region: str | None = None) -> Filters:
     """Convert query parameters to filters; raises BadInput for an invalid time range."""
     _check_times(query)
     return Filters(
         account_id,
         req_id=query.req_id,
         client_id=query.client_id,
-        caller_id=query.caller_id,
-        to_number=query.to_number,
-        dialed_number=query.dialed_number,
+        caller_id=canonical(query.caller_id, region),
+        to_number=canonical(query.to_number, region),
+        dialed_number=canonical(query.dialed_number, region),
         call_path=query.call_path,
         obd_type=query.obd_type,
         disposition1=query.disposition_level1_id,

@@ -117,7 +117,7 @@ class CdrStore(Struct, frozen=True):
         return [AgentTotals(*row) for row in await self.database.rows(query)]
 
     async def set_dispositions(
-        self, account_id: str, req_id: str, columns: DispositionLevels
+        self, account_id: str, req_id: str, columns: DispositionLevels, region: str | None = None
     ) -> None:
         async with self.database.writing() as connection:
-            await set_dispositions(connection, account_id, req_id, columns)
+            await set_dispositions(connection, account_id, req_id, columns, region)

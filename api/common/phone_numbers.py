@@ -6,7 +6,9 @@ two), and takes 1 µs.
 """
 
 import re
-from functools import cache
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache, lru_cache
 
 import phonenumbers
 from phonenumbers import PhoneMetadata, PhoneNumberFormat
@@ -30,6 +32,41 @@ def e164(text: str, region: str | None) -> str:
         if region and plain[0].isdigit() and _is_plain_national(plain, region):
             return f"+{phonenumbers.country_code_for_region(region)}{plain}"
     return _parse(text, region)
+
+
+def without_separators(text: str) -> str:
+    """Remove what people write between the digits of a number; other texts stay."""
+    plain = text.translate(_SPACES)
+    return plain if plain.removeprefix("+").isdecimal() and plain.isascii() else text
+
+
+def canonical(text: str, region: str | None) -> str:
+    """Return the E.164 form of a number in any form; any other party, or no number, as it is.
+
+    A number without a + may have the international prefix 00, be of the region, or have its country
+    code already.
+    """
+    plain = without_separators(text)
+    if not plain.removeprefix("+").isdecimal():
+        return text
+    international = f"+{plain[2:]}" if plain.startswith("00") else plain
+    for form in (international, f"+{plain}"):
+        with suppress(InvalidNumber):
+            return e164(form, region)
+    return plain
+
+
+def region_of(region: str | None, numbers: Sequence[str]) -> str | None:
+    """Return an account's region; without one, that of its first number."""
+    return region or (_region_of_number(numbers[0]) if numbers else None)
+
+
+@lru_cache(10_000)
+def _region_of_number(number: str) -> str | None:
+    try:
+        return phonenumbers.region_code_for_number(phonenumbers.parse(number))
+    except phonenumbers.NumberParseException:  # numbers from the settings are not checked
+        return None
 
 
 def _parse(text: str, region: str | None) -> str:

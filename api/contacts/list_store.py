@@ -50,6 +50,15 @@ class ListStore(Store):
         async with self._database.reading() as connection:
             return await self.read(connection, account_id, list_id)
 
+    async def default(self, account_id: str) -> ContactList:
+        """Return an account's default list; raises NotFound."""
+        query = sa.select(*_COLUMNS).where(visible_lists(account_id), lists.c.is_default)
+        async with self._database.reading() as connection:
+            try:
+                return await _one(connection, query)
+            except NotFound:
+                raise NotFound("required: the account has no default list") from None
+
     async def read(self, connection: AsyncConnection, account_id: str, list_id: int) -> ContactList:
         """Return a list, within a transaction; raises NotFound."""
         return await _one(connection, _select(account_id, list_id))

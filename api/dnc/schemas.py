@@ -8,9 +8,7 @@ from wire import patterns
 from wire.base import Name
 
 PhoneNo = Annotated[str, Meta(min_length=3, max_length=64)]
-Provider = Annotated[
-    str, Meta(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f\x7f]*" + patterns.END)
-]
+Provider = Annotated[str, Meta(min_length=1, max_length=64, pattern=patterns.TEXT_LINE)]
 
 
 class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from api.accounts.cache import AccountCache
-from api.auth.service import NOT_AUTHENTICATED
+from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import Unauthenticated
 from api.common.phone_numbers import InvalidNumber, e164
 from api.dnc.schemas import Entry, EntryView
@@ -42,8 +42,8 @@ class DncService(Struct, frozen=True):
             raise Unauthenticated(NOT_AUTHENTICATED)
         if entry.account_id not in {None, account_id}:
             raise BadInput("accountId", "not the account of this token")
-        account = (await self.accounts.get(account_id)).account
+        region = (await self.accounts.get(account_id)).region
         try:
-            return account_id, e164(entry.phone_no, account.region)
+            return account_id, e164(entry.phone_no, region)
         except InvalidNumber as error:
             raise BadInput("phoneNo", f"{error}; expected a number such as +4721930000") from None

@@ -11,7 +11,7 @@ import msgspec
 from fastapi import Request, Response
 from msgspec.json import schema_components
 
-from wire.errors import BadInput, from_decoder
+from wire.decoding import lenient
 from wire.rpc import Problem
 
 T = TypeVar("T")
@@ -25,35 +25,20 @@ def json_body(shape: type[T], *, or_query: bool = False) -> Callable[[Request], 
     Many clients cannot send a GET with a body (RFC 9110, section 9.3.1, advises against it).
     With `or_query` the query replaces a missing body for other methods, too.
     """
-    decoder = msgspec.json.Decoder(shape)
 
     async def read(request: Request) -> T:
         body = await request.body()
         if not body and (or_query or request.method == "GET"):
             return from_query(dict(request.query_params), shape)
-        return decode(body or b"{}", decoder)
+        return lenient.decode(body or b"{}", shape)
 
     return read
 
 
-def decode(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
-    """Decode JSON; raises BadInput."""
-    try:
-        return decoder.decode(body)
-    except msgspec.DecodeError as error:
-        raise from_decoder(error, shape=decoder.type, given=body) from None
-    except UnicodeDecodeError:
-        raise BadInput("", "not UTF-8") from None
-    except RecursionError:
-        raise BadInput("", "nested too deep", "too_deep") from None
-
-
 def from_query(parameters: Mapping[str, str], shape: type[T]) -> T:
     """Convert query parameters to a shape; raises BadInput."""
-    try:
-        return msgspec.convert(parameters, shape, strict=False)
-    except msgspec.ValidationError as error:
-        raise from_decoder(error, shape=shape, given=parameters) from None
+    found: T = lenient.convert(parameters, shape, strict=False)
+    return found
 
 
 def json_response(body: object, status: int = 200) -> Response:

@@ -65,7 +65,7 @@ async def _bad_input(_request: Request, error: BadInput) -> Response:
 
 async def _input_errors(_request: Request, error: InputErrors) -> Response:
     errors = tuple(FieldError(each.path, each.message) for each in error.errors)
-    return problem_response(400, InvalidRequest.code, str(error), errors)
+    return problem_response(400, error.code, str(error), errors)
 
 
 async def _invalid_parameters(request: Request, error: RequestValidationError) -> Response:
@@ -96,6 +96,8 @@ def _message(error: dict[str, Any], request: Request) -> str:
     if error["type"] == "extra_forbidden":
         known = ", ".join(_query_parameters(request.scope["route"].dependant))
         return f"unknown parameter; one of {known}"
+    if error["type"] == "string_pattern_mismatch":
+        return "contains characters that are not allowed here"
     return str(error["msg"])
 
 

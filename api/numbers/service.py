@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from api.http.paging import Page
 from api.numbers.flows import MessageFlows
-from api.numbers.phone import international
+from api.numbers.phone import international_or_as_given
 from api.numbers.schemas import (
     DeletedNumber,
     NewNumber,
@@ -15,7 +15,6 @@ from api.numbers.schemas import (
     number_view,
 )
 from api.numbers.store import NumberStore
-from wire.errors import BadInput
 
 
 class NumberService(Struct, frozen=True):
@@ -34,9 +33,8 @@ class NumberService(Struct, frozen=True):
         """Change a number; return the new state."""
         await self.numbers.get(account_id, number_id)
         columns = await self._columns(account_id, body)
-        if not columns:
-            raise BadInput("", "at least one field must be given")
-        await self.numbers.change(account_id, number_id, columns)
+        if columns:
+            await self.numbers.change(account_id, number_id, columns)
         return number_view(await self.numbers.get(account_id, number_id))
 
     async def delete(self, account_id: str, number_id: str) -> DeletedNumber:
@@ -47,7 +45,7 @@ class NumberService(Struct, frozen=True):
         columns = columns_of(body)
         phone, flow_id = columns.get("business_msgapp_number"), columns.get("flowbuilder_id")
         if isinstance(phone, str):
-            columns["business_msgapp_number"] = international(phone, "businessMsgappNumber")
+            columns["business_msgapp_number"] = international_or_as_given(phone)
         if isinstance(flow_id, str):
             await self.flows.check(account_id, flow_id, "flowbuilderId")
         return columns

@@ -8,7 +8,6 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import lru_cache
 
 import msgspec
 import phonenumbers
@@ -17,6 +16,7 @@ from msgspec.structs import replace
 
 from api.accounts.store import Account, AccountStore
 from api.common.errors import ApiError, ServiceUnavailable
+from api.common.phone_numbers import region_of
 from api.dnc.store import Change, DncStore, ListVersions
 from api.engine_client import EngineClient
 from wire.dial_policy import (
@@ -148,7 +148,7 @@ def dial_policy_of(
 
     Numbers without a country code belong to the account's region, else to its first number's.
     """
-    region = account.region or (_region(numbers[0]) if numbers else None)
+    region = region_of(account.region, numbers)
     policy = AccountDialPolicy(
         destinations=account.destinations if account.is_active else (),
         numbers=tuple(numbers),
@@ -161,11 +161,3 @@ def dial_policy_of(
 
 def _calling_code(region: str | None) -> str:
     return str(phonenumbers.country_code_for_region(region) or "") if region else ""
-
-
-@lru_cache(10_000)
-def _region(number: str) -> str | None:
-    try:
-        return phonenumbers.region_code_for_number(phonenumbers.parse(number))
-    except phonenumbers.NumberParseException:  # numbers from the settings are not checked
-        return None

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from api.templates.components import Body, Buttons, Component, Footer, Header
 from api.templates.placeholders import Format, placeholders
@@ -26,6 +27,11 @@ class Shortcuts(Struct, frozen=True):
     body: str | None = None
     footer: str | None = None
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the components that have a text; a list of names may contain them."""
+        return frozenset(name for name, text in asdict(self).items() if text is not None)
+
     def components(self, style: Format) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the components, each with the name of its field."""
         if self.header is not None:
@@ -43,7 +49,12 @@ def parse_components(
 ) -> tuple[LocatedComponent, ...]:
     """Parse all components, in the order of a message; raises BadInput for two of one type."""
     by_type: dict[type[Any], LocatedComponent] = {}
-    listed = [(f"components[{index}]", _document(each, index)) for index, each in enumerate(raw)]
+    named = shortcuts.names
+    listed = [
+        (f"components[{index}]", _document(each, index))
+        for index, each in enumerate(raw)
+        if not (isinstance(each, str) and each.strip().lower() in named)
+    ]
     for path, document in (*listed, *shortcuts.components(style)):
         component = parse_component(document, path)
         if type(component) in by_type:
@@ -79,7 +90,7 @@ def _document(raw: RawComponent, index: int) -> dict[str, Any]:
     try:
         return msgspec.json.decode(raw, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
-        text = "expected a component: an object, or a text that holds one as JSON"
+        text = "expected an object, a text with one as JSON, or the name of a text that is given"
         raise BadInput(f"components[{index}]", text) from None
 
 

@@ -31,12 +31,9 @@ _SIMPLE = ("category", "sub_category", "parameter_format", "is_primary_device_de
 def draft_columns(body: NewTemplate) -> Columns:
     """Return the columns of a new template; raises BadInput for invalid components."""
     shortcuts = Shortcuts(body.header_text, body.body_text, body.footer_text)
-    return {
-        **_base_columns(body),
-        "components": _validated(
-            body.components or [], shortcuts, body.category, body.parameter_format
-        ),
-    }
+    columns = _base_columns(body)
+    raw, style = body.components or [], body.parameter_format
+    return {**columns, "components": _validated(raw, shortcuts, columns["category"], style)}
 
 
 def link_columns(body: NewTemplate) -> Columns:
@@ -52,7 +49,7 @@ def changed_columns(template: Template, body: TemplateChange) -> Columns:
     """Return the columns whose values a change replaces; raises BadInput."""
     _check_unchanged(template, body)
     fields = {name: getattr(body, name) for name in (*_SIMPLE, "phone_number_id")}
-    changes = {name: each for name, each in fields.items() if each is not UNSET}
+    changes = {name: _spelt(name, each) for name, each in fields.items() if each is not UNSET}
     merged = {name: changes.get(name, getattr(template, name)) for name in _SIMPLE}
     if _changes_content(body) or CONTENT & changes.keys():
         raw, shortcuts = _merged(template, body)
@@ -72,12 +69,24 @@ def to_platform(columns: Columns) -> dict[str, Any]:
 
 def _base_columns(body: NewTemplate) -> Columns:
     names = ("name", "language", "phone_number_id", *_SIMPLE)
-    return {name: getattr(body, name) for name in names}
+    return {name: _spelt(name, getattr(body, name)) for name in names}
+
+
+def _spelt(name: str, value: Any) -> Any:
+    """Return a value as the platform spells it: en_US, MARKETING."""
+    if not isinstance(value, str):
+        return value
+    if name in {"category", "sub_category"}:
+        return value.upper()
+    if name == "language":
+        language, _, country = value.replace("-", "_").partition("_")
+        return f"{language}_{country.upper()}" if country else language
+    return value
 
 
 def _check_unchanged(template: Template, body: TemplateChange) -> None:
     for name in ("name", "language"):
-        if getattr(body, name) not in {UNSET, getattr(template, name)}:
+        if _spelt(name, getattr(body, name)) not in {UNSET, getattr(template, name)}:
             raise BadInput(name, "can't be changed: the platform names a template by it")
 
 

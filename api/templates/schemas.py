@@ -12,20 +12,27 @@ from api.templates.placeholders import Format
 from api.templates.store import Template
 from wire import patterns
 from wire.base import Name
+from wire.base import Text as AnyScalar
 
-Category = Literal["AUTHENTICATION", "MARKETING", "UTILITY"]
-TemplateName = Annotated[
-    str, Meta(max_length=512, pattern=r"^[a-z0-9_]+" + patterns.END, description="a-z, 0-9 and _")
+Category = Literal[
+    "AUTHENTICATION", "MARKETING", "UTILITY", "authentication", "marketing", "utility"
 ]
-Language = Annotated[str, Meta(pattern=r"^[a-z]{2,3}(_[A-Z]{2,3})?" + patterns.END)]
-SubCategory = Annotated[str, Meta(pattern=r"^[A-Z0-9_]{1,64}" + patterns.END)]
+TemplateName = Annotated[
+    str, Meta(max_length=512, pattern=patterns.TEMPLATE_NAME, description="a-z, 0-9 and _")
+]
+Language = Annotated[str, Meta(pattern=patterns.TEMPLATE_LANGUAGE)]
+SubCategory = Annotated[str, Meta(pattern=patterns.TEMPLATE_SUBCATEGORY)]
 RawComponents = Annotated[
     list[str | dict[str, Any]],
-    Meta(max_length=4, description="Each an object, or a string that contains one as JSON."),
+    Meta(
+        max_length=8,
+        description="Each an object, a string that contains one as JSON, or the name of one that a"
+        " text field replaces.",
+    ),
 ]
 Text = Annotated[str, Meta(min_length=1, max_length=1_024)]
 Values = Annotated[
-    dict[Annotated[str, Meta(max_length=64)], Annotated[str, Meta(max_length=2_000)]],
+    dict[Annotated[str, Meta(max_length=64)], Annotated[AnyScalar, Meta(max_length=2_000)]],
     Meta(max_length=100),
 ]
 MAX_LIMIT = 1_000

@@ -13,10 +13,10 @@ import structlog
 from msgspec import Meta, Struct
 
 from api.common.errors import NotFound, Unauthenticated
-from api.http.msgspec_adapter import decode
 from api.messaging_platform.client import PlatformClient
 from api.templates.statuses import StatusStore, StatusUpdate
 from wire import patterns
+from wire.decoding import lenient
 
 log = structlog.get_logger()
 FIELD = "message_template_status_update"
@@ -52,9 +52,6 @@ class Notification(Struct, frozen=True):
     entry: list[_Entry]
 
 
-_DECODER = msgspec.json.Decoder(Notification)
-
-
 class Webhook(Struct, frozen=True):
     """Verifies and processes the platform's notifications."""
 
@@ -85,7 +82,7 @@ class Webhook(Struct, frozen=True):
     async def process(self, body: bytes) -> int:
         """Apply the template statuses of a notification; return how many templates changed."""
         count = 0
-        for entry in decode(body, _DECODER).entry:
+        for entry in lenient.decode(body, Notification).entry:
             for change in entry.changes:
                 update = _status_update(change, entry.time)
                 if update is not None:

@@ -5,21 +5,15 @@ The alternative paths contain the call id; their bodies are the base classes of 
 
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta, Struct, field
-from msgspec.json import schema_components
 
-from api.http.msgspec_adapter import REFS
-from wire.base import Name, Party
+from wire.base import DialTarget, Name, Party
 from wire.callback_targets import StatusTarget
 from wire.control import ChannelId, RingSeconds
 from wire.rpc import AnsweredDetection, RecordCall
 from wire.verbs import Action
 
 CallId = Annotated[str, Meta(min_length=1, max_length=128)]
-(_ACTION,), _ = schema_components([Action], ref_template=REFS)
-# Parsed separately, with all limits, by the engine's parser.
-Tree = Annotated[msgspec.Raw, Meta(extra_json_schema=_ACTION)]
 
 
 class RequestBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -36,7 +30,7 @@ class OriginateBody(RequestBody, frozen=True, kw_only=True):
 
     from_: Party = field(name="from")
     to: Party
-    action: Tree = field(default_factory=msgspec.Raw)
+    action: Action | None = None
     timeout: RingSeconds = 60.0
     record_call: bool | RecordCall = False
     flow_id: Name | None = None
@@ -65,7 +59,7 @@ class DialBody(RequestBody, frozen=True, kw_only=True):
     """A party to call into a live call."""
 
     call_id: CallId
-    target: Party
+    target: DialTarget
 
 
 class LegHangupBody(RequestBody, frozen=True, kw_only=True):

@@ -3,6 +3,8 @@
 Responses are the engine's own bytes; another account's calls are not found.
 """
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,11 +20,12 @@ from api.voice.permissions import Permissions
 from api.voice.schemas import DialBody, LegBody, LegHangupBody, OriginateBody, Originated
 from wire import control, rpc
 from wire.custom_data import check_custom_data
-from wire.tree import Limits, check_action, parse_action
+from wire.errors import BadInput, ErrorCollector
+from wire.party import ENDPOINT_PREFIX
+from wire.tree import Limits, check_action
 from wire.verbs import Action
 from wire.views import CallView
 
-_NO_ACTION = (b"", b"null")
 _ON_MACHINE = "machineDetection.onMachine"
 
 
@@ -40,7 +43,7 @@ class VoiceService(Struct, frozen=True):
         """Start a call; the same request id starts the same call."""
         entry = await self.accounts.get(user.account_id)
         permissions = Permissions(entry.numbers, entry.account.destinations)
-        request = _originate_request(user, body, request_id, permissions, self._action(body))
+        request = _originate_request(user, body, request_id, permissions)
         self._check(request, permissions)
         async with self.call_limits.admit(entry.account):
             started = await self.engine.request(rpc.Started, "POST", "/calls", request)
@@ -70,7 +73,8 @@ class VoiceService(Struct, frozen=True):
 
     async def dial(self, user: Principal, body: DialBody) -> bytes:
         """Call a party into a call."""
-        (await self.permissions(user)).check_party(body.target, "target")
+        if not body.target.startswith(ENDPOINT_PREFIX):
+            (await self.permissions(user)).check_party(body.target, "target")
         request = control.DialInto(body.target, account=user.account_id)
         return await self._post(body.call_id, "/dial", request)
 
@@ -83,20 +87,33 @@ class VoiceService(Struct, frozen=True):
     async def _post(self, call_id: str, path: str, request: Any) -> bytes:
         return await self.engine.request_raw("POST", call_path(call_id, path), request)
 
-    def _action(self, body: OriginateBody) -> Action | None:
-        raw = bytes(body.action)
-        return parse_action(raw, self.tree_limits, "action") if raw not in _NO_ACTION else None
-
     def _check(self, request: rpc.Originate, permissions: Permissions) -> None:
-        if request.from_first:
-            permissions.check_party(request.from_, "from")
-        permissions.check_party(request.to, "to")
-        for action, path in ((request.action, "action"), (_on_machine(request), _ON_MACHINE)):
-            if action is not None:
-                check_action(action, self.tree_limits, path)
-                permissions.check_tree(action, path)
-        check_custom_data(request.custom_data, "customData")
-        check_custom_data(request.contact, "contact")
+        """Check a request; raises BadInput with all errors."""
+        collector = ErrorCollector()
+        for check in _checks(request, permissions, self.tree_limits):
+            with collector.check():
+                check()
+        collector.raise_all()
+
+
+def _checks(
+    request: rpc.Originate, permissions: Permissions, limits: Limits
+) -> Iterator[Callable[[], object]]:
+    if request.from_first:
+        yield partial(permissions.check_party, request.from_, "from")
+    yield partial(permissions.check_party, request.to, "to")
+    for action, path in ((request.action, "action"), (_on_machine(request), _ON_MACHINE)):
+        if action is not None:
+            yield partial(_check_size, action, limits, path)
+            yield partial(check_action, action, limits, path)
+            yield partial(permissions.check_tree, action, path)
+    yield partial(check_custom_data, request.custom_data, "customData")
+    yield partial(check_custom_data, request.contact, "contact")
+
+
+def _check_size(action: Action, limits: Limits, path: str) -> None:
+    if len(msgspec.json.encode(action)) > limits.size_bytes:
+        raise BadInput(path, f"larger than {limits.size_bytes} bytes", "too_large")
 
 
 def _on_machine(request: rpc.Originate) -> Action | None:
@@ -111,7 +128,6 @@ def _originate_request(
     body: OriginateBody,
     request_id: str | None,
     permissions: Permissions,
-    action: Action | None,
 ) -> rpc.Originate:
     """Build the engine's request for either form of click-to-call (design section 7)."""
     own_number = permissions.own(body.from_)
@@ -120,7 +136,6 @@ def _originate_request(
         body,
         account=user.account_id,
         from_=own_number or body.from_,
-        action=action,
         from_first=own_number is None,
         caller_id=own_number or next(iter(permissions.numbers), None),
         request_id=request_id,

@@ -137,10 +137,10 @@ class NodeManager:
         """Set a node's limits, and follow its health and its phones' digits over AMI."""
         health = NodeHealth(self._parts.context.clock, trunk_name(self._settings.trunk_endpoint))
         limits = CapacityLimits(settings.weight, settings.max_calls, settings.max_calls_per_s)
-        self._placement.configure(settings.name, limits, health)
+        host = URL(str(settings.url)).host or ""
+        self._placement.configure(settings.name, limits, health, host)
         password = settings.ami_password or self._settings.ami_password
         if password is not None:
-            host = URL(str(settings.url)).host or ""
             login = (settings.ami_user, password.get_secret_value())
             address = (host, settings.ami_port)
             monitor = AmiMonitor(settings.name, address, login, health, recent_digits)

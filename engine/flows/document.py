@@ -30,6 +30,16 @@ def read_outline(body: bytes) -> FlowOutline | None:
         raise from_decoder(fault, shape=FlowOutline, given=body) from None
 
 
+def why_not_runnable(flow_id: str, body: bytes | None) -> str | None:
+    """Return why no call can run a stored flow; None if one can. Raises BadInput."""
+    if body is None:
+        return f"no flow {flow_id}"
+    outline = read_outline(body)
+    if outline is not None and outline.kind == "message":
+        return f"flow {flow_id} is of kind message: no call can run it"
+    return None
+
+
 def is_graph(document: Any) -> bool:
     """Return whether the document is a graph; a tree's root is a verb or a URL and has a `type`."""
     return isinstance(document, dict) and "type" not in document

@@ -1,5 +1,6 @@
 """Lookup of what a request names: names in the path, calls, legs, sessions and members."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 
@@ -124,6 +125,19 @@ def _no_session(session: str) -> RequestRejected:
 
 def _missing(code: str, detail: str) -> RequestRejected:
     return RequestRejected(Rejection("missing", code, detail))
+
+
+async def check_pbx_address(node: str, host: str, address: str) -> None:
+    """Check that an address is a call's node, by name, host or IP address; raises BadInput."""
+    if not host or address in {node, host}:
+        return
+    try:
+        loop = asyncio.get_running_loop()
+        found = {info[4][0] for info in await loop.getaddrinfo(host, None)}
+    except OSError:
+        found = set()
+    if address not in found:
+        raise BadInput("pbxIp", f"the call is on node {node}, {host}", "other_node")
 
 
 def name_in(request: web.Request, part: str) -> str:

@@ -44,11 +44,11 @@ async def problem_middleware(  # noqa: C901 - one branch per error type
     """Convert exceptions of handlers into problem responses."""
     try:
         return await handler(request)
+    except InputErrors as error:
+        return _invalid(error)
     except BadInput as error:
         errors = (FieldError(error.path, error.message),)
         return problem_response(Problem("Invalid input", 400, error.code, str(error), errors))
-    except InputErrors as error:
-        return _invalid(error)
     except NotFound as error:
         return problem_response(Problem("Not found", 404, "not_found", str(error)))
     except Conflict as error:

@@ -37,6 +37,9 @@ def member_request(body: AddMember, limits: Limits) -> AddMemberRequested:
         agent_id=agent,
         name=names.get(agent, ""),
         music=body.moh_audio_url,
+        source=body.source_channel_id or "",
+        customer=body.customer_channel_id or "",
+        source_agent=body.source_agent_id or "",
     )
 
 
@@ -44,13 +47,9 @@ def _target_party(target: TransferTarget, limits: Limits) -> str:
     if target.kind == "agent":
         if target.agent_id is None:
             raise BadInput("target.agentId", "required if kind is agent")
-        if target.number is not None:
-            raise BadInput("target.number", "not allowed if kind is agent")
         return str(Party.agent(target.agent_id))
     if target.number is None:
         raise BadInput("target.number", "required if kind is number")
-    if target.agent_id is not None:
-        raise BadInput("target.agentId", "not allowed if kind is number")
     check_party(target.number, limits, "target.number")
     return target.number
 

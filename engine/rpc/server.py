@@ -131,8 +131,8 @@ def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]
     groups = ConsumerGroupHandlers(store, slots)
     served: tuple[tuple[Iterable[Operation], object], ...] = (
         (operations.AUDIT, AuditHandlers(store, slots)),
-        (operations.CALLS, CallHandlers(service, store, limits, fan_out, targets, policy)),
-        (operations.CONTROL, ControlHandlers(service, limits, policy)),
+        (operations.CALLS, CallHandlers(service, store, limits, fan_out, policy)),
+        (operations.CONTROL, ControlHandlers(service, limits, policy, deps.agent_status.directory)),
         (operations.RECORDING, RecordingHandlers(service)),
         (operations.TRANSFERS, TransferHandlers(service, limits, policy, deps.agent_status)),
         (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy)),

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from api.accounts.cache import AccountCache
 from api.cdrs.exports.csv_export import csv_header
 from api.cdrs.exports.job import KIND, ExportJob
 from api.cdrs.schemas import CdrExportQuery, ExportBody
@@ -40,12 +41,13 @@ class ExportView(Struct, frozen=True, omit_defaults=True, rename="camel"):
 class ExportService(Struct, frozen=True):
     database: Database
     cdrs: CdrStore
+    accounts: AccountCache
     jobs: JobStore
     artifacts: ArtifactStore
 
     async def start(self, account_id: str, query: CdrExportQuery, body: ExportBody) -> ExportView:
         """Start an export of the records that exist now."""
-        filters = to_filters(account_id, query)
+        filters = to_filters(account_id, query, await self.accounts.region(account_id))
         filters = msgspec.structs.replace(filters, newest_id=await self.cdrs.newest_id())
         export = ExportJob(filters, query.limit, query.offset, body.format, body.include_timeline)
         async with self.database.writing() as connection:

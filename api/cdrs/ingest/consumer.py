@@ -7,7 +7,7 @@ again, to it or to another process, and are already written.
 import asyncio
 import re
 import socket
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 import structlog
@@ -45,6 +45,14 @@ class _Batch(Struct, frozen=True, rename="camel"):
     lost: tuple[LostEvents, ...] = ()
 
 
+# Returns the country of an account's numbers without a country code.
+RegionLookup = Callable[[str], Awaitable[str | None]]
+
+
+async def no_region(_account: str) -> str | None:
+    return None
+
+
 class EventConsumer(Struct, frozen=True):
     """One consumer per process; all share a consumer group."""
 
@@ -52,6 +60,7 @@ class EventConsumer(Struct, frozen=True):
     database: Database
     name: str
     idle_s: float = CLAIM_IDLE_S
+    region_of: RegionLookup = no_region
 
     async def run(self, retry_delay_s: float = RETRY_DELAY_S) -> None:
         """Consume until cancelled; unavailable engines or database are retried."""
@@ -95,8 +104,10 @@ class EventConsumer(Struct, frozen=True):
     async def _write(self, decoded: Sequence[DecodedEvent]) -> int:
         if not decoded:
             return 0
+        accounts = {each.account_id for each in decoded if each.record is not None}
+        regions = {each: await self.region_of(each) for each in sorted(accounts)}
         async with self.database.writing() as connection:
-            return await write_events(connection, decoded)
+            return await write_events(connection, decoded, regions)
 
     async def _one_by_one(self, decoded: dict[str, DecodedEvent]) -> tuple[int, list[str]]:
         """Write what can be written; an event that cannot is logged, and delivered again."""

@@ -15,7 +15,11 @@ DispositionLevels = Mapping[str, str | None]
 
 
 async def set_dispositions(
-    connection: AsyncConnection, account_id: str, req_id: str, levels: DispositionLevels
+    connection: AsyncConnection,
+    account_id: str,
+    req_id: str,
+    levels: DispositionLevels,
+    region: str | None = None,
 ) -> None:
     """Set the levels of a call; None clears a level."""
     query = (
@@ -36,9 +40,11 @@ async def set_dispositions(
         sa.update(agents).where(agents.c.cdr_id == row.id).values(marks=signature)
     )
     record = msgspec.json.decode(row.record, type=CallRecord)
+    # In the form of their ingestion; the account's region may have changed since.
+    written = (participant_numbers(record, each) for each in {region, None})
     is_its = (
         numbers.c.account_id == account_id,
-        numbers.c.number.in_([*participant_numbers(record)]),
+        numbers.c.number.in_({number for each in written for number in each}),
         numbers.c.started_ms == record.created_ms,
         numbers.c.cdr_id == row.id,
     )

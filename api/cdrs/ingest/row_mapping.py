@@ -6,11 +6,13 @@ from typing import Any
 from msgspec import Struct
 
 from api.cdrs.query.signatures import signature_of
+from api.common.phone_numbers import canonical
 from wire.party import Party
 from wire.record import CallRecord, LegRecord
 
 MAX_LABEL_CHARS = 256
 MAX_NAME_CHARS = 128
+MAX_ID_CHARS = 64  # of an agent
 
 
 class AgentRow(Struct, frozen=True):
@@ -24,16 +26,16 @@ class AgentRow(Struct, frozen=True):
     hold_ms: int
 
 
-def cdr_row(record: CallRecord) -> dict[str, Any]:
-    """Return the columns of a row of `cdrs`, with its signature."""
+def cdr_row(record: CallRecord, region: str | None = None) -> dict[str, Any]:
+    """Return the columns of a row of `cdrs`, with its signature; numbers as filters give them."""
     purposes = {each.purpose for each in record.recordings if each.state != "lost"}
     row = {
         "account_id": record.account_id,
         "req_id": record.call_id,
         "started_ms": record.created_ms,
         "client_id": label(record, "clientId"),
-        "caller_id": record.caller_id,
-        "to_number": record.to,
+        "caller_id": canonical(record.caller_id, region),
+        "to_number": canonical(record.to, region),
         "call_path": label(record, "callPath") or record.direction,
         "obd_type": label(record, "obdType"),
         "is_answered": is_answered(record),
@@ -72,8 +74,8 @@ def agent_rows(record: CallRecord) -> list[AgentRow]:
     """Return one row for each agent of a call."""
     legs: dict[str, list[LegRecord]] = {}
     for leg in record.legs:
-        if leg.agent_id:
-            legs.setdefault(leg.agent_id, []).append(leg)
+        if agent_id := _clean(leg.agent_id or "", MAX_ID_CHARS):
+            legs.setdefault(agent_id, []).append(leg)
     return [_agent_row(agent_id, agent_legs) for agent_id, agent_legs in legs.items()]
 
 
@@ -90,10 +92,11 @@ def _agent_row(agent_id: str, legs: list[LegRecord]) -> AgentRow:
     )
 
 
-def participant_numbers(record: CallRecord) -> dict[str, bool]:
-    """Return every number that took part, and whether it was dialled."""
-    dialed = set(record.dialed_numbers)
-    return {number: number in dialed for number in dict.fromkeys(_numbers(record))}
+def participant_numbers(record: CallRecord, region: str | None = None) -> dict[str, bool]:
+    """Return every number that took part, in its canonical form, and whether it was dialled."""
+    dialed = {canonical(number, region) for number in record.dialed_numbers}
+    found = dict.fromkeys(canonical(number, region) for number in _numbers(record))
+    return {number: number in dialed for number in found}
 
 
 def _numbers(record: CallRecord) -> Iterator[str]:

@@ -5,7 +5,8 @@ crash or not, either writes all of them or none. Every process writes rows in th
 otherwise two processes could deadlock.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -20,24 +21,38 @@ from wire.record import CallRecord
 
 Row = dict[str, Any]
 Rows = list[Row]
+Regions = Mapping[str, str | None]
+NO_REGIONS: Regions = MappingProxyType({})
 
 
-async def write_events(connection: AsyncConnection, decoded: Sequence[DecodedEvent]) -> int:
-    """Write events, and the records of ended calls; return the number of new records."""
+async def write_events(
+    connection: AsyncConnection, decoded: Sequence[DecodedEvent], regions: Regions = NO_REGIONS
+) -> int:
+    """Write events, and the records of ended calls; return the number of new records.
+
+    `regions` are those of accounts, for numbers without a country code.
+    """
     await _insert_rows(
         connection, events, [_event_row(each) for each in sorted(decoded, key=_order)]
     )
     records = {each.call_id: each.record for each in decoded if each.record is not None}
     if not records:
         return 0
-    return await _records(connection, records)
+    return await _records(connection, records, regions)
 
 
-async def _records(connection: AsyncConnection, records: dict[str, CallRecord]) -> int:
-    rows = [cdr_row(records[call_id]) for call_id in sorted(records)]
+async def _records(
+    connection: AsyncConnection, records: dict[str, CallRecord], regions: Regions
+) -> int:
+    in_order = [records[call_id] for call_id in sorted(records)]
+    rows = [cdr_row(each, regions.get(each.account_id)) for each in in_order]
     added = _insert(connection, cdrs).returning(cdrs.c.id, cdrs.c.req_id)
     ids = {req_id: cdr_id for cdr_id, req_id in await connection.execute(added, rows)}
-    new = [{**row, "cdr_id": ids[row["req_id"]]} for row in rows if row["req_id"] in ids]
+    new = [
+        {**row, "cdr_id": ids[row["req_id"]], "region": regions.get(row["account_id"])}
+        for row in rows
+        if row["req_id"] in ids
+    ]
     for table, of in CHILD_TABLES.items():
         await _insert_rows(
             connection, table, [part for row in new for part in of(row, records[row["req_id"]])]
@@ -79,7 +94,7 @@ def _agents(row: Row, record: CallRecord) -> Rows:
 def _numbers(row: Row, record: CallRecord) -> Rows:
     return [
         {**_common(row), "number": number, "is_dialed": is_dialed}
-        for number, is_dialed in participant_numbers(record).items()
+        for number, is_dialed in participant_numbers(record, row["region"]).items()
     ]
 
 

@@ -10,8 +10,8 @@ from wire import patterns
 
 MAX_LIMIT = 1_000
 MAX_OFFSET = 100_000  # skipping rows takes time; a download has them all
-LINE = r"^[^\x00-\x1f\x7f]*" + patterns.END
-LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*" + patterns.END
+LINE = patterns.TEXT_LINE
+LINES = patterns.TEXT_LINES
 _TRUE = frozenset({"1", "true", "yes"})
 _FALSE = frozenset({"", "0", "false", "no"})
 
@@ -79,7 +79,7 @@ class ContactBody(Struct, frozen=True, forbid_unknown_fields=True):
     f_name: Name | UnsetType | None = field(name="fName", default=UNSET)
     l_name: Name | UnsetType | None = field(name="lName", default=UNSET)
     email: Email | UnsetType | None = UNSET
-    add_to_running_campaign: bool = field(name="addToRunningCampaign", default=False)
+    add_to_running_campaign: bool | UnsetType = field(name="addToRunningCampaign", default=UNSET)
     fields: dict[str, FieldText] | UnsetType = UNSET
 
 

@@ -101,7 +101,7 @@ class ContactSearch(Struct, frozen=True):
     async def _numbers(self, account_id: str, path: str, text: str) -> tuple[str, ...]:
         if not text:
             return ()
-        region = (await self.accounts.get(account_id)).account.region
+        region = (await self.accounts.get(account_id)).region
         return _number_prefixes(path, text, region)
 
 

@@ -38,7 +38,7 @@ class ContactService(Struct, frozen=True):
         with _unique_number():
             async with self.database.writing() as connection:
                 target = await self._target_list(connection, account_id, body)
-                values = _values(body, number, target)
+                values = {"add_to_running_campaign": False, **_values(body, number, target)}
                 contact_id = await self.contacts.add(connection, account_id, target.id, values)
                 await adjust_contact_count(connection, target.id, 1)
                 return await self._publish(connection, account_id, contact_id, "contact-added")
@@ -92,7 +92,7 @@ class ContactService(Struct, frozen=True):
             raise BadInput("contactListId", "no contact list of this id") from None
 
     async def _number(self, account_id: str, body: ContactBody) -> str:
-        region = (await self.accounts.get(account_id)).account.region
+        region = (await self.accounts.get(account_id)).region
         try:
             return e164(body.phone_number, region)
         except InvalidNumber as error:
@@ -132,8 +132,9 @@ def _values(body: ContactBody, number: str, target: ContactList) -> dict[str, An
     }
     if not isinstance(body.fields, UnsetType):
         values["fields"] = _fields(body.fields, target)
-    campaign = {"add_to_running_campaign": body.add_to_running_campaign}
-    return {**values, **campaign, "phone_number": number}
+    if not isinstance(body.add_to_running_campaign, UnsetType):
+        values["add_to_running_campaign"] = body.add_to_running_campaign
+    return {**values, "phone_number": number}
 
 
 def _fields(fields: Mapping[str, str], target: ContactList) -> str | None:

@@ -28,9 +28,11 @@ CONTENT_TYPES = {
 
 
 class DownloadBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """The list to export, and the format."""
+    """The list to export, by default the default list, and the format."""
 
-    list_id: Annotated[str, Meta(min_length=1, max_length=32)] = field(name="contactListId")
+    list_id: Annotated[str, Meta(min_length=1, max_length=32)] | None = field(
+        name="contactListId", default=None
+    )
     format: Literal["csv", "xlsx"] = "csv"
 
 
@@ -75,10 +77,15 @@ class DownloadService(Struct, frozen=True):
     async def start(self, account_id: str, body: DownloadBody) -> DownloadView:
         """Start a download; raises BadInput."""
         try:
-            contact_list = await self.lists.get(account_id, parse_id(body.list_id, "contact list"))
-        except NotFound:
-            raise BadInput("contactListId", "no contact list of this id") from None
+            contact_list = await self._requested_list(account_id, body.list_id)
+        except NotFound as error:
+            raise BadInput("contactListId", error.detail) from None
         return await self._start(account_id, contact_list, body.format, None)
+
+    async def _requested_list(self, account_id: str, list_id: str | None) -> ContactList:
+        if list_id is None:
+            return await self.lists.default(account_id)
+        return await self.lists.get(account_id, parse_id(list_id, "contact list"))
 
     async def send(self, account_id: str, list_id: str) -> DownloadView:
         """Start an export that is sent to the account's e-mail address."""

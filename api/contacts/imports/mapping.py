@@ -31,6 +31,17 @@ def check_mappings(
     return normalized
 
 
+def likely_mappings(
+    headers: Collection[str], assigned: Collection[str], known: Mapping[str, str]
+) -> Fields:
+    """Map a file's columns as before, and others that are named as a field by their name."""
+    found = {header: known[header] for header in headers if header in known}
+    for field in (*CONTACT_FIELDS, *assigned):
+        if field in headers and field not in found and field not in found.values():
+            found[field] = field
+    return found
+
+
 def _duplicates(mappings: Fields) -> list[BadInput]:
     first: dict[str, str] = {}
     return [

@@ -38,7 +38,7 @@ class ImportService(Struct, frozen=True):
 
     async def start(self, account_id: str, list_id: int, action: Action) -> None:
         """Start the import of a list's file; raises NotFound or Conflict."""
-        region = (await self.accounts.get(account_id)).account.region
+        region = (await self.accounts.get(account_id)).region
         async with self.database.writing() as connection:
             contact_list = await self.lists.lock(connection, account_id, list_id)
             file = _idle_file(contact_list, await self.files.get(connection, list_id))

@@ -2,15 +2,13 @@
 
 from typing import Annotated, TypeVar
 
-import msgspec
 from fastapi import Depends
 
 from api.contacts.ids import ListIdPath, parse_id
 from api.contacts.imports.service import ImportService
 from api.contacts.lists.service import ListService
-from api.http.msgspec_adapter import decode
 from api.http.services import service
-from wire.errors import BadInput
+from wire.decoding import lenient
 
 DATA = {"data": {"type": "string", "contentMediaType": "application/json"}}
 T = TypeVar("T")
@@ -25,10 +23,6 @@ Imports = Annotated[ImportService, service("lists.imports")]
 ListId = Annotated[int, Depends(_list_id)]
 
 
-def decode_data(text: str, decoder: msgspec.json.Decoder[T]) -> T:
+def decode_data(text: str, shape: type[T]) -> T:
     """Decode the JSON in a form's field `data`; raises BadInput."""
-    try:
-        return decode(text.encode(), decoder)
-    except BadInput as error:
-        path = f"data.{error.path}" if error.path else "data"
-        raise BadInput(path, error.message, error.code) from None
+    return lenient.decode(text.encode(), shape, "data")

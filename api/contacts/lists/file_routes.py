@@ -3,7 +3,6 @@
 import json
 from typing import Annotated
 
-import msgspec
 from fastapi import Query
 from fastapi.responses import StreamingResponse
 
@@ -22,7 +21,6 @@ UPLOAD_EXAMPLE = {
     "file": "Phone,First name,City\r\n+4722222222,Nina,Oslo\r\n",
     "data": json.dumps({"name": "Spring", "description": "Who asked for a call", "isActive": True}),
 }
-_UPLOAD_DATA = msgspec.json.Decoder(UploadData)
 
 
 @routes.post(
@@ -38,7 +36,7 @@ async def upload(user: AuthenticatedUser, lists: Lists, form: MultipartForm) -> 
     `data` is JSON: name, description, isDefault, isActive; beyond the specification assignedFields,
     encoding and delimiter.
     """
-    data = decode_data(form.field("data"), _UPLOAD_DATA)
+    data = decode_data(form.field("data"), UploadData)
     return await lists.upload(user.account_id, data, form.required_file())
 
 

@@ -3,7 +3,6 @@
 import json
 from typing import Annotated
 
-import msgspec
 from fastapi import Query
 
 from api.auth.dependencies import AuthenticatedUser
@@ -22,7 +21,6 @@ INBOUND_EXAMPLE = {
     "description": "Who called us",
     "assignedFields": ["city"],
 }
-_CHANGE_DATA = msgspec.json.Decoder(ChangeData)
 
 
 @routes.delete(f"{BASE}/delete-file/{{contactListId}}", errors=(404, 429))
@@ -55,7 +53,7 @@ async def change_list(
     user: AuthenticatedUser, list_id: ListId, lists: Lists, form: MultipartForm
 ) -> ListView:
     """Change the fields of a list that `data` names; a file replaces the list's file."""
-    data = decode_data(form.fields.get("data", "{}"), _CHANGE_DATA)
+    data = decode_data(form.fields.get("data", "{}"), ChangeData)
     return await lists.change(user.account_id, list_id, data, form.file)
 
 

@@ -10,15 +10,11 @@ from api.contacts.imports.reader.row_parser import CONTACT_FIELDS
 from api.contacts.imports.schemas import CsvOptions
 from api.contacts.tags.schemas import Tags
 from wire import patterns
-from wire.errors import BadInput
 
-Name = Annotated[
-    str, Meta(min_length=1, max_length=256, pattern=r"^(?=.*\S)[^\x00-\x1f\x7f]+" + patterns.END)
-]
+Name = Annotated[str, Meta(min_length=1, max_length=256, pattern=patterns.TITLE)]
 Description = Annotated[str, Meta(max_length=2_000, pattern=LINES)]
 FieldId = Annotated[str, Meta(min_length=1, max_length=64, pattern=LINE)]
 FieldIds = Annotated[tuple[FieldId, ...], Meta(max_length=100)]
-AnyStatus = Literal["", "CREATED", "UPLOADED", "MAPPING_DONE", "PROCESSING", "COMPLETED", "FAILED"]
 
 
 class UploadData(CsvOptions, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
@@ -43,12 +39,12 @@ class ChangeData(CsvOptions, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class InboundBody(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """A list to create without a file."""
+    """A list to create without a file; `additionalFields` is the old name of `assignedFields`."""
 
     name: Name
     description: Description
     assigned_fields: FieldIds = ()
-    additional_fields: FieldIds = ()
+    additional_fields: Annotated[FieldIds, Meta(extra_json_schema={"deprecated": True})] = ()
 
 
 class ListQuery(PageQuery):
@@ -57,14 +53,11 @@ class ListQuery(PageQuery):
     name: Annotated[str, Field(max_length=256, pattern=r"^[^\x00-\x1f\x7f]*$")] = Field(
         "", description="Part of the name."
     )
-    status: AnyStatus = ""
+    status: Annotated[str, Field(max_length=64, pattern=r"^[^\x00-\x1f\x7f]*$")] = ""
     tags: Tags = ""
 
 
-def check_fields(fields: tuple[str, ...], path: str) -> None:
-    """Check that fields are distinct, and not those of every contact; raises BadInput."""
-    for index, name in enumerate(fields):
-        if name in CONTACT_FIELDS:
-            raise BadInput(f"{path}[{index}]", "all contacts have this field")
-        if name in fields[:index]:
-            raise BadInput(f"{path}[{index}]", "named before")
+def own_fields(*fields: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the distinct fields that a list adds to those of every contact."""
+    named = dict.fromkeys(name for each in fields for name in each)
+    return tuple(name for name in named if name not in CONTACT_FIELDS)

@@ -11,12 +11,13 @@ from starlette.datastructures import UploadFile
 from api.common.errors import Conflict, NotFound
 from api.contacts.exports.store import delete_downloads
 from api.contacts.imports.file_store import FileStore, ListFile
+from api.contacts.imports.mapping import check_mappings, likely_mappings
 from api.contacts.imports.rejected_csv import rejected_csv
 from api.contacts.imports.store import ImportStore
 from api.contacts.imports.uploads import UploadService
 from api.contacts.list_store import ContactList, ListFilters, ListStore
 from api.contacts.lists import delete_job
-from api.contacts.lists.schemas import ChangeData, InboundBody, ListQuery, UploadData, check_fields
+from api.contacts.lists.schemas import ChangeData, InboundBody, ListQuery, UploadData, own_fields
 from api.contacts.lists.views import (
     DeletedList,
     ListPage,
@@ -28,7 +29,7 @@ from api.contacts.lists.views import (
 from api.contacts.tags.schemas import split_tags
 from api.db.database import Database
 from api.jobs.store import JobStore
-from wire.errors import BadInput
+from wire.errors import BadInput, InputErrors
 
 CSV_OPTIONS = ("encoding", "delimiter")
 
@@ -45,7 +46,6 @@ class ListService(Struct, frozen=True):
 
     async def upload(self, account_id: str, data: UploadData, file: UploadFile) -> ListView:
         """Create a list from a file."""
-        check_fields(data.assigned_fields, "data.assignedFields")
         file_id = await self.uploads.store(account_id, file, data)
         values = {**_values(data), "status": "UPLOADED", "additional_fields": []}
         async with self.database.writing() as connection:
@@ -55,8 +55,9 @@ class ListService(Struct, frozen=True):
 
     async def create_inbound(self, account_id: str, body: InboundBody) -> ListView:
         """Create a list without a file."""
-        check_fields(body.assigned_fields, "assignedFields")
-        values = {**_values(body), "status": "CREATED", "is_default": False, "is_active": True}
+        fields = own_fields(body.assigned_fields, body.additional_fields)
+        flags = {"status": "CREATED", "is_default": False, "is_active": True}
+        values = {**_values(body), **flags, "assigned_fields": fields}
         async with self.database.writing() as connection:
             list_id = await self.lists.add(connection, account_id, values)
         return await self.get(account_id, list_id)
@@ -64,23 +65,44 @@ class ListService(Struct, frozen=True):
     async def change(
         self, account_id: str, list_id: int, data: ChangeData, file: UploadFile | None
     ) -> ListView:
-        """Change a list; a file replaces the one it has."""
-        check_fields(data.assigned_fields or (), "data.assignedFields")
+        """Change a list; a file replaces the one it has.
+
+        With the status MAPPING_DONE a new file's columns are mapped as those of the old one, or by
+        the names of the fields.
+        """
         values = _values(data)
-        if not values and file is None:
-            raise BadInput("data", "neither a file nor anything to change")
         _check_not_processing(await self.lists.get(account_id, list_id))
         file_id = await self.uploads.store(account_id, file, data) if file else None
         async with self.database.writing() as connection:
             _check_not_processing(await self.lists.lock(connection, account_id, list_id))
+            old = await self.files.get(connection, list_id)
             if file_id is not None:
                 await self.files.assign(connection, file_id, list_id)
                 await self.imports.delete(connection, list_id)
                 values.setdefault("status", "UPLOADED")
+            if values:
+                await self.lists.change(connection, account_id, list_id, values)
             if data.status:
-                _check_mapped(await self.files.get(connection, list_id))
-            await self.lists.change(connection, account_id, list_id, values)
+                await self._keep_mappings(connection, account_id, list_id, old)
         return await self.get(account_id, list_id)
+
+    async def _keep_mappings(
+        self, connection: AsyncConnection, account_id: str, list_id: int, old: ListFile | None
+    ) -> None:
+        """Map the columns of a file that has no mappings; raises BadInput."""
+        file = await self.files.get(connection, list_id)
+        if file is None or file.mappings is not None:
+            return
+        assigned = (await self.lists.read(connection, account_id, list_id)).assigned_fields
+        known = (old and old.mappings) or {}
+        try:
+            mappings = check_mappings(
+                likely_mappings(file.headers, assigned, known), file.headers, assigned
+            )
+        except InputErrors:
+            text = "map-fields comes first: no column of the file is known to be the phoneNumber"
+            raise BadInput("data.status", text) from None
+        await self.files.set_mappings(connection, file.id, mappings)
 
     async def get(self, account_id: str, list_id: int) -> ListView:
         """Return a list's view; raises NotFound."""
@@ -136,14 +158,14 @@ class ListService(Struct, frozen=True):
 def _values(data: UploadData | ChangeData | InboundBody) -> dict[str, Any]:
     """Return the columns for the fields that are set, without the CSV options."""
     fields = msgspec.structs.asdict(data).items()
-    return {name: value for name, value in fields if value is not UNSET and name not in CSV_OPTIONS}
+    found = {
+        name: value for name, value in fields if value is not UNSET and name not in CSV_OPTIONS
+    }
+    if "assigned_fields" in found:
+        found["assigned_fields"] = own_fields(found["assigned_fields"])
+    return found
 
 
 def _check_not_processing(contact_list: ContactList) -> None:
     if contact_list.status == "PROCESSING":
         raise Conflict("its file is being processed", "processing")
-
-
-def _check_mapped(file: ListFile | None) -> None:
-    if file is None or file.mappings is None:
-        raise BadInput("data.status", "map-fields comes first: its columns are not mapped")

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from wire import patterns
 
-TAG = r"^[A-Za-z0-9_.:\-]{1,64}" + patterns.END
+TAG = patterns.TAG
 MAX_TAGS = 20
 _TAG = re.compile(TAG)
 
@@ -31,7 +31,7 @@ Tags = Annotated[
     AfterValidator(_validate_tags),
 ]
 Tag = Annotated[str, Meta(pattern=TAG)]
-TagIds = Annotated[tuple[Tag, ...], Meta(max_length=100)]
+TagIds = Annotated[tuple[Tag, ...], Meta(max_length=100)]  # null: none
 
 
 class ListTagsBody(Struct, frozen=True, forbid_unknown_fields=True):

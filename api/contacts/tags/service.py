@@ -84,7 +84,5 @@ class TagService(Struct, frozen=True):
 
 
 def _check_tags(body: ListTagsBody) -> None:
-    if not (body.add or body.remove):
-        raise BadInput("tagsToAdd", "tagsToAdd or tagsToRemove must be given")
     if set(body.add) & set(body.remove):
         raise BadInput("tagsToRemove", "has a tag that is in tagsToAdd, too")

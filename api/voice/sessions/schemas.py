@@ -73,7 +73,7 @@ class KickBody(RequestBody, frozen=True, kw_only=True):
 
 
 class LeaveBody(RequestBody, frozen=True, kw_only=True):
-    """A member that leaves; `pbxIp` is ignored, as the call id contains the node."""
+    """A member that leaves; `pbxIp`, if given, must be the node of the call."""
 
     call_id: CallId
     conference_session_id: SessionId

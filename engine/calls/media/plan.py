@@ -125,7 +125,7 @@ def _bridged_media(call: Call, state: Bridged) -> MediaPlan:
         return {up[0]: LegMedia(sound=_wait_sound(conference.hold_music if conference else None))}
     found = {leg: LegMedia(state.bridge) for leg in up}
     if conference:
-        found |= _coach_media(call, conference, state.bridge)
+        found |= _coach_media(call, conference, state.bridge) | _waiting_media(conference, up)
     return found | _put_on_hold(call, up, conference.hold_music if conference else None)
 
 
@@ -143,6 +143,19 @@ def _is_held_by_phone(call: Call, leg_id: str) -> bool:
 def _is_main(call: Call, leg_id: str) -> bool:
     """Return whether a leg is the main leg and live: it may just be being answered."""
     return leg_id == call.main and call.leg(leg_id) is not None
+
+
+def _waiting_media(conference: Conference, up: list[str]) -> MediaPlan:
+    """Return the media while the customer hears music until the awaited member has joined.
+
+    One other member alone hears ringing; several go on talking.
+    """
+    awaited = conference.member(conference.awaited)
+    if awaited is None or awaited.state == "connected" or conference.customer not in up:
+        return {}
+    waiting = {conference.customer: LegMedia(sound=_wait_sound(conference.hold_music))}
+    others = [leg for leg in up if leg != conference.customer]
+    return waiting | ({others[0]: LegMedia(sound="ringing")} if len(others) == 1 else {})
 
 
 def _transfer_media(call: Call, state: Bridged, transfer: Transfer) -> MediaPlan:

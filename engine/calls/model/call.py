@@ -26,7 +26,7 @@ from wire.callback_targets import CallTarget, format_target
 from wire.flow import Scalar
 from wire.media import MediaFault
 from wire.party import Diversion
-from wire.verbs import Action
+from wire.verbs import Action, DialData, FlowData
 from wire.webhooks import GatherReason
 
 
@@ -116,6 +116,8 @@ class Call(Struct, frozen=True, array_like=True):
     talking_since_ms: int = 0  # since when two parties talk, and no leg is on hold; 0: none do
     talk_ms: int = 0  # total of earlier such times
     unseen_ms: int = 0  # it ended at an unknown time in this time after `ended_ms`
+    agent_id: str = ""  # of the last dial or flow that named one; in every event from then on
+    reference_id: str = ""
 
     @property
     def delivery_key(self) -> str:
@@ -185,6 +187,13 @@ def invited_legs(call: Call) -> tuple[str, ...]:
     return (*call.invited, call.transfer.target) if call.transfer else call.invited
 
 
+def with_tracking(call: Call, data: DialData | FlowData) -> Call:
+    """Store the tracking values of a dial or a flow, if it has any."""
+    if not (data.agent_id or data.reference_id):
+        return call
+    return replace(call, agent_id=data.agent_id or "", reference_id=data.reference_id or "")
+
+
 def with_leg(call: Call, leg: Leg) -> Call:
     """Replace the leg with the same id, or append it."""
     if call.leg(leg.id) is None:
@@ -211,6 +220,14 @@ def agent_of(call: Call, leg_id: str) -> str:
     """Return the agent id of a leg; empty when it is no agent's."""
     leg = call.leg(leg_id)
     return leg.agent if leg is not None else ""
+
+
+def with_named_agent(call: Call, leg_id: str, agent_id: str) -> Call:
+    """Store the agent that a request names as a leg's party, unless the leg is an agent's."""
+    leg = call.leg(leg_id)
+    if leg is None or leg.agent or not agent_id:
+        return call
+    return with_leg(call, replace(leg, named_agent=agent_id))
 
 
 def ring_deadline_ms(call: Call, leg_id: str, now: int, otherwise: int) -> int:

@@ -76,6 +76,8 @@ class Leg(Struct, frozen=True, array_like=True):
     typed_ahead: tuple[TypedDigit, ...] = ()  # in order (`verbs.type_ahead`)
     digits_from_ms: int = 0  # digits whose key went down earlier do not count
     spare_terminator: SpareTerminator | None = None
+    named_agent: str = ""  # that a session's request names as the party of this leg
+    agent_name: str = ""  # of the account's directory
 
     @property
     def role(self) -> EndedBy:
@@ -98,9 +100,9 @@ class Leg(Struct, frozen=True, array_like=True):
 
     @property
     def agent(self) -> str:
-        """Id of the agent that was called, or of the agent that the dial named; empty: none."""
+        """Id of the agent that was called, or that the dial or a session named; empty: none."""
         called = Party.parse(self.party).agent_id
-        return called if called is not None else self.agent_id or ""
+        return called if called is not None else self.agent_id or self.named_agent
 
     def with_holds(self, now: int, *, held: bool, held_by_phone: bool) -> "Leg":
         """Return the leg with these holds since now; the time of a hold that ends is added."""

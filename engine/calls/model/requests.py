@@ -96,7 +96,10 @@ class AddMemberRequested(StoredEvent, frozen=True, tag="add-member-requested"):
     session: str = ""
     agent_id: str = ""
     name: str = ""
-    music: str | None = None
+    music: str | None = None  # that the customer hears meanwhile
+    source: str = ""
+    customer: str = ""
+    source_agent: str = ""
 
 
 class KickRequested(StoredEvent, frozen=True, tag="kick-requested"):

@@ -102,6 +102,7 @@ class Member(Struct, frozen=True, array_like=True):
     is_snooping: bool = False  # the snoop channel exists
     joined_ms: int = 0
     left_ms: int = 0
+    removed_by: str = ""  # agent who removed it, or who left with it
 
     @property
     def is_live(self) -> bool:
@@ -119,7 +120,9 @@ class Conference(Struct, frozen=True, array_like=True):
     requested_by: str = ""
     reason: ConferenceReason | Literal[""] = ""
     ended_ms: int = 0
-    hold_music: HoldMusic | None = None  # of a member who waits alone
+    hold_music: HoldMusic | None = None  # of a member who waits
+    customer: str = ""  # leg that waits until the leg `awaited` has joined
+    awaited: str = ""
 
     @property
     def is_live(self) -> bool:

@@ -14,8 +14,14 @@ from wire.events import VERSION, CallEvent, Kind
 from wire.record import CallRecord
 
 
-def emit(call: Call, kind: Kind, now: int, **fields: Any) -> tuple[Call, EmitEvent]:
-    """Emit an event about the call."""
+def emit(
+    call: Call,
+    kind: Kind,
+    now: int,
+    **fields: Any,
+) -> tuple[Call, EmitEvent]:
+    """Emit an event about the call, with its tracking values unless the event has its own."""
+    agent_id, reference_id = fields.pop("agent_id", None), fields.pop("reference_id", None)
     event = CallEvent(
         id=f"{call.id}.e{call.event_seq}",
         event=kind,
@@ -27,6 +33,8 @@ def emit(call: Call, kind: Kind, now: int, **fields: Any) -> tuple[Call, EmitEve
         direction=call.direction,
         from_=call.from_,
         to=call.to,
+        agent_id=agent_id or call.agent_id or None,
+        reference_id=reference_id or call.reference_id or None,
         custom_data=call.custom_data,
         version=VERSION,
         privacy=call.privacy,
@@ -60,7 +68,7 @@ def emit_leg(call: Call, kind: Kind, leg: Leg, now: int, **fields: Any) -> tuple
         channel_id=leg.id,
         parent_call_id=call.id if leg.id != call.main else None,
         party=leg.party,
-        agent_id=leg.agent_id,
+        agent_id=leg.agent_id or leg.named_agent,
         reference_id=leg.reference_id,
         answered_by=leg.answered_by,
         **fields,
@@ -153,6 +161,7 @@ def emit_transfer(call: Call, transfer: Transfer, now: int) -> tuple[Call, EmitE
         channel_id=transfer.target,
         reason=transfer.reason or None,
         agent_id=transfer.source_agent or None,
+        requested_by=transfer.ended_by or transfer.source_agent or None,
     )
 
 
@@ -166,6 +175,7 @@ def emit_conference(call: Call, conference: Conference, now: int) -> tuple[Call,
         session_state=conference.state,
         reason=conference.reason or None,
         agent_id=conference.requested_by or None,
+        requested_by=conference.requested_by or None,
     )
 
 
@@ -183,4 +193,5 @@ def emit_member(
         party=member.party,
         reason=member.reason or None,
         agent_id=member.agent_id or None,
+        requested_by=member.removed_by or None,
     )

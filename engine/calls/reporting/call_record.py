@@ -54,6 +54,8 @@ def build_call_record(call: Call) -> CallRecord:
         recordings=_recordings(call),
         gathered=tuple(map(_gather, call.collected)),
         labels=call.labels,
+        agent_id=call.agent_id or None,
+        reference_id=call.reference_id or None,
         contact=call.contact,
         privacy=call.privacy,
         diversion=call.diversion,
@@ -106,7 +108,7 @@ def _leg(call: Call, ended: EndedLeg) -> LegRecord:
         hangup_cause=ended.cause,
         sip_code=ended.sip_code or None,
         agent_id=leg.agent or None,
-        agent_name=_agent_name(call, leg.id),
+        agent_name=_agent_name(call, leg.id) or leg.agent_name or None,
         reference_id=leg.reference_id,
         answered_by=leg.answered_by,
         reason=ended.reason or causes.reason(ended.cause, is_answered=leg.answered_ms > 0) or None,
@@ -116,7 +118,7 @@ def _leg(call: Call, ended: EndedLeg) -> LegRecord:
 
 
 def _agent_name(call: Call, leg: str) -> str | None:
-    """Return the agent's name from the request that called its leg."""
+    """Return the agent's name from the request that called its leg, else from the directory."""
     for transfer in call.transfers:
         if transfer.target == leg and transfer.target_name:
             return transfer.target_name
@@ -176,4 +178,5 @@ def _member(member: Member) -> MemberRecord:
         reason=member.reason or None,
         joined_ms=member.joined_ms,
         left_ms=member.left_ms,
+        removed_by=member.removed_by or None,
     )

@@ -8,7 +8,14 @@ from msgspec.structs import replace
 
 from engine.calls.media.plan import UNBRIDGED, desired_media
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, allocate_id, update_leg, with_conference
+from engine.calls.model.call import (
+    Call,
+    Step,
+    allocate_id,
+    update_leg,
+    with_conference,
+    with_named_agent,
+)
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import Command, Hangup
 from engine.calls.model.events import (
@@ -42,12 +49,37 @@ def add_member(
 ) -> Step:
     """Invite a party; the first invitation turns the conversation into a conference."""
     commands: tuple[Command, ...] = ()
+    call = with_named_agent(call, request.source, request.source_agent)
     if call.conference is None:
         call, commands = _create(call, state, request, now)
+    else:
+        call = _name_source(call, call.conference, request)
+        call, commands = _replace_music(call, request)
     call, leg, invitation = invite(call, request.party, request.ring_s, now, caller_id)
     member = Member(leg, request.party, "queued", request.agent_id, request.name)
     call, events = update_member(call, member, now)
+    if call.conference is not None and request.music is not None:
+        waiting = replace(call.conference, customer=request.customer, awaited=leg)
+        call = with_conference(call, waiting)
     return call, (*commands, *invitation, *events)
+
+
+def _name_source(call: Call, conference: Conference, request: AddMemberRequested) -> Call:
+    """Give the source's member the agent that the request names."""
+    member = conference.member(request.source)
+    if member is None or member.agent_id or not request.source_agent:
+        return call
+    named = replace(member, agent_id=request.source_agent)
+    members = tuple(named if each is member else each for each in conference.members)
+    return with_conference(call, replace(conference, members=members))
+
+
+def _replace_music(call: Call, request: AddMemberRequested) -> Step:
+    conference = call.conference
+    if conference is None or request.music is None:
+        return call, ()
+    call, music, fetches = fetch_music(call, request.music)
+    return with_conference(call, replace(conference, hold_music=music)), fetches
 
 
 def _create(call: Call, state: Bridged, request: AddMemberRequested, now: int) -> Step:
@@ -109,7 +141,10 @@ def kick(call: Call, request: KickRequested, now: int) -> Step:
     member = conference.member(request.leg) if conference and is_live else None
     if member is None:
         return call, ()  # it has already left
+    if request.is_leave:
+        call = with_named_agent(call, request.leg, request.by)
     call = update_leg(call, request.leg, hangup_requested=True)
+    member = replace(member, removed_by=request.by)
     call, commands = remove_member(call, member, "left" if request.is_leave else "kicked", now)
     return call, (*commands, Hangup(request.leg, causes.NORMAL))
 

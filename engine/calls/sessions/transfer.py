@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from engine.calls.hold_and_mute import release_leg
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, allocate_id, with_transfer
+from engine.calls.model.call import Call, Step, allocate_id, with_named_agent, with_transfer
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import Command, Hangup
 from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegEnded, LegRinging
@@ -33,6 +33,7 @@ MAX_KEPT_TRANSFERS = 20
 def start(call: Call, request: TransferRequested, now: int, *, is_referred: bool = False) -> Step:
     """Call the target; a conference of which only source and customer are left ends."""
     ended: tuple[Command, ...] = ()
+    call = with_named_agent(call, request.source, request.source_agent)
     if call.conference is not None:
         call, ended = end_conference(call, call.conference, "transfer", now)
     call, session = allocate_id(call, "t")

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from engine.calls.media.plan import has_music
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step
+from engine.calls.model.call import Call, Step, with_tracking
 from engine.calls.model.call_states import (
     Advance,
     AwaitingInstructions,
@@ -64,8 +64,9 @@ def start(call: Call, verb: Verb, now: int) -> Step:
         case verbs.Pause():
             return pause.start(call, verb, now)
         case verbs.Flow(data=data):
-            return _start_flow(call, data.flow_id, verb.action, now)
+            return _start_flow(with_tracking(call, data), data.flow_id, verb.action, now)
         case verbs.Dial(data=data):
+            call = with_tracking(call, data)
             if data.flow_id is not None:
                 return _start_flow(call, data.flow_id, verb.action, now)
             return dial.start(call, verb, now)

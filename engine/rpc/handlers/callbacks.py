@@ -8,7 +8,6 @@ from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire.callback_targets import (
-    AUTO_SET,
     ApiRequestTarget,
     HttpsTarget,
     parse_call_target,
@@ -60,18 +59,15 @@ class CallbackHandlers(Struct, frozen=True):
             await _check_request(self.store, account, destination, "target")
 
 
-async def check_callback_target(
-    accounts: AccountSettings, store: Store, account: str, target: str | None
-) -> None:
-    """Check that a call's callback target exists; raises BadInput, StoreDown."""
+async def check_callback_target(store: Store, account: str, target: str | None) -> None:
+    """Check that a call's callback target exists; raises BadInput, StoreDown.
+
+    `auto-set` is valid on every account: without a target of the account, nothing is sent.
+    """
     path = "statusCallbackUrl"
-    if target is None:
-        return
-    destination = parse_call_target(target, path)
+    destination = parse_call_target(target, path) if target is not None else None
     if isinstance(destination, ApiRequestTarget):
         await _check_request(store, account, destination, path)
-    if target == AUTO_SET and await accounts.auto_set(account) is None:
-        raise BadInput(path, f"account {account} has no target to deliver to", "no_target")
 
 
 async def _check_request(

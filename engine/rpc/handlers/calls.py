@@ -1,15 +1,16 @@
 """RPC operations that start, list and show calls."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 
 from aiohttp import web
 from msgspec import Struct
 
-from engine.callbacks.account_settings import AccountSettings
 from engine.calls.model.ids import slot_and_node
 from engine.rpc.handlers.callbacks import check_callback_target
 from engine.rpc.handlers.dial_policy import check_dial_policy
-from engine.rpc.handlers.flows import check_flow
+from engine.rpc.handlers.flows import check_flow_ids
 from engine.rpc.lookup import call_of, live_calls
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Conflict
@@ -19,8 +20,8 @@ from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire import rpc
 from wire.custom_data import check_custom_data
-from wire.errors import BadInput
-from wire.tree import Limits, check_action, check_party
+from wire.errors import BadInput, ErrorCollector
+from wire.tree import Limits, check_action, check_party, flow_ids
 from wire.views import Calls, CallView, Timeline
 
 
@@ -29,32 +30,31 @@ class CallHandlers(Struct, frozen=True):
     store: Store
     limits: Limits
     fan_out: FanOut
-    targets: AccountSettings
     dial_policy: DialPolicy
 
     async def originate(self, _request: web.Request, body: rpc.Originate) -> rpc.Started:
         """Start a call, or return the call that this requestId already started."""
-        if body.action is not None:
-            check_action(body.action, self.limits, "action")
-        check_party(body.from_, self.limits, "from")
-        check_party(body.to, self.limits, "to")
-        _check_machine_action(body, self.limits)
-        check_custom_data(body.custom_data, "customData")
-        check_custom_data(body.contact, "contact")
-        await check_callback_target(
-            self.targets, self.store, body.account, body.status_callback_url
-        )
-        await check_flow(self.store, body.account, body.flow_id)
-        await self._check_dial_policy(body)
+        await self._check(body)
         call = await self.service.originate(body)
         if call.account != body.account:
             raise Conflict("the requestId is in use")
         return rpc.Started(call.id)
 
-    async def _check_dial_policy(self, body: rpc.Originate) -> None:
-        if body.from_first:
-            await check_dial_policy(self.dial_policy, body.account, body.from_, "from")
-        await check_dial_policy(self.dial_policy, body.account, body.to, "to")
+    async def _check(self, body: rpc.Originate) -> None:
+        """Check the whole request; raises BadInput with all errors, StoreDown, NoCapacity."""
+        collector, account = ErrorCollector(), body.account
+        for check in _checks(body, self.limits):
+            with collector.check():
+                check()
+        with collector.check():
+            await check_callback_target(self.store, account, body.status_callback_url)
+        with collector.check():
+            await check_flow_ids(self.store, account, _flow_ids(body))
+        parties = ((body.from_, "from"), (body.to, "to"))
+        for party, path in parties if body.from_first else parties[1:]:
+            with collector.check():
+                await check_dial_policy(self.dial_policy, account, party, path)
+        collector.raise_all()
 
     async def list(self, request: web.Request) -> Calls:
         """List the live calls of all engines, or of one account."""
@@ -71,6 +71,27 @@ class CallHandlers(Struct, frozen=True):
         call = await call_of(self.service, request, request.query.get("account"))
         slot, _node = slot_and_node(call.id) or (0, "")
         return timeline_view(call, await self.store.log(slot, call.id))
+
+
+def _checks(body: rpc.Originate, limits: Limits) -> Iterator[Callable[[], object]]:
+    if body.action is not None:
+        yield partial(check_action, body.action, limits, "action")
+    yield partial(check_party, body.from_, limits, "from")
+    yield partial(check_party, body.to, limits, "to")
+    yield partial(_check_machine_action, body, limits)
+    yield partial(check_custom_data, body.custom_data, "customData")
+    yield partial(check_custom_data, body.contact, "contact")
+
+
+def _flow_ids(body: rpc.Originate) -> Iterator[tuple[str, str]]:
+    """Yield the path and the id of each flow that the call may run."""
+    if body.flow_id is not None:
+        yield "flowId", body.flow_id
+    if body.action is not None:
+        yield from flow_ids(body.action, "action")
+    detection = body.machine_detection
+    if not isinstance(detection, bool):
+        yield from flow_ids(detection.on_machine, "machineDetection.onMachine")
 
 
 def _check_machine_action(body: rpc.Originate, limits: Limits) -> None:

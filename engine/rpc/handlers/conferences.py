@@ -4,12 +4,14 @@ from aiohttp import web
 from msgspec import Struct
 
 from engine.calls.model.call import Call
+from engine.calls.model.ids import slot_and_node
 from engine.calls.model.requests import AddMemberRequested, CoachRequested, KickRequested
 from engine.calls.model.sessions import Conference
 from engine.rpc.handlers.dial_policy import authorize_dial
 from engine.rpc.lookup import (
     call_of,
     check_legs,
+    check_pbx_address,
     conference_of,
     conference_of_agent,
     last_conference,
@@ -67,6 +69,12 @@ class ConferenceHandlers(Struct, frozen=True):
     async def leave(self, request: web.Request, body: LeaveConference) -> ConferenceView:
         call = await live_call_of(self.service, request, body.account)
         session = body.conference_session_id
+        leg = call.leg(body.channel_id)
+        if leg is not None and leg.agent not in {"", body.agent_id}:
+            raise BadInput("agentId", f"channel {leg.id} is agent {leg.agent}'s", "other_agent")
+        _, node = slot_and_node(call.id) or (0, "")
+        if body.pbx_ip is not None:
+            await check_pbx_address(node, self.service.placement.status(node).host, body.pbx_ip)
         event = KickRequested(session, body.channel_id, body.agent_id, is_leave=True)
         return _view(await self.service.request(call.id, event), session)
 

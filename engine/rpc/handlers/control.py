@@ -14,9 +14,12 @@ from engine.calls.model.requests import (
 from engine.rpc.handlers.dial_policy import authorize_dial
 from engine.rpc.lookup import leg_of, live_call_of, ringing_leg
 from engine.rpc.views.calls import call_view
+from engine.runtime.agents.directory import Directory
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from wire import control
+from wire.errors import BadInput
+from wire.party import ENDPOINT_PREFIX, Party
 from wire.tree import Limits, check_party
 from wire.views import CallView
 
@@ -25,6 +28,7 @@ class ControlHandlers(Struct, frozen=True):
     service: CallService
     limits: Limits
     dial_policy: DialPolicy
+    directory: Directory
 
     async def mute(self, request: web.Request, body: control.MuteLeg) -> CallView:
         event = MuteRequested(body.channel_id, body.direction)
@@ -41,15 +45,26 @@ class ControlHandlers(Struct, frozen=True):
 
     async def dial(self, request: web.Request, body: control.DialInto) -> control.DialedLeg:
         """Dial a party into the call; return its leg, which may be ringing already."""
-        check_party(body.target, self.limits, "target")
+        call = await live_call_of(self.service, request, body.account)
+        party = await self._party(call.account, body.target)
+        check_party(party, self.limits, "target")
         call = await authorize_dial(
-            self.dial_policy, self.service, request, body.account, body.target, "target"
+            self.dial_policy, self.service, request, body.account, party, "target"
         )
-        if ringing := ringing_leg(call, body.target):
+        if ringing := ringing_leg(call, party):
             return control.DialedLeg(call.id, ringing)
-        event = DialRequested(body.target, body.timeout, body.caller_id or "")
+        event = DialRequested(party, body.timeout, body.caller_id or "")
         call = await self.service.request(call.id, event)
         return control.DialedLeg(call.id, call.legs[-1].id)  # the newest leg is last
+
+    async def _party(self, account: str, target: str) -> str:
+        """Return the party of a target, which may be an agent's endpoint; raises BadInput."""
+        if not target.startswith(ENDPOINT_PREFIX):
+            return target
+        agent = await self.directory.agent_of(account, target)
+        if not agent.agent_id:
+            raise BadInput("target", f"no agent of this account has {target}", "unknown_endpoint")
+        return str(Party.agent(agent.agent_id))
 
     async def hangup(self, request: web.Request, body: control.HangupCall) -> CallView:
         """Hang up the leg of a channel or agent, or the whole call if none is named."""

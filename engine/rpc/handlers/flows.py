@@ -1,5 +1,6 @@
 """RPC operations on flows: each change is validated and stored as a new version."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -8,12 +9,12 @@ from msgspec import Struct
 
 from engine.calls.flows.templates import fill
 from engine.flows.check import MAX_FLOW_BYTES, check_graph, read_document, requested_ids
-from engine.flows.document import is_graph, read_outline
+from engine.flows.document import is_graph, why_not_runnable
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire import rpc
-from wire.errors import BadInput
+from wire.errors import BadInput, raise_errors
 from wire.request import ApiRequest
 from wire.tree import Limits, parse_action
 
@@ -79,16 +80,20 @@ class FlowHandlers(Struct, frozen=True):
         return {each: msgspec.json.decode(found[each], type=ApiRequest) for each in wanted}
 
 
-async def check_flow(store: Store, account: str, flow_id: str | None) -> None:
-    """Check that a flow exists and is a call flow; raises BadInput, StoreDown."""
-    if flow_id is None:
-        return
-    found = await store.flow(account, flow_id)
-    if found is None:
-        raise BadInput("flowId", f"no flow {flow_id}", "unknown_flow")
-    outline = read_outline(found[1])
-    if outline is not None and outline.kind == "message":
-        raise BadInput("flowId", f"flow {flow_id} is of kind message: no call can run it")
+async def check_flow_ids(store: Store, account: str, ids: Iterable[tuple[str, str]]) -> None:
+    """Check that flows exist and are call flows; raises BadInput, StoreDown.
+
+    `ids` are pairs of a path in the request and a flow's id.
+    """
+    by_id: dict[str, str | None] = {}
+    errors = list[BadInput]()
+    for path, flow_id in ids:
+        if flow_id not in by_id:
+            found = await store.flow(account, flow_id)
+            by_id[flow_id] = why_not_runnable(flow_id, found[1] if found else None)
+        if reason := by_id[flow_id]:
+            errors.append(BadInput(path, reason, "unknown_flow"))
+    raise_errors(errors)
 
 
 def _version(request: web.Request) -> int:

@@ -4,12 +4,13 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
+from engine.rpc.handlers.flows import check_flow_ids
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire import rpc
 from wire.callback_targets import parse_call_target
 from wire.custom_data import check_custom_data
-from wire.tree import Limits, check_action
+from wire.tree import Limits, check_action, flow_ids
 
 
 class NumberRouteHandlers(Struct, frozen=True):
@@ -19,6 +20,7 @@ class NumberRouteHandlers(Struct, frozen=True):
     async def put(self, request: web.Request, route: rpc.NumberRoute) -> rpc.NumberRoute:
         """Set the action of inbound calls to a number; `*` is the default route."""
         check_action(route.action, self.limits, "action")
+        await check_flow_ids(self.store, route.account, flow_ids(route.action, "action"))
         check_custom_data(route.custom_data, "customData")
         if route.status_callback_url is not None:
             parse_call_target(route.status_callback_url, "statusCallbackUrl")

@@ -52,4 +52,5 @@ def _member_view(call: Call, member: Member) -> MemberView:
         coaches=member.coaches,
         joined_ms=member.joined_ms,
         left_ms=member.left_ms,
+        removed_by=member.removed_by,
     )

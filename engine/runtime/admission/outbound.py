@@ -23,7 +23,7 @@ from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from wire import verbs
 from wire.answer_detection import MachineDetection, detection_settings
-from wire.callback_targets import CallTarget, parse_call_target
+from wire.callback_targets import AUTO_SET, CallTarget, parse_call_target
 from wire.party import Party
 from wire.rpc import Originate
 from wire.verbs import Action, Verb
@@ -73,7 +73,9 @@ class OutboundCalls:
 
         Raises NoCapacity, NotOwner, StoreDown.
         """
-        url = request.status_callback_url or await self._default_target(request.account)
+        url = request.status_callback_url
+        if url is None or url == AUTO_SET:
+            url = await self._default_target(request.account)
         nodes = await self._phone_nodes(request)
         if request.request_id and (call := await self._existing(request.request_id)):
             return call

@@ -58,6 +58,7 @@ class NodeStatus(Struct, frozen=True):
     limits: CapacityLimits
     limiter: CapacityLimiter
     health: NodeHealth
+    host: str = ""  # of its ARI; empty: unknown
 
 
 class Placement:
@@ -98,10 +99,12 @@ class Placement:
             for shard in node.shards.values():
                 yield from (live_call.call for live_call in shard.calls.values())
 
-    def configure(self, name: str, limits: CapacityLimits, health: NodeHealth) -> None:
-        """Set a node's limits and the source of its health."""
+    def configure(
+        self, name: str, limits: CapacityLimits, health: NodeHealth, host: str = ""
+    ) -> None:
+        """Set a node's limits, the source of its health, and its host."""
         limiter = CapacityLimiter(self._clock, limits, self._cluster, "node", f"PBX node {name}")
-        self._statuses[name] = NodeStatus(limits, limiter, health)
+        self._statuses[name] = NodeStatus(limits, limiter, health, host)
 
     def status(self, name: str) -> NodeStatus:
         if name not in self._statuses:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from engine.common.phone_numbers import international, spellings
 from engine.common.ttl_cache import DEFAULT_TTL_MS, Cached, TtlCache
 from engine.store.store import Store
+from wire.callback_targets import AUTO_SET
 from wire.rpc import NumberRoute
 
 NO_SUCH_NUMBER = 1  # Q.850, sent to the caller as SIP 404
@@ -63,7 +64,7 @@ class RouteCache:
 
     async def _decode(self, number: str, body: bytes) -> FoundRoute:
         route = msgspec.json.decode(body, type=NumberRoute)
-        if route.status_callback_url is None:
+        if route.status_callback_url in {None, AUTO_SET}:
             target = await self._default_target(route.account)
             route = replace(route, status_callback_url=target)
         return FoundRoute(number, route)

@@ -33,9 +33,11 @@ from engine.calls.model.io_results import (
 from engine.common.tasks import cancel_all
 from engine.media.clip import MediaError
 from engine.runtime.io.flow_cache import FlowCache, call_variables
+from engine.store.errors import StoreDown
 from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import Attempt, WebhookFailed
+from wire.errors import BadInput
 from wire.media import Clip, MediaFault, Source, describe_source
 
 log = structlog.get_logger()
@@ -118,7 +120,7 @@ class IoRunner:
             case FetchMedia():
                 return self._fetch_media(command)
             case SendWebhook():
-                return self._send_webhook(command)
+                return self._send_webhook(command, call)
             case SendApiRequest():
                 return self._send_api_request(command, call)
             case LoadFlow():
@@ -143,12 +145,20 @@ class IoRunner:
         except MediaError as error:
             return error
 
-    async def _send_webhook(self, command: SendWebhook) -> Event:
+    async def _send_webhook(self, command: SendWebhook, call: Call) -> Event:
         try:
             response = await self._actions.ask(command.url, command.body, command.request)
         except WebhookFailed as error:
             return ActionFailed(command.request, str(error), _summarize(error.attempts))
-        return ActionReceived(command.request, response.action, _summarize(response.attempts))
+        attempts = _summarize(response.attempts)
+        if response.action is not None:
+            try:
+                await self._flows.check_flow_ids(call.account, response.action)
+            except BadInput as error:
+                return ActionFailed(command.request, str(error), attempts)
+            except StoreDown:
+                pass  # the flow itself reports it, if the store is still down then
+        return ActionReceived(command.request, response.action, attempts)
 
     async def _load_flow(self, command: LoadFlow, call: Call) -> Event:
         event = await self._flows.load_flow(command, call)

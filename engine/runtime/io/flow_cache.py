@@ -8,12 +8,13 @@ from engine.calls.model.call import Call
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode
 from engine.calls.model.io_results import ActionFailed, ActionReceived, FlowNodeLoaded, FlowStarted
-from engine.flows.document import read_outline, resolve_node, static_prompts
+from engine.flows.document import read_outline, resolve_node, static_prompts, why_not_runnable
 from engine.store.errors import StoreDown
 from wire.errors import BadInput
 from wire.flow import FlowOutline
 from wire.media import Source
-from wire.tree import Limits, parse_action
+from wire.tree import Limits, flow_ids, parse_action
+from wire.verbs import Action
 
 MAX_CACHED_VERSIONS = 1_000
 LATEST = 0
@@ -32,21 +33,25 @@ class FlowCache:
     async def load_flow(self, command: LoadFlow, call: Call) -> Event:
         """Read the newest version of a flow."""
         try:
-            found = await self._read_flow(call.account, command.flow_id, LATEST)
-            if found is None:
-                return ActionFailed(command.request, f"no flow {command.flow_id}")
-            version, body = found
+            version, body = await self._read_flow(call.account, command.flow_id, LATEST) or (0, b"")
+            if reason := why_not_runnable(command.flow_id, body or None):
+                return ActionFailed(command.request, reason)
             outline = read_outline(body)
             if outline is None:
                 tree = parse_action(fill(body, call_variables(call)), self._limits)
+                await self.check_flow_ids(call.account, tree)
                 return ActionReceived(command.request, tree)
         except (BadInput, StoreDown) as error:
             return ActionFailed(command.request, str(error))
-        if outline.kind == "message":
-            text = f"flow {command.flow_id} is of kind message: no call can run it"
-            return ActionFailed(command.request, text)
         self._keep((call.account, command.flow_id, version), outline)
         return FlowStarted(command.request, command.flow_id, version, outline.start)
+
+    async def check_flow_ids(self, account: str, action: Action) -> None:
+        """Check that the stored flows of a tree can run; raises BadInput, StoreDown."""
+        for path, flow_id in flow_ids(action, ""):
+            found = await self._read_flow(account, flow_id, LATEST)
+            if reason := why_not_runnable(flow_id, found[1] if found else None):
+                raise BadInput(path, reason, "unknown_flow")
 
     def prompts(self, account: str, started: FlowStarted) -> tuple[Source, ...]:
         """List the static prompts of a flow, if its version is cached."""

@@ -110,7 +110,7 @@ async def test_a_token_expires(bench: Bench, database_url: str) -> None:
 
 
 async def test_guessing_is_throttled(rest: Rest) -> None:
-    """After ten failures a request gets 429 with Retry-After; other clients are not affected."""
+    """Requests for tokens: 429 with Retry-After after ten failures, not for other clients."""
     good = rest.credentials["acme"]
     wrong = {"apiKey": good.api_key, "apiSecret": "wrong"}
     path = "/auth/get-access-token/acme"
@@ -121,6 +121,22 @@ async def test_guessing_is_throttled(rest: Rest) -> None:
     assert 0 < int(answer.headers["retry-after"]) <= 60
     assert await is_let_in(rest, rest.token)
     assert await rest.token_of("1001")
+
+
+async def test_invalid_tokens_are_never_429(rest: Rest) -> None:
+    """Expired, foreign and meaningless ones are 401 however often; valid clients are served."""
+    given = rest.credentials["acme"]
+    expired = jwt.encode(
+        {"sub": "acme", "key": "x", "exp": 1, "iss": "x"}, SECRET, algorithm="HS256"
+    )
+    unknown = generate_credentials().api_key
+    for token in [expired, "nonsense", unknown] * (MAX_FAILURES + 2):
+        assert (await rest.rejected("GET", PATH, token=token)) == DENIED
+    wrong = given.api_key[:-1] + ("0" if given.api_key[-1] != "0" else "1")
+    for _ in range(MAX_FAILURES):
+        assert (await rest.rejected("GET", PATH, token=wrong)) == DENIED
+    assert await is_let_in(rest, given.api_key)
+    assert await rest.token_of("acme")
 
 
 async def test_a_disabled_account_is_not_authenticated(rest: Rest) -> None:

@@ -13,7 +13,7 @@ from engine.rpc.operations import OPERATIONS
 from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench, raw
 
 FAULTS: list[tuple[Any, str]] = [
-    (b"", "account"),
+    (b'{"from":"+4711","to":"+4712"}', "account"),
     (b"{", ""),
     (b'{"account":"\xff"}', ""),
     (b"[]", ""),

@@ -136,3 +136,19 @@ async def test_while_the_node_is_away_nothing_is_acknowledged(bench: Bench) -> N
     assert await conversation.refused("mute", channelId=conversation.agent) == (503, "node_away")
     assert "muted" not in (await conversation.shown())["legs"][1]
     assert (await conversation.post("hangup"))[0] == 200
+
+
+async def test_an_agents_endpoint_is_dialed(bench: Bench) -> None:
+    """It is the agent's party; an endpoint of no agent, and the trunk, are rejected."""
+    conversation = await talking(bench)
+    agent = {"endpoint": "PJSIP/desk-7", "name": "Ada"}
+    assert (await bench.request("PUT", "/agents/acme/ada", agent))[0] == 200
+    status, _ = await bench.request(
+        "POST", f"/calls/{conversation.call}/dial", {"target": "PJSIP/desk-7"}
+    )
+    assert status == 200
+    view = await conversation.shown()
+    assert view["legs"][-1]["party"] == "agent:ada"
+    for target in ("PJSIP/desk.8", "PJSIP/trunk"):
+        path = f"/calls/{conversation.call}/dial"
+        assert await bench.problem("POST", path, {"target": target}) == (400, "unknown_endpoint")

@@ -65,6 +65,46 @@ async def test_a_call_names_a_flow_that_is_there(bench: Bench) -> None:
     assert (await bench.request("POST", "/calls", body))[0] == 201
 
 
+async def test_flows_of_a_tree_are_there(bench: Bench) -> None:
+    """Every unknown flow of an action is reported at once with its path, also of a route's."""
+    unknown = {"type": "flow", "data": {"flowId": "none"}}
+    action = {
+        "type": "gather",
+        "data": {"fallback": unknown},
+        "action": {"type": "dial", "data": {"flowId": "menu"}, "action": unknown},
+    }
+    body = {"account": "acme", "from": "+4721930000", "to": "+4722222222", "action": action}
+    await bench.request("PUT", "/flows/acme/menu", GRAPH)
+    for method, path in (("POST", "/calls"), ("PUT", "/routes/+4733333333")):
+        request = body if method == "POST" else {"account": "acme", "action": action}
+        status, problem = await bench.request(method, path, request)
+        assert (status, problem["code"]) == (400, "unknown_flow")
+        assert [each["path"] for each in problem["errors"]] == [
+            "action.action.action.data.flowId",
+            "action.data.fallback.data.flowId",
+        ]
+    detection = {"onMachine": unknown}
+    status, problem = await bench.request(
+        "POST", "/calls", {**body, "action": None, "machineDetection": detection}
+    )
+    assert problem["errors"][0]["path"] == "machineDetection.onMachine.data.flowId"
+    assert bench.pbx.lines == []
+
+
+async def test_all_errors_of_a_call_are_reported(bench: Bench) -> None:
+    """Those that only the stored data shows come together, each with its path."""
+    body = {
+        "account": "acme", "from": "sip:a@b.c", "to": "sip:d@e.f", "flowId": "none",
+        "action": {"type": "play", "data": {"audioUrl": "http://example.com/"}},
+        "statusCallbackUrl": "0" * 24,
+    }  # fmt: skip
+    status, problem = await bench.request("POST", "/calls", body)
+    assert status == 400
+    assert [each["path"] for each in problem["errors"]] == [
+        "action.data.audioUrl", "from", "to", "statusCallbackUrl", "flowId",
+    ]  # fmt: skip
+
+
 async def test_accounts_do_not_see_each_others_flows(bench: Bench) -> None:
     """Flows and API requests of another account get 404, and flows cannot use its requests."""
     await bench.request("PUT", "/flows/acme/menu", GRAPH)

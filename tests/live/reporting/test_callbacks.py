@@ -109,13 +109,10 @@ async def test_an_inbound_call_is_reported_to_its_target(lab: Lab) -> None:
     [
         ("https://example.com/status", "callbacks4"),
         ("http://127.0.0.1/", "callbacks4"),
-        ("grpc://example.com", "callbacks4"),
         ("grpc://example.com:99999", "callbacks4"),
         ("grpc://user@example.com:1", "callbacks4"),
         ("auto", "callbacks4"),
-        ("", "callbacks4"),
         ("0123456789abcdef0123456", "callbacks4"),
-        ("auto-set", "nobody"),
     ],
 )
 async def test_an_invalid_target_is_rejected(lab: Lab, target: str, account: str) -> None:
@@ -125,4 +122,4 @@ async def test_an_invalid_target_is_rejected(lab: Lab, target: str, account: str
     assert refused.value.status == 400
     (fault,) = refused.value.problem["errors"]
     assert fault["path"] == "statusCallbackUrl"
-    assert any(word in fault["message"] for word in ("auto-set", "port", "no target"))
+    assert any(word in fault["message"] for word in ("auto-set", "port"))

@@ -69,7 +69,6 @@ FAULTS: list[tuple[dict[str, Any], str, str]] = [
     ({"whisper": {"type": "play", "data": {"audioUrl": "http://a.b/"}}}, "whisper.data.audioUrl",
      "https://"),
     ({"confirm": {"digit": "12"}}, "confirm.digit", "one key"),
-    ({"confirm": {"digit": ""}}, "confirm.digit", "one key"),
     ({"confirm": {"audioUrl": "http://a.b/"}}, "confirm.audioUrl", "https://"),
     ({"confirm": {"audioUrl": HTTPS, "text": "x"}}, "confirm.text", "not together with audioUrl"),
     ({"confirm": {"timeout": 1}}, "confirm.timeout", ">= 500"),

@@ -37,7 +37,7 @@ def test_a_target_and_back(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "auto", "https://x.example/", "http://x.example/", "grpc://x", "grpc://x:1/path", NODE[1:],
+    ["", "auto", "https://x.example/", "http://x.example/", "grpc://", "grpc://x:1/path", NODE[1:],
      NODE + "a", "grpc://u@x:1", "auto-set\n", f"{NODE}\n", "grpc://x:1\n", "grpc://x:123456"],
 )  # fmt: skip
 def test_what_is_no_target(text: str) -> None:
@@ -45,10 +45,23 @@ def test_what_is_no_target(text: str) -> None:
     assert not re.search(STATUS_TARGET, text)
 
 
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("grpc://customer.example", GrpcTarget("customer.example", 80)),
+        ("grpcs://customer.example/", GrpcTarget("customer.example", 443, is_tls=True)),
+    ],
+)
+def test_a_grpc_target_has_a_default_port(text: str, target: GrpcTarget) -> None:
+    """Without a port it is that of the same protocol without gRPC: 80, with TLS 443."""
+    assert re.search(STATUS_TARGET, text)
+    assert parse_call_target(text, "statusCallbackUrl") == target
+
+
 @pytest.mark.parametrize("text", ["grpc://x:0", "grpc://x:65536", "grpc://x:99999"])
 def test_a_port_that_is_none(text: str) -> None:
     """The parser rejects it."""
-    with pytest.raises(BadInput, match="statusCallbackUrl: expected a host and a port"):
+    with pytest.raises(BadInput, match="statusCallbackUrl: expected a host, and a port"):
         parse_call_target(text, "statusCallbackUrl")
 
 

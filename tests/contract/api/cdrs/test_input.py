@@ -6,7 +6,7 @@ from tests.contract.api.serving import Served
 ODD_TIMES = [
     "yesterday",
     "1700000000",
-    "2026-11-21",
+    "2026-11-21T",
     "2026-13-01T00:00:00Z",
     "2026-06-31T00:00:00Z",
     "20261121T100000Z",

@@ -1,7 +1,21 @@
 """`/srmain/cdr` over HTTP on both databases: pages, filters, views."""
 
-from tests.contract.api.cdrs.lists import NINA, list_cdrs
-from tests.contract.api.cdrs.records import CUSTOMER, leg, missed, record, recording, write_calls
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from api.cdrs.ingest.writer import write_events
+from tests.contract.api.cdrs.lists import NINA, REQUIRED, list_cdrs
+from tests.contract.api.cdrs.records import (
+    CUSTOMER,
+    decoded_events,
+    leg,
+    missed,
+    record,
+    recording,
+    write_calls,
+)
 from tests.contract.api.serving import Served
 from wire.party import Diversion
 
@@ -126,3 +140,44 @@ async def test_a_customers_history(served: Served) -> None:
     for name, value in (("limit", "-1"), ("offset", "x"), ("number", "%"), ("number", "")):
         query = {"number": CUSTOMER, "limit": 1, "offset": 0, name: value}
         assert await served.faults("GET", path, **query) == {name}
+
+
+async def test_history_continues_with_its_cursor(served: Served) -> None:
+    """`nextCursor` is accepted, and leads to the last page."""
+    await write_calls(served.services.database, *(record(n, after_ms=n) for n in (1, 2, 3)))
+    query: dict[str, Any] = {"number": CUSTOMER, "limit": 1, "offset": 0}
+    found = []
+    while True:
+        status, page = await served.request("GET", "/srmain/cdr/customer-history", **query)
+        assert status == 200, page
+        found += [each["reqId"][-1] for each in page["data"]]
+        if page["nextCursor"] is None:
+            break
+        query["cursor"] = page["nextCursor"]
+    assert found == ["3", "2", "1"]
+
+
+@pytest.mark.parametrize("name", ["callerId", "toNumber", "dialedNumber"])
+async def test_numbers_are_found_in_any_form(served: Served, name: str) -> None:
+    """However the carrier or the client writes them, with the account's region."""
+    accounts, database = served.services.accounts, served.services.database
+    account = await accounts.get("acme")
+    await accounts.change(replace(account, region="NO"))
+    forms = ("+4722222222", "4722222222", "004722222222", "22222222")
+    calls = [
+        record(n, after_ms=n, to=form, caller_id=form, dialed_numbers=(form,), legs=())
+        for n, form in enumerate(forms, 1)
+    ]
+    async with database.writing() as connection:
+        await write_events(connection, decoded_events(*calls), {"acme": "NO"})
+    for form in (*forms, "22 22 22 22"):
+        _, page = await served.request("GET", "/srmain/cdr", **{**REQUIRED, name: form})
+        assert (page["total"], len(page["data"])) == (4, 4), form
+    history: dict[str, Any] = {"number": "22222222", "limit": 9, "offset": 0}
+    _, page = await served.request("GET", "/srmain/cdr/customer-history", **history)
+    assert page["total"] == 4
+    path = f"/srmain/cdr/{calls[3].call_id}/disposition"
+    await served.request("PATCH", path, body={"dispositionLevel1Id": "sale"})
+    query = {**REQUIRED, "dialedNumber": "22222222", "dispositionLevel1Id": "sale"}
+    _, page = await served.request("GET", "/srmain/cdr", **query)
+    assert [each["toNumber"] for each in page["data"]] == ["22222222"]

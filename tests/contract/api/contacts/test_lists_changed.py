@@ -39,11 +39,12 @@ async def test_lists_are_listed(served: Served) -> None:
     assert await found(status="CREATED") == [callers["contactListId"]]
     assert await found(limit=1, offset=1) == [autumn]
     assert await found(tags="gold") == []
+    assert await found(status="DONE") == []
     _, page = await served.request("GET", f"{BASE}/contactlists", limit=1)
     assert page["total"] == 3
     _, page = await served.request("GET", f"{BASE}/contactlists")
     assert [each["isDefault"] for each in page["data"]] == [False, True, False]
-    for name, value in {"limit": 0, "offset": -1, "status": "DONE", "tags": "a b"}.items():
+    for name, value in {"limit": 0, "offset": -1, "tags": "a" * 65}.items():
         assert await served.faults("GET", f"{BASE}/contactlists", None, **{name: value}) == {name}
 
 
@@ -61,11 +62,50 @@ async def test_a_list_is_changed(served: Served) -> None:
     await processed(served, list_id)
     status, found = await sent(served, None, path=path, method="PATCH", status="MAPPING_DONE")
     assert (status, found["status"]) == (200, "MAPPING_DONE")
-    bad: dict[str, Any] = {"status": "COMPLETED", "name": "", "size": 1}
+    bad: dict[str, Any] = {"status": "COMPLETED", "name": " ", "size": 1}
     for name, value in bad.items():
         status, result = await sent(served, None, path=path, method="PATCH", **{name: value})
         assert (status, result["errors"][0]["path"]) == (400, f"data.{name}"), result
-    assert (await sent(served, None, path=path, method="PATCH"))[0] == 400
+    status, found = await sent(served, None, path=path, method="PATCH")
+    assert (status, found["name"]) == (200, "Winter")
+
+
+async def test_a_file_and_its_mapping_in_one_change(served: Served) -> None:
+    """The columns are mapped as before, or by the names of fields; else map-fields comes first."""
+    list_id = await uploaded(served, FILE)
+    path = f"/updatecontactlist/{list_id}"
+    await mapped(served, list_id, PHONES)
+    status, found = await sent(served, FILE, path=path, method="PATCH", status="MAPPING_DONE")
+    assert (status, found["status"]) == (200, "MAPPING_DONE"), found
+    assert (await processed(served, list_id))["contacts"] == 2
+    named = b"phoneNumber,email\n+4790000003,ann@example.com\n"
+    status, found = await sent(served, named, path=path, method="PATCH", status="MAPPING_DONE")
+    assert (status, found["status"]) == (200, "MAPPING_DONE"), found
+    strange = b"a,b\n+4790000003,x\n"
+    status, result = await sent(served, strange, path=path, method="PATCH", status="MAPPING_DONE")
+    assert (status, result["errors"][0]["path"]) == (400, "data.status")
+    _, after = await served.request("GET", f"{BASE}/contactlists/{list_id}")
+    assert after["file"]["name"] == found["file"]["name"]
+
+
+async def test_a_list_without_a_file_takes_the_status(served: Served) -> None:
+    """It is stored; there is nothing to map."""
+    body = {"name": "Callers", "description": "", "assignedFields": ["city", "fName", "city"],
+            "additionalFields": ["shoe", "city"]}  # fmt: skip
+    _, callers = await served.request("POST", f"{BASE}/inbound-contact-list", "acme", body)
+    assert callers["assignedFields"] == ["city", "shoe"]
+    path = f"/updatecontactlist/{callers['contactListId']}"
+    status, found = await sent(served, None, path=path, method="PATCH", status="MAPPING_DONE")
+    assert (status, found["status"]) == (200, "MAPPING_DONE")
+
+
+async def test_the_default_list_is_downloaded(served: Served) -> None:
+    """A download request without contactListId exports the default list, if there is one."""
+    status, result = await served.request("POST", f"{BASE}/download-requests", "acme", {})
+    assert (status, result["errors"][0]["path"]) == (400, "contactListId")
+    list_id = await uploaded(served, FILE, isDefault=True)
+    status, found = await served.request("POST", f"{BASE}/download-requests", "acme", {})
+    assert (status, found["contactListId"]) == (201, list_id)
 
 
 async def test_a_deleted_list_leaves_nothing(served: Served) -> None:

@@ -67,14 +67,13 @@ async def test_many_contacts_are_tagged_in_the_background(kept: Rest) -> None:
 @pytest.mark.parametrize(
     ("path", "body", "fault"),
     [
-        ("tags", {}, "tagsToAdd"),
         ("tags", {"tagsToAdd": "a"}, "tagsToAdd"),
-        ("tags", {"tagsToAdd": ["a b"]}, "tagsToAdd[0]"),
+        ("tags", {"tagsToAdd": ["a,b"]}, "tagsToAdd[0]"),
         ("tags", {"tagsToAdd": ["a"], "tagsToRemove": ["a"]}, "tagsToRemove"),
         ("tags", {"add": ["a"]}, "add"),
         ("manage-tags", {}, "removeTag"),
         ("manage-tags", {"removeTag": "a", "insertTag": "a"}, "insertTag"),
-        ("manage-tags", {"insertTag": ""}, "insertTag"),
+        ("manage-tags", {"insertTag": ""}, "removeTag"),
     ],
 )
 async def test_bad_input_names_its_field(
@@ -92,3 +91,15 @@ async def test_a_list_has_a_maximum_of_tags(kept: Rest) -> None:
     assert (await kept.rejected("PATCH", path, {"tagsToAdd": ["more"]}))[0] == 400
     answer = await kept.request("PATCH", path, {"tagsToRemove": ["none"]})
     assert len(answer.json()["tags"]) == 100
+
+
+async def test_tags_are_read_liberally(kept: Rest) -> None:
+    """Any text without a comma is a tag id; null and an empty change are no tags."""
+    path = f"{BASE}/{await a_list(kept.services)}/tags"
+    tag = "5f8d0d55-b547/späť 1"
+    answer = await kept.request("PATCH", path, {"tagsToAdd": [tag], "tagsToRemove": None})
+    assert (answer.status_code, answer.json()["tags"]) == (200, [tag]), answer.text
+    answer = await kept.request("PATCH", path, {})
+    assert (answer.status_code, answer.json()["tags"]) == (200, [tag])
+    page = (await kept.request("GET", f"{BASE}/contactlists", params={"tags": tag})).json()
+    assert page["total"] == 1

@@ -78,7 +78,7 @@ async def test_the_sender_may_be_another(one: Messaging) -> None:
         ({"variableValues": {"1": "a\nb", "2": "x"}}, "variableValues.1"),
         ({"variableValues": {"1": "a     b", "2": "x"}}, "variableValues.1"),
         ({"variableValues": {"1": "a" * 1_000, "2": "b" * 20}}, "variableValues"),
-        ({"variableValues": {"1": 7, "2": "x"}}, "variableValues[...]"),
+        ({"variableValues": {"1": [7], "2": "x"}}, "variableValues.1"),
         ({"variableValues": []}, "variableValues"),
         ({"senderPhoneNumberId": "a/b"}, "senderPhoneNumberId"),
         ({"extra": 1}, "extra"),

@@ -1,14 +1,16 @@
 """Authentication units: hashes, tokens, throttle, caches."""
 
+import asyncio
+
 import jwt
 import pytest
 
 from api.auth.hashing import hash_secret, verify_secret
 from api.auth.store import generate_credentials, parse_key_id
-from api.auth.throttle import MAX_FAILURES, WINDOW_MS, Throttle
+from api.auth.throttle import MAX_FAILURES, MAX_WAITING, WINDOW_MS, Throttle
 from api.auth.tokens import AccessTokens
 from api.common.bounded_dict import BoundedDict
-from api.common.errors import TooManyRequests
+from api.common.errors import TooManyRequests, Unauthenticated
 
 SECRET = "s" * 32
 CHEAP = 4
@@ -76,3 +78,37 @@ def test_the_oldest_entry_is_dropped_first() -> None:
     for each in (1, 2, 1, 3):
         remembered.put(each, each)
     assert [remembered.get(each) for each in (1, 2, 3)] == [1, None, 3]
+
+
+async def test_a_failing_client_is_slowed_down() -> None:
+    """Its attempts wait for one another, and of too many at once the last are rejected."""
+    now = [0]
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        await asyncio.sleep(0)
+
+    throttle = Throttle(lambda: now[0], sleep)
+    for _ in range(MAX_FAILURES):
+        async with throttle.paced("x"):
+            throttle.record_failure("x")
+    assert waits == []
+
+    async def attempt() -> bool:
+        try:
+            async with throttle.paced("x"):
+                return True
+        except Unauthenticated:
+            return False
+
+    assert await asyncio.gather(*(attempt() for _ in range(MAX_WAITING + 1))) == [
+        *[True] * MAX_WAITING,
+        False,
+    ]
+    assert waits == [1, 2, 3, 4, 5]
+    async with throttle.paced("another"):
+        pass
+    now[0] += WINDOW_MS
+    assert await attempt()
+    assert len(waits) == MAX_WAITING

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.common.phone_numbers import InvalidNumber, e164
+from api.common.phone_numbers import InvalidNumber, canonical, e164, region_of
 
 REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
 
@@ -78,3 +78,33 @@ def _read(text: str, region: str | None) -> str:
         return e164(text, region)
     except InvalidNumber as error:
         return str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "region", "number"),
+    [
+        ("+4722222222", None, "+4722222222"),
+        ("4722222222", None, "+4722222222"),
+        ("004722222222", None, "+4722222222"),
+        ("(47) 22 22-22.22", None, "+4722222222"),
+        ("22222222", "NO", "+4722222222"),
+        ("4722222222", "NO", "+4722222222"),
+        ("22222222", None, "22222222"),
+        ("agent:1001", "NO", "agent:1001"),
+        ("sip:22222222@example.com", "NO", "sip:22222222@example.com"),
+        ("*21#", "NO", "*21#"),
+        ("Ada", "NO", "Ada"),
+        ("", "NO", ""),
+    ],
+)
+def test_the_canonical_form(text: str, region: str | None, number: str) -> None:
+    """A number in any form is E.164 where its country is known; other parties stay."""
+    assert canonical(text, region) == number
+
+
+def test_the_region_of_an_account() -> None:
+    """Its own, or else that of its first number."""
+    assert region_of("SE", ["+4721930000"]) == "SE"
+    assert region_of(None, ["+4721930000", "+4684001234"]) == "NO"
+    assert region_of(None, []) is None
+    assert region_of(None, ["12"]) is None

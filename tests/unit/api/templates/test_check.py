@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from api.templates.component_parser import Shortcuts, parse_components
+from api.templates.input_mapping import draft_columns
+from api.templates.schemas import NewTemplate
 from tests.unit.api.templates.inputs import (
     BODY,
     CALL,
@@ -18,6 +21,7 @@ from tests.unit.api.templates.inputs import (
     reply,
     url,
 )
+from wire.errors import BadInput
 
 
 @pytest.mark.parametrize(
@@ -120,3 +124,28 @@ def test_invalid_placeholders(text: str, code: str) -> None:
 def test_invalid_components(components: list[Any], path: str, code: str) -> None:
     """Each error has its path, with the index of the request."""
     assert error_of(*components) == (path, code)
+
+
+def test_names_of_components_whose_text_is_given() -> None:
+    """They are no components of their own; a name without its text is an error."""
+    texts = Shortcuts(header="Hi", body="Hello {{1}}.")
+    found = parse_components(["header", "BODY"], texts, "POSITIONAL")
+    assert [path for path, _ in found] == ["headerText", "bodyText"]
+    with pytest.raises(BadInput, match="the name of a text that is given"):
+        parse_components(["footer"], texts, "POSITIONAL")
+
+
+def test_spellings_of_the_platform() -> None:
+    """Categories in lower case and languages with a hyphen are what the platform means."""
+    columns = draft_columns(
+        NewTemplate(
+            name="hello",
+            language="en-us",
+            category="marketing",
+            phone_number_id="1",
+            sub_category="custom",
+            body_text="Hello.",
+        )
+    )
+    assert (columns["language"], columns["category"]) == ("en_US", "MARKETING")
+    assert columns["sub_category"] == "CUSTOM"

@@ -1,7 +1,9 @@
 """The call record, which the completed event carries: parties, times, sessions."""
 
 import msgspec
+import pytest
 
+from engine.calls.model.call_states import Dialing
 from engine.calls.model.events import CallOpened, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
 from engine.calls.reporting.history import MAX_HISTORY
@@ -185,3 +187,33 @@ def test_a_call_with_very_many_legs() -> None:
     cdr = ended(story)
     assert len(cdr.legs) == MAX_HISTORY
     assert cdr.legs_omitted == 12 * 10 + 1 - MAX_HISTORY
+
+
+@pytest.mark.parametrize("verb", ["dial", "flow"])
+def test_tracking_values_stay_from_their_verb_on(verb: str) -> None:
+    """agent_id and reference_id of a dial or a flow are in every later event and in the record."""
+    where = {"number": BOB} if verb == "dial" else {"flowId": "menu"}
+    data = {**where, "agent_id": "ann@example.com", "reference_id": "order 9"}
+    story = answered_call({"type": verb, "data": data})
+    before = [each for each in story.emitted if each.event in {"initiated", "answered"}]
+    assert [(each.agent_id, each.reference_id) for each in before] == [(None, None)] * 2
+    kept = ended(story)
+    late = story.emitted[len(before) :]
+    assert late[-1].event == "completed"
+    assert {(each.agent_id, each.reference_id) for each in late} == {("ann@example.com", "order 9")}
+    assert (kept.agent_id, kept.reference_id) == ("ann@example.com", "order 9")
+
+
+def test_the_last_tracking_values_count() -> None:
+    """A dial with its own values replaces those of the dial before; one without keeps them."""
+    second = {"type": "dial", "data": {"number": CAROL, "reference_id": "two"}}
+    third = {"type": "dial", "data": {"number": CAROL}}
+    story = dialing_call(
+        data={"number": BOB, "agent_id": "7", "reference_id": "one"},
+        action={**second, "action": third},
+    )
+    for expected in (("7", "one"), (None, "two"), (None, "two")):
+        leg = story.state_as(Dialing).legs[0]
+        event = next(each for each in story.emitted if each.channel_id == leg)
+        assert (event.agent_id, event.reference_id) == expected
+        story.take(LegEnded(leg, 17), 1_000)

@@ -1,5 +1,9 @@
 """Conference: a conversation of several, made from one of two (design section 7)."""
 
+import pytest
+
+from engine.calls.media.plan import desired_media
+from engine.calls.model.call import agent_of
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import BUSY
 from engine.calls.model.commands import (
@@ -11,9 +15,12 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.io_commands import FetchMedia
-from engine.calls.model.requests import AddMemberRequested
+from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.requests import AddMemberRequested, KickRequested
+from engine.calls.model.sessions import HoldMusic
+from engine.calls.reporting.call_record import build_call_record
 from engine.calls.sessions.conference_members import MAX_LEFT_MEMBERS
-from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, Story, bridged_call
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
@@ -99,10 +106,12 @@ def test_a_member_on_hold() -> None:
 
 
 def test_custom_hold_music() -> None:
-    """It is fetched once, when the conference is created."""
+    """It is fetched for each invitation that names it."""
     story = inviting(music=HTTPS)
-    story.take(AddMemberRequested(DAN, "7", music=HTTPS))
+    story.take(AddMemberRequested(DAN, "7"))
     assert len(story.commands_of(FetchMedia)) == 1
+    story.take(AddMemberRequested("+4733", "7", music=HTTPS))
+    assert len(story.commands_of(FetchMedia)) == 2
 
 
 def test_a_conference_after_a_conference() -> None:
@@ -123,3 +132,63 @@ def test_members_that_left_are_bounded() -> None:
     assert [each.leg for each in known if each.is_live] == [MAIN, PEER, THIRD]
     assert len(known) == 3 + MAX_LEFT_MEMBERS
     assert known[-1].party == f"+47{3 * MAX_LEFT_MEMBERS - 1:08}"
+
+
+def waiting(*others: str) -> Story:
+    """Return a conference whose customer, the main leg, waits for Dan with custom music."""
+    story = in_conference(*others) if others else bridged_call(BOB)
+    request = AddMemberRequested(
+        DAN, "7", music=HTTPS, source=PEER, customer=MAIN, source_agent="7"
+    )
+    story.take(request, 1_000)
+    return story
+
+
+def test_the_customer_hears_the_music_until_the_member_joins() -> None:
+    """Music for the customer, ringing for the source who is alone; then all are bridged."""
+    story = waiting()
+    dan = story.call.legs[-1].id
+    assert bridged_legs(story) == set()
+    assert desired_media(story.call)[MAIN].sound == "music"
+    assert desired_media(story.call)[PEER].sound == "ringing"
+    fetch = story.commands_of(FetchMedia)[-1]
+    story.take(MediaFetched(fetch.request, (CLIPS[0],)))
+    assert isinstance(desired_media(story.call)[MAIN].sound, HoldMusic)
+    progress(story, dan, "answered")
+    assert bridged_legs(story) == {MAIN, PEER, dan}
+    assert {each.sound for each in desired_media(story.call).values()} == {""}
+
+
+def test_the_customer_returns_when_the_member_does_not_join() -> None:
+    """Source and customer talk again; with others present, only the customer waits."""
+    story = waiting(CAROL)
+    dan = story.call.legs[-1].id
+    assert bridged_legs(story) == {leg.id for leg in story.call.legs} - {MAIN, dan}
+    story.take(LegEnded(dan, BUSY), 1_000)
+    assert MAIN in bridged_legs(story)
+    assert {each.sound for each in desired_media(story.call).values()} == {""}
+
+
+def test_the_source_is_the_agent_that_the_request_names() -> None:
+    """Its leg, member, events and record have the agent's id; a known agent stays."""
+    story = waiting()
+    assert agent_of(story.call, PEER) == "7"
+    assert conference(story).member(PEER).agent_id == "7"  # type: ignore[union-attr]
+    story.take(AddMemberRequested(CAROL, "7", source=PEER, source_agent="8"))
+    assert agent_of(story.call, PEER) == "7"
+    other = in_conference()
+    other.take(AddMemberRequested(DAN, "7", source=PEER, source_agent="7"))
+    assert conference(other).member(PEER).agent_id == "7"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("is_leave", [False, True])
+def test_the_requester_of_a_removal_is_reported(is_leave: bool) -> None:
+    """The member's event, view and record name the agent who kicked it or left with it."""
+    story = in_conference(DAN)
+    story.take(KickRequested(CONFERENCE, PEER, "7", is_leave=is_leave), 1_000)
+    event = next(each for each in reversed(story.emitted) if each.event == "conference-member")
+    assert (event.channel_id, event.requested_by) == (PEER, "7")
+    member = next(each for each in build_call_record(story.call).conferences[0].members
+                  if each.channel_id == PEER)  # fmt: skip
+    assert member.removed_by == "7"
+    assert agent_of(story.call, PEER) == ("7" if is_leave else "")

@@ -48,6 +48,7 @@ class FakeActions:
 
     def __init__(self) -> None:
         self.requests: list[str] = []
+        self.action = tree(say())
         self.may_answer = asyncio.Event()
         self.may_answer.set()
 
@@ -60,7 +61,7 @@ class FakeActions:
             raise WebhookFailed("status_500", "answered 500", (Attempt(7, 500, "status_500"),))
         if url.endswith("bug"):
             raise RuntimeError("an internal error")
-        return ActionResponse(tree(say()), (Attempt(5, 200, ""),))
+        return ActionResponse(self.action, (Attempt(5, 200, ""),))
 
 
 class FakeFlows(MemoryStore):

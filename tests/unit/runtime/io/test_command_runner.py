@@ -29,6 +29,8 @@ from wire.flow import SayNode
 from wire.media import MediaFault, Speech
 from wire.verbs import SayData
 
+FLOW = {"type": "flow", "data": {"flowId": "menu"}}
+
 
 async def test_audio_is_fetched_in_order() -> None:
     """Clips come in the order of the sources; a failed source is omitted and reported."""
@@ -56,6 +58,23 @@ async def test_a_webhook_is_sent() -> None:
     failed = await bench.run(SendWebhook("r2", HTTPS + "500", b"{}"))
     assert isinstance(failed, ActionFailed)
     assert (failed.request, failed.tries) == ("r2", ((7, 500),))
+
+
+async def test_an_action_with_an_unknown_flow_fails() -> None:
+    """It is reported before any of the action runs, with the path of the flow's id."""
+    bench = IoBench()
+    dial = {"type": "dial", "data": {"number": "+4711"}, "action": FLOW}
+    bench.actions.action = tree(dial)
+    failed = await bench.run(SendWebhook("r1", HTTPS, b"{}"))
+    assert failed == ActionFailed("r1", "action.data.flowId: no flow menu", ((5, 200),))
+    await bench.flows.put_flow("acme", "outer", json.encode(dial))
+    failed = await bench.run(LoadFlow("r2", "outer"))
+    assert failed == ActionFailed("r2", "action.data.flowId: no flow menu")
+    await bench.flows.put_flow("acme", "menu", b'{"type":"hangup"}')
+    assert isinstance(await bench.run(SendWebhook("r3", HTTPS, b"{}")), ActionReceived)
+    assert isinstance(await bench.run(LoadFlow("r4", "outer")), ActionReceived)
+    bench.actions.action = tree({"type": "flow", "data": {"flowId": "down"}})
+    assert isinstance(await bench.run(SendWebhook("r5", HTTPS, b"{}")), ActionReceived)
 
 
 async def test_a_flow_is_loaded_and_filled_in() -> None:

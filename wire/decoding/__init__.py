@@ -1,0 +1,1 @@
+"""Decodes input to shapes."""

@@ -1,0 +1,227 @@
+"""Decodes what people send: liberal where the meaning is clear, else with all errors at once.
+
+A document that its shape accepts costs nothing more. Of another, these are read as they are meant
+(design section 7): a whole float where an integer is expected, null or an empty text for an
+optional field, which is then absent, and a number or a boolean for a `wire.base.Text`.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET, Struct, inspect
+
+from wire.errors import BadInput, from_decoder, one_type, raise_errors, type_info
+
+T = TypeVar("T")
+MAX_ERRORS = 50
+
+
+def decode(body: bytes, shape: type[T], prefix: str = "") -> T:
+    """Decode JSON; raises BadInput, or InputErrors for several errors."""
+    try:
+        try:
+            return _decoder(shape).decode(body)
+        except msgspec.ValidationError as error:
+            found: T = _retry(msgspec.json.decode(body), shape, prefix, error, strict=True)
+            return found
+    except msgspec.DecodeError as error:
+        raise from_decoder(error, prefix) from None
+    except UnicodeDecodeError:
+        raise BadInput(prefix, "not UTF-8") from None
+    except RecursionError:
+        raise BadInput(prefix, "nested too deep", "too_deep") from None
+
+
+def convert(value: Any, shape: Any, prefix: str = "", *, strict: bool = True) -> Any:
+    """Convert a decoded document; not `strict`: the parameters of a query, which are all texts."""
+    try:
+        return msgspec.convert(value, shape, strict=strict)
+    except msgspec.ValidationError as error:
+        return _retry(value, shape, prefix, error, strict=strict)
+
+
+_decoders: dict[int, tuple[Any, msgspec.json.Decoder[Any]]] = {}
+
+
+def _decoder(shape: type[T]) -> msgspec.json.Decoder[T]:
+    found = _decoders.get(id(shape))
+    if found is None:
+        found = _decoders[id(shape)] = (shape, msgspec.json.Decoder(shape))
+    return found[1]
+
+
+def _retry(
+    document: Any, shape: Any, prefix: str, error: msgspec.ValidationError, *, strict: bool
+) -> Any:
+    try:
+        meant = _meant(document, type_info(shape))
+        return msgspec.convert(meant, shape, strict=strict)
+    except msgspec.ValidationError:
+        found = _Faults(strict).inside(meant, type_info(shape), prefix, None)
+        errors = list(islice(found, MAX_ERRORS))
+        raise_errors(errors or [from_decoder(error, prefix, shape, document)])
+    except RecursionError:
+        raise BadInput(prefix, "nested too deep", "too_deep") from None
+
+
+def _meant(value: Any, kind: inspect.Type) -> Any:
+    """Return a value as the type can read it; unchanged where that is not clear."""
+    chosen = one_type(kind, value)
+    match value, chosen:
+        case dict(), inspect.StructType(fields=fields):
+            by_name = {each.encode_name: each for each in fields}
+            meant = {name: _meant_field(each, by_name.get(name)) for name, each in value.items()}
+            return {name: each for name, each in meant.items() if each is not UNSET}
+        case dict(), inspect.DictType(value_type=item):
+            return {name: _meant(each, item) for name, each in value.items()}
+        case list(), inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
+            return [_meant(each, item) for each in value]
+        case _:
+            return _meant_scalar(value, kind)
+
+
+def _meant_field(value: Any, field: inspect.Field | None) -> Any:
+    """Return the value of an object's field; UNSET: it is absent."""
+    if field is None or (value is not None and value != ""):
+        return value if field is None else _meant(value, field.type)
+    if _accepts(field.type, value):
+        return value
+    if _accepts(field.type, None):
+        return None
+    return value if field.required else UNSET
+
+
+def _meant_scalar(value: Any, kind: inspect.Type) -> Any:
+    kinds = tuple(_alternatives(kind))
+    plain = tuple(each.type if isinstance(each, inspect.Metadata) else each for each in kinds)
+    if isinstance(value, float) and value.is_integer():
+        is_int = any(isinstance(each, inspect.IntType) for each in plain)
+        if is_int and not any(isinstance(each, inspect.FloatType) for each in plain):
+            return int(value)
+    if isinstance(value, bool | int | float) and any(map(_takes_scalars, kinds)):
+        return msgspec.json.encode(value).decode()
+    return value
+
+
+def _takes_scalars(kind: inspect.Type) -> bool:
+    return isinstance(kind, inspect.Metadata) and "scalars" in (kind.extra or {})
+
+
+def _alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
+    """Yield the members of a union, or the type itself."""
+    match kind:
+        case inspect.UnionType(types=kinds):
+            yield from kinds
+        case inspect.Metadata(type=inspect.UnionType(types=kinds)):
+            yield from kinds
+        case _:
+            yield kind
+
+
+def _accepts(kind: inspect.Type, value: str | None) -> bool:
+    """Return whether a type accepts null, or an empty text."""
+    for each in _alternatives(kind):
+        match each.type if isinstance(each, inspect.Metadata) else each:
+            case inspect.AnyType() | inspect.RawType():
+                return True
+            case inspect.NoneType() if value is None:
+                return True
+            case inspect.LiteralType(values=values) if value in values:
+                return True
+            case inspect.StrType(min_length=least, pattern=pattern) if value is not None:
+                if not least and (pattern is None or re.search(pattern, value)):
+                    return True
+            case _:
+                pass
+    return False
+
+
+# Returns the error of a value in its place in a struct, all else of which is left out.
+Probe = Callable[[Any], msgspec.ValidationError | None]
+
+
+class _Faults(Struct, frozen=True):
+    """Finds the errors of each part of a document.
+
+    Parts are converted inside their struct: msgspec 0.22 frees a union with an array of limited
+    length twice, unless a struct holds it.
+    """
+
+    strict: bool
+
+    def inside(
+        self, value: Any, kind: inspect.Type, path: str, probe: Probe | None
+    ) -> Iterator[BadInput]:
+        """Yield the errors of an object, or of a list's or mapping's items."""
+        chosen = one_type(kind, value)
+        if isinstance(value, Mapping):
+            if isinstance(chosen, inspect.StructType):
+                yield from self._of_struct(value, chosen, path)
+            elif isinstance(chosen, inspect.DictType) and probe:
+                for name, each in value.items():
+                    of_item = partial(_probe_item, probe, name)
+                    yield from self._of(each, chosen.value_type, _join(path, str(name)), of_item)
+            elif chosen is None:
+                yield from _tag_errors(value, kind, path)
+        elif isinstance(value, list) and isinstance(chosen, _LISTS) and probe:
+            for index, each in enumerate(value):
+                of_item = partial(_probe_item, probe, None)
+                yield from self._of(each, chosen.item_type, f"{path}[{index}]", of_item)
+
+    def _of(self, value: Any, kind: inspect.Type, path: str, probe: Probe) -> Iterator[BadInput]:
+        error = probe(value)
+        if error is not None:
+            inner = list(self.inside(value, kind, path, probe))
+            yield from inner or [BadInput(path, from_decoder(error).message)]
+
+    def _of_struct(
+        self, value: Mapping[str, Any], kind: inspect.StructType, path: str
+    ) -> Iterator[BadInput]:
+        fields = {each.encode_name: each for each in kind.fields}
+        tag = {kind.tag_field: kind.tag} if kind.tag_field else {}
+        for name in value:
+            if name not in fields and name not in tag and kind.forbid_unknown_fields:
+                allowed = ", ".join((*tag, *fields))
+                text = f"Object contains unknown field `{name}`; one of {allowed}"
+                yield BadInput(_join(path, name), text)
+        for name, field in fields.items():
+            if name in value:
+                probe = partial(self._probe_field, kind.cls, tag, name)
+                yield from self._of(value[name], field.type, _join(path, name), probe)
+            elif field.required:
+                yield BadInput(_join(path, name), f"Object missing required field `{name}`")
+
+    def _probe_field(
+        self, shape: type[Struct], tag: dict[str, Any], name: str, value: Any
+    ) -> msgspec.ValidationError | None:
+        try:
+            msgspec.convert({**tag, name: value}, shape, strict=self.strict)
+        except msgspec.ValidationError as error:
+            # Without a path it is about the fields that are left out.
+            return error if " `$" in str(error) else None
+        return None
+
+
+_LISTS = (inspect.ListType, inspect.VarTupleType)
+
+
+def _probe_item(probe: Probe, name: str | None, item: Any) -> msgspec.ValidationError | None:
+    return probe([item] if name is None else {name: item})
+
+
+def _tag_errors(value: Mapping[str, Any], kind: inspect.Type, path: str) -> Iterator[BadInput]:
+    """Yield an error if the object's tag is none of the union's."""
+    kinds = [each for each in _alternatives(kind) if isinstance(each, inspect.StructType)]
+    name = next((each.tag_field for each in kinds if each.tag_field), None)
+    if name is not None and isinstance(value.get(name), str):
+        tags = ", ".join(str(each.tag) for each in kinds)
+        text = f"Invalid value {value[name]!r}; one of {tags}"
+        yield BadInput(_join(path, name), text, "unknown_verb")  # verbs are the only such unions
+
+
+def _join(path: str, step: str) -> str:
+    return f"{path}.{step}" if path else step
