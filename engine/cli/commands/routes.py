@@ -22,18 +22,23 @@ route = App(
 
 @route.command(name="set")
 @account_command
-async def put(
+async def put(  # noqa: PLR0913 - options
     client: Client,
     account: str,
     number: Annotated[str, Parameter(help="Dialed number; * for all others.")],
     action: Annotated[str, Parameter(help="JSON, @file, or a webhook URL.")],
     *,
     custom_data: Annotated[str, Parameter(help="JSON or @file, for webhooks.")] = "",
+    fallback: Annotated[
+        str, Parameter(help="JSON or @file: a verb that runs if the webhook or flow fails.")
+    ] = "",
 ) -> None:
     """Set the action of inbound calls to a number."""
     body: dict[str, Any] = {"account": account, "action": parsing.action(action)}
     if custom_data:
         body["customData"] = parsing.mapping(custom_data, "--custom-data")
+    if fallback:
+        body["fallback"] = parsing.mapping(fallback, "--fallback")
     await client.request(NumberRoute, "PUT", "routes", number, body=body)
 
 

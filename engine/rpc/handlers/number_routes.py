@@ -19,6 +19,8 @@ class NumberRouteHandlers(Struct, frozen=True):
     async def put(self, request: web.Request, route: rpc.NumberRoute) -> rpc.NumberRoute:
         """Set the action of inbound calls to a number; `*` is the default route."""
         check_action(route.action, self.limits, "action")
+        if route.fallback is not None:
+            check_action(route.fallback, self.limits, "fallback")
         check_custom_data(route.custom_data, "customData")
         if route.status_callback_url is not None:
             parse_call_target(route.status_callback_url, "statusCallbackUrl")

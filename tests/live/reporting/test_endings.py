@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.harness.customers.webhook_server import WebhookServer, failing
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer, status
 from tests.harness.live_lab import Lab
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.valkey import Valkey
+from tests.harness.until import until
 
 RTP_TIMEOUT_S = 2
 
@@ -32,18 +34,21 @@ async def impatient(tmp_path: Path) -> AsyncIterator[Lab]:
         await lab.stop()
 
 
-async def completed(lab: Lab, call: str) -> dict[str, Any]:
-    """Wait for the end of a call and return its last event."""
-    await lab.wait_ended(call, timeout_s=20)
-    events = (await lab.engine.rpc("GET", f"/calls/{call}/timeline"))["moments"]
-    emitted = [
-        command["event"]
-        for moment in events
-        for command in moment["commands"]
-        if command["type"] == "emit-event"
-    ]
-    last: dict[str, Any] = emitted[-1]
-    return last
+async def completed(lab: Lab, **fields: str) -> dict[str, Any]:
+    """Wait for the last event of the call with these fields, and return it."""
+    found: list[dict[str, Any]] = []
+
+    async def is_there() -> bool:
+        batch = await lab.engine.rpc("GET", "/events?group=endings&consumer=test&wait=1&limit=200")
+        ids = [each["id"] for each in batch["events"]]
+        if ids:
+            await lab.engine.rpc("POST", "/events/ack", {"group": "endings", "ids": ids})
+        events = (each["event"] for each in batch["events"])
+        found.extend(e for e in events if e["event"] == "completed" and fields.items() <= e.items())
+        return bool(found)
+
+    await until(is_there, timeout_s=20, what=f"the end of {fields}")
+    return found[0]
 
 
 async def test_the_called_agent_hangs_up(lab: Lab) -> None:
@@ -55,7 +60,7 @@ async def test_the_called_agent_hangs_up(lab: Lab) -> None:
             call = await lab.wait_for_call()
             await agent.hang_up()
             await caller.wait_ended()
-    end = await completed(lab, call)
+    end = await completed(lab, callId=call)
     assert (end["endedBy"], end["hangupCause"], end["callStatus"]) == ("callee", 16, "completed")
     assert [leg["endedBy"] for leg in end["record"]["legs"]] == ["callee", "callee"]
     assert end["endedByChannelId"] == end["record"]["legs"][1]["channelId"]
@@ -71,7 +76,7 @@ async def test_a_phone_is_gone(impatient: Lab, who: str) -> None:
             await caller.until_hears(600)
             call = await lab.wait_for_call()
             (caller if who == "caller" else agent).stop_sending()
-            end = await completed(lab, call)
+            end = await completed(lab, callId=call)
     assert (end["endedBy"], end["hangupCause"], end["reason"]) == ("system", 44, "media_timeout")
     gone = [leg for leg in end["record"]["legs"] if leg.get("reason") == "media_timeout"]
     assert [leg["channelId"] for leg in gone] == [end["endedByChannelId"]]
@@ -79,20 +84,29 @@ async def test_a_phone_is_gone(impatient: Lab, who: str) -> None:
 
 async def test_the_route_of_a_number_fails(lab: Lab, hooks: WebhookServer) -> None:
     """Its call is failed by the system, not completed by the action."""
-    number = await lab.add_number(hooks.answers("/broken", failing(500)))
+    number = await lab.add_number(hooks.answers("/broken", status(500)))
     async with Phone.calling(lab.pbx, number) as caller:
-        await caller.wait_answered()
-        call = await lab.wait_for_call()
         await caller.wait_ended()
-    end = await completed(lab, call)
+    end = await completed(lab, to=number)
     assert (end["endedBy"], end["callStatus"]) == ("system", "failed")
     assert end["reason"].startswith("action_failed:")
+
+
+async def test_the_fallback_of_a_route(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
+    """If the webhook of a number fails, its static fallback runs."""
+    fallback = {"type": "play", "data": {"audioUrl": sounds.tone(600, 20_000)}}
+    number = await lab.add_number(hooks.answers("/broken", status(500)), fallback=fallback)
+    async with Phone.calling(lab.pbx, number) as caller:
+        await caller.until_hears(600)
+        await caller.hang_up()
+    end = await completed(lab, to=number)
+    assert (end["endedBy"], end["callStatus"]) == ("caller", "completed")
 
 
 async def test_a_party_without_a_contact(lab: Lab) -> None:
     """Nobody was called, so no callee has ended the call."""
     call = await lab.call(to="agent:1009")
-    end = await completed(lab, call)
+    end = await completed(lab, callId=call)
     assert (end["endedBy"], end["callStatus"], end["reason"]) == ("system", "failed", "unavailable")
     assert end["record"]["dialedNumbers"] == []
 
@@ -106,6 +120,6 @@ async def test_talk_time_without_a_conversation(lab: Lab) -> None:
             call = await lab.wait_for_call()
             await caller.hang_up()
             await agent.wait_ended()
-    record = (await completed(lab, call))["record"]
+    record = (await completed(lab, callId=call))["record"]
     assert record["talkMs"] == 0
     assert record["waitMs"] > 0
