@@ -214,7 +214,7 @@ class SlotOwner:
         for node in self._service.nodes.values():
             node.add_shard(slot, self._factory.shard(node, slot, lease, writer))
         for shard in self._shards(slot):
-            shard.last_seen_ms = seen_ms
+            shard.last_seen_ms = seen_ms + self._clock.offset_ms if seen_ms else 0
         for call in calls:
             self._service.adopt(call.node, slot, call.stored)
         self.resume(slot)

@@ -66,7 +66,7 @@ class StepRunner(Struct, frozen=True):
         live_call.call = call
         events: list[Command] = [each for each in commands if isinstance(each, EmitEvent)]
         log = [encode_log_entry(now, event, commands)]
-        self.writer.rewrite(live_call.prepare_commit(events, log, self.node))
+        self.writer.rewrite(live_call.prepare_commit(events, log, self.node, self.clock))
 
     def _commit(
         self, live_call: LiveCall, commands: list[Command], log: list[bytes], on_stored: OnStored
