@@ -75,7 +75,10 @@ class Started(Shape, frozen=True):
 
 
 class NumberRoute(Shape, frozen=True):
-    """The account of calls to a number, and the action they run."""
+    """The account of calls to a number, and the action they run.
+
+    `fallback` runs instead if the action is a webhook or a flow that fails.
+    """
 
     account: Name
     action: Action
@@ -84,6 +87,7 @@ class NumberRoute(Shape, frozen=True):
     labels: Labels | None = None  # part of the records of its calls
     status_callback_url: StatusTarget | None = None
     answer: bool = True  # false: its calls ring until the tree needs media
+    fallback: Verb | None = None
 
     @property
     def is_recorded(self) -> bool:

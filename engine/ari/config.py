@@ -18,7 +18,6 @@ UNUSED_EVENTS = (
     "ChannelCreated",
     "ChannelDialplan",
     "ChannelEnteredBridge",
-    "ChannelHangupRequest",
     "ChannelLeftBridge",
     "ChannelVarset",
     "ContactStatusChange",

@@ -4,7 +4,14 @@ from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Frame, Step
-from engine.calls.model.call_states import Advance, ArchivingRecordings, Bridged, Ended, Ending
+from engine.calls.model.call_states import (
+    Advance,
+    ArchivingRecordings,
+    AwaitingInstructions,
+    Bridged,
+    Ended,
+    Ending,
+)
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
@@ -63,7 +70,10 @@ def _start_next(call: Call, advance: Advance, now: int) -> Step:
         case verb:
             has_run_verb = call.has_run_verb or not isinstance(verb, Flow)
             call = replace(call, conversation_end=None, has_run_verb=has_run_verb)
-            return registry.start(call, verb, now)
+            call, commands = registry.start(call, verb, now)
+            if advance.fallback is not None and isinstance(call.state, AwaitingInstructions):
+                call = replace(call, state=replace(call.state, fallback=advance.fallback))
+            return call, commands
 
 
 def _end_tree(call: Call, advance: Advance, now: int) -> Step:

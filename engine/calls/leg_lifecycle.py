@@ -156,7 +156,8 @@ def _on_main_ended(call: Call, ended: EndedLeg, now: int) -> Step:
         return end_call(lost, now, "system", causes.TEMPORARY_FAILURE)
     call = replace(call, cause=ended.cause, sip_code=ended.sip_code)
     call = replace(call, reason=ended.reason or call.reason)
-    return end_call(call, now, ended.ended_by, ended.cause)
+    is_fault = causes.is_fault(ended.cause, is_answered=ended.leg.answered_ms > 0)
+    return end_call(call, now, ended.ended_by, causes.NORMAL if is_fault else ended.cause)
 
 
 def end_call(call: Call, now: int, by: causes.EndedBy, cause: int) -> Step:

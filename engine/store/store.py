@@ -88,6 +88,9 @@ class Store(Protocol):
         If the heartbeat is late itself, peers do not expire: the process slept, or a clock changed.
         """
 
+    async def last_seen_ms(self, slot: int) -> int:
+        """Return when the owner before the present one last renewed its lease; 0: unknown."""
+
     async def owner(self, slot: int) -> str:
         """Return the current or last owner of a slot; empty without one."""
 

@@ -34,6 +34,7 @@ class Starting(UnbridgedState, frozen=True, tag="starting"):
     deadline_ms: int
     detection: Detection | None = None
     on_machine: Verb | str = "continue"
+    fallback: Verb | None = None  # runs if the action is a webhook or a flow that fails
 
 
 class Detecting(UnbridgedState, frozen=True, tag="detecting"):

@@ -16,3 +16,4 @@ class PbxSnapshot(Struct, frozen=True):
     dialed: frozenset[str] = frozenset()
     voicemails: frozenset[str] = frozenset()
     held_by_phone: frozenset[str] = frozenset()
+    last_seen_ms: int = 0  # when an engine last saw the PBX before; 0: just now

@@ -75,7 +75,8 @@ def _leg_events(
     state = snapshot.channels.get(leg.id)
     if state is None:
         unsent = leg.state == "requested" and any(_originates(each, leg) for each in outbox)
-        return [] if unsent and is_expected(call, leg.id) else [LegEnded(leg.id, causes.LOST)]
+        lost = LegEnded(leg.id, causes.LOST, seen_ms=snapshot.last_seen_ms)
+        return [] if unsent and is_expected(call, leg.id) else [lost]
     if state == "Up" and leg.held_by_phone and leg.id not in snapshot.held_by_phone:
         return [LegResumedByPhone(leg.id)]
     if state == "Up":

@@ -117,7 +117,7 @@ def end_reason(call: Call) -> str | None:
     return call.reason or causes.reason(call.cause, is_answered=call.answered_ms > 0) or None
 
 
-def duration_fields(answered_ms: int, ended_ms: int) -> dict[str, int]:
+def duration_fields(answered_ms: int, ended_ms: int) -> dict[str, Any]:
     """Return the time since the answer: exact, and in seconds, of which each begun one counts."""
     duration_ms = max(0, ended_ms - answered_ms) if answered_ms else 0
     return {"duration": -(-duration_ms // 1000), "duration_ms": duration_ms}

@@ -53,7 +53,8 @@ def ring_or_answer(call: Call, event: Event, now: int) -> Step:
 
 def _on_answered(call: Call, state: Starting, now: int) -> Step:
     if state.detection is None:
-        return replace(call, state=Advance(state.action, "start")), ()
+        first = Advance(state.action, "start", fallback=state.fallback)
+        return replace(call, state=first), ()
     return amd.start(call, state.detection, now, state.action, state.on_machine)
 
 

@@ -86,7 +86,9 @@ def finish(call: Call, now: int) -> Step:
 def _ended_ms(call: Call, now: int) -> int:
     """Return when the call ended; if its legs ended unnoticed, when the last was known to be up."""
     last = max(call.ended_legs, key=lambda each: each.ended_ms + each.unseen_ms, default=None)
-    return last.ended_ms if last is not None and last.unseen_ms else now
+    if last is None or not last.unseen_ms:
+        return now
+    return max(each.ended_ms for each in call.ended_legs)
 
 
 def on_archiving(call: Call, event: Event, now: int) -> Step:

@@ -29,6 +29,9 @@ async def put(  # noqa: PLR0913 - one parameter per option
     action: Annotated[str, Parameter(help="JSON, @file, or a webhook URL.")],
     *,
     custom_data: Annotated[str, Parameter(help="JSON or @file, for webhooks.")] = "",
+    fallback: Annotated[
+        str, Parameter(help="JSON or @file: a verb that runs if the webhook or flow fails.")
+    ] = "",
     answer: Annotated[bool, Parameter(help="Answer at once, or when the tree needs media.")] = True,
 ) -> None:
     """Set the action of inbound calls to a number."""
@@ -37,6 +40,8 @@ async def put(  # noqa: PLR0913 - one parameter per option
         body["answer"] = False
     if custom_data:
         body["customData"] = parsing.mapping(custom_data, "--custom-data")
+    if fallback:
+        body["fallback"] = parsing.mapping(fallback, "--fallback")
     await client.request(NumberRoute, "PUT", "routes", number, body=body)
 
 

@@ -21,6 +21,10 @@ class NumberRouteHandlers(Struct, frozen=True):
         """Set the action of inbound calls to a number; `*` is the default route."""
         check_action(route.action, self.limits, "action")
         await check_flow_ids(self.store, route.account, flow_ids(route.action, "action"))
+        if route.fallback is not None:
+            check_action(route.fallback, self.limits, "fallback")
+            ids = flow_ids(route.fallback, "fallback")
+            await check_flow_ids(self.store, route.account, ids)
         check_custom_data(route.custom_data, "customData")
         if route.status_callback_url is not None:
             parse_call_target(route.status_callback_url, "statusCallbackUrl")

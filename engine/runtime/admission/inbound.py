@@ -151,7 +151,7 @@ def inbound_call(
         to=_printable(found.number),
         main=channel.channel,
         legs=(Leg(channel.channel, caller, "created", now, agent_id=agent.agent_id or None),),
-        state=Starting(route.action, now + ANSWER_TIMEOUT_MS),
+        state=Starting(route.action, now + ANSWER_TIMEOUT_MS, fallback=route.fallback),
         created_ms=now,
         must_end_ms=new.must_end_ms,
         # Callers choose what they send: only a number may be shown to others.

@@ -77,7 +77,7 @@ class SlotOwner:
         for call in claimed.calls:
             self._metrics.calls.taken_over.table(call.node)[str(slot)] += 1
         log.info("slot taken", slot=slot, calls=len(claimed.calls))
-        self._open(slot, lease, claimed.writer, claimed.calls)
+        self._open(slot, lease, claimed.writer, claimed.calls, claimed.seen_ms)
         self._leave_alone(slot, claimed.later)
 
     async def restore(self, slot: int, lease: Lease) -> None:
@@ -196,7 +196,12 @@ class SlotOwner:
                 await asyncio.gather(*waits)
 
     def _open(
-        self, slot: int, lease: Lease, writer: Writer, calls: Collection[ClaimedCall]
+        self,
+        slot: int,
+        lease: Lease,
+        writer: Writer,
+        calls: Collection[ClaimedCall],
+        seen_ms: int = 0,
     ) -> None:
         for name in {call.node for call in calls} - self._service.nodes.keys():
             # Its calls end after the grace period, unless the node is configured again.
@@ -208,6 +213,8 @@ class SlotOwner:
         self._tasks.start(_writer_task(slot), writer.run())
         for node in self._service.nodes.values():
             node.add_shard(slot, self._factory.shard(node, slot, lease, writer))
+        for shard in self._shards(slot):
+            shard.last_seen_ms = seen_ms + self._clock.offset_ms if seen_ms else 0
         for call in calls:
             self._service.adopt(call.node, slot, call.stored)
         self.resume(slot)

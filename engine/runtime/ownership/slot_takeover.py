@@ -30,11 +30,15 @@ class ClaimedCall(Struct, frozen=True):
 
 
 class ClaimedSlot(Struct, frozen=True):
-    """The writer of a claimed slot, its live calls, and those that only a later version reads."""
+    """The writer of a claimed slot, its live calls, and those that only a later version reads.
+
+    `seen_ms`: when an owner last saw the calls.
+    """
 
     writer: Writer
     calls: tuple[ClaimedCall, ...]
     later: tuple[tuple[str, LaterCall], ...] = ()  # with their nodes
+    seen_ms: int = 0
 
 
 class WriterFactory(Struct, frozen=True):
@@ -81,7 +85,8 @@ async def take_over(store: Store, slot: int, token: int, writers: WriterFactory)
                 later.append((node, unreadable))
             case None:
                 pass
-    return ClaimedSlot(writers.writer(store, slot, token), tuple(calls), tuple(later))
+    seen_ms = await store.last_seen_ms(slot) if calls else 0
+    return ClaimedSlot(writers.writer(store, slot, token), tuple(calls), tuple(later), seen_ms)
 
 
 def _decode(call: str, body: bytes) -> StoredCall | LaterCall | None:

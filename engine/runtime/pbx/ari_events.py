@@ -2,7 +2,7 @@
 
 Measured on Asterisk 22.10.1 (docs/asterisk.md): an inbound leg and a snoop end with StasisEnd and
 nothing after it; a leg that we originated ends with ChannelDestroyed, the only event with the
-cause.
+cause. If an inbound leg fails, a ChannelHangupRequest before its StasisEnd has the cause.
 """
 
 import re
@@ -11,6 +11,7 @@ from engine.ari.decode import timestamp_ms
 from engine.ari.generated.events import (
     ChannelDestroyed,
     ChannelDtmfReceived,
+    ChannelHangupRequest,
     ChannelHold,
     ChannelStateChange,
     ChannelTalkingFinished,
@@ -44,6 +45,7 @@ from engine.calls.model.recording import parse_recording_name
 from engine.calls.model.requests import ReferReceived
 from wire.patterns import NUMBER
 
+DEVICE_LOST = 1  # Asterisk's AST_SOFTHANGUP_DEV
 SNOOP_ID = r"\.s[0-9]+\Z"
 
 
@@ -57,6 +59,7 @@ def subject_id(event: AriEvent) -> str | None:
             | StasisEnd(channel=channel)
             | ChannelStateChange(channel=channel)
             | ChannelDestroyed(channel=channel)
+            | ChannelHangupRequest(channel=channel)
             | StasisStart(channel=channel)
             | ChannelHold(channel=channel)
             | ChannelUnhold(channel=channel)
@@ -85,6 +88,8 @@ def translate(event: AriEvent, now: int) -> Event | None:
             return _state_event(channel.id, channel.state)
         case StasisStart(channel=channel):
             return LegCreated(channel.id) if is_engine_channel(channel.id) else None
+        case ChannelHangupRequest(channel=channel) if not is_engine_channel(channel.id):
+            return _failed_event(event)
         case StasisEnd(channel=channel):
             is_last = not is_engine_channel(channel.id) or re.search(SNOOP_ID, channel.id)
             return LegEnded(channel.id, causes.NORMAL) if is_last else None
@@ -117,6 +122,20 @@ def _sound_event(event: AriEvent) -> Event | None:
 def is_engine_channel(channel_id: str) -> bool:
     """Return whether the engine chose the channel's id, so that it originated the channel."""
     return call_of(channel_id) is not None
+
+
+def _failed_event(event: ChannelHangupRequest) -> LegEnded | None:
+    """Return the end of an inbound leg that failed; the StasisEnd that follows has no cause.
+
+    A `soft` request has the reason of the request as its cause: Asterisk's RTP timeout makes one
+    for a lost device. Another request has a cause only if the SIP session failed.
+    """
+    if event.soft:
+        is_lost = event.cause == DEVICE_LOST
+        return LegEnded(event.channel.id, causes.CHANNEL_UNAVAILABLE) if is_lost else None
+    if event.cause in {None, 0, causes.NORMAL}:
+        return None
+    return LegEnded(event.channel.id, event.cause or 0, event.tech_cause or 0)
 
 
 def _refer_event(event: ChannelTransfer) -> ReferReceived:

@@ -84,7 +84,7 @@ class Node:
 
     def pause_slot(self, slot: int) -> None:
         """Pause a shard whose slot another engine may own, without any conclusion from that."""
-        self.shards[slot].pause_buffer.mark_gap()
+        self.shards[slot].mark_gap()
         self._recoveries.stop(slot)
         self._disconnect_grace.end(slot)
 
@@ -144,7 +144,7 @@ class Node:
 
     def on_disconnected(self, slot: int, grace_ms: int) -> None:
         """Pause a shard whose events are lost; its calls end after the grace period."""
-        self.shards[slot].pause_buffer.mark_gap()
+        self.shards[slot].mark_gap()
         self._recoveries.stop(slot)
         self._disconnect_grace.begin(slot, grace_ms)
 
@@ -190,7 +190,9 @@ class Node:
         for live_call in list(shard.calls.values()):
             # The main leg comes last, even if it has ended: then no call waits for its recordings.
             legs = [*(leg.id for leg in live_call.call.legs), live_call.call.main]
-            shard.recover_call(live_call, (), tuple(LegEnded(leg, causes.LOST) for leg in legs))
+            seen_ms = shard.last_seen_ms
+            lost = tuple(LegEnded(leg, causes.LOST, seen_ms=seen_ms) for leg in legs)
+            shard.recover_call(live_call, (), lost)
 
     def _adopt_channel(self, shard: CallShard, channel: Channel) -> None:
         app, *args = channel.dialplan.app_data.split(",")

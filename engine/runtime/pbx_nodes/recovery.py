@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable
 
 import structlog
+from msgspec.structs import replace
 
 from engine.ari.generated.models import Channel
 from engine.calls.media.awaited_playbacks import awaited_playbacks
@@ -77,6 +78,7 @@ class Recoveries:
                 _count_failure(shard)
             await asyncio.sleep(RETRY_DELAY_MS / 1000)
         self._running.pop(slot, None)
+        snapshot = replace(snapshot, last_seen_ms=shard.last_seen_ms)
         self._reconcile(shard, live_calls, snapshot)
         self._adopt_channels(shard, channels)
         took_ms = self._clock.now_ms() - began_ms

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, deadline_ms
-from engine.calls.model.call_states import Ended
+from engine.calls.model.call_states import Ended, Ending
 from engine.calls.model.codec import LaterCall, encode
 from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, ClockChanged, DeadlinePassed, Event
@@ -36,6 +36,7 @@ from engine.runtime.shard.media_check import check_media
 from engine.runtime.shard.metrics import ShardMetrics
 from engine.runtime.shard.pause_buffer import PauseBuffer
 from engine.runtime.shard.step_runner import OnStored, StepRunner, no_op
+from engine.store.errors import Overflow
 from wire.base import tag_of
 
 log = structlog.get_logger()
@@ -53,6 +54,7 @@ class CallShard:
         self.calls: dict[str, LiveCall] = {}
         self.inbound: dict[str, LiveCall] = {}  # by the channel id that Asterisk chose
         self.pause_buffer = PauseBuffer()
+        self.last_seen_ms = 0  # when events of its calls last arrived, before a gap; 0: unknown
         self.pending_acks: set[CommitAck] = set()  # of requests that wait for their commit
         self._later_calls: tuple[LaterCall, ...] = ()
         self._clock = clock
@@ -126,6 +128,7 @@ class CallShard:
 
     def change_clock(self, by_ms: int) -> None:
         """Move the times of all calls after the engine's clock was corrected, and store them."""
+        self.last_seen_ms += by_ms if self.last_seen_ms else 0
         for live_call in list(self.calls.values()):
             self._change_clock(live_call, by_ms)
 
@@ -144,6 +147,11 @@ class CallShard:
     def _change_clock(self, live_call: LiveCall, by_ms: int) -> None:
         live_call.disarm()
         self._step(live_call, ClockChanged(by_ms))
+
+    def mark_gap(self) -> None:
+        """Pause: events are missed from here on."""
+        self.last_seen_ms = self.last_seen_ms or self._clock.now_ms()
+        self.pause_buffer.mark_gap()
 
     def pause(self) -> None:
         """Stop the calls' deadlines: without the node's events nothing may be concluded."""
@@ -165,6 +173,7 @@ class CallShard:
 
     def resume(self) -> None:
         """Process the buffered events and restart the deadlines."""
+        self.last_seen_ms = 0
         for live_call, event in self.pause_buffer.resume():
             self.feed(live_call, event)
         for live_call in list(self.calls.values()):
@@ -197,7 +206,7 @@ class CallShard:
         for live_call, event in buffered:
             if successor := self.calls.get(live_call.call.id):
                 self.pause_buffer.append(successor, event)
-        self.pause_buffer.mark_gap()
+        self.mark_gap()
 
     def retire(self) -> None:
         """Stop for good: another engine or shard owns the calls."""
@@ -230,11 +239,29 @@ class CallShard:
         call = live_call.call
         log.error("call dropped", call_id=call.id, activity=activity, exc_info=error)
         self._remove_call(live_call)
+        self._store_end(live_call, error)
         live_call.call = replace(call, state=Ended())  # whatever still arrives changes nothing
         live_call.retire()
         live_call.uncommitted.clear()
         for leg in call.legs:
             self.context.hang_up_channel(leg.id, causes.TEMPORARY_FAILURE)
+
+    def _store_end(self, live_call: LiveCall, error: Exception) -> None:
+        """Store the end of a dropped call; else it would be billed until somebody finds it."""
+        reason = "store_overflow" if isinstance(error, Overflow) else "internal_error"
+        call = live_call.call
+        # What caused the error may not be readable at all.
+        bare = replace(call, state=Ending(0), transfers=(), conferences=(), recordings=())
+        if call.is_ended or not live_call.log_lines:
+            return  # its end is stored, or not even its start
+        for each in (call, bare):
+            live_call.call = each
+            try:
+                self._step_runner.drop(live_call, reason)
+            except Exception:
+                log.exception("end of a dropped call not stored", call_id=call.id)
+            else:
+                return
 
     def _step(
         self,
@@ -243,9 +270,12 @@ class CallShard:
         first_lines: tuple[bytes, ...] = (),
         on_stored: OnStored = no_op,
     ) -> None:
+        before, log_lines = live_call.call, live_call.log_lines
         try:
             is_changed = self._step_runner.step(live_call, event, first_lines, on_stored)
         except Exception as error:  # noqa: BLE001 - ends only this call
+            if isinstance(error, Overflow):  # the step was not queued for its commit
+                live_call.call, live_call.log_lines = before, log_lines
             self._drop_call(live_call, tag_of(event), error)
             return
         if live_call.call.is_ended and live_call.call.id in self.calls:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.calls.model.call import Call
 from engine.calls.model.codec import encode_log_entry
 from engine.calls.model.commands import Answer, Command, EmitEvent, Play
-from engine.calls.model.events import ClockChanged, Event, Recovered
+from engine.calls.model.events import CallDropped, ClockChanged, Event, Recovered
 from engine.calls.model.io_commands import FetchMedia, LoadFlowNode, PrefetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.step import step
@@ -58,6 +58,15 @@ class StepRunner(Struct, frozen=True):
         live_call.call, remaining = answer_from_cache(call, commands, self.io, log, now)
         self._commit(live_call, remaining, log, on_stored)
         return True
+
+    def drop(self, live_call: LiveCall, reason: str) -> None:
+        """End a call that cannot go on, whatever the backlog: with its record and last event."""
+        now, event = self.clock.now_ms(), CallDropped(reason)
+        call, commands = step(live_call.call, event, now)
+        live_call.call = call
+        events: list[Command] = [each for each in commands if isinstance(each, EmitEvent)]
+        log = [encode_log_entry(now, event, commands)]
+        self.writer.rewrite(live_call.prepare_commit(events, log, self.node, self.clock))
 
     def _commit(
         self, live_call: LiveCall, commands: list[Command], log: list[bytes], on_stored: OnStored

@@ -22,6 +22,8 @@ class SlotState:
         self.token = 0
         self.owner = ""
         self.until_ms = 0
+        self.seen_ms = 0  # when its lease was renewed
+        self.seen_before_ms = 0  # the same of the owner before
         self.number = 0  # of the last batch
         self.live: dict[str, tuple[str, bytes]] = {}
         self.logs: dict[str, list[bytes]] = {}
@@ -61,13 +63,15 @@ class MemoryStore(MemoryDocuments):
         # By the clock, also larger than any given before a loss of data.
         state.token, state.owner = max(state.token + 1, now_ms), owner
         state.until_ms, state.number = now_ms + lease_ms, 0
+        state.seen_before_ms = state.seen_ms
         return state.token
 
     async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
         state = self._slot(slot)
         if state.token != token:
             return False
-        state.until_ms = self._now_ms() + lease_ms if lease_ms else 0
+        state.seen_ms = self._now_ms()
+        state.until_ms = state.seen_ms + lease_ms if lease_ms else 0
         self._notify(lease_ms == 0)
         if state.number < number:
             raise CommitsLost
@@ -90,6 +94,9 @@ class MemoryStore(MemoryDocuments):
 
     def _is_alive(self, until_ms: int) -> bool:
         return 0 < until_ms - self._now_ms() <= MAX_LEASE_MS
+
+    async def last_seen_ms(self, slot: int) -> int:
+        return self._slot(slot).seen_before_ms
 
     async def owner(self, slot: int) -> str:
         return self._slot(slot).owner

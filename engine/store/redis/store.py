@@ -73,6 +73,10 @@ class RedisStore(RedisDocuments):
         alive = _string_list.decode(answer)  # type: ignore[arg-type]  # heartbeat.lua answers a string
         return dict(zip(alive[::2], alive[1::2], strict=True))
 
+    async def last_seen_ms(self, slot: int) -> int:
+        seen = await self._with_timeout(self._client.hget(_owner_key(slot), "seen_before"))
+        return int(seen or 0)
+
     async def owner(self, slot: int) -> str:
         owner: bytes | None = await self._with_timeout(self._client.hget(_owner_key(slot), "owner"))
         return (owner or b"").decode()

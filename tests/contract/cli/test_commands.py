@@ -43,10 +43,11 @@ async def test_a_route_is_set_and_removed(tmp_path: Path) -> None:
     """`route set` sends its arguments as a route; `route rm` deletes the route of the number."""
     async with FakeEngine() as engine:
         at = (tmp_path, engine.url())
-        typed = ("+15550100", '{"type": "hangup"}', "--account", "acme")
+        typed = ["+15550100", '{"type": "hangup"}', "--account", "acme"]
+        typed += ["--fallback", '{"type": "hangup"}']
         assert (await switchroom(*at, "route", "set", *typed))[0] == 0
         assert (await switchroom(*at, "route", "rm", "+15550100"))[0] == 0
-    sent = {"account": "acme", "action": {"type": "hangup"}}
+    sent = {"account": "acme", "action": {"type": "hangup"}, "fallback": {"type": "hangup"}}
     assert engine.requests == [
         ("PUT", "routes/+15550100", sent),
         ("DELETE", "routes/+15550100", None),

@@ -46,6 +46,19 @@ async def test_a_lease_is_renewed(store: Store) -> None:
     assert await store.claim(3, "engine2", LEASE_MS) is None
 
 
+async def test_when_the_last_owner_was_seen(store: Store) -> None:
+    """The next owner learns when the one before last renewed or released its lease."""
+    token = await claim_slot(store, 3, "engine1")
+    assert await store.last_seen_ms(3) == 0
+    await store.renew(3, token, LEASE_MS)
+    await store.renew(3, token, 0)
+    token = await store.claim(3, "engine2", LEASE_MS) or 0
+    seen_ms = await store.last_seen_ms(3)
+    assert seen_ms > 0
+    await store.renew(3, token, LEASE_MS)
+    assert await store.last_seen_ms(3) == seen_ms
+
+
 async def test_lost_batches_are_detected(store: Store) -> None:
     """Renewal passes the last acknowledged batch; the store reports if it is lost."""
     token = await claim_slot(store, 3, "engine1")

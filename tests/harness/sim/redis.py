@@ -81,6 +81,9 @@ class SimLink:
     async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         return await self._write(lambda: done(self._memory.heartbeat(engine, body, lease_ms)))
 
+    async def last_seen_ms(self, slot: int) -> int:
+        return await self._request(lambda: done(self._memory.last_seen_ms(slot)))
+
     async def owner(self, slot: int) -> str:
         return await self._request(lambda: done(self._memory.owner(slot)))
 

@@ -32,6 +32,9 @@ class SimStore:
     async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         return await self._memory.claim(slot, owner, lease_ms, holder)
 
+    async def last_seen_ms(self, slot: int) -> int:
+        return await self._memory.last_seen_ms(slot)
+
     def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
         return self._memory.live(slot)
 

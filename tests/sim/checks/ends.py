@@ -73,7 +73,7 @@ def _status(world: WorldView, history: CallHistory) -> Iterator[str]:
     if (
         channel is None
         or not call.is_ended
-        or world.faults.is_disturbed(channel.born_ms, call.ended_ms)
+        or world.faults.is_disturbed(channel.born_ms, call.ended_ms + call.unseen_ms)
     ):
         return
     decided = (m.at_ms for m in history.steps if isinstance(m.call.state, Ending | Ended))

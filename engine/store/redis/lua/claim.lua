@@ -9,7 +9,7 @@ local MAX_LEASE_MS = 60000
 local owner, lease_ms, holder = unpack(cmsgpack.unpack(ARGV[1]))
 local now = redis.call('TIME')
 local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
-local stored = redis.call('HMGET', KEYS[1], 'token', 'owner', 'until')
+local stored = redis.call('HMGET', KEYS[1], 'token', 'owner', 'until', 'seen')
 local left_ms = tonumber(stored[3] or 0) - now_ms
 local is_leased = left_ms > 0 and left_ms <= MAX_LEASE_MS
 local last_owner = stored[2] or holder
@@ -17,5 +17,6 @@ local is_held = holder ~= '' and last_owner == holder and tonumber(stored[3] or 
 if stored[2] ~= owner and (is_leased or is_held) then return 0 end
 local token = string.format('%.0f', math.max(tonumber(stored[1] or 0) + 1, now_ms))
 local until_ms = string.format('%.0f', now_ms + lease_ms)
-redis.call('HSET', KEYS[1], 'token', token, 'owner', owner, 'until', until_ms, 'number', 0)
+redis.call('HSET', KEYS[1], 'token', token, 'owner', owner, 'until', until_ms, 'number', 0,
+  'seen_before', stored[4] or 0) -- when the last owner was certainly alive
 return tonumber(token)

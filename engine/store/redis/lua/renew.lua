@@ -3,12 +3,10 @@
 -- the batch of that number was stored once and is lost.
 local token, lease_ms, number = unpack(cmsgpack.unpack(ARGV[1]))
 if tonumber(redis.call('HGET', KEYS[1], 'token') or -1) ~= token then return 0 end
-if lease_ms == 0 then
-  redis.call('HSET', KEYS[1], 'until', 0)
-  redis.call('PUBLISH', 'engines', KEYS[1])
-else
-  local now = redis.call('TIME')
-  local until_ms = now[1] * 1000 + math.floor(now[2] / 1000) + lease_ms
-  redis.call('HSET', KEYS[1], 'until', string.format('%.0f', until_ms))
-end
+local now = redis.call('TIME')
+local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
+local until_ms = lease_ms == 0 and 0 or now_ms + lease_ms
+local format = string.format
+redis.call('HSET', KEYS[1], 'until', format('%.0f', until_ms), 'seen', format('%.0f', now_ms))
+if lease_ms == 0 then redis.call('PUBLISH', 'engines', KEYS[1]) end
 return tonumber(redis.call('HGET', KEYS[1], 'number') or 0) < number and 2 or 1

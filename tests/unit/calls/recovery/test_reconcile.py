@@ -14,6 +14,7 @@ from tests.unit.calls.harness.builders import (
     CHANNEL,
     ID,
     MAIN,
+    NOW,
     Story,
     answered_call,
     bridged_call,
@@ -169,3 +170,10 @@ def test_a_snoop_that_was_requested_before_an_outage(
     redo, events = reconcile(story.call, box, PbxSnapshot(channels), story.now)
     assert events == ((event, Recovered()) if event else (Recovered(),))
     assert redo == box
+
+
+def test_when_a_lost_leg_was_last_seen() -> None:
+    """The event says when an engine saw it for the last time."""
+    story = answered_call(say())
+    _, events = reconcile(story.call, (), PbxSnapshot({}, last_seen_ms=NOW), story.now)
+    assert LegEnded(MAIN, 0, seen_ms=NOW) in events

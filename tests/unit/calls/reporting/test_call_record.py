@@ -217,3 +217,21 @@ def test_the_last_tracking_values_count() -> None:
         event = next(each for each in story.emitted if each.channel_id == leg)
         assert (event.agent_id, event.reference_id) == expected
         story.take(LegEnded(leg, 17), 1_000)
+
+
+def test_a_target_without_a_name() -> None:
+    """Its leg has no agent's name, not an empty one."""
+    transferred = ended(transferring("answered", target_name=""))
+    assert transferred.legs[-1].agent_name is None
+
+
+def test_a_clock_that_goes_back() -> None:
+    """No time is below zero: another engine's clock may be some milliseconds behind."""
+    story = answered_call(say())
+    story.take(LegEnded(MAIN, 16), -50)
+    found = story.emitted[-1].record
+    assert found is not None
+    (leg,) = found.legs
+    times = (leg.ring_ms, leg.talk_ms, leg.hold_ms, leg.wait_ms, leg.answered_duration_ms)
+    assert times == (5_000, 0, 0, 0, 0)
+    assert (found.answered_duration_ms, found.answered_duration) == (0, 0)

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.calls.model import causes
+from engine.calls.model.commands import Hangup
 from engine.calls.model.events import (
     CallDropped,
     CallOpened,
@@ -187,8 +188,10 @@ def test_a_phone_is_gone(leg: str) -> None:
     end = completed(story)
     assert (end.ended_by, end.ended_by_channel_id) == ("system", leg)
     assert (end.hangup_cause, end.reason) == (MEDIA_TIMEOUT, "media_timeout")
-    ended = next(each for each in record(story).legs if each.channel_id == leg)
-    assert (ended.ended_by, ended.reason) == ("system", "media_timeout")
+    legs = {each.channel_id: each for each in record(story).legs}
+    assert (legs[leg].ended_by, legs[leg].reason) == ("system", "media_timeout")
+    hangups = story.commands_of(Hangup)
+    assert {each.cause for each in hangups} == {causes.NORMAL}, "the other phone is not gone"
 
 
 def test_an_answer_that_is_never_acknowledged() -> None:

@@ -6,7 +6,7 @@ from engine.calls.media.plan import LegMedia
 from engine.calls.model.causes import BUSY, NORMAL, TEMPORARY_FAILURE
 from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, Mute
 from engine.calls.model.events import BridgeFailed, LegCreated, LegEnded
-from engine.calls.model.requests import AddMemberRequested
+from engine.calls.model.requests import AddMemberRequested, HangupRequested
 from tests.unit.calls.harness.builders import ID, MAIN, bridged_call
 from tests.unit.calls.harness.control import (
     BOB,
@@ -43,6 +43,14 @@ def test_the_coached_leg_leaves(end: LegEnded) -> None:
     if end != LegEnded(SNOOP, NORMAL):
         assert story.commands_of(Hangup)[-1].leg in {SNOOP, PEER}
         assert SNOOP in {each.leg for each in story.commands_of(Hangup)}
+
+
+def test_nobody_coaches_after_the_conference() -> None:
+    """The record does not say that a member still coaches."""
+    story = coaching()
+    assert conference(story).members[2].coaches == PEER
+    story.take(HangupRequested("api"))
+    assert [each.coaches for each in conference(story).members] == ["", "", ""]
 
 
 @pytest.mark.parametrize("end", [kick(THIRD), LegEnded(THIRD, NORMAL)])

@@ -17,6 +17,7 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegCreated, LegEnded
 from engine.calls.model.requests import HangupRequested
+from engine.calls.sessions.transfer import MAX_KEPT_TRANSFERS
 from tests.unit.calls.harness.builders import MAIN, Story, bridged_call, say
 from tests.unit.calls.harness.control import (
     BOB,
@@ -216,3 +217,12 @@ def test_the_bridge_is_left_for_the_prompt() -> None:
     story = transferring("answered", action=say())
     story.take(complete())
     assert story.take(LegEnded(TARGET, NORMAL))[0] == RemoveFromBridge(BRIDGE, MAIN)
+
+
+def test_the_latest_transfers_are_kept() -> None:
+    """Exactly twenty: a call may last for hours."""
+    story = bridged_call(BOB)
+    for _ in range(MAX_KEPT_TRANSFERS + 2):
+        story.take(transfer_to(), 1_000)
+        story.take(LegEnded(transfer(story).target, BUSY), 1_000)
+    assert len(story.call.transfers) == MAX_KEPT_TRANSFERS

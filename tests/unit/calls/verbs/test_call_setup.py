@@ -1,6 +1,9 @@
 """Call setup until the first verb (design section 7, Click-to-call; Call states)."""
 
-from engine.calls.model.call_states import Starting
+import pytest
+from msgspec.structs import replace
+
+from engine.calls.model.call_states import AwaitingInstructions, Playing, Starting
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, REJECTED
 from engine.calls.model.commands import Answer, Dial, Hangup, Originate
 from engine.calls.model.events import (
@@ -13,6 +16,7 @@ from engine.calls.model.events import (
     Recovered,
 )
 from engine.calls.model.io_commands import PrefetchMedia
+from engine.calls.model.io_results import ActionFailed
 from engine.calls.model.requests import HangupRequested
 from tests.unit.calls.harness.builders import (
     CHANNEL,
@@ -24,6 +28,7 @@ from tests.unit.calls.harness.builders import (
     inbound,
     outbound,
     say,
+    tree,
 )
 from wire.media import Audio, Speech
 
@@ -166,3 +171,23 @@ def test_a_stray_leg_is_hung_up() -> None:
     assert story.take(LegAnswered(f"{MAIN}9")) == (Hangup(f"{MAIN}9", NORMAL),)
     assert story.take(LegEnded(f"{MAIN}9", NORMAL)) == ()
     assert isinstance(story.call.state, Starting)
+
+
+@pytest.mark.parametrize("action", [HTTPS, {"type": "flow", "data": {"flowId": "f"}}])
+def test_the_fallback_of_a_route(action: object) -> None:
+    """It runs if the first webhook or flow fails, and the call is no failed one."""
+    call = inbound(action)
+    fallback = tree(say())
+    assert isinstance(call.state, Starting)
+    assert not isinstance(fallback, str)
+    story = Story(replace(call, state=replace(call.state, fallback=fallback)))
+    story.take(CallOpened())
+    story.take(LegAnswered(CHANNEL), 10)
+    story.take(ActionFailed(story.state_as(AwaitingInstructions).request, "status_500"), 10)
+    assert story.state_as(Playing).verb == fallback
+    story.hang_up()
+    assert (story.call.status, story.call.ended_by, story.call.reason) == (
+        "completed",
+        "caller",
+        "",
+    )

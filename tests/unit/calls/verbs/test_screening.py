@@ -123,6 +123,16 @@ def test_one_is_rejected_and_the_other_continues() -> None:
     assert dial_result(story)["status"] == "no-answer"
 
 
+def test_the_cause_of_a_party_that_rang_too_long() -> None:
+    """It counts for the dial when the screened party hangs up later."""
+    story = screening_call(BOB, EVE, **CONFIRM)
+    while SECOND in story.state_as(Dialing).legs:
+        story.pass_deadline()
+    story.take(LegEnded(FIRST, NORMAL))
+    result = dial_result(story)
+    assert (result["status"], result["cause"]) == ("no-answer", NO_ANSWER)
+
+
 def test_the_ring_timeout_does_not_end_a_screening() -> None:
     """It ends the ringing legs; a screened leg has the time of its stage."""
     story = screening_call(BOB, EVE, timeout=3, **WHISPER)

@@ -4,6 +4,7 @@ import asyncio
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from engine.calls.model.call_states import Starting
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
@@ -16,6 +17,7 @@ from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import CHANNEL, ID, NOW, say, tree
 from tests.unit.runtime.harness.shard_bench import ManualClock
+from wire.callback_targets import format_target, parse_call_target
 from wire.party import Diversion
 from wire.rpc import NumberRoute
 
@@ -159,3 +161,31 @@ def test_privacy_and_diversion_belong_to_the_call() -> None:
     )
     call = inbound_call(NEW, incoming, FOUND)
     assert (call.privacy, call.diversion) == (True, (Diversion("+4711", "no-answer"),))
+
+
+async def test_the_callback_target_of_the_account() -> None:
+    """A number without a target of its own has the account's."""
+    store = CountingStore()
+    await store.put_route("+47", msgspec.json.encode(ROUTE))
+    own = replace(ROUTE, status_callback_url="a" * 24)
+    await store.put_route("+48", msgspec.json.encode(own))
+
+    async def default_target(account: str) -> str:
+        return "b" * 24 if account == "acme" else ""
+
+    routes = RouteCache(store, ManualClock().now_ms, default_target=default_target)
+    channel = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
+    for number, target in (("+47", "b" * 24), ("+48", "a" * 24)):
+        route = await routes.find(number)
+        assert route is not None
+        call = inbound_call(NEW, channel, route)
+        assert call.delivery_key == f"acme {format_target(parse_call_target(target, ''))}"
+
+
+def test_a_route_with_a_fallback() -> None:
+    """The call has it from its start."""
+    channel = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
+    route = replace(OTHERS, fallback=tree(say()))
+    state = inbound_call(NEW, channel, FoundRoute("+4733333333", route)).state
+    assert isinstance(state, Starting)
+    assert (state.action, state.fallback) == (OTHERS.action, tree(say()))

@@ -49,6 +49,18 @@ async def test_a_taken_slot_is_listened_to(bench: OwnerBench) -> None:
     assert bench.node.shards[SLOT].is_paused
 
 
+async def test_calls_that_ended_while_nobody_looked(bench: OwnerBench) -> None:
+    """The next owner knows when their legs were last seen."""
+    await bench.begin()
+    await bench.owner.drain(SLOT)
+    bench.owner.drop(SLOT)
+    token = await bench.store.claim(SLOT, "me", 0) or 0
+    await bench.store.renew(SLOT, token, 0)
+    await bench.owner.take(SLOT, await bench.lease())
+    seen_ms = bench.node.shards[SLOT].last_seen_ms
+    assert seen_ms == await bench.store.last_seen_ms(SLOT) > 0
+
+
 async def test_calls_pass_from_owner_to_owner(bench: OwnerBench) -> None:
     """Calls of a dropped slot stay in the store, for its next owner."""
     call = await bench.begin()

@@ -99,6 +99,18 @@ CASES: list[tuple[Any, Event | None]] = [
         LegEnded(MAIN, 17, 486),
     ),
     (ari("ChannelDestroyed", channel=channel(MAIN), cause=0, cause_txt=""), LegEnded(MAIN, 16)),
+    (  # no RTP: the cause is the kind of the soft request
+        ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=1, soft=True),
+        LegEnded(CHANNEL, 44),
+    ),
+    (  # no ACK
+        ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=18, tech_cause=408),
+        LegEnded(CHANNEL, 18, 408),
+    ),
+    (ari("ChannelHangupRequest", channel=channel(CHANNEL)), None),  # BYE
+    (ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=16, soft=True), None),
+    (ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=32, soft=True), None),
+    (ari("ChannelHangupRequest", channel=channel(MAIN), cause=1, soft=True), None),
     (ari("ChannelTalkingStarted", channel=channel(MAIN)), TalkStarted(MAIN)),
     (ari("ChannelTalkingFinished", channel=channel(MAIN), duration=480), TalkEnded(MAIN, 480)),
     (refer(destination="456"), ReferReceived(MAIN, "456")),

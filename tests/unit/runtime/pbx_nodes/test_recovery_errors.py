@@ -6,6 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from engine.ari.request import Reply
+from engine.calls.model.codec import decode_stored_call
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import DeadlinePassed, LegAnswered
 from engine.runtime.shard.live_call import LiveCall
@@ -53,6 +54,9 @@ async def test_a_poison_call_does_not_block_the_recovery() -> None:
         assert list(at.bench.shard.calls) == [good.call.id]
         assert f"DELETE channels/{POISON_LEG}" in at.bench.pbx.lines
         assert at.bench.shard.context.metrics.calls.dropped.total == 1
+        last = [each for each in at.bench.writer.changes if each.call_id == POISON][-1]
+        end = decode_stored_call(last.state).call
+        assert (last.live, end.is_ended, end.reason) == (False, True, "internal_error")
         at.bench.shard.feed(bad, LegAnswered(POISON_LEG))
         assert at.bench.shard.find_by_channel(POISON_LEG) is None
 

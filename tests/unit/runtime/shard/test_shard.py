@@ -1,5 +1,6 @@
 """The shard: from event to commit to command, in that order (design section 3.5)."""
 
+import msgspec
 import pytest
 
 from engine.calls.model.codec import decode_stored_call
@@ -143,6 +144,26 @@ def test_an_internal_error_ends_only_its_call() -> None:
     assert bench.shard.calls == {}
     assert bench.pbx.lines[-1] == HANGUP
     assert bench.clock.armed == []
+
+
+def test_the_end_of_a_dropped_call_is_stored() -> None:
+    """Whatever the backlog: its record, its last event, and a log that can be replayed."""
+    bench = ShardBench()
+    live_call = answered_call(bench)
+    bench.writer.refusal = Overflow("full")
+    before = bench.writer.changes[-1]
+    bench.shard.feed(live_call, HangupRequested("api"))
+    change = bench.writer.changes[-1]
+    assert change.seq == before.seq + len(before.log)
+    stored = decode_stored_call(change.state)
+    assert (change.live, stored.call.is_ended, stored.call.reason) == (
+        False, True, "store_overflow",
+    )  # fmt: skip
+    events = [msgspec.json.decode(each) for each in change.events]
+    assert events[-1]["event"] == "completed"
+    assert events[-1]["record"]["reason"] == "store_overflow"
+    entries = [line for each in bench.writer.changes for line in each.log]
+    assert list(replay(entries))[-1].call == stored.call
 
 
 def test_hanging_up_a_channel() -> None:
