@@ -1,6 +1,7 @@
 """The store contract, for the memory store and a real Valkey."""
 
 import asyncio
+import time
 
 from engine.store.store import Store
 from engine.store.stream import StreamLimits
@@ -163,3 +164,10 @@ async def test_old_events_are_trimmed(opened: Opener) -> None:
 async def test_a_store_that_is_there_answers(store: Store) -> None:
     """Ping returns."""
     await store.ping()
+
+
+async def test_the_stores_time(store: Store) -> None:
+    """It is wall-clock time in milliseconds, and goes forward."""
+    first = await store.time_ms()
+    assert abs(first - time.time() * 1000) < 60_000
+    assert await store.time_ms() >= first
