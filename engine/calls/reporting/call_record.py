@@ -108,7 +108,7 @@ def _leg(call: Call, ended: EndedLeg) -> LegRecord:
         hangup_cause=ended.cause,
         sip_code=ended.sip_code or None,
         agent_id=leg.agent or None,
-        agent_name=_agent_name(call, leg.id) or leg.agent_name or None,
+        agent_name=_agent_name(call, leg.id),
         reference_id=leg.reference_id,
         answered_by=leg.answered_by,
         reason=ended.reason or causes.reason(ended.cause, is_answered=leg.answered_ms > 0) or None,
@@ -118,7 +118,7 @@ def _leg(call: Call, ended: EndedLeg) -> LegRecord:
 
 
 def _agent_name(call: Call, leg: str) -> str | None:
-    """Return the agent's name from the request that called its leg, else from the directory."""
+    """Return the agent's name from the request that called its leg."""
     for transfer in call.transfers:
         if transfer.target == leg and transfer.target_name:
             return transfer.target_name
