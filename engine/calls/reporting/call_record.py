@@ -69,6 +69,7 @@ def _times(
     """Split a duration into ringing, talking, hold and waiting. Clocks may differ a bit."""
     duration = duration_fields(answered_ms, ended_ms)
     answered_duration_ms = duration["duration_ms"]
+    held_ms = min(held_ms, answered_duration_ms)  # it may have ended unnoticed before a hold
     talk_ms = max(0, min(talk_ms, answered_duration_ms - held_ms))
     return {
         "ring_ms": max(0, (answered_ms or ended_ms) - started_ms),

@@ -1,6 +1,8 @@
 """Takes over a claimed slot: reads its stored calls; the lease's token fences the old owner."""
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import msgspec
@@ -16,10 +18,12 @@ from engine.calls.model.codec import (
     decode_stored_call,
 )
 from engine.observe.metrics import Metrics
+from engine.store.errors import StoreDown
 from engine.store.store import Store
 from engine.store.writer import FlushScheduler, Writer, WriterHooks
 
 log = structlog.get_logger()
+LAST_SEEN_TIMEOUT_S = 0.1
 
 
 class ClaimedCall(Struct, frozen=True):
@@ -85,7 +89,12 @@ async def take_over(store: Store, slot: int, token: int, writers: WriterFactory)
                 later.append((node, unreadable))
             case None:
                 pass
-    seen_ms = await store.last_seen_ms(slot) if calls else 0
+    seen_ms = 0
+    if calls:
+        # It only dates calls that are lost: no reason for a takeover to fail or to wait.
+        with suppress(StoreDown, TimeoutError):
+            async with asyncio.timeout(LAST_SEEN_TIMEOUT_S):
+                seen_ms = await store.last_seen_ms(slot)
     return ClaimedSlot(writers.writer(store, slot, token), tuple(calls), tuple(later), seen_ms)
 
 
