@@ -83,6 +83,7 @@ class NumberRoute(Shape, frozen=True):
     record_call: bool | RecordCall = False
     labels: Labels | None = None  # part of the records of its calls
     status_callback_url: StatusTarget | None = None
+    answer: bool = True  # false: its calls ring until the tree needs media
 
     @property
     def is_recorded(self) -> bool:

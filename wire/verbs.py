@@ -5,7 +5,7 @@ Durations as in the specification: gather in milliseconds, dial and flow timeout
 `onError` is what runs instead of a verb whose audio cannot be played.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
@@ -91,6 +91,7 @@ class DialData(Shape, frozen=True):
     whisper: "Verb | None" = None
     confirm: Confirm | None = None
     machine_detection: MachineDetection | bool = False
+    early_media: bool = False  # the caller hears what the one party sends before it answers
 
 
 class FlowData(Shape, frozen=True):
@@ -102,7 +103,9 @@ class FlowData(Shape, frozen=True):
 
 
 class HangupData(Shape, frozen=True):
-    """No fields: a hangup needs no data."""
+    """How a caller that is not answered yet is rejected; without effect on others."""
+
+    reason: Literal["rejected", "busy"] = "rejected"
 
 
 class Play(Shape, frozen=True, tag="play"):

@@ -55,7 +55,7 @@ def _start_next(call: Call, advance: Advance, now: int) -> Step:
         case None if call.continuation:
             return _continue(call, call.continuation[0], advance, now)
         case None:
-            return _end_tree(call, now)
+            return _end_tree(call, advance, now)
         case str(url):
             return awaiting_instructions.start_url(
                 replace(call, conversation_end=None), url, advance, now
@@ -66,14 +66,21 @@ def _start_next(call: Call, advance: Advance, now: int) -> Step:
             return registry.start(call, verb, now)
 
 
-def _end_tree(call: Call, now: int) -> Step:
+def _end_tree(call: Call, advance: Advance, now: int) -> Step:
     """End the call: nothing is left to do, perhaps because a conversation has ended."""
     end = call.conversation_end
     if end is None or call.reason:
         by: EndedBy = "system" if call.reason else "action"
-        return hangup.start(call, now, by, call.cause or causes.NORMAL)
+        return hangup.start(call, now, by, call.cause or _end_cause(call, advance))
     call = replace(call, cause=end.cause, reason=end.reason, ended_by_leg=end.leg)
     return hangup.start(call, now, end.by)
+
+
+def _end_cause(call: Call, advance: Advance) -> int:
+    """Return the cause of a tree's end: a caller that still rings gets that of the dial."""
+    if not call.awaits_answer:
+        return causes.NORMAL
+    return (advance.dial.cause if advance.dial else 0) or causes.REJECTED
 
 
 def _continue(call: Call, top: Action | Frame, advance: Advance, now: int) -> Step:

@@ -10,11 +10,12 @@ rules run, in this order:
 3. The state: the call's current state reacts (`dispatch`, then `verbs` or `sessions.conversation`).
 4. The next verb: when a verb has ended (state `Advance`), the next one starts, until one waits
    (`dispatch.run_until_waiting`).
-5. The recording: it starts, stops or follows the main leg (`media.call_recording`).
-6. The media diff: the media plans of the call before and after are compared, and the difference
+5. The answer: an inbound call that rings is answered when a party is connected to it.
+6. The recording: it starts, stops or follows the main leg (`media.call_recording`).
+7. The media diff: the media plans of the call before and after are compared, and the difference
    becomes commands that bridge, mute and play (`media.diff`).
 
-Because of 5 and 6, verbs and sessions never record, bridge or mute a leg: they change the call.
+Because of 6 and 7, verbs and sessions never record, bridge or mute a leg: they change the call.
 """
 
 from msgspec.structs import replace
@@ -42,7 +43,14 @@ from engine.calls.model.call import (
     own_deadline_ms,
 )
 from engine.calls.model.call_states import ClosingState
-from engine.calls.model.commands import Command, DestroyBridge, Hangup, StopPlayback, StopVoicemail
+from engine.calls.model.commands import (
+    Answer,
+    Command,
+    DestroyBridge,
+    Hangup,
+    StopPlayback,
+    StopVoicemail,
+)
 from engine.calls.model.events import (
     BridgeFailed,
     CallDropped,
@@ -88,6 +96,9 @@ from engine.calls.sessions import conversation
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import on_refer, on_request
 from engine.calls.verbs import hangup, type_ahead
+from engine.calls.verbs.call_setup import answer_conversation
+
+BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
 
 OtherEvent = (
     CallOpened
@@ -115,18 +126,19 @@ def step(call: Call, event: Event, now: int) -> Step:
         return call, _reject_leg(event)
     after, commands = _apply(call, event, now)
     after = track_hangups(call, after, commands, event, now)
+    after, answers = answer_conversation(after)
     after, recording_commands = sync_recording(after, now)
-    commands = (*recording_commands, *sort_events(commands))
+    commands = (*answers, *recording_commands, *sort_events(commands))
     after = update_talk_time(call, after, _happened_ms(event, now))
     media_commands = diff_media(call, after)
     if not media_commands:
         return after, commands
     # Prompts and voicemails stop before the media commands, which would wait behind a prompt and
     # are refused to a leg that records a voicemail. New prompts start after them, in the leg's new
-    # place.
-    stops = tuple(each for each in commands if isinstance(each, (StopPlayback, StopVoicemail)))
-    others = tuple(each for each in commands if not isinstance(each, (StopPlayback, StopVoicemail)))
-    return after, (*stops, *media_commands, *others)
+    # place. A caller is answered before it is bridged.
+    first = tuple(each for each in commands if isinstance(each, BEFORE_MEDIA))
+    others = tuple(each for each in commands if not isinstance(each, BEFORE_MEDIA))
+    return after, (*first, *media_commands, *others)
 
 
 def _happened_ms(event: Event, now: int) -> int:

@@ -38,24 +38,46 @@ MediaPlan = dict[str, LegMedia]
 
 
 def desired_media(call: Call) -> MediaPlan:
-    """Return the desired media of each answered leg that the call uses, and of its snoops."""
+    """Return the desired media of each leg that the call uses and that can have any.
+
+    Those are its answered legs and snoops; with early media also the legs that ring.
+    """
     match call.state:
         case ClosingState():
             return {}
         case Bridged() as state:
             found = _bridged_media(call, state)
-        case Dialing(verb=verb):
-            found = {call.main: LegMedia(sound="music" if has_music(verb) else "ringing")}
+        case Dialing() as state:
+            found = _dialing_media(call, state)
         case AwaitingInstructions(has_music=True):
             found = {call.main: LegMedia(sound="music")}
         case UnbridgedState() | Advance():
             found = {call.main: UNBRIDGED}
     for leg in call.legs:
-        if leg.id in found and leg.state != "up":
+        if leg.id in found and leg.state != "up" and not _may_ring_bridged(call, leg):
             del found[leg.id]
         elif leg.id in found and (leg.is_held or leg.muted):
             found[leg.id] = _with_hold_and_mute(leg, found[leg.id])
+    if isinstance(call.state, Dialing):  # a leg leaves the bridge of its early media
+        found.update((each.leg, UNBRIDGED) for each in call.state.screenings)
     return found
+
+
+def _dialing_media(call: Call, state: Dialing) -> MediaPlan:
+    if not state.bridge:
+        sound: Sound = "music" if has_music(state.verb) else "ringing"
+        return {call.main: LegMedia(sound=sound)}
+    called = call.leg(state.legs[0])
+    if called is None or called.state == "requested":
+        return {call.main: UNBRIDGED}
+    return {call.main: LegMedia(state.bridge), called.id: LegMedia(state.bridge)}
+
+
+def _may_ring_bridged(call: Call, leg: Leg) -> bool:
+    """Return whether a leg may be bridged before its answer: for early media, or to be answered."""
+    if isinstance(call.state, Dialing):
+        return call.state.bridge != ""
+    return isinstance(call.state, Bridged) and leg.id == call.main
 
 
 def _with_hold_and_mute(leg: Leg, media: LegMedia) -> LegMedia:
@@ -74,6 +96,8 @@ def _with_hold_and_mute(leg: Leg, media: LegMedia) -> LegMedia:
 
 def required_bridges(call: Call) -> frozenset[str]:
     """Return the ids of the bridges that a call needs."""
+    if isinstance(call.state, Dialing):
+        return frozenset({call.state.bridge} - {""})
     if not isinstance(call.state, Bridged):
         return frozenset()
     members = call.conference.members if call.conference else ()
@@ -95,7 +119,7 @@ def has_music(verb: Dial) -> bool:
 def _bridged_media(call: Call, state: Bridged) -> MediaPlan:
     if call.transfer is not None:
         return _transfer_media(call, state, call.transfer)
-    up = [leg for leg in (call.main, *state.legs) if call.is_up(leg)]
+    up = [leg for leg in (call.main, *state.legs) if call.is_up(leg) or _is_main(call, leg)]
     conference = call.conference
     if len(up) == 1:
         return {up[0]: LegMedia(sound=_wait_sound(conference.hold_music if conference else None))}
@@ -127,6 +151,11 @@ def _waiting_media(conference: Conference, up: list[str]) -> MediaPlan:
     waiting = {conference.customer: LegMedia(sound=_wait_sound(conference.hold_music))}
     others = [leg for leg in up if leg != conference.customer]
     return waiting | ({others[0]: LegMedia(sound="ringing")} if len(others) == 1 else {})
+
+
+def _is_main(call: Call, leg_id: str) -> bool:
+    """Return whether a leg is the main leg and live: it may just be being answered."""
+    return leg_id == call.main and call.leg(leg_id) is not None
 
 
 def _transfer_media(call: Call, state: Bridged, transfer: Transfer) -> MediaPlan:

@@ -105,6 +105,7 @@ class Call(Struct, frozen=True, array_like=True):
     callback_target: CallTarget | None = None
     variables: dict[str, Scalar] = {}  # of flows, by full name
     visits: dict[str, int] = {}  # of flow nodes
+    answer_deferred: bool = False  # an inbound call that rings until it needs media
     media_fault: MediaFault | None = None  # to report in the next webhook request
     privacy: bool = False  # the caller's number is withheld from the parties that are called
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
@@ -139,6 +140,11 @@ class Call(Struct, frozen=True, array_like=True):
     def muted(self, leg_id: str) -> Muted:
         leg = self.leg(leg_id)
         return leg.muted if leg is not None else ""
+
+    @property
+    def awaits_answer(self) -> bool:
+        """Whether its caller hears ringing, and the call must be answered before any media."""
+        return self.answer_deferred and not self.is_up(self.main)
 
     @property
     def transfer(self) -> Transfer | None:

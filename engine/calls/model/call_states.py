@@ -166,6 +166,7 @@ class Dialing(State, frozen=True, tag="dialing"):
     screenings: tuple[Screening, ...] = ()
     answered_by: AnsweredBy | None = None  # of the leg whose screening ended last
     reason: str = ""  # why the last leg that was not called was not
+    bridge: str = ""  # of the main leg and the only called leg, for its early media
 
     def screening(self, leg: str) -> Screening:
         """Return the screening of a leg, which must have one."""

@@ -42,7 +42,10 @@ def move_to_dial(call: Call, state: Dialing) -> Call:
     """Make the invited legs dialled legs: the first to answer wins."""
     deadlines = [leg.ring_deadline_ms for leg in call.legs if leg.id in call.invited]
     state = replace(
-        state, legs=(*state.legs, *call.invited), deadline_ms=max(state.deadline_ms, *deadlines)
+        state,
+        legs=(*state.legs, *call.invited),
+        deadline_ms=max(state.deadline_ms, *deadlines),
+        bridge="",  # several parties ring: no early media
     )
     return replace(call, state=state, invited=())
 

@@ -5,13 +5,16 @@ from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, ring_deadline_ms
-from engine.calls.model.call_states import Advance, Starting
-from engine.calls.model.commands import Answer, Command, Originate
+from engine.calls.model.call_states import Advance, Bridged, Starting
+from engine.calls.model.commands import Answer, Command, Originate, StartRinging
 from engine.calls.model.events import CallOpened, DeadlinePassed, Event, LegAnswered, LegCreated
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.reporting.call_events import emit
 from engine.calls.verbs import amd, hangup
 from engine.calls.verbs.audio_sources import audio_sources
+from wire.verbs import Verb
+
+ANSWER_TIMEOUT_MS = 10_000  # between the request and the answer of an inbound leg
 
 
 def on_event(call: Call, state: Starting, event: Event, now: int) -> Step:
@@ -30,6 +33,20 @@ def on_event(call: Call, state: Starting, event: Event, now: int) -> Step:
             return call, ()
 
 
+def answer(call: Call, verb: Verb, now: int) -> Step:
+    """Answer a call that rings, then run the verb that needs media."""
+    state = Starting(verb, now + ANSWER_TIMEOUT_MS)
+    return replace(call, state=state, answer_deferred=False), (Answer(call.main),)
+
+
+def answer_conversation(call: Call) -> Step:
+    """Answer a call that rings as soon as another party is connected to it."""
+    if not (call.answer_deferred and isinstance(call.state, Bridged)):
+        return call, ()
+    commands = (Answer(call.main),) if call.awaits_answer else ()
+    return replace(call, answer_deferred=False), commands
+
+
 def _on_answered(call: Call, state: Starting, now: int) -> Step:
     if state.detection is None:
         return replace(call, state=Advance(state.action, "start")), ()
@@ -43,7 +60,11 @@ def _open(call: Call, state: Starting, now: int) -> Step:
     machine = state.on_machine if isinstance(state.on_machine, Struct) else None
     if sources := tuple(dict.fromkeys((*audio_sources(state.action), *audio_sources(machine)))):
         commands.append(PrefetchMedia(sources))
-    if call.direction == "inbound":
+    if call.answer_deferred:
+        call, ringing = emit(replace(call, status="ringing"), "ringing", now, channel_id=call.main)
+        commands += [ringing, StartRinging(call.main)]
+        call = replace(call, state=Advance(state.action, "start"))
+    elif call.direction == "inbound":
         commands.append(Answer(call.main))
     else:
         commands.append(Originate(call.main, call.legs[0].party, call.caller_id))

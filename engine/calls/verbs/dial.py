@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from engine.calls.media.plan import has_music
 from engine.calls.model import causes
 from engine.calls.model.call import (
     Call,
@@ -13,7 +14,14 @@ from engine.calls.model.call import (
 )
 from engine.calls.model.call_states import Advance, Bridged, Dialing
 from engine.calls.model.commands import Command, Hangup
-from engine.calls.model.events import DeadlinePassed, Event, LegAnswered, LegCreated, LegEnded
+from engine.calls.model.events import (
+    BridgeFailed,
+    DeadlinePassed,
+    Event,
+    LegAnswered,
+    LegCreated,
+    LegEnded,
+)
 from engine.calls.model.leg import Leg
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.verbs import screening
@@ -42,7 +50,11 @@ def start(call: Call, verb: Dial, now: int) -> Step:
         commands += [emitted, originate(call, leg_id, party, verb.data.caller_id or "")]
         legs.append(leg_id)
     deadline_ms = now + int(ring_s * 1000)
-    return replace(call, state=Dialing(verb, tuple(legs), deadline_ms)), tuple(commands)
+    bridge = ""
+    if verb.data.early_media and len(legs) == 1 and not has_music(verb):
+        call, bridge = allocate_id(call, "b")
+    state = Dialing(verb, tuple(legs), deadline_ms, bridge=bridge)
+    return replace(call, state=state), tuple(commands)
 
 
 def on_event(call: Call, state: Dialing, event: Event, now: int) -> Step:
@@ -57,6 +69,8 @@ def on_event(call: Call, state: Dialing, event: Event, now: int) -> Step:
         case LegEnded(leg, cause, reason=reason) if leg in state.legs:
             state = replace(state, reason=reason or state.reason)
             return _drop_leg(call, state, leg, cause, now)
+        case BridgeFailed(bridge) if bridge == state.bridge:
+            return replace(call, state=replace(state, bridge="")), ()  # ringing instead
         case DeadlinePassed() if not state.screenings:
             return _fail(call, state, "no-answer", causes.NO_ANSWER, now)
         case _:
@@ -100,7 +114,8 @@ def _apply_outcome(state: Dialing, leg: str, step: screening.ScreeningStep, now:
             call, more = _drop_leg(call, state, leg, causes.REJECTED, now)
             more = (*more, Hangup(leg, causes.REJECTED))
         case current:
-            call, more = replace(call, state=replace(state, screenings=(*others, current))), ()
+            screened = replace(state, screenings=(*others, current), bridge="")
+            call, more = replace(call, state=screened), ()
     return call, (*commands, *more)
 
 
@@ -148,7 +163,9 @@ def dial_data(party: str) -> DialData:
 
 
 def _connect(call: Call, state: Dialing, winner: str, now: int) -> Step:
-    call, bridge = allocate_id(call, "b")
+    bridge = state.bridge  # early media goes on without a gap
+    if not bridge:
+        call, bridge = allocate_id(call, "b")
     limit_s = state.verb.data.time_limit
     deadline_ms = now + int(limit_s * 1000) if limit_s else call.must_end_ms
     number = _reached_number(call, state.verb, winner)

@@ -6,6 +6,8 @@ of a dial, the screening of the leg is suspended.
 
 from msgspec.structs import replace
 
+from engine.calls.media.plan import has_music
+from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, with_tracking
 from engine.calls.model.call_states import (
     Advance,
@@ -34,7 +36,7 @@ from engine.calls.verbs import (
     single_leg_verbs,
 )
 from wire import verbs
-from wire.verbs import Action, Verb
+from wire.verbs import Action, HangupData, Verb
 
 MAX_FLOWS = 50  # nested flows; ends a call whose flow runs itself
 
@@ -52,6 +54,8 @@ Suspendable = Playing | Gathering | Pausing | Dialing
 
 
 def start(call: Call, verb: Verb, now: int) -> Step:
+    if call.awaits_answer and _needs_media(verb):
+        return call_setup.answer(call, verb, now)
     match verb:
         case verbs.Play() | verbs.Say() | verbs.Gather():
             return single_leg_verbs.start(call, verb, now)
@@ -66,8 +70,25 @@ def start(call: Call, verb: Verb, now: int) -> Step:
             if data.flow_id is not None:
                 return _start_flow(call, data.flow_id, verb.action, now)
             return dial.start(call, verb, now)
-        case verbs.Hangup():
-            return hangup.start(call, now, "action")
+        case verbs.Hangup(data=data):
+            return hangup.start(call, now, "action", _hangup_cause(call, data))
+
+
+def _needs_media(verb: Verb) -> bool:
+    """Return whether a verb needs an answered call; a dial only for its hold music."""
+    match verb:
+        case verbs.Play() | verbs.Say() | verbs.Gather() | verbs.Record():
+            return True
+        case verbs.Dial():
+            return verb.data.flow_id is None and has_music(verb)
+        case verbs.Pause() | verbs.Flow() | verbs.Hangup():
+            return False
+
+
+def _hangup_cause(call: Call, data: HangupData) -> int:
+    if not call.awaits_answer:
+        return causes.NORMAL
+    return causes.BUSY if data.reason == "busy" else causes.REJECTED
 
 
 def _start_flow(call: Call, flow_id: str, action: Action | None, now: int) -> Step:

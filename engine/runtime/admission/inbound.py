@@ -10,6 +10,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.call_states import Starting
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.leg import Leg
+from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
 from engine.common.phone_numbers import international, strip_parameters
 from engine.common.tasks import BackgroundTasks
 from engine.runtime.admission.new_call import CallIds, NewCall
@@ -25,7 +26,6 @@ from wire.callback_targets import parse_call_target
 from wire.patterns import CALLER_ID
 
 log = structlog.get_logger()
-ANSWER_TIMEOUT_MS = 10_000
 MAX_NAME_LENGTH = 80
 BAD_ROUTE = "bad_route"  # the stored route can't be read
 
@@ -165,6 +165,7 @@ def inbound_call(
         diversion=tuple(
             replace(each, number=_printable(each.number)) for each in channel.diversion
         ),
+        answer_deferred=not (route.answer or channel.is_up),
     )
 
 

@@ -29,6 +29,17 @@ ULAW_AND_EVENTS = """m=audio @RTP_PORT@ RTP/AVP 0 101
       a=rtpmap:101 telephone-event/8000
       a=fmtp:101 0-15
       a=ptime:20"""
+SESSION_PROGRESS, OK = 183, 200
+EARLY_SDP = """Content-Type: application/sdp
+      Content-Length: [len]
+
+      v=0
+      o=- 1 1 IN IP4 127.0.0.1
+      s=-
+      c=IN IP4 127.0.0.1
+      t=0 0
+      @MEDIA@
+"""
 
 
 class Phone(ReceivedAudio):
@@ -39,6 +50,7 @@ class Phone(ReceivedAudio):
         self.presses: list[Press] = []
         self._sip = sip
         self._line = line
+        self.announces = False  # speaks before the answer
         self._peer_port = 0
         sip.on_message = self._on_message
 
@@ -53,11 +65,20 @@ class Phone(ReceivedAudio):
         rings: bool = True,
         media: str = ULAW_AND_EVENTS,
         echoes: bool = False,
+        announces: bool = False,
     ) -> AsyncIterator["Phone"]:
-        """Ring (or send only 183) when called, answer after a delay; 0 Hz is silence."""
-        progress = "180 Ringing" if rings else "183 Session Progress"
-        values = {"AFTER_MS": max(1, after_ms), "PROGRESS": progress, "MEDIA": media}
+        """Ring when called, answer after a delay; 0 Hz is silence.
+
+        With rings=False it sends 183; one that announces speaks from then on (early media).
+        """
+        values = {
+            "AFTER_MS": max(1, after_ms),
+            "PROGRESS": "180 Ringing" if rings and not announces else "183 Session Progress",
+            "PROGRESS_SDP": EARLY_SDP if announces else "Content-Length: 0\n",
+            "MEDIA": media,
+        }
         async with cls._open("answer", port, tone_hz, values, echoes=echoes) as phone:
+            phone.announces = announces
             yield phone
 
     @classmethod
@@ -260,7 +281,8 @@ class Phone(ReceivedAudio):
     def _on_message(self, message: SipMessage) -> None:
         if message.rtp_port and not message.is_sent:
             self._peer_port = message.rtp_port
-        if message.status == 200 and message.method == "INVITE":
+        is_early = self.announces and message.status == SESSION_PROGRESS
+        if (message.status == OK or is_early) and message.method == "INVITE":
             self._line.speak_to(self._peer_port)
 
 

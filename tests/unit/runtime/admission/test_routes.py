@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from engine.calls.model.call_states import Starting
+from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
 from engine.common.ttl_cache import MAX_ENTRIES, Cached
-from engine.runtime.admission.inbound import ANSWER_TIMEOUT_MS, inbound_call
+from engine.runtime.admission.inbound import inbound_call
 from engine.runtime.admission.new_call import NewCall
 from engine.runtime.admission.routes import FoundRoute, RouteCache
 from engine.runtime.agents.directory import Caller
