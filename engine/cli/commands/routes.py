@@ -22,16 +22,19 @@ route = App(
 
 @route.command(name="set")
 @account_command
-async def put(
+async def put(  # noqa: PLR0913 - one parameter per option
     client: Client,
     account: str,
     number: Annotated[str, Parameter(help="Dialed number; * for all others.")],
     action: Annotated[str, Parameter(help="JSON, @file, or a webhook URL.")],
     *,
     custom_data: Annotated[str, Parameter(help="JSON or @file, for webhooks.")] = "",
+    answer: Annotated[bool, Parameter(help="Answer at once, or when the tree needs media.")] = True,
 ) -> None:
     """Set the action of inbound calls to a number."""
     body: dict[str, Any] = {"account": account, "action": parsing.action(action)}
+    if not answer:
+        body["answer"] = False
     if custom_data:
         body["customData"] = parsing.mapping(custom_data, "--custom-data")
     await client.request(NumberRoute, "PUT", "routes", number, body=body)

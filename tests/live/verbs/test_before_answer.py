@@ -54,9 +54,7 @@ async def test_a_caller_is_answered_with_the_called_party(lab: Lab, early: bool)
     """It hears ringing by a 180, or the network's announcement, and is billed from the answer."""
     number = await lab.add_number(dial(earlyMedia=early), answer=False)
     async with (
-        Phone.answering(
-            lab.trunk_port, tone_hz=600, after_ms=NEVER_MS, announces=early
-        ) as far,
+        Phone.answering(lab.trunk_port, tone_hz=600, after_ms=NEVER_MS, announces=early) as far,
         Phone.calling(lab.pbx, number, tone_hz=400) as caller,
     ):
         await caller.wait_ringing()
