@@ -96,7 +96,7 @@ from engine.calls.sessions import conversation
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import on_refer, on_request
 from engine.calls.verbs import hangup, type_ahead
-from engine.calls.verbs.call_setup import answer_conversation
+from engine.calls.verbs.call_setup import ring_or_answer
 
 BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
 
@@ -126,9 +126,9 @@ def step(call: Call, event: Event, now: int) -> Step:
         return call, _reject_leg(event)
     after, commands = _apply(call, event, now)
     after = track_hangups(call, after, commands, event, now)
-    after, answers = answer_conversation(after)
+    after, answers = ring_or_answer(after, event, now)
     after, recording_commands = sync_recording(after, now)
-    commands = (*answers, *recording_commands, *sort_events(commands))
+    commands = (*recording_commands, *sort_events((*commands, *answers)))
     after = update_talk_time(call, after, _happened_ms(event, now))
     media_commands = diff_media(call, after)
     if not media_commands:

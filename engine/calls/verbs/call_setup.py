@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, ring_deadline_ms
-from engine.calls.model.call_states import Advance, Bridged, Starting
+from engine.calls.model.call_states import Advance, Bridged, ClosingState, Starting
 from engine.calls.model.commands import Answer, Command, Originate, StartRinging
 from engine.calls.model.events import CallOpened, DeadlinePassed, Event, LegAnswered, LegCreated
 from engine.calls.model.io_commands import PrefetchMedia
@@ -39,12 +39,16 @@ def answer(call: Call, verb: Verb, now: int) -> Step:
     return replace(call, state=state, answer_deferred=False), (Answer(call.main),)
 
 
-def answer_conversation(call: Call) -> Step:
-    """Answer a call that rings as soon as another party is connected to it."""
-    if not (call.answer_deferred and isinstance(call.state, Bridged)):
+def ring_or_answer(call: Call, event: Event, now: int) -> Step:
+    """Let a new call ring unless it needs media; answer it when a party is connected to it."""
+    if not call.awaits_answer or isinstance(call.state, ClosingState):
         return call, ()
-    commands = (Answer(call.main),) if call.awaits_answer else ()
-    return replace(call, answer_deferred=False), commands
+    if isinstance(call.state, Bridged):
+        return replace(call, answer_deferred=False), (Answer(call.main),)
+    if not isinstance(event, CallOpened):
+        return call, ()
+    call, ringing = emit(replace(call, status="ringing"), "ringing", now, channel_id=call.main)
+    return call, (ringing, StartRinging(call.main))
 
 
 def _on_answered(call: Call, state: Starting, now: int) -> Step:
@@ -61,8 +65,6 @@ def _open(call: Call, state: Starting, now: int) -> Step:
     if sources := tuple(dict.fromkeys((*audio_sources(state.action), *audio_sources(machine)))):
         commands.append(PrefetchMedia(sources))
     if call.answer_deferred:
-        call, ringing = emit(replace(call, status="ringing"), "ringing", now, channel_id=call.main)
-        commands += [ringing, StartRinging(call.main)]
         call = replace(call, state=Advance(state.action, "start"))
     elif call.direction == "inbound":
         commands.append(Answer(call.main))

@@ -58,21 +58,25 @@ def ringing_call(action: Any, **fields: Any) -> Story:
     "verb", [say(), GATHER, {"type": "record", "data": {}}, {**DIAL, "moh": {"enable": True}}]
 )
 def test_a_verb_with_media_answers_first(verb: dict[str, Any]) -> None:
-    """The caller hears ringing until then; the verb starts with the answer."""
+    """The verb starts with the answer; a tree that begins with it never rings."""
     story = ringing_call(verb)
     kinds = [each for each in story.commands if isinstance(each, (StartRinging, Answer))]
-    assert kinds == [StartRinging(CHANNEL), Answer(CHANNEL)]
-    assert [each.event for each in story.emitted] == ["initiated", "ringing"]
-    assert (story.status, story.state, story.call.answered_ms) == ("ringing", "starting", 0)
+    assert kinds == [Answer(CHANNEL)]
+    assert [each.event for each in story.emitted] == ["initiated"]
+    assert (story.status, story.state, story.call.answered_ms) == ("initiated", "starting", 0)
     story.take(LegAnswered(CHANNEL))
-    assert (story.status, story.state) != ("ringing", "starting")
+    assert (story.status, story.state == "starting") == ("in-progress", False)
     assert story.commands_of(Answer) == [Answer(CHANNEL)]
 
 
 def test_a_dial_answers_when_the_called_party_does() -> None:
     """The caller is answered before it is bridged; then the call is recorded as usual."""
     story = ringing_call(DIAL)
-    assert story.commands_of(Answer) == []
+    assert (story.commands_of(StartRinging), story.commands_of(Answer)) == (
+        [StartRinging(CHANNEL)],
+        [],
+    )
+    assert (story.status, story.emitted[-1].event) == ("ringing", "ringing")
     story.take(LegCreated(LEG))
     bridge = (Answer(CHANNEL), AddToBridge(f"{ID}.b1", (CHANNEL, LEG)))
     assert story.take(LegAnswered(LEG), 5_000) == bridge
