@@ -158,6 +158,11 @@ def _waiting_media(conference: Conference, up: list[str]) -> MediaPlan:
     return waiting | ({others[0]: LegMedia(sound="ringing")} if len(others) == 1 else {})
 
 
+def _is_main(call: Call, leg_id: str) -> bool:
+    """Return whether a leg is the main leg and live: it may just be being answered."""
+    return leg_id == call.main and call.leg(leg_id) is not None
+
+
 def _transfer_media(call: Call, state: Bridged, transfer: Transfer) -> MediaPlan:
     waiting = {transfer.customer: LegMedia(sound=_wait_sound(transfer.hold_music))}
     if transfer.state == "answered":

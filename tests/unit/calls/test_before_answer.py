@@ -1,0 +1,250 @@
+"""Before the answer: inbound calls with `answer: false`, and `earlyMedia` of a dial."""
+
+from typing import Any
+
+import pytest
+
+from engine.calls.model.call_states import Bridged, Dialing
+from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, REJECTED
+from engine.calls.model.commands import (
+    AddToBridge,
+    Answer,
+    DestroyBridge,
+    Dial,
+    Hangup,
+    Originate,
+    RemoveFromBridge,
+    StartHoldMusic,
+    StartRecording,
+    StartRinging,
+)
+from engine.calls.model.events import (
+    BridgeFailed,
+    CallOpened,
+    DeadlinePassed,
+    LegAnswered,
+    LegCreated,
+    LegEnded,
+    LegRinging,
+)
+from engine.calls.model.io_results import ActionReceived
+from engine.calls.model.requests import DialRequested
+from tests.unit.calls.harness.builders import (
+    CHANNEL,
+    HTTPS,
+    ID,
+    MAIN,
+    Story,
+    dialing_call,
+    inbound,
+    say,
+    tree,
+)
+from tests.unit.calls.harness.dials import BOB, EVE, FIRST
+
+LEG = f"{ID}.l0"
+DIAL = {"type": "dial", "data": {"number": BOB}}
+GATHER = {"type": "gather", "data": {}}
+
+
+def ringing_call(action: Any, **fields: Any) -> Story:
+    """Return a call that has been opened."""
+    story = Story(inbound(action, answer_deferred=True, **fields))
+    story.take(CallOpened())
+    return story
+
+
+@pytest.mark.parametrize(
+    "verb", [say(), GATHER, {"type": "record", "data": {}}, {**DIAL, "moh": {"enable": True}}]
+)
+def test_a_verb_with_media_answers_first(verb: dict[str, Any]) -> None:
+    """The verb starts with the answer; a tree that begins with it never rings."""
+    story = ringing_call(verb)
+    kinds = [each for each in story.commands if isinstance(each, (StartRinging, Answer))]
+    assert kinds == [Answer(CHANNEL)]
+    assert [each.event for each in story.emitted] == ["initiated"]
+    assert (story.status, story.state, story.call.answered_ms) == ("initiated", "starting", 0)
+    story.take(LegAnswered(CHANNEL))
+    assert (story.status, story.state == "starting") == ("in-progress", False)
+    assert story.commands_of(Answer) == [Answer(CHANNEL)]
+
+
+def test_a_dial_answers_when_the_called_party_does() -> None:
+    """The caller is answered before it is bridged; then the call is recorded as usual."""
+    story = ringing_call(DIAL)
+    assert (story.commands_of(StartRinging), story.commands_of(Answer)) == (
+        [StartRinging(CHANNEL)],
+        [],
+    )
+    assert (story.status, story.emitted[-1].event) == ("ringing", "ringing")
+    story.take(LegCreated(LEG))
+    bridge = (Answer(CHANNEL), AddToBridge(f"{ID}.b1", (CHANNEL, LEG)))
+    assert story.take(LegAnswered(LEG), 5_000) == bridge
+    assert story.call.answered_ms == 0
+    assert story.take(LegAnswered(CHANNEL), 20) == ()
+    assert (story.status, story.call.answered_ms) == ("in-progress", story.now)
+    story.take(LegEnded(LEG, NORMAL), 3_000)
+    story.hang_up()
+    assert story.status == "completed"
+    assert story.commands_of(StartRecording) == []
+
+
+@pytest.mark.parametrize(
+    ("cause", "status"), [(BUSY, "busy"), (NO_ANSWER, "no-answer"), (REJECTED, "failed")]
+)
+def test_a_failed_dial_rejects_the_caller_with_its_cause(cause: int, status: str) -> None:
+    """The tree ends after it: the caller was never answered, and pays nothing."""
+    story = ringing_call(DIAL)
+    story.take(LegCreated(LEG))
+    assert story.take(LegEnded(LEG, cause), 5_000) == (Hangup(CHANNEL, cause),)
+    story.hang_up()
+    completed = story.emitted[-1]
+    assert (completed.event, completed.call_status, completed.duration) == ("completed", status, 0)
+    assert (completed.ended_by, completed.hangup_cause) == ("action", cause)
+
+
+@pytest.mark.parametrize(
+    ("data", "cause"),
+    [({}, REJECTED), ({"reason": "rejected"}, REJECTED), ({"reason": "busy"}, BUSY)],
+)
+def test_a_hangup_rejects_the_caller(data: dict[str, Any], cause: int) -> None:
+    """As busy, if it says so; an answered caller is hung up as always."""
+    story = ringing_call({"type": "hangup", "data": data})
+    assert story.commands_of(Hangup) == [Hangup(CHANNEL, cause)]
+    answered = ringing_call(say(action={"type": "hangup", "data": data}))
+    answered.take(LegAnswered(CHANNEL))
+    answered.deliver_media(())
+    assert answered.commands_of(Hangup) == [Hangup(CHANNEL, NORMAL)]
+
+
+def test_a_caller_that_hangs_up_while_it_rings_has_canceled() -> None:
+    """The called party stops ringing."""
+    story = ringing_call(DIAL)
+    story.take(LegCreated(LEG))
+    assert Hangup(LEG, NORMAL) in story.take(LegEnded(CHANNEL, NORMAL))
+    story.take(LegEnded(LEG, NORMAL))
+    assert (story.status, story.emitted[-1].ended_by) == ("canceled", "caller")
+
+
+def test_webhooks_and_pauses_do_not_answer() -> None:
+    """The caller hears ringing while they run."""
+    story = ringing_call({"type": "pause", "data": {"length": 2}, "action": HTTPS})
+    story.pass_deadline()
+    assert story.state == "awaiting-instructions"
+    request = f"{ID}.r0"
+    story.take(ActionReceived(request, tree(DIAL)))
+    assert (story.state, story.commands_of(Answer)) == ("dialing", [])
+    assert len(story.commands_of(Originate)) == 1
+
+
+def test_a_party_that_is_called_in_answers_the_call() -> None:
+    """As soon as it is connected."""
+    story = ringing_call({"type": "pause", "data": {"length": 60}})
+    story.take(DialRequested(EVE, 20))
+    story.take(LegCreated(LEG))
+    commands = story.take(LegAnswered(LEG))
+    assert commands[0] == Answer(CHANNEL)
+    assert story.state == "bridged"
+
+
+def test_early_media_reaches_a_caller_that_is_not_answered() -> None:
+    """It is bridged while both ring, and answered with the called party."""
+    story = ringing_call({"type": "dial", "data": {"number": BOB, "earlyMedia": True}})
+    leg = f"{ID}.l0"
+    commands = story.take(LegCreated(leg))
+    assert commands[0] == AddToBridge(f"{ID}.b1", (CHANNEL, leg))
+    assert story.take(LegAnswered(leg)) == (Answer(CHANNEL),)
+    assert story.take(LegAnswered(CHANNEL)) == ()
+
+
+def test_an_answer_that_never_comes_ends_the_call() -> None:
+    """After ten seconds, as for every inbound call."""
+    story = ringing_call(say())
+    story.take(DeadlinePassed(), 10_000)
+    assert story.state == "ending"
+
+
+def test_other_calls_are_answered_at_once() -> None:
+    """The setting is off by default."""
+    story = Story(inbound(DIAL))
+    story.take(CallOpened())
+    assert (story.commands_of(Answer), story.commands_of(StartRinging)) == ([Answer(CHANNEL)], [])
+
+
+def early_call(**more: Any) -> Story:
+    """Return a call that dials Bob with early media."""
+    data = {"number": BOB, "earlyMedia": True, **more.pop("data", {})}
+    return dialing_call(data=data, **more)
+
+
+def bridge_of(story: Story) -> str:
+    return story.state_as(Dialing).bridge
+
+
+def test_the_legs_are_bridged_before_the_called_one_is_dialled() -> None:
+    """There is no ringing of ours, and nothing changes at the answer."""
+    story = early_call()
+    assert story.commands_of(StartRinging) == []
+    bridge = bridge_of(story)
+    assert story.take(LegCreated(FIRST)) == (AddToBridge(bridge, (MAIN, FIRST)), Dial(FIRST, 60))
+    assert story.take(LegRinging(FIRST)) == ()
+    assert story.take(LegAnswered(FIRST)) == ()
+    assert story.state_as(Bridged).bridge == bridge
+    assert story.take(LegEnded(FIRST, NORMAL))[0] == DestroyBridge(bridge)
+
+
+def test_a_failure_releases_the_caller() -> None:
+    """The next verb runs outside of the bridge."""
+    story = early_call(action=say())
+    bridge = bridge_of(story)
+    story.take(LegCreated(FIRST))
+    commands = story.take(LegEnded(FIRST, BUSY))
+    assert commands[:2] == (RemoveFromBridge(bridge, MAIN), DestroyBridge(bridge))
+    assert story.state == "playing"
+
+
+def test_a_screened_party_leaves_the_bridge() -> None:
+    """The caller does not hear the whisper, and hears ringing meanwhile."""
+    story = early_call(data={"whisper": say()})
+    bridge = bridge_of(story)
+    story.take(LegCreated(FIRST))
+    commands = story.take(LegAnswered(FIRST))
+    assert set(commands[:4]) == {
+        RemoveFromBridge(bridge, MAIN),
+        RemoveFromBridge(bridge, FIRST),
+        StartRinging(MAIN),
+        DestroyBridge(bridge),
+    }
+
+
+def test_a_second_party_ends_early_media() -> None:
+    """Several parties would be heard at once: the caller hears ringing."""
+    story = early_call()
+    bridge = bridge_of(story)
+    story.take(LegCreated(FIRST))
+    commands = story.take(DialRequested(EVE, 20))
+    assert commands[:3] == (
+        RemoveFromBridge(bridge, MAIN),
+        StartRinging(MAIN),
+        DestroyBridge(bridge),
+    )
+
+
+def test_several_parties_and_music_have_no_early_media() -> None:
+    """They are heard as without the setting."""
+    several = dialing_call(data={"number": [BOB, EVE], "earlyMedia": True})
+    assert (bridge_of(several), several.commands_of(StartRinging)) == ("", [StartRinging(MAIN)])
+    music = early_call(moh={"enable": True})
+    assert (bridge_of(music), music.commands_of(StartHoldMusic)) == ("", [StartHoldMusic(MAIN)])
+
+
+def test_a_failed_bridge_gives_ringing() -> None:
+    """The party may still answer, and is then bridged as usual."""
+    story = early_call()
+    bridge = bridge_of(story)
+    story.take(LegCreated(FIRST))
+    assert StartRinging(MAIN) in story.take(BridgeFailed(bridge, "500", (MAIN, FIRST)))
+    story.take(LegAnswered(FIRST))
+    connected = story.state_as(Bridged).bridge
+    assert connected != bridge
+    assert story.commands_of(AddToBridge)[-1] == AddToBridge(connected, (MAIN, FIRST))
