@@ -140,11 +140,6 @@ def _is_held_by_phone(call: Call, leg_id: str) -> bool:
     return leg is not None and leg.held_by_phone
 
 
-def _is_main(call: Call, leg_id: str) -> bool:
-    """Return whether a leg is the main leg and live: it may just be being answered."""
-    return leg_id == call.main and call.leg(leg_id) is not None
-
-
 def _waiting_media(conference: Conference, up: list[str]) -> MediaPlan:
     """Return the media while the customer hears music until the awaited member has joined.
 
