@@ -68,7 +68,8 @@ def one_type(kind: inspect.Type, document: Any) -> inspect.Type | None:
         case inspect.Metadata(type=inner):
             return one_type(inner, document)
         case inspect.UnionType(types=kinds):
-            return next((each for each in kinds if _matches(each, document)), None)
+            plain = (each.type if isinstance(each, inspect.Metadata) else each for each in kinds)
+            return next((each for each in plain if _matches(each, document)), None)
         case _:
             return kind
 

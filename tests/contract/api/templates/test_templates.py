@@ -84,7 +84,6 @@ async def test_a_text_alone_is_enough(msgapp: Messaging) -> None:
         ({"name": "Hello"}, "name"),
         ({"name": "x" * 513}, "name"),
         ({"language": "english"}, "language"),
-        ({"language": "en-US"}, "language"),
         ({"category": "OTHER"}, "category"),
         ({"phoneNumberId": "unknown"}, "phoneNumberId"),
         ({"phoneNumberId": "phone-other"}, "phoneNumberId"),

@@ -33,6 +33,7 @@ class Document(Shape, frozen=True, kw_only=True):
     parts: tuple[Part, ...] = ()
     named: dict[str, Part] = field(default_factory=dict)
     mixed: Name | tuple[Name, ...] | None = None
+    described: Annotated[list[str], Meta(description="texts")] | None = None
 
 
 def read(**fields: Any) -> Document:
@@ -93,6 +94,7 @@ def test_all_errors_are_reported() -> None:
         "parts": [{}, {"count": "x"}],
         "named": {"one": {"more": 1}},
         "mixed": ["good", "b d"],
+        "described": [7],
     }
     found = faults(document)
     assert list(found) == [
@@ -104,9 +106,10 @@ def test_all_errors_are_reported() -> None:
         "parts[1].count",
         "named.one.more",
         "mixed[1]",
+        "described[0]",
     ]
     assert found["nonsense"].endswith("; one of size, ratio, kept, free, tracked, part, parts,"
-                                      " named, mixed")  # fmt: skip
+                                      " named, mixed, described")  # fmt: skip
     assert found["part.name"] == "expected 1 to 64 letters, digits, _ or -"
 
 
