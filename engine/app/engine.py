@@ -19,11 +19,11 @@ from engine.observe.telemetry import open_telemetry
 from engine.rpc.server import ServerDependencies, serving
 from engine.runtime.agents.agent_status import AgentStatus
 from engine.runtime.base.clock import LoopClock
-from engine.runtime.base.clock_monitor import ClockMonitor
+from engine.runtime.base.clock_sync import ClockSync
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.context import ClusterContext
-from engine.runtime.cluster.held_lease import LeaseTimings
+from engine.runtime.cluster.lease import LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.io.consumer_lag import ConsumerLag
@@ -113,7 +113,7 @@ class Engine:
                 policy,
                 telemetry,
             )
-            monitor = ClockMonitor(clock, store, telemetry.metrics, service.change_clock)
+            monitor = ClockSync(clock, store, telemetry.metrics, service.change_clock)
             await monitor.poll()
             tasks.start("clock", monitor.run())
             clips.prefetch((WARM_UP,))

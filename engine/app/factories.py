@@ -18,10 +18,10 @@ from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_outbox import SlotOutbox
-from engine.callbacks.transports.api_request import ApiRequestTransport
+from engine.callbacks.slot_delivery_queues import SlotQueues
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
+from engine.callbacks.transports.request_template import ApiRequestTransport
 from engine.config import Settings
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
@@ -141,7 +141,7 @@ async def callback_dispatcher(parts: Assembly, targets: AccountSettings) -> Call
     parts.stack.push_async_callback(grpc.close)
     schedule = RetrySchedule(settings.callback_retries_s)
     api_requests = ApiRequestRunner(store, ApiSender(session, time.time, random.random))
-    outboxes: dict[int, SlotOutbox] = {}
+    outboxes: dict[int, SlotQueues] = {}
     delivery = DeliveryAttempt(
         targets,
         {

@@ -19,7 +19,7 @@ from engine.runtime.admission.capacity_limits import CapacityLimits
 from engine.runtime.admission.placement import Placement
 from engine.runtime.agents.agent_status import AgentStatus
 from engine.runtime.agents.directory import trunk_name
-from engine.runtime.agents.node_endpoints import NodeEndpoints
+from engine.runtime.agents.endpoint_poller import EndpointPoller
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.reachability import Reachability
@@ -102,7 +102,7 @@ class NodeManager:
         self._start(name, ari.run())
         parts.reachability.add_node(name)
         self._start(name, ari.health_probe(partial(parts.reachability.record, name)).run())
-        endpoint_list = NodeEndpoints(ari, parts.agents.directory.is_trunk)
+        endpoint_list = EndpointPoller(ari, parts.agents.directory.is_trunk)
         parts.agents.endpoint_lists[name] = endpoint_list
         self._start(name, endpoint_list.run())
         reaper = Reaper(node, self._settings.reap_s, parts.context.metrics)

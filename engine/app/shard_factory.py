@@ -20,7 +20,7 @@ from engine.runtime.agents.presence import NodePresence
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import DialPolicy, IoRunner, Pbx
 from engine.runtime.call_service import CallService
-from engine.runtime.cluster.held_lease import Lease
+from engine.runtime.cluster.lease import Lease
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
 from engine.runtime.pbx_nodes.node import Node, SlotListener

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS, CallQueue
 from engine.callbacks.delivery_attempt import DeliveryAttempt, DeliveryDecision
-from engine.callbacks.slot_outbox import SlotOutbox
+from engine.callbacks.slot_delivery_queues import SlotQueues
 from engine.callbacks.target_queue import RateLimit, TargetQueue
 from engine.store.errors import StoreDown
 from engine.store.outbox import GivenUp, Outbox, Settlement
@@ -25,7 +25,7 @@ class DeliveryWorker(Struct, frozen=True):
 
     outbox: Outbox
     delivery: DeliveryAttempt
-    outboxes: Mapping[int, SlotOutbox]
+    outboxes: Mapping[int, SlotQueues]
 
     async def deliver_next(self, target: TargetQueue, call: CallQueue) -> bool:
         """Try to deliver a call's first event; returns whether the next one may follow."""
@@ -59,7 +59,7 @@ class DeliveryWorker(Struct, frozen=True):
                 settlement, lambda: _release_postponed(outbox, call, is_blocking=is_blocking)
             )
 
-    async def _attempt(self, outbox: SlotOutbox, call: CallQueue) -> DeliveryDecision | None:
+    async def _attempt(self, outbox: SlotQueues, call: CallQueue) -> DeliveryDecision | None:
         """Make an attempt; None: there was nothing to deliver, or it could not be started."""
         try:
             if not await self._has_event(outbox, call):
@@ -95,7 +95,7 @@ class DeliveryWorker(Struct, frozen=True):
             failed.append(GivenUp(event[0], decision.reason, 1))
         return first
 
-    async def _has_event(self, outbox: SlotOutbox, call: CallQueue) -> bool:
+    async def _has_event(self, outbox: SlotQueues, call: CallQueue) -> bool:
         """Read a call's events unless all are in memory; return whether one is to be delivered."""
         if not outbox.contains(call):
             return False
@@ -106,7 +106,7 @@ class DeliveryWorker(Struct, frozen=True):
             outbox.release(call)
         return outbox.contains(call)
 
-    async def _load(self, outbox: SlotOutbox, call: CallQueue) -> bool:
+    async def _load(self, outbox: SlotQueues, call: CallQueue) -> bool:
         """Read a call's events; False when the first one failed and the others wait for it."""
         await outbox.flush()  # otherwise delivered events would be read again
         call.has_gap = False
@@ -126,7 +126,7 @@ class DeliveryWorker(Struct, frozen=True):
         if decision is not None and decision.rate_limit is not None:
             target.rate_limit = decision.rate_limit
 
-    def _settle(self, outbox: SlotOutbox, call: CallQueue, decision: DeliveryDecision) -> bool:
+    def _settle(self, outbox: SlotQueues, call: CallQueue, decision: DeliveryDecision) -> bool:
         if decision.give_up_reason:
             settlement = Settlement(call.call_id, give_up_reason=decision.give_up_reason)
             outbox.settle(settlement, lambda: outbox.discard_queue(call))
@@ -140,7 +140,11 @@ class DeliveryWorker(Struct, frozen=True):
         return False
 
     def _advance(
-        self, outbox: SlotOutbox, call: CallQueue, reason: str, passed_over: tuple[GivenUp, ...]
+        self,
+        outbox: SlotQueues,
+        call: CallQueue,
+        reason: str,
+        passed_over: tuple[GivenUp, ...],
     ) -> bool:
         """Settle the first event, or the one behind those passed over, as delivered or given up.
 
@@ -162,14 +166,14 @@ class DeliveryWorker(Struct, frozen=True):
         return not call.is_idle
 
 
-def _release_if_settled(outbox: SlotOutbox, call: CallQueue) -> None:
+def _release_if_settled(outbox: SlotQueues, call: CallQueue) -> None:
     """Release an idle call once all of its settlements are stored."""
     call.unsettled -= 1
     if call.is_idle and not call.unsettled:
         outbox.release(call)
 
 
-def _release_postponed(outbox: SlotOutbox, call: CallQueue, *, is_blocking: bool) -> None:
+def _release_postponed(outbox: SlotQueues, call: CallQueue, *, is_blocking: bool) -> None:
     """Release a postponed call; make it due now if it became due while that was being stored.
 
     Also if an event was emitted meanwhile that need not wait for the first one.

@@ -12,7 +12,7 @@ from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.settlement_writer import SettlementWriter
-from engine.callbacks.slot_outbox import SlotOutbox
+from engine.callbacks.slot_delivery_queues import SlotQueues
 from engine.common.tasks import BackgroundTasks, wait_for_event
 from engine.observe.metrics import Metrics
 from engine.store.change import Change
@@ -33,7 +33,7 @@ class CallbackDispatcher:
         self,
         outbox: Outbox,
         targets: DeliveryScheduler,
-        outboxes: dict[int, SlotOutbox],
+        outboxes: dict[int, SlotQueues],
         schedule: RetrySchedule,
         metrics: Metrics,
         *,
@@ -52,7 +52,7 @@ class CallbackDispatcher:
         """Start to deliver for a slot, first what its last owner left."""
         self.close_slot(slot)
         settlements = SettlementWriter(self._outbox, slot, lease.token)
-        self._outboxes[slot] = SlotOutbox(slot, lease, settlements)
+        self._outboxes[slot] = SlotQueues(slot, lease, settlements)
         self._wake.set()
 
     def close_slot(self, slot: int) -> None:
@@ -116,7 +116,7 @@ class CallbackDispatcher:
         await self._targets.close()
         await self._closing.join()
 
-    async def _claim_due(self, outbox: SlotOutbox) -> None:
+    async def _claim_due(self, outbox: SlotQueues) -> None:
         ahead_ms = CLAIM_AHEAD_MS if outbox.is_new else 0
         token = outbox.lease.token
         try:
@@ -131,7 +131,7 @@ class CallbackDispatcher:
         if not is_all:
             self._wake.set()
 
-    def _accept(self, outbox: SlotOutbox, due: DueCall) -> None:
+    def _accept(self, outbox: SlotQueues, due: DueCall) -> None:
         call = outbox.queues.get(due.call_id)
         if call is not None:
             call.is_due = call.is_due_again = True  # the worker that holds it sees this

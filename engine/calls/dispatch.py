@@ -16,7 +16,7 @@ from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.calls.sessions import conversation
-from engine.calls.verbs import awaiting_instructions, flow, hangup, registry
+from engine.calls.verbs import awaiting_instructions, call_end, flow, registry
 from wire.verbs import Action, Flow
 
 # End a call whose webhook always returns another action; a queue that plays and asks stays below.
@@ -35,9 +35,9 @@ def _on_event(call: Call, event: Event, now: int) -> Step:
         case Bridged() as state:
             return conversation.on_event(call, state, event, now)
         case Ending() as state:
-            return hangup.on_event(call, state, event, now)
+            return call_end.on_event(call, state, event, now)
         case ArchivingRecordings():
-            return hangup.on_archiving(call, event, now)
+            return call_end.on_archiving(call, event, now)
         case Advance() | Ended():
             return call, ()
         case state:
@@ -56,7 +56,7 @@ def _start_next(call: Call, advance: Advance, now: int) -> Step:
     if now - call.verbs_since_ms >= MAX_VERBS_PERIOD_MS:
         call = replace(call, verbs_started=0, verbs_since_ms=now)
     if call.verbs_started >= MAX_VERBS:
-        return hangup.start(replace(call, reason="too_many_verbs"), now, "system")
+        return call_end.start(replace(call, reason="too_many_verbs"), now, "system")
     call = replace(call, verbs_started=call.verbs_started + 1)
     match advance.action:
         case None if call.continuation:
@@ -81,9 +81,9 @@ def _end_tree(call: Call, advance: Advance, now: int) -> Step:
     end = call.conversation_end
     if end is None or call.reason:
         by: EndedBy = "system" if call.reason else "action"
-        return hangup.start(call, now, by, call.cause or _end_cause(call, advance))
+        return call_end.start(call, now, by, call.cause or _end_cause(call, advance))
     call = replace(call, cause=end.cause, reason=end.reason, ended_by_leg=end.leg)
-    return hangup.start(call, now, end.by)
+    return call_end.start(call, now, end.by)
 
 
 def _end_cause(call: Call, advance: Advance) -> int:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call, Step, with_leg
 from engine.calls.model.leg import Leg, Muted
 from engine.calls.reporting.call_events import emit_leg
-from engine.calls.reporting.history import update_hold_time
+from engine.calls.reporting.ended_legs import update_hold_time
 from wire.events import Kind
 
 

@@ -19,9 +19,9 @@ from engine.calls.model.commands import Command, Dial, Hangup
 from engine.calls.model.events import Event, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.reporting.call_events import emit, emit_leg, emit_leg_completed
-from engine.calls.reporting.history import archive_leg
+from engine.calls.reporting.ended_legs import archive_leg
 from engine.calls.sessions import conference, conversation, invites, transfer
-from engine.calls.verbs import gather, hangup, record
+from engine.calls.verbs import call_end, gather, record
 from wire.events import Kind
 
 LegProgress = LegCreated | LegRinging | LegAnswered
@@ -128,7 +128,7 @@ def _propagate_bridged(call: Call, state: Bridged, event: Event, now: int) -> St
 def on_leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
     """Remove a leg; the end of the main leg ends the call, unless a session continues it."""
     if leg is None and isinstance(call.state, ArchivingRecordings):
-        return hangup.on_archiving(call, event, now)
+        return call_end.on_archiving(call, event, now)
     if leg is None:
         return propagate(call, event, now)
     before = call
@@ -167,5 +167,5 @@ def end_call(call: Call, now: int, by: causes.EndedBy, cause: int) -> Step:
         call, commands = gather.abandon(call, call.state, now)
     if isinstance(call.state, RecordingVoicemail):
         call, commands = record.abandon(call, call.state, now)
-    call, hangups = hangup.start(call, now, by, cause)
+    call, hangups = call_end.start(call, now, by, cause)
     return call, (*commands, *hangups)

@@ -21,7 +21,7 @@ Because of 6 and 7, verbs and sessions never record, bridge or mute a leg: they 
 from msgspec.structs import replace
 
 from engine.calls.dispatch import dispatch, run_until_waiting
-from engine.calls.leg_hangups import initiator, repeat_hangups, track_hangups
+from engine.calls.hangup_tracking import initiator, repeat_hangups, track_hangups
 from engine.calls.leg_lifecycle import (
     LegProgress,
     apply_late_answer,
@@ -43,6 +43,7 @@ from engine.calls.model.call import (
     own_deadline_ms,
 )
 from engine.calls.model.call_states import ClosingState
+from engine.calls.model.clock_shift import move_times
 from engine.calls.model.commands import (
     Answer,
     Command,
@@ -89,13 +90,12 @@ from engine.calls.model.requests import (
     LegHangupRequested,
     ReferReceived,
 )
-from engine.calls.model.times import move_times
 from engine.calls.recovery.missed_digits import is_already_delivered, remember_last
 from engine.calls.reporting.call_events import sort_events
 from engine.calls.sessions import conversation
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import on_refer, on_request
-from engine.calls.verbs import hangup, type_ahead
+from engine.calls.verbs import call_end, type_ahead
 from engine.calls.verbs.call_setup import ring_or_answer
 
 BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
@@ -165,7 +165,7 @@ def _apply(call: Call, event: Event, now: int) -> Step:
         case HangupRequested():
             return _on_hangup_request(call, event, now)
         case CallDropped(reason):
-            return hangup.drop(call, reason, now)
+            return call_end.drop(call, reason, now)
         case DeadlinePassed():
             return _on_deadline(call, event, now)
         case Recovered(bridged, left_over):

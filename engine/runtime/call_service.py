@@ -22,9 +22,9 @@ from engine.runtime.agents.phone_locator import AgentNodes, PhoneLocator
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
-from engine.runtime.shard.commit_ack import awaiting_commit
 from engine.runtime.shard.errors import NotOwner, RequestRejected
 from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.request_ack import awaiting_commit
 from engine.runtime.shard.shard import CallShard
 from wire.rpc import Originate
 

@@ -6,9 +6,9 @@ from engine.calls.model.call import Call, Step, update_leg
 from engine.calls.model.call_states import Advance, Detecting
 from engine.calls.model.commands import StartTalkDetection, StopTalkDetection
 from engine.calls.model.events import DeadlinePassed, Event, Recovered, TalkEnded, TalkStarted
-from engine.calls.model.sound_activity import SoundActivity, sound_ended, sound_started
+from engine.calls.model.talk_activity import TalkActivity, sound_ended, sound_started
 from engine.calls.reporting.call_events import emit_leg
-from engine.calls.verbs import hangup
+from engine.calls.verbs import call_end
 from engine.calls.verbs.answer_classifier import classify, silence_ms
 from wire.answer_detection import AnsweredBy, Detection
 from wire.verbs import Action, Verb
@@ -22,7 +22,7 @@ def start(
     on_machine: Verb | str = "continue",
 ) -> Step:
     """Start detection; then `action` runs, or `on_machine` for a machine."""
-    activity = SoundActivity(now)
+    activity = TalkActivity(now)
     known_ms, _ = classify(detection, activity)
     state = Detecting(detection, activity, known_ms, action, on_machine)
     return replace(call, state=state), (StartTalkDetection(call.main, silence_ms(detection)),)
@@ -43,7 +43,7 @@ def on_event(call: Call, state: Detecting, event: Event, now: int) -> Step:
             return call, ()
 
 
-def _update(call: Call, state: Detecting, activity: SoundActivity, now: int) -> Step:
+def _update(call: Call, state: Detecting, activity: TalkActivity, now: int) -> Step:
     known_ms, answered_by = classify(state.detection, activity)
     if known_ms <= now:
         return _finish(call, state, answered_by, now)
@@ -57,7 +57,7 @@ def _finish(call: Call, state: Detecting, answered_by: AnsweredBy, now: int) -> 
     commands = (emitted, StopTalkDetection(call.main, answered_by))
     is_machine = answered_by == "machine"
     if is_machine and state.on_machine == "hangup":
-        call, hangups = hangup.start(replace(call, reason="machine"), now, "system")
+        call, hangups = call_end.start(replace(call, reason="machine"), now, "system")
         return call, (*commands, *hangups)
     runs_other = is_machine and state.on_machine != "continue"
     action = state.on_machine if runs_other else state.action

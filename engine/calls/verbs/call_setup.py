@@ -10,7 +10,7 @@ from engine.calls.model.commands import Answer, Command, Originate, StartRinging
 from engine.calls.model.events import CallOpened, DeadlinePassed, Event, LegAnswered, LegCreated
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.reporting.call_events import emit
-from engine.calls.verbs import amd, hangup
+from engine.calls.verbs import amd, call_end
 from engine.calls.verbs.audio_sources import audio_sources
 from wire.verbs import Verb
 
@@ -28,7 +28,7 @@ def on_event(call: Call, state: Starting, event: Event, now: int) -> Step:
         case LegAnswered(leg) if leg == call.main:
             return _on_answered(call, state, now)
         case DeadlinePassed():
-            return hangup.start(call, now, "system", causes.NO_ANSWER)
+            return call_end.start(call, now, "system", causes.NO_ANSWER)
         case _:
             return call, ()
 

@@ -21,7 +21,7 @@ from engine.calls.model.io_results import (
     FlowNodeLoaded,
     FlowStarted,
 )
-from engine.calls.verbs import hangup
+from engine.calls.verbs import call_end
 from wire.flow import ConditionNode, GotoNode, Node, RequestNode, Scalar, SetNode
 
 LOAD_TIMEOUT_MS = 5_000
@@ -169,4 +169,4 @@ def _frame(call: Call) -> Frame:
 
 
 def _abort(call: Call, reason: str, now: int) -> Step:
-    return hangup.start(replace(call, reason=reason), now, "system")
+    return call_end.start(replace(call, reason=reason), now, "system")

@@ -24,7 +24,7 @@ from engine.calls.model.events import (
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.reporting.call_events import emit
-from engine.calls.reporting.history import add_collected_digits
+from engine.calls.reporting.ended_legs import MAX_HISTORY
 from engine.calls.verbs.audio_sources import prompt_sources
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.media_faults import (
@@ -305,7 +305,8 @@ def emit_gathered(
     call: Call, state: Gathering, reason: GatherReason, now: int
 ) -> tuple[Call, EmitEvent]:
     """Emit the digits and why the gather ended, and keep them for the call record."""
-    call = add_collected_digits(call, CollectedDigits(now, state.leg, state.digits, reason))
+    collected = CollectedDigits(now, state.leg, state.digits, reason)
+    call = replace(call, collected=(*call.collected, collected)[-MAX_HISTORY:])
     return emit(call, "gathered", now, channel_id=state.leg, dtmf=state.digits, reason=reason)
 
 

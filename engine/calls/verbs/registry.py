@@ -25,15 +25,15 @@ from engine.calls.model.call_states import (
 from engine.calls.model.events import Event
 from engine.calls.verbs import (
     awaiting_instructions,
+    call_end,
     call_setup,
     dial,
     flow,
     gather,
-    hangup,
     pause,
     play,
     record,
-    single_leg_verbs,
+    single_leg_registry,
 )
 from wire import verbs
 from wire.verbs import Action, HangupData, Verb
@@ -58,7 +58,7 @@ def start(call: Call, verb: Verb, now: int) -> Step:
         return call_setup.answer(call, verb, now)
     match verb:
         case verbs.Play() | verbs.Say() | verbs.Gather():
-            return single_leg_verbs.start(call, verb, now)
+            return single_leg_registry.start(call, verb, now)
         case verbs.Record():
             return record.start(call, verb, now)
         case verbs.Pause():
@@ -71,7 +71,7 @@ def start(call: Call, verb: Verb, now: int) -> Step:
                 return _start_flow(call, data.flow_id, verb.action, now)
             return dial.start(call, verb, now)
         case verbs.Hangup(data=data):
-            return hangup.start(call, now, "action", _hangup_cause(call, data))
+            return call_end.start(call, now, "action", _hangup_cause(call, data))
 
 
 def _needs_media(verb: Verb) -> bool:
@@ -93,7 +93,7 @@ def _hangup_cause(call: Call, data: HangupData) -> int:
 
 def _start_flow(call: Call, flow_id: str, action: Action | None, now: int) -> Step:
     if len(call.continuation) >= MAX_FLOWS:
-        return hangup.start(replace(call, reason="too_many_flows"), now, "system")
+        return call_end.start(replace(call, reason="too_many_flows"), now, "system")
     if action is not None:
         call = replace(call, continuation=(action, *call.continuation))
     return flow.start(call, flow_id, now)
@@ -102,7 +102,7 @@ def _start_flow(call: Call, flow_id: str, action: Action | None, now: int) -> St
 def on_event(call: Call, state: VerbState, event: Event, now: int) -> Step:
     match state:
         case Playing() | Gathering() | Detecting():
-            return single_leg_verbs.on_event(call, state, event, now)
+            return single_leg_registry.on_event(call, state, event, now)
         case RecordingVoicemail():
             return record.on_event(call, state, event, now)
         case Pausing():

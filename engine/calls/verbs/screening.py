@@ -19,7 +19,7 @@ from engine.calls.model.call_states import (
 )
 from engine.calls.model.commands import Command
 from engine.calls.model.events import DeadlinePassed, Event, Recovered
-from engine.calls.verbs import amd, single_leg_verbs
+from engine.calls.verbs import amd, single_leg_registry
 from engine.calls.verbs.suspendable_playback import stop_sound
 from wire.answer_detection import Confirm, MachineDetection, detection_settings
 from wire.verbs import SINGLE_LEG_VERBS, DialData, Gather, GatherData
@@ -51,7 +51,7 @@ def on_event(
         case _:
             pass
     leg_call = _leg_call(call, screening)
-    after, commands = single_leg_verbs.on_event(leg_call, screening.state, event, now)
+    after, commands = single_leg_registry.on_event(leg_call, screening.state, event, now)
     if after is leg_call:
         return call, screening, ()
     return _merge(call, data, screening.position, (after, commands), now)
@@ -59,13 +59,13 @@ def on_event(
 
 def suspend(call: Call, data: DialData, screening: Screening, now: int) -> ScreeningStep:
     """Suspend the stage of a leg whose phone holds; the stage keeps its time limit."""
-    step = single_leg_verbs.suspend(_leg_call(call, screening), screening.state, now)
+    step = single_leg_registry.suspend(_leg_call(call, screening), screening.state, now)
     return _merge(call, data, screening.position, step, now)
 
 
 def resume(call: Call, data: DialData, screening: Screening, now: int) -> ScreeningStep:
     """Continue the stage of a leg whose phone resumes."""
-    step = single_leg_verbs.resume(_leg_call(call, screening), screening.state, now)
+    step = single_leg_registry.resume(_leg_call(call, screening), screening.state, now)
     return _merge(call, data, screening.position, step, now)
 
 
@@ -121,7 +121,7 @@ def _merge(
     while isinstance(leg_call.state, Advance) and isinstance(
         leg_call.state.action, SINGLE_LEG_VERBS
     ):
-        leg_call, more = single_leg_verbs.start(leg_call, leg_call.state.action, now)
+        leg_call, more = single_leg_registry.start(leg_call, leg_call.state.action, now)
         commands = (*commands, *more)
     merged = replace(
         leg_call,

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from engine.calls.model.codec import StoredCall, decode_stored_call
 from engine.calls.model.ids import slot_and_node
-from engine.calls.replay import (
+from engine.calls.replay_audit import (
     Mismatch,
     ReplayStep,
     compare_decisions,

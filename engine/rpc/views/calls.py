@@ -10,7 +10,7 @@ from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.ids import slot_and_node
 from engine.calls.model.leg import Leg
 from engine.calls.model.state_traits import running_verb
-from engine.calls.replay import replay
+from engine.calls.replay_audit import replay
 from engine.calls.reporting.call_events import end_reason
 from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view

@@ -17,9 +17,9 @@ from engine.runtime.admission.routes import DefaultTargetLookup
 from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.agents.phone_locator import AgentNodes
 from engine.runtime.base.context import EngineContext
-from engine.runtime.shard.commit_ack import awaiting_commit
 from engine.runtime.shard.errors import NotOwner
 from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.request_ack import awaiting_commit
 from engine.runtime.shard.shard import CallShard
 from wire import verbs
 from wire.answer_detection import MachineDetection, detection_settings

@@ -5,7 +5,7 @@ from typing import Literal
 
 from engine.calls.model.call import Call
 from engine.runtime.agents.directory import Directory
-from engine.runtime.agents.node_endpoints import NodeEndpoints
+from engine.runtime.agents.endpoint_poller import EndpointPoller
 from engine.runtime.agents.presence import NodePresence
 from wire.agents import Agent, AgentView, Presence
 from wire.party import Party
@@ -23,7 +23,7 @@ class AgentStatus:
     def __init__(self, directory: Directory, live_calls: Callable[[], Iterable[Call]]) -> None:
         self.directory = directory
         self.presences: dict[str, NodePresence] = {}
-        self.endpoint_lists: dict[str, NodeEndpoints] = {}
+        self.endpoint_lists: dict[str, EndpointPoller] = {}
         self._live_calls = live_calls
 
     def by_template(self, agent_id: str) -> Agent | None:

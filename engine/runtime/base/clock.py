@@ -26,7 +26,7 @@ class Clock(Protocol):
 class LoopClock:
     """The event loop's clock plus an offset, so that wall-clock jumps move no timer.
 
-    A host's clock may be wrong when the engine starts: `correct` follows it (`clock_monitor.py`).
+    A host's clock may be wrong when the engine starts: `correct` follows it (`clock_sync.py`).
     """
 
     def __init__(

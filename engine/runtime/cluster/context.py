@@ -6,7 +6,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from engine.observe.metrics import Metrics
-from engine.runtime.cluster.held_lease import Lease, LeaseTimings
+from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.cluster.membership import Membership
 from engine.store.store import Store
 

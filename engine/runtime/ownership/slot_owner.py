@@ -15,7 +15,7 @@ from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
-from engine.runtime.cluster.held_lease import Lease
+from engine.runtime.cluster.lease import Lease
 from engine.runtime.ownership.slot_takeover import ClaimedCall, WriterFactory, take_over
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.shard.shard import CallShard

@@ -7,8 +7,8 @@ that takes a call over, or that lost its websocket for a while, finds the missin
 
 from collections import OrderedDict
 
+from engine.calls.model.clock_shift import move_times
 from engine.calls.model.events import DigitPressed
-from engine.calls.model.times import move_times
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.base.clock import Clock
 

@@ -28,13 +28,13 @@ from engine.calls.verbs.audio_sources import pending_audio_sources
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import IoRunner, Writer
 from engine.runtime.shard.call_guard import CallGuard
-from engine.runtime.shard.commit_ack import CommitAck
 from engine.runtime.shard.context import ShardContext, ShardHost
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
-from engine.runtime.shard.media_check import check_media
 from engine.runtime.shard.metrics import ShardMetrics
 from engine.runtime.shard.pause_buffer import PauseBuffer
+from engine.runtime.shard.request_ack import RequestAck
+from engine.runtime.shard.rtp_check import check_media
 from engine.runtime.shard.step_runner import OnStored, StepRunner, no_op
 from engine.store.errors import Overflow
 from wire.base import tag_of
@@ -55,7 +55,7 @@ class CallShard:
         self.inbound: dict[str, LiveCall] = {}  # by the channel id that Asterisk chose
         self.pause_buffer = PauseBuffer()
         self.last_seen_ms = 0  # when events of its calls last arrived, before a gap; 0: unknown
-        self.pending_acks: set[CommitAck] = set()  # of requests that wait for their commit
+        self.pending_acks: set[RequestAck] = set()  # of requests that wait for their commit
         self._later_calls: tuple[LaterCall, ...] = ()
         self._clock = clock
         self._writer = writer

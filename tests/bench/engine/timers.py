@@ -11,7 +11,7 @@ from engine.calls.model.call import deadline_ms
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.codec import decode_call
 from engine.calls.model.events import DeadlinePassed
-from engine.calls.replay import replay
+from engine.calls.replay_audit import replay
 from engine.calls.verbs.gather import GRACE_MS
 from engine.store.redis.store import RedisStore
 from tests.bench.cpu import Meter

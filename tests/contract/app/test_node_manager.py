@@ -20,7 +20,7 @@ from engine.runtime.admission.placement import Placement
 from engine.runtime.agents.agent_status import AgentStatus
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.tasks import Tasks
-from engine.runtime.cluster.held_lease import Lease
+from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.cluster.reachability import Reachability
 from engine.runtime.ownership.slot_owner import SlotOwner

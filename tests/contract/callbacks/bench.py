@@ -21,10 +21,10 @@ from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_outbox import SlotOutbox
-from engine.callbacks.transports.api_request import ApiRequestTransport
+from engine.callbacks.slot_delivery_queues import SlotQueues
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
+from engine.callbacks.transports.request_template import ApiRequestTransport
 from engine.observe.metrics import Metrics
 from engine.runtime.io.api_requests import ApiRequestRunner
 from engine.store.change import Change
@@ -83,7 +83,7 @@ class CallbackBench:
         stack.push_async_callback(grpc.close)
         runner = ApiRequestRunner(self.store, ApiSender(session, time.time, random.random))
         api_request = ApiRequestTransport(runner)
-        outboxes: dict[int, SlotOutbox] = {}
+        outboxes: dict[int, SlotQueues] = {}
         delivery = DeliveryAttempt(
             self.targets,
             {

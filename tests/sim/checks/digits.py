@@ -11,7 +11,7 @@ from msgspec import Struct
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import DigitStarted
-from engine.calls.replay import ReplayStep
+from engine.calls.replay_audit import ReplayStep
 from tests.harness.sim.model import SimChannel
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView

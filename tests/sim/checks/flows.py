@@ -8,7 +8,7 @@ from engine.calls.model.call import Frame
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.io_commands import LoadFlowNode
 from engine.calls.model.io_results import ApiRequestFailed, ApiRequestSucceeded, FlowNodeLoaded
-from engine.calls.replay import ReplayStep
+from engine.calls.replay_audit import ReplayStep
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
 

@@ -20,7 +20,7 @@ from engine.calls.model.call_states import (
 )
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import DigitPressed, LegAnswered
-from engine.calls.replay import ReplayStep
+from engine.calls.replay_audit import ReplayStep
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
 from wire.events import CallEvent

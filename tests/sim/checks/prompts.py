@@ -12,7 +12,7 @@ from engine.calls.model.commands import EmitEvent, Play
 from engine.calls.model.events import DeadlinePassed
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.replay import ReplayStep
+from engine.calls.replay_audit import ReplayStep
 from tests.harness.sim.media import parts
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView

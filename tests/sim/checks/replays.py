@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.calls.replay import compare_decisions, compare_events, compare_result
+from engine.calls.replay_audit import compare_decisions, compare_events, compare_result
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
 

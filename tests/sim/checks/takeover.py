@@ -11,7 +11,7 @@ from engine.calls.model.call_states import Bridged, Ended, Ending
 from engine.calls.model.events import DeadlinePassed, Event, LegEnded
 from engine.calls.model.requests import CoachRequested
 from engine.calls.model.sessions import Transfer
-from engine.calls.replay import ReplayStep
+from engine.calls.replay_audit import ReplayStep
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
 

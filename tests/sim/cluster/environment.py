@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.calls.model.codec import FORMAT
 from engine.runtime.base.ports import CallRecorder, Pbx
-from engine.runtime.cluster.held_lease import Lease, LeaseTimings
+from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.shard.shard import CallShard

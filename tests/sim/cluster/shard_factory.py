@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.observe.metrics import Metrics
 from engine.runtime.base.ports import IoRunner as IoRunnerPort
-from engine.runtime.cluster.held_lease import Lease
+from engine.runtime.cluster.lease import Lease
 from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates

@@ -5,7 +5,7 @@ from random import Random
 
 import msgspec
 
-from engine.runtime.cluster.held_lease import LeaseTimings
+from engine.runtime.cluster.lease import LeaseTimings
 from tests.harness.sim.clock import START_MS
 from tests.harness.sim.loop import leave_loop
 from tests.harness.sim.media import length_ms

@@ -14,7 +14,7 @@ from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_outbox import SlotOutbox
+from engine.callbacks.slot_delivery_queues import SlotQueues
 from engine.callbacks.transport import Transport
 from engine.observe.metrics import Metrics
 from engine.store.memory.store import MemoryStore
@@ -87,7 +87,7 @@ async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
     poll_interval_s: float,
 ) -> tuple[CallbackDispatcher, int]:
     """Run a dispatcher for the slot until the stack closes; return it and the slot's token."""
-    outboxes = dict[int, SlotOutbox]()
+    outboxes = dict[int, SlotQueues]()
     metrics = Metrics()
     targets = AccountSettings(store.outbox, lambda: 0, random.randbytes, Signer())
     delivery = DeliveryAttempt(

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from engine.calls.model.codec import LogEntry, StoredCall, decode_log_entry, encode
 from engine.calls.model.events import CallOpened, LegEnded
-from engine.calls.replay import (
+from engine.calls.replay_audit import (
     ReplayStep,
     compare_decisions,
     compare_events,

@@ -6,7 +6,7 @@ from engine.calls.model.call import Call, deadline_ms, is_expected
 from engine.calls.model.call_states import Advance, Bridged
 from engine.calls.model.codec import StoredCall, decode_stored_call, encode
 from engine.calls.model.commands import AddToBridge, Hangup
-from engine.calls.verbs.hangup import HANGUP_TIMEOUT_MS, MAX_HANGUP_RETRIES
+from engine.calls.verbs.call_end import HANGUP_TIMEOUT_MS, MAX_HANGUP_RETRIES
 
 
 def assert_sound(call: Call, commands: tuple[Any, ...]) -> None:

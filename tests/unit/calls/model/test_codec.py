@@ -13,7 +13,7 @@ from engine.calls.model.codec import (
 )
 from engine.calls.model.events import CallOpened, LegAnswered
 from engine.calls.model.io_results import ActionReceived
-from engine.calls.replay import replay
+from engine.calls.replay_audit import replay
 from tests.unit.calls.harness.builders import (
     HTTPS,
     MAIN,

@@ -6,7 +6,7 @@ import pytest
 from engine.calls.model.call_states import Dialing
 from engine.calls.model.events import CallOpened, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
-from engine.calls.reporting.history import MAX_HISTORY
+from engine.calls.reporting.ended_legs import MAX_HISTORY
 from tests.harness.record_checks import record_faults
 from tests.unit.calls.harness.builders import (
     CHANNEL,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calls.leg_hangups import RETRY_MS
+from engine.calls.hangup_tracking import RETRY_MS
 from engine.calls.model.call import deadline_ms
 from engine.calls.model.call_states import Dialing, Playing
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL

@@ -25,7 +25,7 @@ from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFet
 from engine.calls.model.requests import HangupRequested
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from engine.calls.replay import replay
+from engine.calls.replay_audit import replay
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, inbound, outbound, tree
 from tests.unit.calls.harness.invariants import assert_sound
 from tests.unit.calls.harness.random_events import PLACES, RandomEvents

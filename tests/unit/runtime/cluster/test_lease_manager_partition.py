@@ -1,6 +1,6 @@
 """Slots when one engine, or every engine, can't reach a node."""
 
-from engine.runtime.cluster.held_lease import LeaseTimings
+from engine.runtime.cluster.lease import LeaseTimings
 from tests.unit.runtime.harness.cluster_bench import TIMINGS, Cluster
 
 SETTLED_ROUNDS = 20

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection
 
 from engine.runtime.cluster.context import ClusterContext
-from engine.runtime.cluster.held_lease import Lease, LeaseTimings
+from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
 from engine.store.errors import StoreDown

@@ -8,7 +8,7 @@ from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
-from engine.runtime.cluster.held_lease import Lease
+from engine.runtime.cluster.lease import Lease
 from engine.runtime.ownership.slot_owner import SlotOwner
 from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.pbx_nodes.node import Node

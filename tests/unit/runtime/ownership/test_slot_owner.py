@@ -20,8 +20,8 @@ from engine.runtime.admission.placement import NoCapacity
 from engine.runtime.ownership.slot_owner import PRESENCE_SLOT
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.pbx_nodes.reaper import Reaper
-from engine.runtime.shard.commit_ack import COMMIT_TIMEOUT_S
 from engine.runtime.shard.errors import NotOwner
+from engine.runtime.shard.request_ack import COMMIT_TIMEOUT_S
 from engine.store.errors import StoreDown
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, HTTPS, outbound, say, tree

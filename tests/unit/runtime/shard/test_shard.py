@@ -9,7 +9,7 @@ from engine.calls.model.events import DigitPressed, LegAnswered, LegCreated, Leg
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
-from engine.calls.replay import replay
+from engine.calls.replay_audit import replay
 from engine.runtime.shard.live_call import LiveCall
 from engine.store.errors import Overflow
 from tests.unit.calls.harness.builders import (

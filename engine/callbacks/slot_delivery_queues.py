@@ -11,7 +11,7 @@ def _nothing() -> None:
     pass
 
 
-class SlotOutbox:
+class SlotQueues:
     """The calls of one slot whose events this engine delivers."""
 
     def __init__(self, slot: int, lease: LeaseView, settlements: SettlementWriter) -> None:

@@ -12,14 +12,14 @@ from typing import Any
 import structlog
 
 from engine.runtime.cluster.context import ClusterContext
-from engine.runtime.cluster.held_lease import Lease
+from engine.runtime.cluster.lease import Lease
 from engine.store.errors import CommitsLost, StoreDown
 
 log = structlog.get_logger()
 CHANGES = ("acquired", "lost", "released", "paused", "restored")
 
 
-class SlotLeases:
+class HeldLeases:
     """The held leases, by slot.
 
     `on_suspect` gets a slot that another engine may have; `on_store_lost` is called when the store

@@ -9,7 +9,7 @@ from engine.store.errors import StoreDown
 COMMIT_TIMEOUT_S = 5
 
 
-class CommitAck:
+class RequestAck:
     """Waits until a request is committed; abandoned when the shard loses its calls before that."""
 
     def __init__(self) -> None:
@@ -36,9 +36,9 @@ class CommitAck:
 
 
 @contextmanager
-def awaiting_commit(pending_acks: set[CommitAck]) -> Iterator[CommitAck]:
+def awaiting_commit(pending_acks: set[RequestAck]) -> Iterator[RequestAck]:
     """Add an acknowledgement to a shard's pending ones for the duration of a request."""
-    ack = CommitAck()
+    ack = RequestAck()
     pending_acks.add(ack)
     try:
         yield ack

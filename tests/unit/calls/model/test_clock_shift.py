@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from engine.calls.model.call import deadline_ms
+from engine.calls.model.clock_shift import move_times
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import ClockChanged, DeadlinePassed, DigitPressed, LegEnded
-from engine.calls.model.times import move_times
 from engine.calls.step import step
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, answered_call, bridged_call, say
 from tests.unit.calls.harness.control import BOB, hold

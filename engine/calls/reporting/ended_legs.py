@@ -1,9 +1,9 @@
-"""What a call stores for its record: ended legs, hold time, collected digits."""
+"""Moves ended legs from the live ones to those of the record, and counts the call's hold time."""
 
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, CollectedDigits, is_expected
+from engine.calls.model.call import Call, is_expected
 from engine.calls.model.events import LegEnded
 from engine.calls.model.leg import EndedLeg, Leg
 
@@ -66,8 +66,3 @@ def update_hold_time(call: Call, now: int) -> Call:
         return replace(call, held_since_ms=now)
     duration_ms = max(0, now - call.held_since_ms)
     return replace(call, held_since_ms=0, held_ms=call.held_ms + duration_ms)
-
-
-def add_collected_digits(call: Call, digits: CollectedDigits) -> Call:
-    """Store what a gather collected."""
-    return replace(call, collected=(*call.collected, digits)[-MAX_HISTORY:])
