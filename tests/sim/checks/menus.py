@@ -77,7 +77,7 @@ def _accepts(call: Call) -> bool:
         case Gathering(leg=leg, suspended=suspended):
             return leg == call.main and not suspended
         case RecordingVoicemail():
-            return True
+            return not is_held(call, call.main)
         case state:
             return isinstance(state, TYPING_STATES) and not is_held(call, call.main)
 
