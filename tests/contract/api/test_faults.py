@@ -53,7 +53,7 @@ async def test_a_disconnect_within_a_body_is_no_internal_error(rest: Rest) -> No
     [
         ("contacts_list/contactlists", "limit, offset, name, status, tags"),
         ("contacts_list/download-requests", "limit, offset"),
-        ("cdr/customer-history", "number, limit, offset"),
+        ("cdr/customer-history", "number, limit, offset, cursor"),
     ],
 )
 async def test_an_unknown_parameter_gets_the_known_ones(

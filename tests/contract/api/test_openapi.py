@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.rest import Rest
 from tests.contract.api.serving import serve_rest
@@ -81,6 +83,7 @@ async def test_cors_is_off(rest: Rest) -> None:
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
+@pytest.mark.timeout(PATIENCE_S + 60)
 async def test_odd_requests_find_no_fault(bench: Bench, tmp_path: Path) -> None:
     """Schemathesis finds no 5xx but a documented 503, and no undocumented response."""
     async with serve_rest(sqlite_url(tmp_path), bench.url) as rest:

@@ -37,7 +37,7 @@ async def test_spoken(bench: MediaBench, tmp_path: Path) -> None:
             assert min_ms < clip.duration_ms < max_ms, speech
             assert np.abs(await read_samples(cache, clip)).max() > 2000, speech
             assert cache.cached(speech) == clip
-        assert (await failure(cache, Speech("a", language="tlh"))).reason == "speech_failed"
+        assert (await failure(cache, Speech("a", language="tlh"))).reason == "unknown_language"
         assert (await failure(cache, Speech("<p>", ssml=True))).reason == "speech_failed"
 
 

@@ -115,7 +115,7 @@ async def test_tags_find_contacts(kept: Rest) -> None:
         ({"fName": "a\nb"}, "fName"),
         ({"crm": "perhaps"}, "crm"),
         ({"crm": "1", "limit": "101"}, "limit"),
-        ({"tags": "a b"}, "tags"),
+        ({"tags": "a\nb"}, "tags"),
         ({"number": "nine"}, "number"),
     ],
 )
