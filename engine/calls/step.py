@@ -95,7 +95,7 @@ from engine.calls.reporting.call_events import sort_events
 from engine.calls.sessions import conversation
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import on_refer, on_request
-from engine.calls.verbs import call_end, type_ahead
+from engine.calls.verbs import call_end, gather, type_ahead
 from engine.calls.verbs.call_setup import ring_or_answer
 
 BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
@@ -220,7 +220,8 @@ def _on_digit(call: Call, event: DigitPressed, now: int) -> Step:
         return _propagate_and_dispatch(call, event, now)
     call, is_spare = type_ahead.take_spare_terminator(call, event)
     if is_spare:
-        return remember_last(call, event), ()
+        call, commands = gather.on_spare_terminator(remember_last(call, event), now)
+        return run_until_waiting(call, commands, now)
     after, commands = _propagate_and_dispatch(call, event, now)
     return remember_last(type_ahead.keep(call, event) if after is call else after, event), commands
 

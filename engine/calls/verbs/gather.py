@@ -122,6 +122,13 @@ def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
             return call, ()
 
 
+def on_spare_terminator(call: Call, now: int) -> Step:
+    """End a gather whose clock only waited for this key, which is none of its digits."""
+    if isinstance(call.state, Gathering) and call.state.awaits_key_up:
+        return _on_phase_timeout(call, call.state, now)
+    return call, ()
+
+
 def suspend(call: Call, state: Gathering, now: int) -> Step:
     """Put the leg on hold: the prompt and the clocks stop, digits are ignored."""
     state = replace(state, suspended_ms=now)
@@ -235,7 +242,7 @@ def _wait_key_up(call: Call, state: Gathering, pressed_ms: int) -> Call:
     in_time = pressed_ms <= state.deadline_ms - GRACE_MS and until_ms > state.deadline_ms
     if is_earlier or not ends_now or not in_time:
         return call
-    return replace(call, state=replace(state, deadline_ms=until_ms))
+    return replace(call, state=replace(state, deadline_ms=until_ms, awaits_key_up=True))
 
 
 def _is_after_timeout(state: Gathering, pressed: DigitPressed) -> bool:
@@ -298,7 +305,8 @@ def _restart_phase_clock(call: Call, state: Gathering, now: int) -> Call:
 
 
 def _enter_phase(state: Gathering, phase: GatherPhase, deadline_ms: int) -> Gathering:
-    return replace(state, phase=phase, deadline_ms=min(deadline_ms, state.limit_ms))
+    deadline_ms = min(deadline_ms, state.limit_ms)
+    return replace(state, phase=phase, deadline_ms=deadline_ms, awaits_key_up=False)
 
 
 def emit_gathered(

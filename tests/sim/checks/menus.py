@@ -165,7 +165,7 @@ class _Follower:
                 yield from self._finish(running, event, step.at_ms)
                 running = None
             else:
-                yield from self._finish_at_once(event)
+                yield from self._finish_at_once(event, step.call)
         if isinstance(step.call.state, Gathering) and running is None:
             yield from self._start(step.call.state, step.at_ms)
         self._drop_spare(step.call)
@@ -185,7 +185,7 @@ class _Follower:
             self._from_ms = max(self._from_ms, min(at_ms, state.deadline_ms))
         self._digits = ""
 
-    def _finish_at_once(self, event: CallEvent) -> Iterator[str]:
+    def _finish_at_once(self, event: CallEvent, call: Call) -> Iterator[str]:
         """Finish a gather that had started with its digits typed ahead."""
         dtmf = event.dtmf or ""
         if self._may_be_spare and not self._begins_with(dtmf):
@@ -195,6 +195,9 @@ class _Follower:
         used = self._typed[: len(dtmf)]
         self._typed = self._typed[len(dtmf) + (event.reason == "terminator") :]
         self._may_be_spare = event.reason == "max-digits" and _may_be_spare(used, self._typed)
+        leg = call.leg(call.main)
+        if event.reason == "max-digits" and not self._typed and leg is not None:
+            self._spare = leg.spare_terminator and (leg.spare_terminator.digit, _spare_until(used))
 
     def _begins_with(self, dtmf: str) -> bool:
         return "".join(digit.key for digit in self._typed).startswith(dtmf)
@@ -223,6 +226,10 @@ def _may_be_spare(used: Sequence[Digit], left: Sequence[Digit]) -> bool:
     if not used or not left or left[0].key not in "#*":
         return False
     return left[0].down_ms <= used[-1].down_ms + SPARE_MS
+
+
+def _spare_until(used: Sequence[Digit]) -> int:
+    return used[-1].down_ms + SPARE_MS
 
 
 def _voicemail(call: Call) -> tuple[str, bool] | None:
