@@ -42,7 +42,9 @@ def _of_leg(record: CallRecord, leg: LegRecord) -> Iterator[str]:
         yield f"leg {leg.channel_id}: {parts} of {leg.ended_ms - leg.requested_ms}"
     if not record.created_ms <= leg.requested_ms <= leg.ended_ms <= record.ended_ms:
         yield f"leg {leg.channel_id} outlived its call"
-    if leg.hold_ms > record.hold_ms and record.answered_ms <= leg.answered_ms:
+    # Not of a call that still rings, when a called party holds while it is screened.
+    was_answered = 0 < record.answered_ms <= leg.answered_ms
+    if leg.hold_ms > record.hold_ms and was_answered:
         yield f"leg {leg.channel_id} was on hold for longer than its call"
     if (leg.status == "completed") != bool(leg.answered_ms):
         yield f"leg {leg.channel_id} is {leg.status}, answered at {leg.answered_ms}"

@@ -13,6 +13,8 @@ FLOWS = 3
 MESSAGES = 0.4  # of the plays, in worlds with voicemail
 PAUSES = 0.15  # of the verbs that a pause precedes, in worlds with pauses
 ON_ERRORS = 0.4  # of the verbs with audio, in worlds with `onError`
+RINGS = 0.4  # of the routes, in worlds with calls that ring before the answer
+EARLY_MEDIA = 0.5  # of the dials, in the same worlds
 LOOPS = 0.4  # of the plays that repeat, in the same worlds
 PROMPTS_MS = (200, 500, 1_000, 3_000, 6_000)
 DELAYS_MS = (0, 5, 60, 400, 3_000)
@@ -38,6 +40,12 @@ def choose_habits(seed: int) -> random.Random | None:
     return own_rng if own_rng.random() < 0.5 else None
 
 
+def choose_before_answer(seed: int) -> random.Random | None:
+    """Return the chance of ringing before the answer and of early media; half have none."""
+    own_rng = random.Random(f"before answer {seed}")
+    return own_rng if own_rng.random() < 0.5 else None
+
+
 class Scenarios:
     """Makes the scenarios of one seed."""
 
@@ -50,7 +58,9 @@ class Scenarios:
         pauses: random.Random | None = None,
         on_errors: random.Random | None = None,
         habits: random.Random | None = None,
+        before_answer: random.Random | None = None,
     ) -> None:
+        self._before_answer = before_answer  # rings before the answer, early media; None: never
         self._on_errors = on_errors  # adds `onError`; None: never
         self._habits = habits  # adds gathers that clear what was typed ahead; None: never
         self._pauses = pauses  # adds pauses and loops; None: never. Other choices do not change
@@ -75,7 +85,8 @@ class Scenarios:
 
     def route(self) -> NumberRoute:
         """Return the route of a number."""
-        return NumberRoute("acc", self.action(4) or verbs.Hangup())
+        rng, route = self._before_answer, NumberRoute("acc", self.action(4) or verbs.Hangup())
+        return route if rng is None else replace(route, answer=rng.random() > RINGS)
 
     def offer(self) -> Action | None:
         """Return the response to a webhook."""
@@ -171,6 +182,10 @@ class Scenarios:
             data = verbs.DialData(number=numbers, time_limit=limit, moh=music)
         else:
             data = verbs.DialData(number=self.party(), time_limit=limit, moh=music)
+        if self._before_answer is not None:
+            early_media = self._before_answer.random() < EARLY_MEDIA
+            quiet = replace(data, moh=verbs.MusicOnHold(False))
+            data = replace(quiet, early_media=True) if early_media else data
         timeout = rng.choice((1, 5, 20)) if rng.random() < 0.8 else None
         return verbs.Dial(self._with_screening(data) if kind < 0.7 else data, after, timeout)
 

@@ -29,6 +29,7 @@ from tests.sim.requests import RequestChooser
 from tests.sim.scenario import (
     FLOWS,
     Scenarios,
+    choose_before_answer,
     choose_habits,
     choose_on_errors,
     choose_pauses,
@@ -65,6 +66,7 @@ class World:
             pauses=choose_pauses(seed),
             on_errors=choose_on_errors(seed),
             habits=choose_habits(seed),
+            before_answer=choose_before_answer(seed),
         )
         self.phones.habits = choose_habits(seed)
         self.servers = self._choose_servers()

@@ -18,10 +18,6 @@ from engine.runtime.base.ports import IoRunner, Writer
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
 
-# Executed before the commit: a call that is lost with them is taken in again as it is.
-BEFORE_COMMIT = (Answer, PrefetchMedia)
-# The commit itself emits events; the others were executed before it.
-NOT_AFTER_COMMIT = (EmitEvent, *BEFORE_COMMIT)
 ALWAYS_LOGGED = (ClockChanged, Recovered)  # also without effect
 OnStored = Callable[[], None]
 
@@ -72,8 +68,10 @@ class StepRunner(Struct, frozen=True):
         self, live_call: LiveCall, commands: list[Command], log: list[bytes], on_stored: OnStored
     ) -> None:
         change = live_call.prepare_commit(commands, log, self.node, self.clock)
-        early = [each for each in commands if isinstance(each, BEFORE_COMMIT)]
-        late = [each for each in commands if not isinstance(each, NOT_AFTER_COMMIT)]
+        # Executed before the commit: a call that is lost with them is taken in again as it is.
+        early = [each for each in commands if _precedes_commit(each, live_call)]
+        # The commit itself emits events.
+        late = [each for each in commands if each not in early and not isinstance(each, EmitEvent)]
         live_call.uncommitted += late
         done = partial(self._on_committed, live_call, late, on_stored)
         self.writer.write(change, done, urgent=bool(late))
@@ -91,6 +89,13 @@ class StepRunner(Struct, frozen=True):
             due = [each for each in due if not isinstance(each, Play)]
         if due:
             self.executor.execute(live_call, due)
+
+
+def _precedes_commit(command: Command, live_call: LiveCall) -> bool:
+    """Return whether a command needs no commit; an answer must not overtake a ringing tone."""
+    if isinstance(command, Answer):
+        return not live_call.uncommitted
+    return isinstance(command, PrefetchMedia)
 
 
 def answer_from_cache(

@@ -14,6 +14,8 @@ class SimSounds(SimPlayer):
         channel = self.channels.get(request.target)
         if channel is None:
             return NOT_FOUND
+        if channel.is_inbound and channel.state != "Up":
+            return NO_CONTENT  # a 180: the caller's own network makes the sound
         channel.begin(request.action, request.action, self._clock.at_ms)
         self._look_for_music(channel)
         return NO_CONTENT

@@ -6,6 +6,7 @@ import pytest
 
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import NEVER_MS, Phone
+from tests.harness.until import until
 
 SAY = {"type": "say", "data": {"text": "Hello."}}
 
@@ -28,6 +29,8 @@ async def test_the_caller_hears_the_announcement_of_the_network(lab: Lab) -> Non
         await caller.until_hears(600)
         assert far.status == 183
         await far.pick_up()
+        # Both have heard each other before: only the ACK says that the answer is complete.
+        await until(lambda: any(m.method == "ACK" for m in far.messages), what="the answer")
         await far.until_hears(400)
         await caller.until_hears(600)
         await far.hang_up()

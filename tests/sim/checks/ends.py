@@ -87,6 +87,8 @@ def _status(world: WorldView, history: CallHistory) -> Iterator[str]:
         due = {causes.unanswered_status(channel.cause)}
     else:
         due = {"canceled", "no-answer", "failed"}
+        if history.opened.answer_deferred:
+            due |= {"busy"}  # as the dial was, while its caller heard ringing
     if call.status not in due:
         yield f"has status {call.status} instead of {due}"
 

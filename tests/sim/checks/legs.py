@@ -18,6 +18,11 @@ from tests.sim.world_view import WorldView
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check every leg of a world."""
     opened = {history.opened.main for history in histories}
+    still_ringing = {
+        history.opened.main
+        for history in histories
+        if history.steps and history.steps[-1].call.answer_deferred
+    }
     screened = {
         leg.leg
         for history in histories
@@ -33,6 +38,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
             yield channel.id, f"answered, but left in silence for {waited_ms:.0f} ms"
         # A refusal that was lost is not repeated: the reaper ends the channel.
         is_due = channel.id in opened or "lost" not in world.faults.kinds
+        is_due = is_due and channel.id not in still_ringing
         if is_due and _is_unanswered(world, channel):
             yield channel.id, "came in but was not answered"
 

@@ -36,6 +36,7 @@ from tests.sim.requests import RequestChooser
 from tests.sim.scenario import (
     FLOWS,
     Scenarios,
+    choose_before_answer,
     choose_habits,
     choose_on_errors,
     choose_pauses,
@@ -70,6 +71,7 @@ class ClusterWorld:
             pauses=choose_pauses(seed),
             on_errors=choose_on_errors(seed),
             habits=choose_habits(seed),
+            before_answer=choose_before_answer(seed),
         )
         self.servers = self._choose_servers()
         pbxs = {name: self._pbx(name) for name in ("pbx1", "pbx2")[: self._choose_pbxs()]}

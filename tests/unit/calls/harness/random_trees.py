@@ -57,6 +57,7 @@ def _around(inner: some.SearchStrategy[Any]) -> some.SearchStrategy[Any]:
                     "number": numbers,
                     "timeLimit": timeout,
                     "moh": {"enable": music},
+                    "earlyMedia": not music,
                     **screening,
                 },
             },

@@ -31,7 +31,6 @@ EXEMPT = {
     "engine/runtime/pbx/ari_replies.py:event_from_reply": "an ARI event follows other commands",
     "engine/runtime/pbx/ari_requests.py:is_pipelined": "the requests of others stand alone",
     "engine/runtime/pbx/ari_requests.py:may_block": "Asterisk answers others at once",
-    "engine/runtime/shard/step_runner.py:BEFORE_COMMIT": "others run after the commit",
     "engine/runtime/shard/step_runner.py:_cached_result": "only audio and nodes are cached",
     "wire/verbs.py:SINGLE_LEG_VERBS": "test_exhaustive.py: test_verbs_of_a_single_leg",
 }

@@ -47,10 +47,15 @@ class AnyStory(RandomEvents):
         super().__init__()
         self.first: Call
 
-    @initialize(tree=TREES, is_inbound=some.booleans(), on_machine=ON_MACHINE)
-    def begin(self, tree: Any, is_inbound: bool, on_machine: str | None) -> None:
-        """Open a call with any tree, in either direction, with answer detection or without."""
-        self.first = inbound(tree) if is_inbound else outbound(tree)
+    @initialize(
+        tree=TREES, is_inbound=some.booleans(), rings=some.booleans(), on_machine=ON_MACHINE
+    )
+    def begin(self, tree: Any, is_inbound: bool, rings: bool, on_machine: str | None) -> None:
+        """Open a call with any tree, in either direction, with answer detection or without.
+
+        An inbound call may ring before it is answered.
+        """
+        self.first = inbound(tree, answer_deferred=rings) if is_inbound else outbound(tree)
         if on_machine is not None:
             starting = replace(self.first.state, detection=Detection(), on_machine=on_machine)
             self.first = replace(self.first, state=starting)

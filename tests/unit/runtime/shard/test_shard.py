@@ -5,7 +5,13 @@ import pytest
 
 from engine.calls.model.codec import decode_stored_call
 from engine.calls.model.commands import Originate
-from engine.calls.model.events import DigitPressed, LegAnswered, LegCreated, LegEnded, LegRinging
+from engine.calls.model.events import (
+    DigitPressed,
+    LegAnswered,
+    LegCreated,
+    LegEnded,
+    LegRinging,
+)
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
@@ -75,6 +81,21 @@ def test_the_log_is_complete() -> None:
     assert list(replay(lines))[-1].call == live_call.call
     assert [change.live for change in bench.writer.changes][-2:] == [True, False]
     assert len(bench.writer.changes[-1].events) == 1
+
+
+def test_an_answer_does_not_overtake_ringing() -> None:
+    """An answer precedes its commit, unless the 180 before it still waits for its own."""
+    bench = ShardBench()
+    bench.writer.at_once = False
+    pause = {"type": "pause", "data": {"length": 0.001}, "action": say()}
+    bench.shard.start_call(inbound(pause, answer_deferred=True))
+    bench.clock.pass_ms(5)
+    assert bench.pbx.lines == []
+    bench.writer.commit()
+    bench.pbx.settle()
+    assert bench.pbx.lines == [f"POST channels/{CHANNEL}/ring", f"POST channels/{CHANNEL}/answer"]
+    bench.shard.start_call(inbound(say()))
+    assert bench.pbx.lines[-1] == f"POST channels/{CHANNEL}/answer"
 
 
 def test_an_event_without_effect_is_not_committed() -> None:
