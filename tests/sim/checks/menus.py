@@ -196,8 +196,9 @@ class _Follower:
         self._typed = self._typed[len(dtmf) + (event.reason == "terminator") :]
         self._may_be_spare = event.reason == "max-digits" and _may_be_spare(used, self._typed)
         leg = call.leg(call.main)
-        if event.reason == "max-digits" and not self._typed and leg is not None:
-            self._spare = leg.spare_terminator and (leg.spare_terminator.digit, _spare_until(used))
+        expected = leg.spare_terminator if leg is not None else None
+        if event.reason == "max-digits" and used and not self._typed and expected is not None:
+            self._spare = (expected.digit, used[-1].down_ms + SPARE_MS)
 
     def _begins_with(self, dtmf: str) -> bool:
         return "".join(digit.key for digit in self._typed).startswith(dtmf)
@@ -226,10 +227,6 @@ def _may_be_spare(used: Sequence[Digit], left: Sequence[Digit]) -> bool:
     if not used or not left or left[0].key not in "#*":
         return False
     return left[0].down_ms <= used[-1].down_ms + SPARE_MS
-
-
-def _spare_until(used: Sequence[Digit]) -> int:
-    return used[-1].down_ms + SPARE_MS
 
 
 def _voicemail(call: Call) -> tuple[str, bool] | None:
