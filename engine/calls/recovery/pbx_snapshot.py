@@ -7,7 +7,8 @@ class PbxSnapshot(Struct, frozen=True):
     """Channels by state (`Up`, …), active playbacks and voicemails, and bridges' members.
 
     `dialed`: the legs that are still `Down` although their party has been called.
-    `held_by_phone`: of the legs that the calls know as held by their phone, those that still are.
+    `held_by_phone`: of the legs that were known or reported as held by their phone, those that
+    still are.
     """
 
     channels: dict[str, str]

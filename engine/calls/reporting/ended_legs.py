@@ -41,7 +41,10 @@ def last_seen_ms(leg: Leg, ended: LegEnded, now: int) -> int:
     """Return when a leg ended; of one that ended unnoticed, when it was last known to be up."""
     if not ended.seen_ms:
         return now
-    return min(now, max(ended.seen_ms, leg.requested_ms, leg.answered_ms, leg.held_since_ms))
+    # What the leg did is certain; `seen_ms` is wrong if the store's clock was set meanwhile.
+    began_ms = max(leg.requested_ms, leg.answered_ms, leg.held_since_ms, leg.talking_since_ms)
+    counted_ms = leg.answered_ms + leg.held_ms + leg.talk_ms
+    return min(now, max(ended.seen_ms, began_ms, counted_ms))
 
 
 def ended_by(leg: Leg, ended: LegEnded) -> causes.EndedBy:

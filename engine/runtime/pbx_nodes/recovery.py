@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from engine.ari.generated.models import Channel
 from engine.calls.media.awaited_playbacks import awaited_playbacks
-from engine.calls.model.events import DigitPressed
+from engine.calls.model.events import DigitPressed, LegResumedByPhone
 from engine.calls.model.state_traits import active_voicemail
 from engine.calls.recovery.missed_digits import DigitsByLeg, digits_in_gap, missing_digits
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
@@ -96,6 +96,7 @@ class Recoveries:
                 dialled += legs_being_dialled(live_call.outbox)
                 recorded += filter(None, [active_voicemail(live_call.call.state)])
                 held += [leg.id for leg in live_call.call.legs if leg.held_by_phone]
+                held += shard.pause_buffer.held_before_gap(live_call)
         return await take_snapshot(self._pbx, playbacks, dialled, recorded, held)
 
     def _reconcile(
@@ -129,7 +130,11 @@ class Recoveries:
             return
         now, (first, last) = self._clock.now_ms(), buffered
         digits = missing_digits(live_call.call, self._logged_digits(), first)
-        shard.pause_buffer.insert_missed(live_call, digits_in_gap(digits, last, now))
+        buffer = shard.pause_buffer
+        buffer.insert_missed(live_call, digits_in_gap(digits, last, now))
+        held = buffer.held_before_gap(live_call)
+        resumed = (LegResumedByPhone(leg) for leg in held if leg not in snapshot.held_by_phone)
+        buffer.insert_missed(live_call, resumed)
         redo, events = reconcile(live_call.call, tuple(live_call.outbox), snapshot, now, digits)
         shard.recover_call(live_call, redo, events)
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 
-from engine.calls.model.events import DigitPressed, Event
+from engine.calls.model.events import DigitPressed, Event, LegHeldByPhone, LegResumedByPhone
 from engine.runtime.shard.live_call import LiveCall
 
 
@@ -51,3 +51,11 @@ class PauseBuffer:
         after = self.events[self._gap :]
         digits = (event for _, event in reversed(after) if isinstance(event, DigitPressed))
         return {digit.leg: digit for digit in digits}
+
+    def held_before_gap(self, live_call: LiveCall) -> list[str]:
+        """Return the legs of a call whose phone held before the gap, and did nothing after it."""
+        held: dict[str, bool] = {}
+        for index, (owner, event) in enumerate(self.events):
+            if owner is live_call and isinstance(event, LegHeldByPhone | LegResumedByPhone):
+                held[event.leg] = index < self._gap and isinstance(event, LegHeldByPhone)
+        return [leg for leg, is_held in held.items() if is_held]

@@ -13,6 +13,8 @@ from engine.calls.model.events import (
     LegAnswered,
     LegCreated,
     LegEnded,
+    LegHeldByPhone,
+    LegResumedByPhone,
     LegRinging,
 )
 from engine.calls.model.requests import HangupRequested, LegHangupRequested
@@ -319,6 +321,26 @@ def test_legs_that_ended_unnoticed() -> None:
 
 def test_a_leg_is_not_seen_before_it_was_answered() -> None:
     """The last time that is known of a leg counts."""
+    story = answered_call({"type": "gather", "data": {}})
+    answered_ms = story.now
+    story.take(LegEnded(MAIN, causes.LOST, seen_ms=NOW - 1_000), 60_000)
+    assert record(story).legs[0].ended_ms == answered_ms
+
+
+def test_a_leg_is_not_seen_before_its_conversation() -> None:
+    """Also not if the store's clock, which says when it was seen, was set back."""
     story = inbound_conversation()
-    story.take(LegEnded(CHANNEL, causes.LOST, seen_ms=NOW - 1_000), 60_000)
-    assert record(story).legs[0].ended_ms == NOW + 10
+    began_ms = story.now
+    story.take(LegEnded(CHANNEL, causes.LOST, seen_ms=NOW - 120_000), 60_000)
+    assert record(story).legs[0].ended_ms == began_ms
+
+
+def test_a_leg_is_not_seen_before_the_end_of_its_conversation() -> None:
+    """The time that it held and talked is part of its duration."""
+    story = inbound_conversation({"type": "gather", "data": {}})
+    story.take(LegHeldByPhone(CHANNEL), 1_000)
+    story.take(LegResumedByPhone(CHANNEL), 2_000)
+    story.take(LegEnded(DIALED, causes.NORMAL), 4_000)
+    story.take(LegEnded(CHANNEL, causes.LOST, seen_ms=NOW - 120_000), 60_000)
+    caller = record(story).legs[0]
+    assert (caller.channel_id, caller.hold_ms, caller.talk_ms) == (CHANNEL, 2_000, 5_000)

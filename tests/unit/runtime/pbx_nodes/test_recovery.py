@@ -3,6 +3,9 @@
 from functools import partial
 from typing import Any
 
+import msgspec
+import pytest
+
 from engine.ari.decode import timestamp_ms
 from engine.ari.request import LOST, Reply
 from engine.calls.model.call_states import Gathering
@@ -119,6 +122,59 @@ async def test_digits_after_a_buffered_hangup_are_in_order() -> None:
         await until(lambda: not at.node.is_paused, every_s=0.001)
         assert isinstance(live_call.call.state, Gathering)
         assert live_call.call.state.digits == "123"
+
+
+@pytest.mark.parametrize("still_held", [True, False])
+@pytest.mark.parametrize("was_held", [True, False])
+async def test_a_resume_after_a_buffered_hold_is_recovered(
+    *, was_held: bool, still_held: bool
+) -> None:
+    """The phone held before the listener was closed, and resumed after that or not at all."""
+    async with inbound_node() as at:
+        live_call = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
+        at.bench.shard.feed(live_call, LegAnswered(MAIN))
+        at.shows(channel(MAIN, "Up"))
+        hold, resume = (
+            ari(each, channel=channel(MAIN)) for each in ("ChannelHold", "ChannelUnhold")
+        )
+        if was_held:
+            at.node.on_event(0, hold)
+        at.bench.shard.pause()
+        for event in (resume, hold) if was_held else (hold,):
+            at.node.on_event(0, event)
+        at.node.pause_slot(0)
+        value = msgspec.json.encode({"value": str(int(still_held))})
+        at.bench.pbx.shows[f"channels/{MAIN}/variable"] = Reply(200, value)
+        at.node.on_connected(0)
+        await until(lambda: not at.node.is_paused, every_s=0.001)
+        assert live_call.call.legs[0].held_by_phone == still_held
+
+
+@pytest.mark.parametrize(
+    ("events", "is_held"),
+    [
+        (("ChannelHold",), True),
+        (("ChannelUnhold",), False),
+        (("ChannelUnhold", "ChannelHold"), True),
+    ],
+)
+async def test_what_a_phone_does_after_the_gap_counts(
+    events: tuple[str, ...], *, is_held: bool
+) -> None:
+    """The snapshot may be older: a hold that was reported after it stays."""
+    async with inbound_node() as at:
+        live_call = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
+        at.bench.shard.feed(live_call, LegAnswered(MAIN))
+        at.shows(channel(MAIN, "Up"))
+        at.bench.shard.pause()
+        at.node.on_event(0, ari("ChannelHold", channel=channel(MAIN)))
+        at.node.pause_slot(0)
+        for event in events:
+            at.node.on_event(0, ari(event, channel=channel(MAIN)))
+        at.bench.pbx.shows[f"channels/{MAIN}/variable"] = Reply(200, b'{"value":"0"}')
+        at.node.on_connected(0)
+        await until(lambda: not at.node.is_paused, every_s=0.001)
+        assert live_call.call.legs[0].held_by_phone == is_held
 
 
 async def test_live_legs_are_not_disturbed() -> None:
