@@ -4,6 +4,8 @@ from tests.sim.cluster.engines import Engines
 
 EVERY_MS = 200
 SLACK_MS = 2 * EVERY_MS
+# The old owner waits up to 250 ms for customers' responses, the next one takes 60 ms to recover.
+HANDOVER_MS = 400
 SHARED_MS = 15_000  # after the last fault; a node failure counts for 5 s
 
 
@@ -16,7 +18,8 @@ class HealthMonitor:
         self._env = engines.env
         self._clock = engines.env.clock
         self._able_ms = self._whole_ms = self._clock.at_ms
-        self._loose: set[tuple[str, int]] = set()  # node and slot: uncontrolled at the last poll
+        # Node and slot, and since when: uncontrolled at each poll since then.
+        self._loose_since_ms: dict[tuple[str, int], float] = {}
         self._poll()
 
     def _poll(self) -> None:
@@ -27,7 +30,7 @@ class HealthMonitor:
         if (quiet_ms := self._since(self._able_ms)) > self._claimed_ms + 1_000 + SLACK_MS:
             self._check_control(quiet_ms)
         else:
-            self._loose = set()
+            self._loose_since_ms = {}
         if (quiet_ms := self._since(self._whole_ms)) > SHARED_MS + SLACK_MS:
             self._check_shares(quiet_ms)
         self._clock.after(EVERY_MS, self._poll)
@@ -45,17 +48,18 @@ class HealthMonitor:
         return self._clock.at_ms - max(begin_ms, self._env.faults.last_ms)
 
     def _check_control(self, quiet_ms: float) -> None:
-        """Find slots that no engine controls in two polls: a handover takes less."""
-        loose = {
-            (pbx.name, slot)
+        """Find slots that no engine controls for longer than a handover takes."""
+        now_ms, before = self._clock.at_ms, self._loose_since_ms
+        self._loose_since_ms = {
+            (pbx.name, slot): before.get((pbx.name, slot), now_ms)
             for pbx in self._env.pbxs.values()
             for slot in range(self._env.slots)
             if pbx.is_up and not self._engines.controls(pbx.name, slot)
         }
-        for node, slot in sorted(loose & self._loose):
-            what = f"no engine controls slot {slot} at {node}"
-            self._report("", f"{what}, {quiet_ms:.0f} ms after the last fault")
-        self._loose = loose
+        for (node, slot), since_ms in sorted(self._loose_since_ms.items()):
+            if now_ms - since_ms >= HANDOVER_MS:
+                what = f"no engine controls slot {slot} at {node}"
+                self._report("", f"{what}, {quiet_ms:.0f} ms after the last fault")
 
     def _check_shares(self, quiet_ms: float) -> None:
         if not self._engines.is_shared:

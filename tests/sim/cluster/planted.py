@@ -1,5 +1,6 @@
 """Planted faults of a cluster: broken parts that a check must find."""
 
+import asyncio
 import itertools
 from collections.abc import AsyncIterator
 from typing import Any
@@ -8,6 +9,7 @@ from engine.ari.generated.operations import channels
 from engine.ari.request import OnReply, Reply, Request
 from engine.calls.model.requests import CallRequest
 from engine.runtime.base.ports import Pbx
+from engine.runtime.ownership.slot_owner import SlotOwner
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import OnStored
@@ -62,6 +64,20 @@ class OneTimeListener:
     def on_connected(self) -> None:
         if not next(self._backs):
             self._listener.on_connected()
+
+
+class SlowHandover:
+    """Hands slots over half a second late."""
+
+    def __init__(self, slots: SlotOwner) -> None:
+        self._slots = slots
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._slots, name)
+
+    async def drain(self, slot: int) -> None:
+        await self._slots.drain(slot)
+        await asyncio.sleep(0.5)
 
 
 class RenamingActionClient:

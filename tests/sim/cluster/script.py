@@ -25,7 +25,18 @@ HELD_MS = 80.0  # how long a key is down
 DIGITS = ((8_000, "1"), (8_300, "2"), (10_000, "3"), (10_300, "4"), (12_500, "#"))  # ms of a call
 HANGUP_MS = 30_000  # of a call
 UPGRADE_MS = 20_000  # until the next engine of the later version: the reaper sweeps before
+JOINS_MS = (10_000, 12_100)
 RESTART_MS = 3_000  # after an engine's death
+
+
+class SilentServers(SimServers):
+    """Customers' servers that never answer."""
+
+    def _answer(
+        self, request_id: str, body: bytes, at_ms: float
+    ) -> tuple[float, str, verbs.Action | None]:
+        super()._answer(request_id, body, at_ms)
+        return 15_000, "timeout", None
 
 
 def _audio(length_ms: int) -> str:
@@ -47,6 +58,7 @@ class ClusterScript(Struct, frozen=True):
     steps: tuple[tuple[int, "Step"], ...] = ()  # ms after the start of the world
     kinds: frozenset[str] = frozenset()  # the faults that its steps cause
     action: verbs.Action = MENU
+    servers: type[SimServers] = SimServers
 
 
 class ScriptedCluster(ClusterWorld):
@@ -69,6 +81,10 @@ class ScriptedCluster(ClusterWorld):
         self.engines.ready[-1].die()
         self.faults.disturb(UPGRADE_MS)
         self.clock.after(UPGRADE_MS - 1_000, self.engines.add_engine)
+
+    def add_engine(self) -> None:
+        """Start another engine, which is no fault: slots are handed over to it."""
+        self.engines.start()
 
     def freeze_engine(self, for_ms: int) -> None:
         """Freeze the first engine, as SIGSTOP does."""
@@ -144,7 +160,7 @@ class ScriptedCluster(ClusterWorld):
         return Recorders(random.Random(0), is_wanted=False)
 
     def _choose_servers(self) -> SimServers:
-        return SimServers(self._rng, lambda: None)
+        return self._script.servers(self._rng, lambda: None)
 
     def _choose_graphs(self) -> dict[str, bytes]:
         return {}
@@ -171,6 +187,12 @@ WHISPER = verbs.Dial(
 )
 CALM = ClusterScript()
 WEBHOOK = ClusterScript(action="https://hooks/1")
+# Long after the last fault, slots are handed over while webhooks are in flight.
+HANDOVERS = ClusterScript(
+    tuple((at_ms, ScriptedCluster.add_engine) for at_ms in JOINS_MS),
+    action="https://hooks/1",
+    servers=SilentServers,
+)
 WHISPERS = ClusterScript(action=WHISPER)
 STORE_CUT = ClusterScript(
     ((6_000, lambda world: world.cut_store(15_000)),), kinds=frozenset({"cut store"})

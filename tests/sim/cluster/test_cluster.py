@@ -23,6 +23,7 @@ from tests.sim.cluster.planted import (
     MissingCallStore,
     OneTimeListener,
     RenamingActionClient,
+    SlowHandover,
 )
 from tests.sim.cluster.script import SCRIPTS, SLOTS, ClusterScript, ScriptedCluster
 from tests.sim.cluster.worlds import (
@@ -153,6 +154,9 @@ PLANTED = {
         script.WEBSOCKETS_LOST,
         ClusterOverrides(listener=OneTimeListener),
         "no engine controls slot",
+    ),
+    "a handover takes too long": Planted(
+        script.HANDOVERS, ClusterOverrides(slots=SlowHandover), "no engine controls slot"
     ),
     "webhooks have other request ids": Planted(
         script.WEBHOOK,
