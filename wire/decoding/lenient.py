@@ -214,13 +214,15 @@ def _probe_item(probe: Probe, name: str | None, item: Any) -> msgspec.Validation
 
 
 def _tag_errors(value: Mapping[str, Any], kind: inspect.Type, path: str) -> Iterator[BadInput]:
-    """Yield an error if the object's tag is none of the union's."""
+    """Yield an error if the object's tag is missing, or none of the union's."""
     kinds = [each for each in _alternatives(kind) if isinstance(each, inspect.StructType)]
     name = next((each.tag_field for each in kinds if each.tag_field), None)
     if name is not None and isinstance(value.get(name), str):
         tags = ", ".join(str(each.tag) for each in kinds)
         text = f"Invalid value {value[name]!r}; one of {tags}"
         yield BadInput(_join(path, name), text, "unknown_verb")  # verbs are the only such unions
+    elif name is not None and name not in value:
+        yield BadInput(_join(path, name), f"Object missing required field `{name}`")
 
 
 def _join(path: str, step: str) -> str:

@@ -147,6 +147,8 @@ def test_a_request_reports_the_errors_of_its_tree_too() -> None:
     """The tree is a part of the request like any other."""
     request = {"account": "a", "to": "x", "action": {"type": "gather", "data": {"maxDigits": 0}}}
     assert list(faults(request, Originate)) == ["from", "to", "action.data.maxDigits"]
+    untyped = {"account": "a", "from": "+4721930000", "to": "+4722222222", "action": {"data": {}}}
+    assert list(faults(untyped, Originate)) == ["action.type"]
 
 
 def test_a_query_is_read_alike() -> None:
