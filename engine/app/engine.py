@@ -17,9 +17,9 @@ from engine.app.shard_factory import NodeShardFactory, ShardDependencies
 from engine.config import Settings
 from engine.observe.telemetry import open_telemetry
 from engine.rpc.server import ServerDependencies, serving
-from engine.runtime.agents.agent_status import AgentStatus
+from engine.runtime.agents.agent_availability import AgentAvailability
 from engine.runtime.base.clock import LoopClock
-from engine.runtime.base.clock_sync import ClockSync
+from engine.runtime.base.clock_correction import ClockCorrection
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.context import ClusterContext
@@ -27,7 +27,7 @@ from engine.runtime.cluster.lease import LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.io.consumer_lag import ConsumerLag
-from engine.runtime.ownership.slot_owner import SlotOwner
+from engine.runtime.ownership.owned_slots import OwnedSlots
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.store.errors import StoreDown
 from engine.store.store import Store
@@ -75,13 +75,13 @@ class Engine:
             service = factories.call_service(
                 parts, directory, members, default_target=targets.auto_set
             )
-            agents = AgentStatus(directory, service.calls)
+            agents = AgentAvailability(directory, service.calls)
             policy = factories.dial_policy(parts)
             tasks = Tasks(self._fail)
             shards = NodeShardFactory(
                 ShardDependencies(settings, clock, service, agents, io, policy, telemetry)
             )
-            slots = SlotOwner(parts.context, service, shards, tasks, dispatcher)
+            slots = OwnedSlots(parts.context, service, shards, tasks, dispatcher)
             leases = self._lease_manager(parts.context, members, slots)
             nodes = NodeManager(
                 NodeDependencies(
@@ -113,14 +113,14 @@ class Engine:
                 policy,
                 telemetry,
             )
-            monitor = ClockSync(clock, store, telemetry.metrics, service.change_clock)
+            monitor = ClockCorrection(clock, store, telemetry.metrics, service.change_clock)
             await monitor.poll()
             tasks.start("clock", monitor.run())
             clips.prefetch((WARM_UP,))
             await self._serve(dependencies, leases, tasks)
 
     def _lease_manager(
-        self, context: EngineContext, members: Membership, slots: SlotOwner
+        self, context: EngineContext, members: Membership, slots: OwnedSlots
     ) -> LeaseManager:
         settings, lease_s = self._settings, self._settings.lease_s
         cluster = ClusterContext(

@@ -12,16 +12,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.callbacks.account_settings import AccountSettings
+from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.delivery_attempt import DeliveryAttempt
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
-from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.slot_delivery_queues import SlotQueues
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
-from engine.callbacks.transports.request_template import ApiRequestTransport
+from engine.callbacks.transports.outgoing_api_request import ApiRequestTransport
 from engine.config import Settings
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
@@ -37,7 +37,6 @@ from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
-from engine.runtime.io.api_requests import ApiRequestRunner
 from engine.runtime.io.command_runner import ActionSource, IoRunner
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.io.instrumentation import (
@@ -45,6 +44,7 @@ from engine.runtime.io.instrumentation import (
     MeteredApiRequests,
     TracedActionClient,
 )
+from engine.runtime.io.outgoing_api_requests import ApiRequestRunner
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
@@ -155,7 +155,7 @@ async def callback_dispatcher(parts: Assembly, targets: AccountSettings) -> Call
         random=random.random,
         metrics=metrics.callbacks,
     )
-    worker = DeliveryWorker(store.outbox, delivery, outboxes)
+    worker = CallDelivery(store.outbox, delivery, outboxes)
     circuit_breaker = partial(CircuitBreaker, open_s=settings.callback_circuit_s)
     queues = DeliveryScheduler(worker, circuit_breaker, time.monotonic, random.random)
     dispatcher = CallbackDispatcher(store.outbox, queues, outboxes, schedule, metrics)

@@ -17,13 +17,13 @@ from engine.config import NodeSettings, Settings
 from engine.recordings.archive import Archive
 from engine.runtime.admission.capacity_limits import CapacityLimits
 from engine.runtime.admission.placement import Placement
-from engine.runtime.agents.agent_status import AgentStatus
+from engine.runtime.agents.agent_availability import AgentAvailability
+from engine.runtime.agents.configured_pbx_endpoints import ConfiguredPbxEndpoints
 from engine.runtime.agents.directory import trunk_name
-from engine.runtime.agents.endpoint_poller import EndpointPoller
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.reachability import Reachability
-from engine.runtime.ownership.slot_owner import SlotOwner
+from engine.runtime.ownership.owned_slots import OwnedSlots
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.pbx_nodes.reaper import Reaper
@@ -41,9 +41,9 @@ class NodeDependencies(Struct, frozen=True):
     engine: str
     context: EngineContext
     placement: Placement
-    agents: AgentStatus
+    agents: AgentAvailability
     shards: NodeShardFactory
-    slots: SlotOwner
+    slots: OwnedSlots
     tasks: Tasks
     archive: Archive | None
     reachability: Reachability
@@ -102,8 +102,8 @@ class NodeManager:
         self._start(name, ari.run())
         parts.reachability.add_node(name)
         self._start(name, ari.health_probe(partial(parts.reachability.record, name)).run())
-        endpoint_list = EndpointPoller(ari, parts.agents.directory.is_trunk)
-        parts.agents.endpoint_lists[name] = endpoint_list
+        endpoint_list = ConfiguredPbxEndpoints(ari, parts.agents.directory.is_trunk)
+        parts.agents.configured_endpoints[name] = endpoint_list
         self._start(name, endpoint_list.run())
         reaper = Reaper(node, self._settings.reap_s, parts.context.metrics)
         self._start(name, reaper.run())
@@ -127,7 +127,7 @@ class NodeManager:
         self._parts.slots.remove_node(node)
         await self._tasks.end(f"node {node.name}")  # they need the connections to it
         self._parts.reachability.remove_node(node.name)
-        self._parts.agents.endpoint_lists.pop(node.name, None)
+        self._parts.agents.configured_endpoints.pop(node.name, None)
         self._placement.retiring.discard(node.name)
         await node.close()
         if stack := self._stacks.pop(node.name, None):

@@ -12,11 +12,11 @@ from engine.ari.client import AriClient
 from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.config import NodeSettings, Settings
 from engine.observe.telemetry import Telemetry
-from engine.runtime.agents.agent_status import AgentStatus
+from engine.runtime.agents.agent_availability import AgentAvailability
 from engine.runtime.agents.phone_locator import NodeAgents
-from engine.runtime.agents.presence import APP as PRESENCE_APP
-from engine.runtime.agents.presence import UNUSED_EVENTS as PRESENCE_UNUSED
-from engine.runtime.agents.presence import NodePresence
+from engine.runtime.agents.registered_endpoints import APP as PRESENCE_APP
+from engine.runtime.agents.registered_endpoints import UNUSED_EVENTS as PRESENCE_UNUSED
+from engine.runtime.agents.registered_endpoints import RegisteredEndpoints
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import DialPolicy, IoRunner, Pbx
 from engine.runtime.call_service import CallService
@@ -45,7 +45,7 @@ class ShardDependencies(Struct, frozen=True):
     settings: Settings
     clock: Clock
     service: CallService
-    agents: AgentStatus
+    agents: AgentAvailability
     io: IoRunner
     policy: DialPolicy
     telemetry: Telemetry
@@ -99,11 +99,11 @@ class NodeShardFactory:
         ).run()
 
     async def watch_presence(self, node: Node, slot: int) -> None:
-        ari, presences = self._connections[node.name].ari, self._parts.agents.presences
+        ari, presences = self._connections[node.name].ari, self._parts.agents.registered_endpoints
         if ari is None:
             return
         lease = node.shards[slot].context.lease
-        presence = NodePresence(node.name, ari, self._parts.agents.directory.is_trunk)
+        presence = RegisteredEndpoints(node.name, ari, self._parts.agents.directory.is_trunk)
         presences[node.name] = presence
         try:
             await ari.events(PRESENCE_APP, presence, PRESENCE_UNUSED, lambda: lease.holds).run()

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
+from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.circuit_breaker import CircuitBreaker
-from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.target_queue import INITIAL_RATE_LIMIT, TargetQueue
 from engine.common.tasks import BackgroundTasks
 
@@ -17,7 +17,7 @@ class DeliveryScheduler:
 
     def __init__(
         self,
-        worker: DeliveryWorker,
+        worker: CallDelivery,
         create_circuit: Callable[[], CircuitBreaker],
         monotonic: Callable[[], float],
         random: Callable[[], float],

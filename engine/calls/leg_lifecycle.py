@@ -4,7 +4,6 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from engine.calls.dispatch import dispatch
 from engine.calls.model import causes
 from engine.calls.model.call import Call, ConversationEnd, Step, invited_legs, with_leg
 from engine.calls.model.call_states import (
@@ -21,6 +20,7 @@ from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.reporting.call_events import emit, emit_leg, emit_leg_completed
 from engine.calls.reporting.ended_legs import archive_leg
 from engine.calls.sessions import conference, conversation, invites, transfer
+from engine.calls.state_dispatch import dispatch
 from engine.calls.verbs import call_end, gather, record
 from wire.events import Kind
 

@@ -20,8 +20,6 @@ Because of 6 and 7, verbs and sessions never record, bridge or mute a leg: they 
 
 from msgspec.structs import replace
 
-from engine.calls.dispatch import dispatch, run_until_waiting
-from engine.calls.hangup_tracking import initiator, repeat_hangups, track_hangups
 from engine.calls.leg_lifecycle import (
     LegProgress,
     apply_late_answer,
@@ -90,11 +88,13 @@ from engine.calls.model.requests import (
     LegHangupRequested,
     ReferReceived,
 )
+from engine.calls.pending_hangups import initiator, repeat_hangups, track_hangups
 from engine.calls.recovery.missed_digits import is_already_delivered, remember_last
 from engine.calls.reporting.call_events import sort_events
 from engine.calls.sessions import conversation
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import on_refer, on_request
+from engine.calls.state_dispatch import dispatch, run_until_waiting
 from engine.calls.verbs import call_end, gather, type_ahead
 from engine.calls.verbs.call_setup import ring_or_answer
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from engine.calls.model.talk_activity import TalkActivity
+from engine.calls.model.amd_sounds import AmdSounds
 from wire.answer_detection import AnsweredBy, Detection
 from wire.media import Clip
 from wire.verbs import Action, Dial, Gather, Pause, Play, Record, Say, Verb
@@ -41,7 +41,7 @@ class Detecting(UnbridgedState, frozen=True, tag="detecting"):
     """Answer detection runs on the main leg: a person or a machine? Then `action` runs."""
 
     detection: Detection
-    activity: TalkActivity
+    activity: AmdSounds
     deadline_ms: int
     action: Action | None = None
     on_machine: Verb | str = "continue"  # or `hangup`, or an action that runs instead

@@ -2,11 +2,11 @@
 
 from msgspec.structs import replace
 
+from engine.calls.model.amd_sounds import AmdSounds, sound_ended, sound_started
 from engine.calls.model.call import Call, Step, update_leg
 from engine.calls.model.call_states import Advance, Detecting
 from engine.calls.model.commands import StartTalkDetection, StopTalkDetection
 from engine.calls.model.events import DeadlinePassed, Event, Recovered, TalkEnded, TalkStarted
-from engine.calls.model.talk_activity import TalkActivity, sound_ended, sound_started
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.verbs import call_end
 from engine.calls.verbs.answer_classifier import classify, silence_ms
@@ -22,7 +22,7 @@ def start(
     on_machine: Verb | str = "continue",
 ) -> Step:
     """Start detection; then `action` runs, or `on_machine` for a machine."""
-    activity = TalkActivity(now)
+    activity = AmdSounds(now)
     known_ms, _ = classify(detection, activity)
     state = Detecting(detection, activity, known_ms, action, on_machine)
     return replace(call, state=state), (StartTalkDetection(call.main, silence_ms(detection)),)
@@ -43,7 +43,7 @@ def on_event(call: Call, state: Detecting, event: Event, now: int) -> Step:
             return call, ()
 
 
-def _update(call: Call, state: Detecting, activity: TalkActivity, now: int) -> Step:
+def _update(call: Call, state: Detecting, activity: AmdSounds, now: int) -> Step:
     known_ms, answered_by = classify(state.detection, activity)
     if known_ms <= now:
         return _finish(call, state, answered_by, now)

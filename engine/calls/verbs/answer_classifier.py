@@ -6,7 +6,7 @@ sound and its length. Words are not counted: TALK_DETECT does not report the sho
 them.
 """
 
-from engine.calls.model.talk_activity import TalkActivity
+from engine.calls.model.amd_sounds import AmdSounds
 from wire.answer_detection import AnsweredBy, Detection
 
 SOUND_END_SILENCE_MS = 200  # a sound ends after this much silence
@@ -17,14 +17,14 @@ def silence_ms(detection: Detection) -> int:
     return min(SOUND_END_SILENCE_MS, detection.after_greeting_silence)
 
 
-def classify(detection: Detection, activity: TalkActivity) -> tuple[int, AnsweredBy]:
+def classify(detection: Detection, activity: AmdSounds) -> tuple[int, AnsweredBy]:
     """Return when the result is known, and the result, if there is no other sound before."""
     known_ms, answered_by = _by_sound(detection, activity)
     limit_ms = activity.since_ms + detection.timeout
     return (known_ms, answered_by) if known_ms <= limit_ms else (limit_ms, "unknown")
 
 
-def _by_sound(detection: Detection, activity: TalkActivity) -> tuple[int, AnsweredBy]:
+def _by_sound(detection: Detection, activity: AmdSounds) -> tuple[int, AnsweredBy]:
     if activity.voice_ms >= detection.greeting:
         return activity.silent_from_ms, "machine"
     if activity.sound_from_ms:

@@ -13,10 +13,10 @@ from engine.calls.model.leg import Leg
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
 from engine.common.phone_numbers import international, strip_parameters
 from engine.common.tasks import BackgroundTasks
-from engine.runtime.admission.new_call import CallIds, NewCall
+from engine.runtime.admission.call_ids import CallIds
 from engine.runtime.admission.placement import ENGINE_CODES, NODE_CODES, Placement
 from engine.runtime.admission.routes import NO_CIRCUIT, NO_SUCH_NUMBER, FoundRoute, RouteCache
-from engine.runtime.admission.settings import AdmissionSettings
+from engine.runtime.admission.settings import AdmissionSettings, NewCall
 from engine.runtime.agents.directory import Caller, Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.node import IncomingChannel

@@ -11,10 +11,10 @@ from engine.calls.model.call_states import Starting
 from engine.calls.model.ids import call_id, slot_of
 from engine.calls.model.leg import Leg
 from engine.calls.verbs.dial import dial_data
-from engine.runtime.admission.new_call import CallIds, NewCall
+from engine.runtime.admission.call_ids import CallIds
 from engine.runtime.admission.placement import NoCapacity, Placement
 from engine.runtime.admission.routes import DefaultTargetLookup
-from engine.runtime.admission.settings import AdmissionSettings
+from engine.runtime.admission.settings import AdmissionSettings, NewCall
 from engine.runtime.agents.phone_locator import AgentNodes
 from engine.runtime.base.context import EngineContext
 from engine.runtime.shard.errors import NotOwner

@@ -1,4 +1,4 @@
-"""Admission settings: they hold for every call of this engine."""
+"""Admission settings, which hold for every call of this engine, and what they give a new call."""
 
 from datetime import UTC, datetime
 
@@ -7,8 +7,16 @@ from msgspec import Struct
 from engine.calls.model.ids import call_id
 from engine.calls.model.recording import RecordingDestination
 from engine.runtime.admission.capacity_limits import UNLIMITED, CapacityLimits
-from engine.runtime.admission.new_call import NewCall
 from engine.runtime.shard.context import ShardContext
+
+
+class NewCall(Struct, frozen=True):
+    """What every new call has, inbound or outbound; times are in Unix milliseconds."""
+
+    id: str
+    created_ms: int
+    must_end_ms: int
+    recording_destination: RecordingDestination | None = None  # None: it can't be recorded
 
 
 class AdmissionSettings(Struct, frozen=True):

@@ -26,7 +26,8 @@ class Clock(Protocol):
 class LoopClock:
     """The event loop's clock plus an offset, so that wall-clock jumps move no timer.
 
-    A host's clock may be wrong when the engine starts: `correct` follows it (`clock_sync.py`).
+    A host's clock may be wrong when the engine starts: `correct` follows it
+    (`clock_correction.py`).
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Keeps this engine's share of the slots: heartbeats, renewals, releases and claims.
 
 Each heartbeat announces the engine, reads which others are alive, renews the leases
-(`held_leases.py`), releases excess slots and claims free ones (`rebalancer.py`). An engine that
-can't reach a node that others reach has no share, and releases all its slots at once.
+(`lease_operations.py`), releases excess slots and claims free ones (`rebalancer.py`). An engine
+that can't reach a node that others reach has no share, and releases all its slots at once.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ import structlog
 
 from engine.common.tasks import wait_for_event
 from engine.runtime.cluster.context import ClusterContext
-from engine.runtime.cluster.held_leases import HeldLeases
 from engine.runtime.cluster.lease import Lease
+from engine.runtime.cluster.lease_operations import LeaseOperations
 from engine.runtime.cluster.membership import Peer
 from engine.runtime.cluster.reachability import Reachability
 from engine.runtime.cluster.rebalancer import Rebalancer
@@ -33,7 +33,7 @@ class LeaseManager:
         self._members = context.members
         self._timings = context.timings
         self._url = url
-        self._leases = HeldLeases(context, self.suspect, self._on_store_lost)
+        self._leases = LeaseOperations(context, self.suspect, self._on_store_lost)
         self._rebalancer = Rebalancer(context, self._leases)
         self._wake = asyncio.Event()
         self._running = asyncio.Lock()

@@ -9,8 +9,8 @@ from math import inf
 import structlog
 
 from engine.runtime.cluster.context import ClusterContext
-from engine.runtime.cluster.held_leases import HeldLeases
 from engine.runtime.cluster.lease import Lease
+from engine.runtime.cluster.lease_operations import LeaseOperations
 
 log = structlog.get_logger()
 MAX_UNSTEADY_LEASES = 3
@@ -19,7 +19,7 @@ MAX_UNSTEADY_LEASES = 3
 class Rebalancer:
     """Adjusts the held slots by one step per heartbeat."""
 
-    def __init__(self, context: ClusterContext, leases: HeldLeases) -> None:
+    def __init__(self, context: ClusterContext, leases: LeaseOperations) -> None:
         self._context = context
         self._store = context.store
         self._members = context.members

@@ -17,13 +17,13 @@ from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
 from engine.runtime.admission.placement import Placement
-from engine.runtime.agents.agent_status import AgentStatus
+from engine.runtime.agents.agent_availability import AgentAvailability
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.cluster.reachability import Reachability
-from engine.runtime.ownership.slot_owner import SlotOwner
+from engine.runtime.ownership.owned_slots import OwnedSlots
 from engine.store.memory.store import MemoryStore
 from tests.harness.ports import free_port
 from tests.harness.settings import read_settings
@@ -60,13 +60,13 @@ class Bench:
         io = await factories.io_runner(parts, clips, Limits())
         directory = factories.directory(parts)
         service = factories.call_service(parts, directory, Membership("me"))
-        agents = AgentStatus(directory, service.calls)
+        agents = AgentAvailability(directory, service.calls)
         policy = factories.dial_policy(parts)
         tasks = Tasks(self.faults.append)
         shards = NodeShardFactory(
             ShardDependencies(SETTINGS, clock, service, agents, io, policy, telemetry)
         )
-        slots = SlotOwner(parts.context, service, shards, tasks)
+        slots = OwnedSlots(parts.context, service, shards, tasks)
         self.reachability = Reachability(time.monotonic)
         self.placement = service.placement
         self.nodes = NodeManager(

@@ -15,18 +15,18 @@ import msgspec
 from standardwebhooks import Webhook
 
 from engine.callbacks.account_settings import AccountSettings
+from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.delivery_attempt import DeliveryAttempt
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
-from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.slot_delivery_queues import SlotQueues
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
-from engine.callbacks.transports.request_template import ApiRequestTransport
+from engine.callbacks.transports.outgoing_api_request import ApiRequestTransport
 from engine.observe.metrics import Metrics
-from engine.runtime.io.api_requests import ApiRequestRunner
+from engine.runtime.io.outgoing_api_requests import ApiRequestRunner
 from engine.store.change import Change
 from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard, guarded_session
@@ -97,7 +97,7 @@ class CallbackBench:
             random=random.random,
             metrics=self.metrics.callbacks,
         )
-        worker = DeliveryWorker(self.store.outbox, delivery, outboxes)
+        worker = CallDelivery(self.store.outbox, delivery, outboxes)
         create_circuit = partial(CircuitBreaker, open_s=self._circuit_s)
         queues = DeliveryScheduler(worker, create_circuit, time.monotonic, random.random)
         self.dispatcher = CallbackDispatcher(

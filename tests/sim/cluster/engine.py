@@ -14,7 +14,7 @@ from engine.runtime.call_service import CallService
 from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
-from engine.runtime.ownership.slot_owner import SlotOwner
+from engine.runtime.ownership.owned_slots import OwnedSlots
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
@@ -65,7 +65,7 @@ class Engine:
         )
         self.service = CallService(context, settings, cluster=self.peers)
         self.tasks = Tasks(self._failed)
-        self.slots = SlotOwner(context, self.service, self.shards, self.tasks)
+        self.slots = OwnedSlots(context, self.service, self.shards, self.tasks)
         cluster = ClusterContext(
             store,
             self.peers,

@@ -35,7 +35,7 @@ def app_of(slot: int) -> str:
 
 
 class SimShardFactory:
-    """Implements `engine.runtime.ownership.slot_owner.ShardFactory`."""
+    """Implements `engine.runtime.ownership.owned_slots.ShardFactory`."""
 
     def __init__(self, env: ClusterEnvironment, engine: str, loop: SimLoop, link: SimLink) -> None:
         self.connections: dict[str, CheckedConnection] = {}

@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 from engine.callbacks.account_settings import AccountSettings
+from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.delivery_attempt import DeliveryAttempt
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
-from engine.callbacks.delivery_worker import DeliveryWorker
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.slot_delivery_queues import SlotQueues
@@ -99,7 +99,7 @@ async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
         random=random.random,
         metrics=metrics.callbacks,
     )
-    worker = DeliveryWorker(outbox, delivery, outboxes)
+    worker = CallDelivery(outbox, delivery, outboxes)
     create_circuit = partial(CircuitBreaker, max_failures=1_000)
     queues = DeliveryScheduler(worker, create_circuit, time.monotonic, lambda: 0.0)
     dispatcher = CallbackDispatcher(

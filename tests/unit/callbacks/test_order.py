@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from engine.callbacks.delivery_worker import BLOCKING_TRIES
+from engine.callbacks.call_delivery import BLOCKING_TRIES
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from engine.store.memory.store import MemoryStore

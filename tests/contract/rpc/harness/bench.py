@@ -19,7 +19,7 @@ from engine.observe.telemetry import Telemetry
 from engine.rpc.peers.client import SlotDirectory
 from engine.rpc.server import ServerDependencies, serving
 from engine.runtime.admission.settings import AdmissionSettings
-from engine.runtime.agents.agent_status import AgentStatus
+from engine.runtime.agents.agent_availability import AgentAvailability
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
@@ -76,7 +76,7 @@ class Bench:
         self.url = f"http://127.0.0.1:{self.port}"
         self.session: aiohttp.ClientSession
         self.service: CallService
-        self.agent_status: AgentStatus
+        self.agent_availability: AgentAvailability
         self.dependencies: ServerDependencies
 
     async def open(
@@ -101,9 +101,9 @@ class Bench:
         self.service = CallService(
             context, settings, directory, default_target=self.accounts.auto_set
         )
-        self.agent_status = AgentStatus(directory, self.service.calls)
+        self.agent_availability = AgentAvailability(directory, self.service.calls)
         node = Node(
-            "pbx1", self.pbx, clock, self.service.handle_incoming, self.agent_status.party_of
+            "pbx1", self.pbx, clock, self.service.handle_incoming, self.agent_availability.party_of
         )
         for slot in slots:
             token = await claim_slot(self.store, slot, "me")
@@ -128,7 +128,7 @@ class Bench:
             library,
             Limits(),
             SLOTS,
-            self.agent_status,
+            self.agent_availability,
             owners,
             self.accounts,
             self.terms,

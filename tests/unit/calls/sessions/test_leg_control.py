@@ -2,7 +2,6 @@
 
 import pytest
 
-from engine.calls.hangup_tracking import RETRY_MS
 from engine.calls.model.call import deadline_ms
 from engine.calls.model.call_states import Dialing, Playing
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL
@@ -10,6 +9,7 @@ from engine.calls.model.commands import Dial, Hangup, Mute, Originate, Play, Sto
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.leg import Muted, MuteDirection, combine_mutes
 from engine.calls.model.requests import LegHangupRequested, MuteRequested
+from engine.calls.pending_hangups import RETRY_MS
 from tests.unit.calls.harness.builders import (
     CLIPS,
     ID,

@@ -7,7 +7,6 @@ from hypothesis import strategies as some
 from hypothesis.stateful import initialize, invariant, rule
 from msgspec.structs import replace
 
-from engine.calls.dispatch import MAX_VERBS
 from engine.calls.model.call import Call, is_expected
 from engine.calls.model.call_states import Dialing
 from engine.calls.model.codec import LogEntry, decode_call, encode
@@ -26,6 +25,7 @@ from engine.calls.model.requests import HangupRequested
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.replay_audit import replay
+from engine.calls.state_dispatch import MAX_VERBS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, inbound, outbound, tree
 from tests.unit.calls.harness.invariants import assert_sound
 from tests.unit.calls.harness.random_events import PLACES, RandomEvents

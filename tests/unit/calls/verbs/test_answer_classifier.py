@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calls.model.talk_activity import TalkActivity, sound_ended, sound_started
+from engine.calls.model.amd_sounds import AmdSounds, sound_ended, sound_started
 from engine.calls.verbs.answer_classifier import classify, silence_ms
 from wire.answer_detection import AnsweredBy, Detection
 
@@ -10,9 +10,9 @@ USUAL = Detection()
 ANSWER = 1_000_000
 
 
-def heard(*sounds: tuple[int, int], lasts_from: int = 0) -> TalkActivity:
+def heard(*sounds: tuple[int, int], lasts_from: int = 0) -> AmdSounds:
     """Return the activity of sounds from when to when after the answer; the last may continue."""
-    known = TalkActivity(ANSWER)
+    known = AmdSounds(ANSWER)
     for start, end in sounds:
         known = sound_started(known, ANSWER + start)
         known = sound_ended(known, end - start, ANSWER + end + silence_ms(USUAL))
@@ -66,5 +66,5 @@ def test_custom_settings() -> None:
 def test_repeated_and_late_reports() -> None:
     """A sound starts once; one whose start was missed started its length ago."""
     assert sound_started(heard(lasts_from=300), ANSWER + 900) == heard(lasts_from=300)
-    late = sound_ended(TalkActivity(ANSWER), 400, ANSWER + 900)
+    late = sound_ended(AmdSounds(ANSWER), 400, ANSWER + 900)
     assert (late.voice_ms, late.silent_from_ms) == (400, ANSWER + 900)

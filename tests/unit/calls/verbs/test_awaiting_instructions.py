@@ -2,13 +2,13 @@
 
 import json
 
-from engine.calls.dispatch import MAX_VERBS
 from engine.calls.model.call_states import AwaitingInstructions, Playing
 from engine.calls.model.causes import INTERWORKING
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegRinging, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, LoadFlow, PrefetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionFailed, ActionReceived
+from engine.calls.state_dispatch import MAX_VERBS
 from engine.calls.verbs.awaiting_instructions import MAX_REASON_CHARS, WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.flow import LOAD_TIMEOUT_MS
 from engine.calls.verbs.registry import MAX_FLOWS

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from engine.calls.dispatch import MAX_VERBS
 from engine.calls.flows.variables import MAX_VARIABLE_CHARS, MAX_VARIABLES
+from engine.calls.state_dispatch import MAX_VERBS
 from engine.calls.verbs.flow import MAX_VISITS
 from tests.unit.calls.harness.builders import say
 from tests.unit.calls.harness.flow_calls import spoken_text

@@ -10,8 +10,8 @@ from engine.calls.model.call_states import Starting
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
 from engine.common.ttl_cache import MAX_ENTRIES, Cached
 from engine.runtime.admission.inbound import inbound_call
-from engine.runtime.admission.new_call import NewCall
 from engine.runtime.admission.routes import FoundRoute, RouteCache
+from engine.runtime.admission.settings import NewCall
 from engine.runtime.agents.directory import Caller
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.store.memory.store import MemoryStore

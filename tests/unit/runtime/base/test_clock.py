@@ -5,7 +5,7 @@ import time
 
 from engine.observe.metrics import Metrics
 from engine.runtime.base.clock import LoopClock
-from engine.runtime.base.clock_sync import ClockSync
+from engine.runtime.base.clock_correction import ClockCorrection
 from engine.store.memory.store import MemoryStore
 
 
@@ -60,7 +60,7 @@ async def test_a_clock_that_was_wrong_at_the_start_is_corrected() -> None:
     host.error_s = 0.0
     moves: list[int] = []
     store, metrics = MemoryStore(host.now_ms), Metrics()
-    await ClockSync(clock, store, metrics, moves.append).poll()
+    await ClockCorrection(clock, store, metrics, moves.append).poll()
     [moved_ms] = moves
     assert abs(moved_ms - 7_200_000) < 1_000
     assert abs(clock.now_ms() - time.time() * 1000) < 1_000
@@ -75,7 +75,7 @@ async def test_a_small_error_is_left_alone() -> None:
     clock = LoopClock(asyncio.get_running_loop(), host.wall_s)
     host.error_s = 0.7
     moves: list[int] = []
-    await ClockSync(clock, MemoryStore(clock.now_ms), Metrics(), moves.append).poll()
+    await ClockCorrection(clock, MemoryStore(clock.now_ms), Metrics(), moves.append).poll()
     assert moves == []
 
 
@@ -85,7 +85,7 @@ async def test_a_clock_that_differs_from_the_stores_is_measured() -> None:
     metrics, moves = Metrics(), list[int]()
     behind_ms = 0
     store = MemoryStore(lambda: clock.now_ms() - behind_ms)
-    monitor = ClockSync(clock, store, metrics, moves.append)
+    monitor = ClockCorrection(clock, store, metrics, moves.append)
     await monitor.poll()
     assert moves == []
     behind_ms = 3_600_000  # another server took over

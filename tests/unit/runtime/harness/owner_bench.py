@@ -9,7 +9,7 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.ownership.slot_owner import SlotOwner
+from engine.runtime.ownership.owned_slots import OwnedSlots
 from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.shard.context import ShardContext
@@ -77,7 +77,7 @@ class OwnerBench:
         self.suspects: list[int] = []  # slots that another engine may own
         self.faults: list[BaseException] = []
         self.tasks = Tasks(self.faults.append)
-        self.owner = SlotOwner(context, self.service, self.factory, self.tasks)
+        self.owner = OwnedSlots(context, self.service, self.factory, self.tasks)
 
     async def lease(self, slot: int = SLOT) -> Lease:
         """Claim a slot."""

@@ -19,7 +19,7 @@ log = structlog.get_logger()
 CHANGES = ("acquired", "lost", "released", "paused", "restored")
 
 
-class HeldLeases:
+class LeaseOperations:
     """The held leases, by slot.
 
     `on_suspect` gets a slot that another engine may have; `on_store_lost` is called when the store

@@ -45,7 +45,7 @@ class ShardFactory(Protocol):
         """Track which agents are registered at a node, until cancelled."""
 
 
-class SlotOwner:
+class OwnedSlots:
     """Implements `cluster.SlotHost` with real shards."""
 
     def __init__(

@@ -20,7 +20,7 @@ MAX_TRIED_EVENTS = 8  # of one call, one after another
 LAST_EVENT_MARK = b'"event":"completed"'
 
 
-class DeliveryWorker(Struct, frozen=True):
+class CallDelivery(Struct, frozen=True):
     """Delivers for the slots that are open."""
 
     outbox: Outbox

@@ -17,7 +17,7 @@ from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import HangupRequested, ReferReceived
 from engine.runtime.admission.placement import NoCapacity
-from engine.runtime.ownership.slot_owner import PRESENCE_SLOT
+from engine.runtime.ownership.owned_slots import PRESENCE_SLOT
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.shard.errors import NotOwner

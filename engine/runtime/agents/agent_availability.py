@@ -4,33 +4,33 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal
 
 from engine.calls.model.call import Call
+from engine.runtime.agents.configured_pbx_endpoints import ConfiguredPbxEndpoints
 from engine.runtime.agents.directory import Directory
-from engine.runtime.agents.endpoint_poller import EndpointPoller
-from engine.runtime.agents.presence import NodePresence
+from engine.runtime.agents.registered_endpoints import RegisteredEndpoints
 from wire.agents import Agent, AgentView, Presence
 from wire.party import Party
 
 AgentRejection = Literal["", "unknown_agent", "agent_offline"]
 
 
-class AgentStatus:
+class AgentAvailability:
     """Looks agents up in this engine's nodes and calls.
 
-    By node: every engine has `endpoint_lists`; only the one that watches registrations has
-    `presences`.
+    By node: every engine has `configured_endpoints`; only the one that watches registrations has
+    `registered_endpoints`.
     """
 
     def __init__(self, directory: Directory, live_calls: Callable[[], Iterable[Call]]) -> None:
         self.directory = directory
-        self.presences: dict[str, NodePresence] = {}
-        self.endpoint_lists: dict[str, EndpointPoller] = {}
+        self.registered_endpoints: dict[str, RegisteredEndpoints] = {}
+        self.configured_endpoints: dict[str, ConfiguredPbxEndpoints] = {}
         self._live_calls = live_calls
 
     def by_template(self, agent_id: str) -> Agent | None:
         """Return an agent without a document, if a node has the endpoint of the template."""
         endpoint = self.directory.default(agent_id)
-        is_known = any(each.knows(endpoint) for each in self.presences.values()) or any(
-            each.knows(endpoint) for each in self.endpoint_lists.values()
+        is_known = any(each.knows(endpoint) for each in self.registered_endpoints.values()) or any(
+            each.knows(endpoint) for each in self.configured_endpoints.values()
         )
         return Agent(endpoint) if is_known else None
 
@@ -54,7 +54,7 @@ class AgentStatus:
 
     def _is_unknown(self, agent_id: str, endpoint: str) -> bool:
         """Return whether an agent has neither a document nor an endpoint at any node."""
-        lists, presences = self.endpoint_lists.values(), self.presences.values()
+        lists, presences = self.configured_endpoints.values(), self.registered_endpoints.values()
         is_complete = bool(lists) and all(each.is_read for each in lists)
         is_complete = is_complete or (bool(presences) and all(each.is_known for each in presences))
         is_default = endpoint == self.directory.default(agent_id)
@@ -77,13 +77,13 @@ class AgentStatus:
             )
 
     def _registered(self, endpoint: str) -> tuple[str, ...]:
-        presences = self.presences.items()
-        return tuple(name for name, each in presences if each.of(endpoint) == "online")
+        nodes = self.registered_endpoints.items()
+        return tuple(name for name, each in nodes if each.of(endpoint) == "online")
 
     def _presence(self, endpoint: str) -> Presence:
         """Combine the nodes: it may be registered at one whose presence is not known."""
-        found = {each.of(endpoint) for each in self.presences.values()}
-        is_complete = all(each.is_known for each in self.presences.values())
+        found = {each.of(endpoint) for each in self.registered_endpoints.values()}
+        is_complete = all(each.is_known for each in self.registered_endpoints.values())
         if "online" in found:
             return "online"
         return "offline" if "offline" in found and is_complete else "unknown"

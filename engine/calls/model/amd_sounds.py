@@ -6,7 +6,7 @@ from msgspec.structs import replace
 MIN_SOUND_MS = 100  # AMD's min_word_length: a shorter sound is a click, not a voice
 
 
-class TalkActivity(Struct, frozen=True, array_like=True):
+class AmdSounds(Struct, frozen=True, array_like=True):
     """The sounds of a leg since detection started."""
 
     since_ms: int
@@ -15,12 +15,12 @@ class TalkActivity(Struct, frozen=True, array_like=True):
     sound_from_ms: int = 0  # start of the current sound; 0: none
 
 
-def sound_started(activity: TalkActivity, now: int) -> TalkActivity:
+def sound_started(activity: AmdSounds, now: int) -> AmdSounds:
     """Record the start of a sound."""
     return activity if activity.sound_from_ms else replace(activity, sound_from_ms=now)
 
 
-def sound_ended(activity: TalkActivity, duration_ms: int, now: int) -> TalkActivity:
+def sound_ended(activity: AmdSounds, duration_ms: int, now: int) -> AmdSounds:
     """Record the end of a sound."""
     if duration_ms < MIN_SOUND_MS:
         return replace(activity, sound_from_ms=0)

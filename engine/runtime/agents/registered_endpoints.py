@@ -46,7 +46,7 @@ class _Subscriptions(Struct, frozen=True):
 _subscriptions = msgspec.json.Decoder(_Subscriptions)
 
 
-class NodePresence:
+class RegisteredEndpoints:
     """Listens to one node: which of its endpoints are online; nothing is known while it is away."""
 
     def __init__(

@@ -7,7 +7,12 @@ import pytest
 
 from engine.ari.decode import decode_event
 from engine.ari.request import Reply, Request
-from engine.runtime.agents.presence import APP, SUBSCRIPTION_BATCH, UNUSED_EVENTS, NodePresence
+from engine.runtime.agents.registered_endpoints import (
+    APP,
+    SUBSCRIPTION_BATCH,
+    UNUSED_EVENTS,
+    RegisteredEndpoints,
+)
 from tests.harness.until import until
 
 SUBSCRIBE = f"applications/{APP}/subscription"
@@ -66,14 +71,14 @@ def pbx() -> Endpoints:
 
 
 @pytest.fixture
-async def presence(pbx: Endpoints) -> AsyncIterator[NodePresence]:
+async def presence(pbx: Endpoints) -> AsyncIterator[RegisteredEndpoints]:
     """Watch that PBX."""
-    watching = NodePresence("pbx1", pbx, lambda name: name == "PJSIP/trunk", SOON_S)
+    watching = RegisteredEndpoints("pbx1", pbx, lambda name: name == "PJSIP/trunk", SOON_S)
     yield watching
     await watching.close()
 
 
-async def test_states_are_read_first(pbx: Endpoints, presence: NodePresence) -> None:
+async def test_states_are_read_first(pbx: Endpoints, presence: RegisteredEndpoints) -> None:
     """Before that nothing is known; the trunk's endpoint is not subscribed to."""
     assert presence.of("PJSIP/1001") == "unknown"
     presence.on_connected()
@@ -88,7 +93,7 @@ async def test_states_are_read_first(pbx: Endpoints, presence: NodePresence) -> 
     assert pbx.subscribed == ["PJSIP/1001", "PJSIP/1002"]
 
 
-async def test_changes_are_applied(pbx: Endpoints, presence: NodePresence) -> None:
+async def test_changes_are_applied(pbx: Endpoints, presence: RegisteredEndpoints) -> None:
     """A registration or its end is known at once."""
     presence.on_connected()
     await until(lambda: presence.is_known, every_s=SOON_S)
@@ -98,7 +103,9 @@ async def test_changes_are_applied(pbx: Endpoints, presence: NodePresence) -> No
     assert (presence.of("PJSIP/1001"), presence.of("PJSIP/1002")) == ("offline", "online")
 
 
-async def test_a_change_during_a_read_is_newer(pbx: Endpoints, presence: NodePresence) -> None:
+async def test_a_change_during_a_read_is_newer(
+    pbx: Endpoints, presence: RegisteredEndpoints
+) -> None:
     """An older list does not undo it."""
     presence.on_connected()
     await until(lambda: pbx.requests != [], every_s=0)
@@ -108,7 +115,7 @@ async def test_a_change_during_a_read_is_newer(pbx: Endpoints, presence: NodePre
     assert presence.of("PJSIP/1002") == "online"
 
 
-async def test_a_disconnected_node(pbx: Endpoints, presence: NodePresence) -> None:
+async def test_a_disconnected_node(pbx: Endpoints, presence: RegisteredEndpoints) -> None:
     """All states are unknown; the next connection reads again, and keeps subscriptions."""
     presence.on_connected()
     await until(lambda: presence.is_known, every_s=SOON_S)
@@ -122,7 +129,7 @@ async def test_a_disconnected_node(pbx: Endpoints, presence: NodePresence) -> No
     assert pbx.requests.count(SUBSCRIBE) == 1
 
 
-async def test_endpoints_configured_later(pbx: Endpoints, presence: NodePresence) -> None:
+async def test_endpoints_configured_later(pbx: Endpoints, presence: RegisteredEndpoints) -> None:
     """The next read finds them; many are subscribed to in batches."""
     presence.on_connected()
     await until(lambda: presence.is_known, every_s=SOON_S)
@@ -132,7 +139,7 @@ async def test_endpoints_configured_later(pbx: Endpoints, presence: NodePresence
     assert pbx.requests.count(SUBSCRIBE) == 3
 
 
-async def test_another_engine_takes_over_the_app(presence: NodePresence) -> None:
+async def test_another_engine_takes_over_the_app(presence: RegisteredEndpoints) -> None:
     """No more events arrive, so nothing is known."""
     presence.on_connected()
     await until(lambda: presence.is_known, every_s=SOON_S)
