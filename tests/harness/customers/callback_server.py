@@ -94,6 +94,19 @@ def answer_with(*statuses: int, **headers: str) -> Answer:
     return serve
 
 
+def refuse_first_attempts(one_in: int) -> Answer:
+    """Answer 500 to the first attempt of one event in `one_in`, and 204 to everything else."""
+    seen: set[str] = set()
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        event = request.headers["webhook-id"]
+        is_first = event not in seen
+        seen.add(event)
+        return web.Response(status=500 if is_first and len(seen) % one_in == 1 else 204)
+
+    return serve
+
+
 async def never_answer(_request: web.Request) -> web.StreamResponse:
     """Read the request and never answer."""
     await asyncio.sleep(HANG_S)
