@@ -66,3 +66,6 @@ class ApiRequestFailed(StoredEvent, frozen=True, tag="api-request-failed"):
     reason: str
     status: int = 0
     tries: Attempts = ()
+
+
+CUSTOMER_RESPONSES = (ActionReceived, ActionFailed, ApiRequestSucceeded, ApiRequestFailed)

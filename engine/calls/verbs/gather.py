@@ -1,8 +1,7 @@
 """gather: collects digits with four clocks: prompt, first digit, between digits, whole verb.
 
-It begins with the digits that were typed ahead. A digit stops the prompt. Its time is its key-down:
-Asterisk reports a digit at key-up, so each clock waits GRACE_MS longer for a key that went down in
-time, and as long as AMI reports the key as down (DigitStarted), up to MAX_KEY_DOWN_MS.
+It begins with the digits that were typed ahead. A digit stops the prompt. Its time is its key-down,
+so the clocks wait for a key that is still down (`gather_clocks.py`).
 """
 
 from msgspec import UNSET
@@ -10,7 +9,7 @@ from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, CollectedDigits, Step, allocate_id, is_held
-from engine.calls.model.call_states import Advance, AwaitingInstructions, Gathering, GatherPhase
+from engine.calls.model.call_states import Advance, AwaitingInstructions, Gathering
 from engine.calls.model.commands import EmitEvent, StopPlayback
 from engine.calls.model.events import (
     DeadlinePassed,
@@ -26,6 +25,15 @@ from engine.calls.model.io_results import MediaFetched
 from engine.calls.reporting.call_events import emit
 from engine.calls.reporting.ended_legs import MAX_HISTORY
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
+from engine.calls.verbs.gather_clocks import (
+    GRACE_MS,
+    enter_phase,
+    is_after_timeout,
+    restart_phase_clock,
+    wait_first_digit,
+    wait_key_up,
+    wait_next_digit,
+)
 from engine.calls.verbs.media_faults import (
     fetch_faults,
     playback_fault,
@@ -53,9 +61,7 @@ from wire.media import MediaFault
 from wire.verbs import Gather
 from wire.webhooks import GatherLeg, GatherReason, GatherResult
 
-GRACE_MS = 120
 MAX_GATHER_MS = 3_600_000
-MAX_KEY_DOWN_MS = 10_000  # a key that is down for longer is not waited for
 
 
 def start(call: Call, verb: Gather, now: int) -> Step:
@@ -88,13 +94,13 @@ def _start_on_leg(call: Call, state: Gathering, now: int) -> Step:
             return put_back(call, state.leg, typed[index + 1 :]), commands
     if not typed:
         return _start_prompt(call, state, now)
-    return replace(call, state=_wait_next_digit(state, now)), ()
+    return replace(call, state=wait_next_digit(state, now)), ()
 
 
 def _start_prompt(call: Call, state: Gathering, now: int) -> Step:
     sources = prompt_sources(state.verb.data)
     if not sources:
-        return _wait_first_digit(call, state, now), ()
+        return wait_first_digit(call, state, now), ()
     call, request = allocate_id(call, "p")
     return replace(call, state=replace(state, request=request)), (FetchMedia(request, sources),)
 
@@ -105,7 +111,7 @@ def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
         case DigitPressed(leg) if leg == state.leg and not state.suspended:
             return _on_digit(call, state, event, now)
         case DigitStarted(leg, pressed_ms) if leg == state.leg and not state.suspended:
-            return _wait_key_up(call, state, pressed_ms), ()
+            return wait_key_up(call, state, pressed_ms), ()
         case MediaFetched(request) if request == state.request and state.phase == "fetch":
             return _on_prompt_fetched(call, state, event, now)
         case PlaybackEnded(playback) if playback == state.request and state.phase == "prompt":
@@ -117,7 +123,7 @@ def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
         case DeadlinePassed():
             return _on_phase_timeout(call, state, now)
         case Recovered() if not state.suspended:
-            return _restart_phase_clock(call, state, now), ()
+            return restart_phase_clock(call, state, now), ()
         case _:
             return call, ()
 
@@ -145,15 +151,15 @@ def resume(call: Call, state: Gathering, now: int) -> Step:
     since_ms = now if now > state.suspended_ms else state.since_ms
     state = replace(state, suspended=False, limit_ms=limit_ms, deadline_ms=now, since_ms=since_ms)
     if state.phase != "prompt":
-        return _restart_phase_clock(call, state, now), ()
+        return restart_phase_clock(call, state, now), ()
     if state.played_ms >= length_ms(state.clips):
-        return _wait_first_digit(call, state, now), ()
+        return wait_first_digit(call, state, now), ()
     return _play_prompt(call, state, now)
 
 
 def _play_prompt(call: Call, state: Gathering, now: int) -> Step:
     state, play = resume_prompt(state, state.leg, now)
-    state = _enter_phase(state, "prompt", state.ends_ms + PLAYBACK_GRACE_MS)
+    state = enter_phase(state, "prompt", state.ends_ms + PLAYBACK_GRACE_MS)
     return replace(call, state=state), (play,)
 
 
@@ -185,7 +191,7 @@ def _on_prompt_ended(call: Call, state: Gathering, event: PlaybackEnded, now: in
         return replace(call, state=state), ()
     if not state.ends_ms:
         return _on_phase_timeout(call, state, now)
-    return _wait_first_digit(call, state, now), ()
+    return wait_first_digit(call, state, now), ()
 
 
 def _on_prompt_failed(
@@ -195,14 +201,7 @@ def _on_prompt_failed(
     call, reports = report(call, state.leg, faults, now)
     if (instead := run_instead(call, state.verb)) is not None:
         return replace(call, state=instead), reports
-    return _wait_first_digit(call, state, now), reports
-
-
-def _wait_first_digit(call: Call, state: Gathering, now: int) -> Call:
-    if state.suspended:
-        return replace(call, state=replace(state, phase="first"))
-    deadline = now + state.verb.data.timeout + GRACE_MS
-    return replace(call, state=_enter_phase(state, "first", deadline))
+    return wait_first_digit(call, state, now), reports
 
 
 def _on_digit(call: Call, state: Gathering, pressed: DigitPressed, now: int) -> Step:
@@ -211,13 +210,13 @@ def _on_digit(call: Call, state: Gathering, pressed: DigitPressed, now: int) -> 
         return call, ()
     if pressed.missed and pressed.pressed_ms > state.limit_ms - GRACE_MS:
         return _finish(call, state, "timeout", now)
-    if _is_after_timeout(state, pressed):
+    if is_after_timeout(state, pressed):
         return _on_phase_timeout(call, state, now)
     stops = stop_sound(state)
     state, reason = _add_digit(state, pressed.digit)
     if reason is not None:
         return _finish(call, state, reason, now, pressed.pressed_ms)
-    return replace(call, state=_wait_next_digit(state, now)), stops
+    return replace(call, state=wait_next_digit(state, now)), stops
 
 
 def _add_digit(state: Gathering, digit: str) -> tuple[Gathering, GatherReason | None]:
@@ -229,28 +228,6 @@ def _add_digit(state: Gathering, digit: str) -> tuple[Gathering, GatherReason | 
     return state, "max-digits" if len(state.digits) >= data.max_digits else None
 
 
-def _wait_next_digit(state: Gathering, now: int) -> Gathering:
-    return _enter_phase(state, "between", now + state.verb.data.digit_timeout + GRACE_MS)
-
-
-def _wait_key_up(call: Call, state: Gathering, pressed_ms: int) -> Call:
-    """Wait for a key that went down in time: its release decides."""
-    leg = call.leg(state.leg)
-    is_earlier = leg is not None and pressed_ms < leg.digits_from_ms
-    ends_now = state.phase in {"first", "between"} or state.deadline_ms >= state.limit_ms
-    until_ms = min(pressed_ms + MAX_KEY_DOWN_MS, call.must_end_ms)
-    in_time = pressed_ms <= state.deadline_ms - GRACE_MS and until_ms > state.deadline_ms
-    if is_earlier or not ends_now or not in_time:
-        return call
-    return replace(call, state=replace(state, deadline_ms=until_ms, awaits_key_up=True))
-
-
-def _is_after_timeout(state: Gathering, pressed: DigitPressed) -> bool:
-    """Return whether the phase's clock had run out; it does not run during an outage."""
-    has_clock = state.phase in {"first", "between"} and not pressed.missed
-    return has_clock and pressed.pressed_ms > state.deadline_ms - GRACE_MS
-
-
 def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
     match state.phase:
         case "fetch":
@@ -260,7 +237,7 @@ def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
             faults = playback_fault(prompt_sources(state.verb.data), "not_played")
             return _on_prompt_failed(call, state, faults, now)
         case "prompt":
-            return _wait_first_digit(call, state, now), (StopPlayback(state.request),)
+            return wait_first_digit(call, state, now), (StopPlayback(state.request),)
         case "first":
             return _finish(call, state, "timeout", now)
         case "between":
@@ -288,25 +265,6 @@ def _finish(
     call, body = encode_result(call, state, reason)
     webhook = SendWebhook(request, action, body)
     return replace(call, state=awaiting), (*stops, emitted, webhook)
-
-
-def _restart_phase_clock(call: Call, state: Gathering, now: int) -> Call:
-    """Restart the phase's clock after an outage, which is no silence of the caller."""
-    data = state.verb.data
-    timeouts_ms = {
-        "fetch": FETCH_TIMEOUT_MS,
-        "first": data.timeout + GRACE_MS,
-        "between": data.digit_timeout + GRACE_MS,
-    }
-    if state.phase == "prompt":
-        return call
-    deadline = max(state.deadline_ms, now + timeouts_ms[state.phase])
-    return replace(call, state=_enter_phase(state, state.phase, deadline))
-
-
-def _enter_phase(state: Gathering, phase: GatherPhase, deadline_ms: int) -> Gathering:
-    deadline_ms = min(deadline_ms, state.limit_ms)
-    return replace(state, phase=phase, deadline_ms=deadline_ms, awaits_key_up=False)
 
 
 def emit_gathered(

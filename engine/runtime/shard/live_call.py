@@ -111,6 +111,11 @@ class LiveCall:
             self.armed_ms = when_ms
             self.timer = clock.call_at(when_ms, on_due)
 
+    def is_due(self, clock: Clock) -> bool:
+        """Whether the call's deadline has passed."""
+        when_ms = deadline_ms(self.call)
+        return when_ms is not None and clock.now_ms() >= when_ms
+
     def disarm(self) -> None:
         if self.timer is not None:
             self.timer.cancel()

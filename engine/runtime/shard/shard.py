@@ -7,26 +7,19 @@ node is disconnected (`pause_buffer.py`).
 from collections.abc import Collection, Iterable
 
 import structlog
-from msgspec.structs import replace
 
-from engine.calls.model import causes
-from engine.calls.model.call import Call, deadline_ms
-from engine.calls.model.call_states import Ended, Ending
+from engine.calls.model.call import Call
 from engine.calls.model.codec import LaterCall, encode
 from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, ClockChanged, DeadlinePassed, Event
 from engine.calls.model.io_commands import PrefetchMedia
-from engine.calls.model.io_results import (
-    ActionFailed,
-    ActionReceived,
-    ApiRequestFailed,
-    ApiRequestSucceeded,
-)
+from engine.calls.model.io_results import CUSTOMER_RESPONSES
 from engine.calls.model.requests import CallRequest
 from engine.calls.recovery.missed_digits import keys_at_deadline, undelivered_digits
 from engine.calls.verbs.required_audio import pending_audio_sources
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.ports import IoRunner, Writer
+from engine.runtime.shard.call_drop import drop_call
 from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardContext, ShardHost
 from engine.runtime.shard.executor import CommandExecutor
@@ -40,7 +33,6 @@ from engine.store.errors import Overflow
 from wire.base import tag_of
 
 log = structlog.get_logger()
-CUSTOMER_RESPONSES = (ActionReceived, ActionFailed, ApiRequestSucceeded, ApiRequestFailed)
 MAX_CLOCK_SKEW_MS = 1_000  # of engines' clocks: smaller ones move no deadline
 
 
@@ -235,33 +227,9 @@ class CallShard:
         return CallGuard(live_call, activity, self._drop_call)
 
     def _drop_call(self, live_call: LiveCall, activity: str, error: Exception) -> None:
-        """End a call, loudly: an error in one call must not affect other calls."""
-        call = live_call.call
-        log.error("call dropped", call_id=call.id, activity=activity, exc_info=error)
+        """End a call because of an error, which must not affect other calls."""
         self._remove_call(live_call)
-        self._store_end(live_call, error)
-        live_call.call = replace(call, state=Ended())  # whatever still arrives changes nothing
-        live_call.retire()
-        live_call.uncommitted.clear()
-        for leg in call.legs:
-            self.context.hang_up_channel(leg.id, causes.TEMPORARY_FAILURE)
-
-    def _store_end(self, live_call: LiveCall, error: Exception) -> None:
-        """Store the end of a dropped call; else it would be billed until somebody finds it."""
-        reason = "store_overflow" if isinstance(error, Overflow) else "internal_error"
-        call = live_call.call
-        # What caused the error may not be readable at all.
-        bare = replace(call, state=Ending(0), transfers=(), conferences=(), recordings=())
-        if call.is_ended or not live_call.log_lines:
-            return  # its end is stored, or not even its start
-        for each in (call, bare):
-            live_call.call = each
-            try:
-                self._step_runner.drop(live_call, reason)
-            except Exception:
-                log.exception("end of a dropped call not stored", call_id=call.id)
-            else:
-                return
+        drop_call(live_call, activity, error, self.context, self._step_runner)
 
     def _step(
         self,
@@ -312,11 +280,11 @@ class CallShard:
             self._fire_deadline(live_call)
 
     def _fire_deadline(self, live_call: LiveCall) -> None:
-        if self._is_due(live_call):
+        if live_call.is_due(self._clock):
             self.deliver_logged_digits(live_call)  # a digit pressed in time precedes its timeout
-        if self._is_due(live_call):
+        if live_call.is_due(self._clock):
             self._report_keys_down(live_call)
-        if self._is_due(live_call):
+        if live_call.is_due(self._clock):
             self.feed(live_call, DeadlinePassed())
         if live_call.timer is None and live_call.call.id in self.calls:
             self._set_timer(live_call)
@@ -326,7 +294,3 @@ class CallShard:
         keys_down, logged = self._host.keys_down(), self._host.logged_digits()
         for key in keys_at_deadline(live_call.call, keys_down, logged, self._clock.now_ms()):
             self._step(live_call, key)
-
-    def _is_due(self, live_call: LiveCall) -> bool:
-        due_ms = deadline_ms(live_call.call)
-        return due_ms is not None and self._clock.now_ms() >= due_ms

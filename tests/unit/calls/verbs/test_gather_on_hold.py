@@ -9,7 +9,7 @@ from engine.calls.model.commands import Play, StartHoldMusic, StopHoldMusic, Sto
 from engine.calls.model.events import DigitPressed, Recovered
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.verbs.gather import GRACE_MS
+from engine.calls.verbs.gather_clocks import GRACE_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from tests.unit.calls.harness.builders import (
     CLIPS,

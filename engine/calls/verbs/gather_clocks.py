@@ -1,0 +1,63 @@
+"""The clocks of gather: first digit, between digits, key-up; each ends at the verb's own limit.
+
+Asterisk reports a digit at key-up, so each clock waits GRACE_MS longer for a key that went down in
+time, and as long as AMI reports the key as down (DigitStarted), up to MAX_KEY_DOWN_MS.
+"""
+
+from msgspec.structs import replace
+
+from engine.calls.model.call import Call
+from engine.calls.model.call_states import Gathering, GatherPhase
+from engine.calls.model.events import DigitPressed
+from engine.calls.verbs.play import FETCH_TIMEOUT_MS
+
+GRACE_MS = 120
+MAX_KEY_DOWN_MS = 10_000  # a key that is down for longer is not waited for
+
+
+def wait_first_digit(call: Call, state: Gathering, now: int) -> Call:
+    if state.suspended:
+        return replace(call, state=replace(state, phase="first"))
+    deadline = now + state.verb.data.timeout + GRACE_MS
+    return replace(call, state=enter_phase(state, "first", deadline))
+
+
+def wait_next_digit(state: Gathering, now: int) -> Gathering:
+    return enter_phase(state, "between", now + state.verb.data.digit_timeout + GRACE_MS)
+
+
+def wait_key_up(call: Call, state: Gathering, pressed_ms: int) -> Call:
+    """Wait for a key that went down in time: its release decides."""
+    leg = call.leg(state.leg)
+    is_earlier = leg is not None and pressed_ms < leg.digits_from_ms
+    ends_now = state.phase in {"first", "between"} or state.deadline_ms >= state.limit_ms
+    until_ms = min(pressed_ms + MAX_KEY_DOWN_MS, call.must_end_ms)
+    in_time = pressed_ms <= state.deadline_ms - GRACE_MS and until_ms > state.deadline_ms
+    if is_earlier or not ends_now or not in_time:
+        return call
+    return replace(call, state=replace(state, deadline_ms=until_ms, awaits_key_up=True))
+
+
+def is_after_timeout(state: Gathering, pressed: DigitPressed) -> bool:
+    """Return whether the phase's clock had run out; it does not run during an outage."""
+    has_clock = state.phase in {"first", "between"} and not pressed.missed
+    return has_clock and pressed.pressed_ms > state.deadline_ms - GRACE_MS
+
+
+def restart_phase_clock(call: Call, state: Gathering, now: int) -> Call:
+    """Restart the phase's clock after an outage, which is no silence of the caller."""
+    data = state.verb.data
+    timeouts_ms = {
+        "fetch": FETCH_TIMEOUT_MS,
+        "first": data.timeout + GRACE_MS,
+        "between": data.digit_timeout + GRACE_MS,
+    }
+    if state.phase == "prompt":
+        return call
+    deadline = max(state.deadline_ms, now + timeouts_ms[state.phase])
+    return replace(call, state=enter_phase(state, state.phase, deadline))
+
+
+def enter_phase(state: Gathering, phase: GatherPhase, deadline_ms: int) -> Gathering:
+    deadline_ms = min(deadline_ms, state.limit_ms)
+    return replace(state, phase=phase, deadline_ms=deadline_ms, awaits_key_up=False)
