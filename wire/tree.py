@@ -52,8 +52,7 @@ def parse_action(body: bytes, limits: Limits = DEFAULT_LIMITS, prefix: str = "")
     """Decode and check one action, object or address; raises BadInput."""
     if len(body) > limits.size_bytes:
         raise BadInput(prefix, f"larger than {limits.size_bytes} bytes", "too_large")
-    # A union, which mypy does not take for a type.
-    action: Action = lenient.decode(body, Action, prefix)  # type: ignore[arg-type]
+    action: Action = lenient.decode(body, Action, prefix)  # type: ignore[arg-type]  # a union
     return check_action(action, limits, prefix)
 
 

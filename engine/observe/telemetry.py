@@ -26,8 +26,7 @@ async def open_telemetry(environ: Mapping[str, str]) -> AsyncIterator[Telemetry]
         yield Telemetry()
         return
     try:
-        # Imported here: without tracing, its packages need not be installed.
-        from engine.observe.otel import OtelTraces, create_provider  # noqa: PLC0415 - see above
+        from engine.observe.otel import OtelTraces, create_provider  # noqa: PLC0415 - an optional package
     except ImportError as error:
         log.warning("tracing disabled: pip install 'switchroom[otel]'", error=str(error))
         yield Telemetry()

@@ -148,7 +148,7 @@ class EngineRun:
         token = await store.claim(0, f"engine{self._number}", 0)
         assert token is not None
         claimant = WriterFactory(rng.random, FlushScheduler(), self._fenced)
-        owned = await take_over(store, 0, token, claimant)  # type: ignore[arg-type]  # likewise
+        owned = await take_over(store, 0, token, claimant)  # type: ignore[arg-type]  # implements what one engine uses of Store
         self.writer = owned.writer
         action_client = SimActionClient(self._env.clock, self.loop, self._env.servers)
         clip_cache = SimClipCache(self._env.clock, self.loop, self._env.cached_media)

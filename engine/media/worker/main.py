@@ -80,7 +80,7 @@ def _synthesize(text: str, voice: str) -> bytes:
 @lru_cache(maxsize=2)
 def _load_voice(name: str) -> "Hibari":
     from hibari import Hibari  # noqa: PLC0415  takes half a second; only synthesis needs it
-    from hibari.voices import voice_path  # noqa: PLC0415  likewise
+    from hibari.voices import voice_path  # noqa: PLC0415  as slow as hibari
 
     # By default hibari downloads a missing model.
     return Hibari(name, model=voice_path(name, download_missing=False), threads=1)

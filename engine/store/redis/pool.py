@@ -30,10 +30,10 @@ def create_pool(address: StoreAddress, timeout_s: float) -> ConnectionPool:
     }
     sentinel_options |= {name: value for name, value in options.items() if name.startswith("ssl")}
     limits = {"socket_timeout": timeout_s / 2, "socket_connect_timeout": timeout_s / 2}
-    sentinel = Sentinel(  # type: ignore[no-untyped-call]  # untyped in redis-py, as the next
+    sentinel = Sentinel(  # type: ignore[no-untyped-call]  # untyped in redis-py
         list(address.sentinels), sentinel_kwargs={**limits, **sentinel_options}
     )
-    return SentinelConnectionPool(  # type: ignore[no-untyped-call]  # redis-py has no type here
+    return SentinelConnectionPool(  # type: ignore[no-untyped-call]  # untyped in redis-py
         address.service, sentinel, **options, **pool_options
     )
 

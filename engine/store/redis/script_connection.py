@@ -71,9 +71,8 @@ class RespProtocol(asyncio.Protocol):
         """
         connection: AbstractConnection = pool.make_connection()  # type: ignore[no-untyped-call]  # untyped in redis-py
         await connection.connect()  # type: ignore[no-untyped-call]  # untyped in redis-py
-        # redis-py reads through a stream, with a task switch for each reply: half of a commit's
-        # CPU. It has no public access to its transport.
-        writer = cast("asyncio.StreamWriter", connection._writer)  # noqa: SLF001 - see above
+        # redis-py's stream needs a task switch for each reply: half of a commit's CPU.
+        writer = cast("asyncio.StreamWriter", connection._writer)  # noqa: SLF001 - not public in redis-py
         self._connection, self._transport = connection, cast("asyncio.Transport", writer.transport)
         self._transport.set_protocol(self)
 
@@ -89,7 +88,7 @@ class RespProtocol(asyncio.Protocol):
             transport.abort()  # a hanging server must not run later what it has not read yet
         if connection is not None:
             # The asynchronous disconnect does the same, only later.
-            connection._close()  # type: ignore[no-untyped-call]  # noqa: SLF001  # untyped in redis-py
+            connection._close()  # type: ignore[no-untyped-call]  # noqa: SLF001 - untyped and not public in redis-py
 
     def data_received(self, data: bytes) -> None:
         """Parse replies; a server that speaks another protocol is disconnected."""

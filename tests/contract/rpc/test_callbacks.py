@@ -191,9 +191,9 @@ async def _bury(bench: Bench, count: int, target: str = "auto-set") -> None:
     """Add dead letters, in both slots in turn."""
     outbox = bench.store.outbox
     room = outbox._limits  # noqa: SLF001 - a store without room is made for a moment
-    outbox._limits = type(room)(max_per_slot=0, min_per_account=0)  # noqa: SLF001 - likewise
+    outbox._limits = type(room)(max_per_slot=0, min_per_account=0)  # noqa: SLF001 - no room
     for number in range(count):
         slot = number % 2
         change = commit_of(f"{slot}-pbx1-{number:08}", 0, account="acme", target=target)
         outbox.append(slot, change)
-    outbox._limits = room  # noqa: SLF001 - likewise
+    outbox._limits = room  # noqa: SLF001 - room again

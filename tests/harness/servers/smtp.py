@@ -37,9 +37,7 @@ class Mailbox:
         self._server.close()
         await self._server.wait_closed()
 
-    # aiosmtpd calls these methods by name.
-
-    async def handle_RCPT(  # noqa: N802
+    async def handle_RCPT(  # noqa: N802 - aiosmtpd calls it by this name
         self, _server: SMTP, session: Session, envelope: Envelope, address: str, _options: Any
     ) -> str:
         """Accept a recipient."""
@@ -50,7 +48,7 @@ class Mailbox:
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
-    async def handle_DATA(  # noqa: N802
+    async def handle_DATA(  # noqa: N802 - aiosmtpd calls it by this name
         self, _server: SMTP, _session: Session, envelope: Envelope
     ) -> str:
         """Accept a message."""

@@ -51,7 +51,7 @@ class SimRecordings(SimTalk):
     own_rng: random.Random  # decides when voicemail callers stop talking
 
     def __init__(self, *parts: object) -> None:
-        super().__init__(*parts)  # type: ignore[arg-type]  # as SimChannels has them
+        super().__init__(*parts)  # type: ignore[arg-type]  # the arguments of SimChannels
         self.files: dict[str, SimFile] = {}
         self.all_files: dict[str, SimFile] = {}  # including deleted files
         self._shown: dict[str, str] = {}  # a channel's MIXMONITOR_FILENAME

@@ -69,6 +69,10 @@ class Scene:
 
         await until(has_failed, every_s=0.002, what="the attempts")
 
+    async def until_tried(self, number: int) -> None:
+        """Wait until the customer has got an event."""
+        await until(lambda: self.transport.tries[number] > 0, what="its attempt")
+
     async def pending(self) -> list[int]:
         """List the events that are not delivered."""
         found = await self.store.outbox.pending_events(SLOT, CALL, 100)
@@ -141,7 +145,7 @@ async def test_nothing_is_given_up_early_while_the_target_is_down() -> None:
         await at.until_failed(3)
         for number in (2, 3, 4):
             await at.emit(number)
-            await until(lambda each=number: at.transport.tries[each] > 0, what="its attempt")  # type: ignore[misc]
+            await at.until_tried(number)
         assert await at.pending() == [0, 1, 2, 3, 4]
         assert await at.dead_letters() == []
         assert (await at.store.outbox.pending_events(SLOT, CALL, 1)).tries == 3

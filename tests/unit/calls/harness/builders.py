@@ -124,6 +124,12 @@ class Story:
             assert isinstance(self.call.state, kind), self.call.state
         return self.call.state  # type: ignore[return-value]  # checked, or has a `request`
 
+    def leg(self, leg_id: str) -> Leg:
+        """Return a live leg, which must exist."""
+        found = self.call.leg(leg_id)
+        assert found is not None, leg_id
+        return found
+
     @property
     def state(self) -> str:
         """Return the tag of the call's state."""

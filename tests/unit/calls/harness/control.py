@@ -16,7 +16,7 @@ from engine.calls.model.requests import (
     TransferCompletionRequested,
     TransferRequested,
 )
-from engine.calls.model.sessions import Conference, Transfer, TransferMode
+from engine.calls.model.sessions import Conference, Member, Transfer, TransferMode
 from tests.unit.calls.harness.builders import CLIPS, ID, MAIN, Story, bridged_call
 
 BOB, CAROL, DAN = "+4712345678", "+4787654321", "agent:9"
@@ -138,6 +138,13 @@ def transfer(story: Story) -> Transfer:
 def conference(story: Story) -> Conference:
     """Return the latest conference."""
     return story.call.conferences[-1]
+
+
+def member(story: Story, leg: str) -> Member:
+    """Return a live member of the latest conference, which must exist."""
+    found = conference(story).member(leg)
+    assert found is not None, leg
+    return found
 
 
 def members(story: Story) -> dict[str, tuple[str, str]]:

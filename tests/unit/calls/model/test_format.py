@@ -59,9 +59,11 @@ def parts(kind: inspect.Type) -> tuple[inspect.Type, ...]:
 
 def present_shape() -> str:
     """Return a digest of the shape of stored calls, without their format number."""
-    fields = inspect.type_info(StoredCall).fields  # type: ignore[attr-defined]
+    stored = inspect.type_info(StoredCall)
+    assert isinstance(stored, inspect.StructType)
     seen: dict[type, int] = {}
-    lines = [line for each in fields if each.name != "format" for line in shape(each.type, seen)]
+    fields = [each for each in stored.fields if each.name != "format"]
+    lines = [line for each in fields for line in shape(each.type, seen)]
     return sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 

@@ -37,6 +37,7 @@ from tests.unit.calls.harness.control import (
     hold,
     in_conference,
     inviting,
+    member,
     members,
     progress,
     unhold,
@@ -173,12 +174,12 @@ def test_the_source_is_the_agent_that_the_request_names() -> None:
     """Its leg, member, events and record have the agent's id; a known agent stays."""
     story = waiting()
     assert agent_of(story.call, PEER) == "7"
-    assert conference(story).member(PEER).agent_id == "7"  # type: ignore[union-attr]
+    assert member(story, PEER).agent_id == "7"
     story.take(AddMemberRequested(CAROL, "7", source=PEER, source_agent="8"))
     assert agent_of(story.call, PEER) == "7"
     other = in_conference()
     other.take(AddMemberRequested(DAN, "7", source=PEER, source_agent="7"))
-    assert conference(other).member(PEER).agent_id == "7"  # type: ignore[union-attr]
+    assert member(other, PEER).agent_id == "7"
 
 
 @pytest.mark.parametrize("is_leave", [False, True])

@@ -202,6 +202,6 @@ def test_a_held_customer_is_released() -> None:
     assert StartHoldMusic(MAIN) not in story.take(transfer_to(mode="blind"))
     story.take(LegRinging(TARGET))
     assert media_of(story, MAIN) == LegMedia(sound="music")
-    assert story.call.leg(MAIN).held is False  # type: ignore[union-attr]  # the leg exists
+    assert story.leg(MAIN).held is False
     story.take(LegAnswered(TARGET))
     assert bridged_legs(story) == {MAIN, TARGET}

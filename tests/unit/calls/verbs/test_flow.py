@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.calls.model.call_states import AwaitingInstructions
 from engine.calls.model.commands import Hangup, Originate
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode
@@ -45,7 +46,7 @@ def test_a_node_that_cannot_be_loaded_ends_the_call() -> None:
     """Without the node, the flow can't continue."""
     story = answered_call(RUN)
     story.take(FlowStarted(f"{ID}.r1", "support", 1, "a"))
-    assert story.call.state.deadline_ms == story.now + LOAD_TIMEOUT_MS  # type: ignore[union-attr]  # Asking
+    assert story.state_as(AwaitingInstructions).deadline_ms == story.now + LOAD_TIMEOUT_MS
     story.take(ActionFailed(f"{ID}.r2", "no version 1"))
     assert (story.state, story.call.reason) == ("ending", "action_failed:no version 1")
 

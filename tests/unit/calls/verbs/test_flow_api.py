@@ -1,6 +1,7 @@
 """API requests of a flow: their results and failures (spec, flows)."""
 
 from engine.calls.model.call import Frame
+from engine.calls.model.call_states import AwaitingInstructions
 from engine.calls.model.codec import StoredCall, decode_stored_call, encode
 from engine.calls.model.events import Recovered
 from engine.calls.model.io_commands import SendApiRequest
@@ -43,7 +44,7 @@ def test_an_api_request_that_fails() -> None:
 def test_an_api_request_times_out() -> None:
     """A timeout is a failure, too."""
     story = run_flow(LOOKUP_FLOW)
-    assert story.call.state.deadline_ms == story.now + API_TIMEOUT_MS  # type: ignore[union-attr]  # Asking
+    assert story.state_as(AwaitingInstructions).deadline_ms == story.now + API_TIMEOUT_MS
     assert spoken_text(pass_deadline(story, LOOKUP_FLOW)) == "timeout"
 
 

@@ -9,7 +9,13 @@ from engine.calls.verbs.gather_clocks import GRACE_MS, MAX_KEY_DOWN_MS
 from tests.unit.calls.harness.ami_digits import ami_digit, ari_digit, by_leg
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, say
 from tests.unit.calls.harness.gathers import HOOK, gather_result, gathering
-from tests.unit.calls.harness.screenings import CONFIRM, FIRST, deliver_media, screening_call
+from tests.unit.calls.harness.screenings import (
+    CONFIRM,
+    FIRST,
+    deliver_media,
+    screening_call,
+    screening_of,
+)
 
 FALLBACK = {"type": "gather", "data": {"maxDigits": 1, "text": "to cancel"}, "action": HTTPS}
 
@@ -43,9 +49,9 @@ def test_a_key_held_over_a_timeout_is_not_typed_ahead() -> None:
     down_ms = story.now + 900
     story.pass_deadline()
     release(story, "2", down_ms, 200)
-    assert story.call.leg(MAIN).typed_ahead == ()  # type: ignore[union-attr]
+    assert story.leg(MAIN).typed_ahead == ()
     story.press("3", after_ms=100)
-    assert [d.digit for d in story.call.leg(MAIN).typed_ahead] == ["3"]  # type: ignore[union-attr]
+    assert [each.digit for each in story.leg(MAIN).typed_ahead] == ["3"]
 
 
 @pytest.mark.parametrize("held_ms", [130, 3_000, MAX_KEY_DOWN_MS])
@@ -147,10 +153,9 @@ def test_a_leg_in_screening() -> None:
     """Its confirmation waits for its own key."""
     story = screening_call(**CONFIRM)
     deliver_media(story)
-    screening = story.call.state.screenings[0]  # type: ignore[union-attr]
-    story.now = screening.state.deadline_ms
+    story.now = screening_of(story).state.deadline_ms
     story.pass_deadline()
-    down_ms = story.call.state.screenings[0].state.deadline_ms - GRACE_MS - 10  # type: ignore[union-attr]
+    down_ms = screening_of(story).state.deadline_ms - GRACE_MS - 10
     story.now = down_ms + GRACE_MS + 10
     [key] = keys_at_deadline(story.call, {FIRST: down_ms}, {}, story.now)
     story.take(key)

@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from engine.calls.model.call_states import AwaitingInstructions, Dialing, Gathering, Playing
+from engine.calls.model.call_states import (
+    AwaitingInstructions,
+    Dialing,
+    Gathering,
+    Playing,
+    RecordingVoicemail,
+)
 from engine.calls.model.codec import decode_call, encode
 from engine.calls.model.commands import Play
 from engine.calls.model.events import DigitPressed, LegEnded, PlaybackEnded, VoicemailEnded
@@ -34,8 +40,7 @@ def gathered(story: Story) -> list[tuple[str | None, str | None]]:
 
 def typed(story: Story) -> str:
     """Return what the main leg has typed ahead."""
-    leg = story.call.leg(story.call.main)
-    return "".join(each.digit for each in leg.typed_ahead) if leg else ""
+    return "".join(each.digit for each in story.leg(story.call.main).typed_ahead)
 
 
 def saying(action: Any) -> Story:
@@ -193,7 +198,7 @@ def test_after_a_voicemail() -> None:
     name = story.call.recordings[0].name
     story.take(VoicemailEnded(name), 5_000)
     story.press("#", after_ms=20)
-    assert story.call.state.reason == "terminator"  # type: ignore[union-attr]
+    assert story.state_as(RecordingVoicemail).reason == "terminator"
     story.press("1")
     assert typed(story) == "1"
 

@@ -41,7 +41,7 @@ async def test_a_failure_is_reported() -> None:
 
     tasks.start("a", done())
     tasks.start("a", broken())
-    while not faults:  # noqa: ASYNC110 - the loop is to turn until it is told
+    while not faults:  # noqa: ASYNC110 - a turn of the loop, no time
         await asyncio.sleep(0)
     assert [str(each) for each in faults] == ["broken"]
     await tasks.close()
@@ -82,7 +82,7 @@ async def test_a_task_starts_after_cancelled_ones_have_ended() -> None:
     tasks.start("ears", work("never"))
     tasks.cancel("ears")
     tasks.start("ears", work("second"))
-    while "second begins" not in happened:  # noqa: ASYNC110 - the loop is to turn until it is
+    while "second begins" not in happened:  # noqa: ASYNC110 - a turn of the loop, no time
         await asyncio.sleep(0)
     assert happened == ["first begins", "first ends", "second begins"]
     await tasks.close()

@@ -80,7 +80,7 @@ async def test_it_runs_and_is_woken() -> None:
     try:
         await cluster["a"].leases.leave()
         async with asyncio.timeout(5):
-            while len(cluster["b"].held) < 8:  # noqa: ASYNC110 - the leases tells nobody
+            while len(cluster["b"].held) < 8:  # noqa: ASYNC110 - a turn of the loop, no time
                 await asyncio.sleep(0)
     finally:
         running.cancel()

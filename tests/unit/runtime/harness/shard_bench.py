@@ -120,6 +120,7 @@ class ManualIoRunner:
         self.nodes: dict[str, Callable[[LoadFlowNode], Event]] = {}
         self.running: list[tuple[IoCommand, Callable[[Event], None]]] = []
         self.prefetched: list[Source] = []
+        self.error: Exception | None = None  # raised by `run`
 
     def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """Return cached clips."""
@@ -137,6 +138,8 @@ class ManualIoRunner:
 
     def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
         """Keep a command."""
+        if self.error is not None:
+            raise self.error
         assert call.id
         self.running.append((command, done))
 
@@ -149,6 +152,7 @@ class FakeShardHost:
         self.digits: DigitsByLeg = {}
         self.down: KeysDown = {}
         self.lost_replies = 0
+        self.error: Exception | None = None  # raised for a lost reply
 
     def logged_digits(self) -> DigitsByLeg:
         """Return the digits that AMI reported."""
@@ -160,6 +164,8 @@ class FakeShardHost:
 
     def on_reply_lost(self, slot: int) -> None:
         """Count a lost reply."""
+        if self.error is not None:
+            raise self.error
         self.lost_replies += 1
         if self.node:
             self.node.on_reply_lost(slot)

@@ -7,12 +7,12 @@ from msgspec.structs import replace
 
 from engine.ari.request import Reply
 from engine.calls.model.codec import decode_stored_call
-from engine.calls.model.commands import Hangup
 from engine.calls.model.events import DeadlinePassed, LegAnswered
 from engine.runtime.shard.live_call import LiveCall
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import MAIN, outbound, say
 from tests.unit.runtime.harness.inbound_node import InboundNode, inbound_node
+from tests.unit.runtime.harness.recording_pbx import LOST
 from tests.unit.runtime.harness.shard_bench import HANGUP, ShardBench, answered_call
 from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
@@ -128,10 +128,8 @@ def test_a_command_that_cannot_be_executed_ends_its_call() -> None:
     """The writer, whose callback it runs in, does not see the exception."""
     bench = ShardBench()
     bench.writer.at_once = False
-    live_call = answered_call(bench)
-    live_call.outbox.append("poison")  # type: ignore[arg-type]
-    live_call.uncommitted.append(Hangup("poison", None))  # type: ignore[arg-type]
-    bench.io.run = None  # type: ignore[method-assign, assignment]
+    answered_call(bench)
+    bench.io.error = KeyError("a fault of the engine")
     bench.writer.commit()
     assert bench.shard.calls == {}
     assert bench.pbx.lines[-1] == HANGUP
@@ -140,9 +138,9 @@ def test_a_command_that_cannot_be_executed_ends_its_call() -> None:
 def test_a_reply_that_cannot_be_handled_ends_its_call() -> None:
     """The connection that delivers it, and other calls' replies, does not see the exception."""
     bench = ShardBench()
-    live_call = bench.shard.start_call(outbound(say()))
-    live_call.queue.append("poison")  # type: ignore[arg-type]
-    bench.pbx.reply()
+    bench.shard.start_call(outbound(say()))
+    bench.host.error = KeyError("a fault of the engine")
+    bench.pbx.reply(LOST)
     assert bench.shard.calls == {}
     assert bench.pbx.lines[-1] == HANGUP
 
