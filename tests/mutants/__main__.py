@@ -85,7 +85,7 @@ def _try_all(
                 trials[name].append(trial)
                 done = sum(map(len, trials.values()))
                 console.print(f"{done} {name} {trial.verdict} {trial.mutant.path}", highlight=False)
-        time.sleep(POLL_INTERVAL_S)
+        time.sleep(POLL_INTERVAL_S)  # processes end, or reach their time limits
     return trials
 
 

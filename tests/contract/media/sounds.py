@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-import time
 import wave
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -168,11 +167,3 @@ REFUSED: dict[str, tuple[bytes | Handler, str]] = {
     "drip": (drip, "timeout"),
     "long": (sound("mp3", length_s=21, rate_hz=16_000), "too_long"),
 }
-
-
-async def until(true: Callable[[], bool], max_s: float = 5) -> None:
-    """Wait until a condition holds."""
-    end = time.monotonic() + max_s
-    while not true():
-        assert time.monotonic() < end
-        await asyncio.sleep(0.01)

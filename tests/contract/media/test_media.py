@@ -13,7 +13,8 @@ from aiohttp.test_utils import TestServer
 from engine.media.clip import Clip
 from engine.media.serve import media_routes
 from tests.contract.media.bench import failure, media_bench, read_samples
-from tests.contract.media.sounds import FORMATS, REFUSED, MediaBench, level_db, sound, until
+from tests.contract.media.sounds import FORMATS, REFUSED, MediaBench, level_db, sound
+from tests.harness.until import until
 from wire.media import Audio
 
 

@@ -11,7 +11,8 @@ import pytest
 from engine.media.clip import MediaError, MediaLimits
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Transcode
-from tests.contract.media.sounds import LIMITS, sound, until
+from tests.contract.media.sounds import LIMITS, sound
+from tests.harness.until import until
 
 
 async def test_worker_killed(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ async def test_a_slow_drip_ends_in_time(session: ClientSession) -> None:
         await response.prepare(request)
         while True:
             await response.write(b" ")
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.02)  # the server's slowness is the subject
 
     async with Server(drip).open() as url:
         failure = await refused(session, url, total_s=0.3)

@@ -166,7 +166,7 @@ async def test_it_has_so_long(session: ClientSession) -> None:
     """A slow server fails at the request's own timeout."""
 
     async def slow(_request: web.Request) -> web.Response:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()  # until the connection is closed
         return answer({})
 
     async with Server(slow).open() as url:

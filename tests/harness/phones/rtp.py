@@ -111,14 +111,14 @@ class RtpLine:
         try:
             for index, key in enumerate(keys):
                 if index:
-                    await asyncio.sleep(gap_ms / 1000)
+                    await asyncio.sleep(gap_ms / 1000)  # as a person does
                 pressed(await self._press(key, hold_ms))
         finally:
             self._is_pressing = False
 
     def _read(self, opened: socket.socket) -> None:
         """Keep received frames with their arrival times."""
-        later_ms = (time.time_ns() - time.monotonic_ns()) / 1e6
+        later_ms = (time.time_ns() - time.monotonic_ns()) / 1e6  # the kernel stamps wall time
         while True:
             try:
                 data, dates, _, _ = opened.recvmsg(2048, socket.CMSG_SPACE(DATED.size))
@@ -135,8 +135,7 @@ class RtpLine:
                 self.frames.append(Frame(at_ms, stream, timestamp, from_ulaw(data[12:])))
 
     async def _send_voice(self) -> None:
-        loop = asyncio.get_running_loop()
-        due_s = loop.time()
+        due_s = asyncio.get_running_loop().time()
         spoken_ms = 0
         while True:
             if self._speech is not None and not self._is_pressing:
@@ -145,7 +144,7 @@ class RtpLine:
             spoken_ms += FRAME_MS
             self._timestamp += FRAME_SAMPLES
             due_s += FRAME_MS / 1000
-            await asyncio.sleep(max(0, due_s - loop.time()))
+            await _reach(due_s)
 
     async def _send_reports(self) -> None:
         report = struct.pack("!BBHI", 0x80, RECEIVER_REPORT, 1, id(self) & 0xFFFFFFFF)
@@ -154,7 +153,7 @@ class RtpLine:
                 if self.peer is not None:
                     host, port = self.peer
                     reports.sendto(report, (host, port + 1))
-                await asyncio.sleep(REPORT_INTERVAL_S)
+                await asyncio.sleep(REPORT_INTERVAL_S)  # as a phone does
 
     async def _press_in_band(self, key: str, hold_ms: int) -> Press:
         loop = asyncio.get_running_loop()
@@ -165,7 +164,7 @@ class RtpLine:
             frame = both[index * FRAME_SAMPLES : (index + 1) * FRAME_SAMPLES]
             self._send(ULAW, to_ulaw(frame), self._timestamp)
             self._timestamp += FRAME_SAMPLES
-            await asyncio.sleep(max(0, down_s + (index + 1) * FRAME_MS / 1000 - loop.time()))
+            await _reach(down_s + (index + 1) * FRAME_MS / 1000)
         return Press(key, down_s * 1000, loop.time() * 1000)
 
     async def _press(self, key: str, hold_ms: int) -> Press:
@@ -176,8 +175,8 @@ class RtpLine:
         started = self._timestamp
         for passed_ms in range(FRAME_MS, hold_ms, FRAME_MS):
             self._send_key(key, started, passed_ms, is_end=False, is_first=passed_ms == FRAME_MS)
-            await asyncio.sleep(max(0, down_s + passed_ms / 1000 - loop.time()))
-        await asyncio.sleep(max(0, down_s + hold_ms / 1000 - loop.time()))
+            await _reach(down_s + passed_ms / 1000)
+        await _reach(down_s + hold_ms / 1000)
         up_s = loop.time()
         for _ in range(END_COPIES):
             self._send_key(key, started, hold_ms, is_end=True, is_first=False)
@@ -200,3 +199,8 @@ class RtpLine:
         head = struct.pack("!BBHII", 0x80, kind, self._sequence, timestamp & 0xFFFFFFFF, stream)
         with suppress(BlockingIOError, ConnectionError):  # lost like a packet
             self._socket.sendto(head + payload, self.peer)
+
+
+async def _reach(due_s: float) -> None:
+    """Wait for a time of the event loop: a real PBX expects audio in real time."""
+    await asyncio.sleep(max(0, due_s - asyncio.get_running_loop().time()))

@@ -128,7 +128,7 @@ class SipCall:
         while True:
             if trace.exists() and trace.stat().st_size > read:
                 read += self._read_messages(trace.read_bytes()[read:].decode(errors="replace"))
-            await asyncio.sleep(POLL_INTERVAL_S)
+            await asyncio.sleep(POLL_INTERVAL_S)  # SIPp reports nothing: its file is polled
 
     def _read_messages(self, text: str) -> int:
         """Read the complete messages of a piece of trace; returns their length in bytes."""

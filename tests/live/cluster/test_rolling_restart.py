@@ -52,7 +52,7 @@ async def _play_through(
     cluster: Cluster, number: int, action: object, is_over: Callable[[], bool]
 ) -> str:
     """Place one call at its time and let it play in full."""
-    await asyncio.sleep(number * INTERVAL_MS / 1000)
+    await asyncio.sleep(number * INTERVAL_MS / 1000)  # the offered load
     async with Phone.answering(free_port()) as phone:
         call = await _place_call(cluster, phone, action, f"rolling_{number:04}")
         await phone.wait_ended(timeout_s=15)

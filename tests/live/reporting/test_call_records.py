@@ -39,7 +39,7 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[RecordsApi]:
 
 async def test_an_ended_call_has_a_record(lab: Lab, api: RecordsApi) -> None:
     """The record has legs, talk and hold times, and is found by its filters."""
-    began_ms = time.time() * 1_000
+    began_ms = _wall_ms()
     async with Phone.answering(lab.trunk_port) as phone, Phone.ringing(free_port()) as far:
         action = {"type": "dial", "data": {"number": far.address}}
         call = await lab.call(
@@ -47,21 +47,21 @@ async def test_an_ended_call_has_a_record(lab: Lab, api: RecordsApi) -> None:
         )
         await phone.wait_answered()
         await far.wait_ringing()
-        rang_ms = time.time() * 1_000
+        rang_ms = _wall_ms()
         await far.pick_up()
         await lab.wait_for_state(call, "bridged")
         main = {"channelId": (await lab.engine.call(call))["mainChannelId"]}
-        held_ms = time.time() * 1_000
+        held_ms = _wall_ms()
         await lab.engine.rpc("POST", f"/calls/{call}/hold", main)
         await phone.wait_spoken(1_000)
         await lab.engine.rpc("POST", f"/calls/{call}/unhold", main)
-        unheld_ms = time.time() * 1_000
+        unheld_ms = _wall_ms()
         await phone.wait_spoken(500)
-        hung_up_ms = time.time() * 1_000
+        hung_up_ms = _wall_ms()
         await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
         await phone.wait_ended()
         await far.wait_ended()
-    ended_ms = time.time() * 1_000
+    ended_ms = _wall_ms()
     record = await _record(api, call)
     assert (record["toNumber"], record["status"], record["endedBy"]) == (
         "+15550100", "completed", "api",
@@ -106,3 +106,7 @@ async def _record(api: RecordsApi, call: str) -> dict[str, Any]:
 
 def _ms(text: str) -> float:
     return datetime.fromisoformat(text).timestamp() * 1_000
+
+
+def _wall_ms() -> float:
+    return time.time() * 1_000  # a record has wall-clock times

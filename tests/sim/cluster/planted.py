@@ -77,7 +77,7 @@ class SlowHandover:
 
     async def drain(self, slot: int) -> None:
         await self._slots.drain(slot)
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(0.5)  # of virtual time
 
 
 class RenamingActionClient:

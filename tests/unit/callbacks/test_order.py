@@ -102,7 +102,7 @@ async def _deliver_all(
             for _ in range(pause):
                 await asyncio.sleep(0)
             if pause == LONG:
-                await asyncio.sleep(0.003)
+                await asyncio.sleep(0.003)  # longer than the poll interval
 
         async def is_done() -> bool:
             pending = await asyncio.gather(

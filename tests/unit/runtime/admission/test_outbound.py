@@ -44,7 +44,7 @@ async def test_the_same_request_twice_at_once() -> None:
     before = bench.service.live_calls
 
     async def default_target(_account: str) -> None:
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)  # lets the other request begin
 
     context = EngineContext(bench.store, ManualClock())
     calls = OutboundCalls(
