@@ -46,7 +46,7 @@ MAX_SOURCE_CHARS = 200
 
 
 def describe_source(source: Source) -> str:
-    """Return how a source is named in events: its URL, the beginning of its text, or `tone`."""
+    """Return a source's name in events: its URL, the beginning of its text, or `tone`."""
     match source:
         case Audio(url=url):
             return url[:MAX_SOURCE_CHARS]

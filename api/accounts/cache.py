@@ -41,7 +41,7 @@ class AccountCache:
         return self._cached.put(account_id, CachedAccount(account, numbers, until_ms))
 
     async def region(self, account_id: str) -> str | None:
-        """Return an account's region; None also for an account that engines alone know."""
+        """Return an account's region; None also for an account that only engines know."""
         try:
             return (await self.get(account_id)).region
         except NotFound:

@@ -50,7 +50,7 @@ class Authenticator:
         self._hashing = asyncio.Semaphore(MAX_CONCURRENT_HASHES)
 
     async def authenticate(self, header: str, address: str) -> Principal:
-        """Return the caller; raises Unauthenticated, however often it fails."""
+        """Return the caller; raises Unauthenticated, also after many failures."""
         presented = header.strip()
         if presented[:7].lower() == "bearer ":
             presented = presented[7:].strip()
@@ -98,7 +98,7 @@ class Authenticator:
         key_id = parse_key_id(presented)
         key = await self._key(key_id) if key_id else None
         if key is None:
-            raise Unauthenticated(NOT_AUTHENTICATED)  # an expired token, or nonsense: costs no hash
+            raise Unauthenticated(NOT_AUTHENTICATED)  # an expired or invalid token: costs no hash
         client = f"header {address} {key.id}"  # requests for tokens are counted apart
         async with self._throttle.paced(client):
             if await self._matches(presented, key.key_hash):

@@ -39,7 +39,7 @@ class Throttle:
     async def paced(self, client: str) -> AsyncIterator[None]:
         """Slow down a client with too many failures; raises Unauthenticated if too many wait.
 
-        One that has the right key behind the same address is served late, instead of not at all.
+        A client with the right key behind the same address waits, but is served.
         """
         if self._left_ms(client) <= 0:
             yield

@@ -35,7 +35,7 @@ def e164(text: str, region: str | None) -> str:
 
 
 def without_separators(text: str) -> str:
-    """Remove what people write between the digits of a number; other texts stay."""
+    """Remove separators between the digits of a number; other texts stay."""
     plain = text.translate(_SPACES)
     return plain if plain.removeprefix("+").isdecimal() and plain.isascii() else text
 

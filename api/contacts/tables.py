@@ -27,7 +27,7 @@ lists = sa.Table(
     sa.Column("additional_fields", sa.JSON, nullable=False),
     sa.Column(
         "contacts", sa.BigInteger, nullable=False
-    ),  # their number; whoever adds or deletes some updates it
+    ),  # their number; every insert and delete updates it
     sa.Column("created_ms", Millis, nullable=False),
     sa.Column("updated_ms", Millis, nullable=False),
     sa.Index("contact_lists_by_account", "account_id", "id"),

@@ -171,10 +171,10 @@ def _set_pragmas(connection: Any, _record: Any) -> None:
 
 
 def _enable_wal(cursor: Any) -> None:
-    """Turn on write-ahead logging, which needs the database for a moment exclusively.
+    """Turn on write-ahead logging, which needs an exclusive lock for a moment.
 
-    Connections that do so at once each hold a lock that the others wait for: all let go after a
-    time of their own, and try again.
+    If several connections do so at once, each holds a lock that the others wait for. So each one
+    waits for a random time, releases its lock, and tries again.
     """
     for attempt in range(1, MAX_WAL_ATTEMPTS + 1):
         cursor.execute(f"PRAGMA busy_timeout={randrange(10, 100)}")  # noqa: S311 - no secret

@@ -1,4 +1,4 @@
-"""`/docs`: the document as a page to try things on; its files are our own, so no CDN is asked."""
+"""`/docs`: the OpenAPI document as a page to send requests from; it loads no file from a CDN."""
 
 from pathlib import Path
 

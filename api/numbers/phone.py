@@ -14,7 +14,7 @@ def international(text: str, path: str) -> str:
 
 
 def international_or_as_given(text: str) -> str:
-    """Convert a number to E.164, if it is one: the platform alone knows its short numbers."""
+    """Convert a number to E.164, if it is valid; only the platform knows its short numbers."""
     try:
         return international(text, "")
     except BadInput:

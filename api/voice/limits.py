@@ -22,7 +22,7 @@ class CallLimits(Struct, frozen=True):
 
     @asynccontextmanager
     async def admit(self, account: Account) -> AsyncIterator[None]:
-        """Admit a call while an engine is asked to start it; raises TooManyRequests."""
+        """Count a call as pending while an engine starts it; raises TooManyRequests."""
         async with AsyncExitStack() as stack:
             if account.max_calls is not None:
                 await stack.enter_async_context(self._reservation(account.id, account.max_calls))
@@ -46,7 +46,7 @@ class CallLimits(Struct, frozen=True):
         try:
             yield
         finally:
-            with suppress(ApiError):  # the call is started all the same; the reservation expires
+            with suppress(ApiError):  # the call has started; the reservation expires
                 await self.live_calls.release(reservation)
 
     async def _recount(self, account_id: str) -> None:

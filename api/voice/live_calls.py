@@ -66,7 +66,7 @@ class LiveCalls(Store):
         return until_ms is not None and until_ms > self._now_ms()
 
     async def pending(self, account_id: str) -> int:
-        """Count the pending requests; call this before the engines are asked for their calls.
+        """Count the pending requests; call this before the query for the engines' calls.
 
         Requests that ended earlier are then in the engines' lists.
         """

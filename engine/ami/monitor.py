@@ -92,7 +92,7 @@ class DtmfListener(Protocol):
         """Handle the end of a digit, with its time by the PBX's clock."""
 
     def on_disconnected(self) -> None:
-        """Handle that the connection is lost: ends of digits are missed."""
+        """Handle a lost connection: the engine misses the ends of digits."""
 
 
 def dispatch_dtmf(event: bytes, listener: DtmfListener) -> None:
@@ -115,7 +115,7 @@ def dispatch_dtmf(event: bytes, listener: DtmfListener) -> None:
 
 
 def _header(event: bytes, name: bytes) -> str:
-    """Return a header of an event, not its first; empty when it has none."""
+    """Return a header of an event, except the first; empty if it is absent."""
     return event.partition(b"\r\n%b: " % name)[2].partition(b"\r\n")[0].decode()
 
 

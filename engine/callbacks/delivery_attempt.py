@@ -40,7 +40,7 @@ class DeliveryDecision(Struct, frozen=True):
     reason: str = ""  # why the event has not arrived
     retry_after_s: float | None = None
     give_up_reason: str = ""  # why all the call's events are given up
-    passed_over: tuple[GivenUp, ...] = ()  # earlier events that fail while this one arrives
+    passed_over: tuple[GivenUp, ...] = ()  # earlier events that fail although this one arrives
     rate_limit: RateLimit | None = None
 
 

@@ -48,7 +48,7 @@ def apply_progress(call: Call, leg: Leg, event: LegProgress, now: int) -> Step:
 
 
 def apply_late_answer(call: Call, leg: Leg | None, event: LegProgress, now: int) -> Step:
-    """Record the answer of a leg that was given up: its carrier bills it (200 crosses CANCEL)."""
+    """Record the answer of a canceled leg: its carrier bills it (200 and CANCEL have crossed)."""
     if leg is None or leg.state == "up" or not isinstance(event, LegAnswered):
         return call, ()
     if leg.id == call.main:

@@ -1,4 +1,4 @@
-"""Hangups of single legs: on whose behalf they were commanded, and their repetition."""
+"""Hangups of single legs: who initiated them, and their repetition."""
 
 from msgspec.structs import replace
 
@@ -15,14 +15,14 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.requests import ControlRequest, HangupRequested, ReferReceived
 
-RETRY_MS = 5_000  # then a PBX that refused a hangup, or lost it, is asked again; twice as long
-MAX_DOUBLINGS = 6  # after each retry
+RETRY_MS = 5_000  # until a hangup that the PBX refused or lost is repeated
+MAX_DOUBLINGS = 6  # of this delay, one for each retry
 
 
 def track_hangups(
     before: Call, after: Call, commands: tuple[Command, ...], event: Event, now: int
 ) -> Call:
-    """Note on the legs that are hung up on whose behalf, and when the hangup is repeated."""
+    """Store in each leg that is hung up who initiated this, and when the hangup is repeated."""
     for each in commands:
         if isinstance(each, Hangup) and (leg := after.leg(each.leg)) is not None:
             by = leg.hung_up_by or _initiator_of(leg.id, before, after, event)
@@ -40,7 +40,7 @@ def repeat_hangups(call: Call, now: int) -> tuple[Command, ...]:
 
 
 def _initiator_of(leg: str, before: Call, after: Call, event: Event) -> EndedBy:
-    """Return on whose behalf a leg is hung up; the call may have ended for another reason."""
+    """Return who initiated the hangup of a leg; the call may have ended for another reason."""
     is_call = isinstance(after.state, ClosingState) and (
         leg == after.main or after.ended_by != "action"
     )
@@ -48,7 +48,7 @@ def _initiator_of(leg: str, before: Call, after: Call, event: Event) -> EndedBy:
 
 
 def initiator(before: Call, after: Call, event: Event) -> EndedBy:
-    """Return on whose behalf an event hangs up legs, or ends a conversation."""
+    """Return who initiated the hangups, or the end of a conversation, that an event causes."""
     match event:
         case HangupRequested(by):
             return by

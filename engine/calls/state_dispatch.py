@@ -87,7 +87,7 @@ def _end_tree(call: Call, advance: Advance, now: int) -> Step:
 
 
 def _end_cause(call: Call, advance: Advance) -> int:
-    """Return the cause of a tree's end: a caller that still rings gets that of the dial."""
+    """Return the cause of a tree's end; a caller not answered yet gets that of the dial."""
     if not call.awaits_answer:
         return causes.NORMAL
     return (advance.dial.cause if advance.dial else 0) or causes.REJECTED

@@ -242,7 +242,7 @@ def _on_phone_hold(call: Call, event: PhoneHold, now: int) -> Step:
 
 
 def _with_end_by(before: Call, call: Call, event: Event) -> Call:
-    """Note on whose behalf an event other than a leg's end has ended the conversation."""
+    """Store who ended the conversation, if an event other than a leg's end has ended it."""
     return conversation.note_end(before, call, ConversationEnd(initiator(before, call, event)))
 
 

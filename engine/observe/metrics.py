@@ -122,10 +122,10 @@ class ClockMetrics:
 
     def __init__(self) -> None:
         self.offset = Gauge(
-            "switchroom_clock_offset_seconds", "By which the clock is ahead of the store's"
+            "switchroom_clock_offset_seconds", "How far the clock is ahead of the store's"
         )
         self.corrections = Counter(
-            "switchroom_clock_corrections_total", "Times that the host's clock was set and followed"
+            "switchroom_clock_corrections_total", "Corrections after the host's clock was set"
         )
 
 

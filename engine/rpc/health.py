@@ -32,7 +32,7 @@ def health_routes(
 
 
 def _clock_errors(service: CallService) -> list[str]:
-    """Report a clock that differs from the store's; calls are served all the same."""
+    """Report a clock that differs from the store's; the engine still serves calls."""
     offset_s = round(service.clock_offset_ms / 1000)
     if abs(offset_s) <= MAX_CLOCK_OFFSET_S:
         return []

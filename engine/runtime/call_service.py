@@ -171,7 +171,7 @@ class CallService:
 
     @property
     def clock_offset_ms(self) -> int:
-        """By how much this engine's clock is ahead of the store's."""
+        """How far this engine's clock is ahead of the store's."""
         return self._clock.offset_ms
 
     def _check_lease(self, shard: CallShard) -> None:

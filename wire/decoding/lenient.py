@@ -1,8 +1,8 @@
 """Decodes what people send: liberal where the meaning is clear, else with all errors at once.
 
-A document that its shape accepts costs nothing more. Of another, these are read as they are meant
-(design section 7): a whole float where an integer is expected, null or an empty text for an
-optional field, which is then absent, and a number or a boolean for a `wire.base.Text`.
+A document that its shape accepts costs nothing more. In a rejected document these values are
+converted (design section 7): a whole float for an integer, null or an empty text for an optional
+field, which is then absent, and a number or a boolean for a `wire.base.Text`.
 """
 
 import re

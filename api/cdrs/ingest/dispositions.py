@@ -40,7 +40,7 @@ async def set_dispositions(
         sa.update(agents).where(agents.c.cdr_id == row.id).values(marks=signature)
     )
     record = msgspec.json.decode(row.record, type=CallRecord)
-    # In the form of their ingestion; the account's region may have changed since.
+    # In the form in which they were stored; the account's region may have changed since.
     written = (participant_numbers(record, each) for each in {region, None})
     is_its = (
         numbers.c.account_id == account_id,

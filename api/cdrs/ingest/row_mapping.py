@@ -57,9 +57,9 @@ def label(record: CallRecord, name: str) -> str | None:
 def is_answered(record: CallRecord) -> bool:
     """Return whether a person answered; our own IVR does not count.
 
-    An inbound call counts as answered when one of the dialled parties answered; without a dialled
-    party, unless the caller left a voicemail. A call that failed, as nobody said what to do with
-    it, is not answered.
+    An inbound call counts as answered when one of the dialled parties answered, or, without a
+    dialled party, unless the caller left a voicemail. A failed call is not answered: its first
+    webhook returned no usable action.
     """
     if record.status == "failed":
         return False

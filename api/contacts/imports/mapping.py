@@ -34,7 +34,7 @@ def check_mappings(
 def likely_mappings(
     headers: Collection[str], assigned: Collection[str], known: Mapping[str, str]
 ) -> Fields:
-    """Map a file's columns as before, and others that are named as a field by their name."""
+    """Map a file's columns as before, and map others by name if a field has the same name."""
     found = {header: known[header] for header in headers if header in known}
     for field in (*CONTACT_FIELDS, *assigned):
         if field in headers and field not in found and field not in found.values():

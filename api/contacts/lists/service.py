@@ -67,8 +67,8 @@ class ListService(Struct, frozen=True):
     ) -> ListView:
         """Change a list; a file replaces the one it has.
 
-        With the status MAPPING_DONE a new file's columns are mapped as those of the old one, or by
-        the names of the fields.
+        With the status MAPPING_DONE, a new file's columns are mapped like those of the old file,
+        or by the names of the fields.
         """
         values = _values(data)
         _check_not_processing(await self.lists.get(account_id, list_id))

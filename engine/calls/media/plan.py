@@ -143,7 +143,7 @@ def _is_held_by_phone(call: Call, leg_id: str) -> bool:
 def _waiting_media(conference: Conference, up: list[str]) -> MediaPlan:
     """Return the media while the customer hears music until the awaited member has joined.
 
-    One other member alone hears ringing; several go on talking.
+    One other member alone hears ringing; several continue to talk.
     """
     awaited = conference.member(conference.awaited)
     if awaited is None or awaited.state == "connected" or conference.customer not in up:

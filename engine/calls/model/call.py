@@ -99,7 +99,7 @@ class Call(Struct, frozen=True, array_like=True):
     ended_legs: tuple[EndedLeg, ...] = ()  # the latest ones
     ended_legs_omitted: int = 0  # number of earlier ones
     collected: tuple[CollectedDigits, ...] = ()
-    held_since_ms: int = 0  # since when any leg is on hold; 0: none is
+    held_since_ms: int = 0  # since when a leg is on hold; 0: no hold
     held_ms: int = 0  # total of earlier holds
     labels: dict[str, str] | None = None  # copied to the call record only
     callback_target: CallTarget | None = None
@@ -110,10 +110,10 @@ class Call(Struct, frozen=True, array_like=True):
     privacy: bool = False  # the caller's number is withheld from the parties that are called
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     conversation_end: ConversationEnd | None = None  # of the last one, until another verb starts
-    ended_by_leg: str = ""  # whose end ended the call
-    has_run_verb: bool = True  # not only loaded flows and asked webhooks
+    ended_by_leg: str = ""  # the leg that ended the call by its end
+    has_run_verb: bool = True  # not only loaded flows and requested webhooks
     verbs_since_ms: int = 0
-    talking_since_ms: int = 0  # since when two parties talk, and no leg is on hold; 0: none do
+    talking_since_ms: int = 0  # since when two parties talk without a hold; 0: they do not
     talk_ms: int = 0  # total of earlier such times
     unseen_ms: int = 0  # it ended at an unknown time in this time after `ended_ms`
     agent_id: str = ""  # of the last dial or flow that named one; in every event from then on

@@ -108,7 +108,7 @@ class Gathering(UnbridgedState, frozen=True, tag="gathering"):
     played_ms: int = 0  # of the prompt, when it was suspended
     suspended_ms: int = 0  # when it was suspended
     since_ms: int = 0  # digits are accepted from this time on
-    awaits_key_up: bool = False  # its clock has run out, but a key is down
+    awaits_key_up: bool = False  # its time has passed, but a key is down
 
 
 ScreeningStage = Literal["detecting", "whispering", "confirming"]

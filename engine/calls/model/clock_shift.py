@@ -1,7 +1,7 @@
-"""Moves the times in a call when the clock that they were taken from is corrected.
+"""Moves the times in a call when the engine's clock is corrected.
 
-Times are the fields named `…_ms` that hold wall-clock milliseconds; shorter values in such fields
-are lengths. A call whose times are moved together with its clock does the same as before.
+Times are the fields named `…_ms` that hold wall-clock milliseconds; small values in such fields
+are durations. If its times and its clock move together, a call behaves the same as before.
 """
 
 from typing import TypeVar, cast

@@ -16,8 +16,8 @@ from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.calls.model.ids import call_of
 
-# The format of stored calls. It is incremented in the first change of their shape after a release:
-# a field, state, verb or command more. An engine of an earlier format would lose what it does not
+# The format of stored calls. The first change of their shape after a release increments it:
+# a new field, state, verb or command. An engine of an earlier format would lose what it does not
 # know. `tests/unit/calls/model/test_format.py` compares the shape with that of the last release.
 FORMAT = 1
 
@@ -29,7 +29,7 @@ class StoredCall(Struct, frozen=True, array_like=True):
     outbox: tuple[Command, ...] = ()
     log_length: int = 0
     format: int = 0  # 0: stored before formats were numbered
-    # By which the clock of its times is ahead of the store's; None: not measured.
+    # How far the clock of its times is ahead of the store's; None: not measured.
     clock_offset_ms: int | None = None
 
 

@@ -80,7 +80,7 @@ class LegResumedByPhone(StoredEvent, frozen=True, tag="leg-resumed-by-phone"):
 
 
 class DigitStarted(StoredEvent, frozen=True, tag="digit-started"):
-    """A key is down on a leg since `pressed_ms` while a gather's deadline passes; AMI reports it.
+    """A key went down on a leg at `pressed_ms` and is down when a gather's deadline passes.
 
     Its DigitPressed follows at key-up.
     """
@@ -136,7 +136,7 @@ class RecordingsArchived(StoredEvent, frozen=True, tag="recordings-archived"):
 
 
 class CallDropped(StoredEvent, frozen=True, tag="call-dropped"):
-    """An internal error: the call can't go on, and ends at once."""
+    """An internal error: the call cannot continue, and ends at once."""
 
     reason: str
 
@@ -146,7 +146,7 @@ class DeadlinePassed(StoredEvent, frozen=True, tag="deadline-passed"):
 
 
 class ClockChanged(StoredEvent, frozen=True, tag="clock-changed"):
-    """The clock of the call's engine is ahead of the one before, or behind it if negative."""
+    """The clock of the call's engine has advanced by this much; negative: it has gone back."""
 
     by_ms: int
 

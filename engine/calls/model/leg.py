@@ -32,7 +32,7 @@ class LastDigit(Struct, frozen=True, array_like=True):
 
 
 class TypedDigit(Struct, frozen=True, array_like=True):
-    """A digit that a leg typed ahead of the gather that takes it."""
+    """A digit that a leg pressed before the gather that takes it."""
 
     digit: str
     pressed_ms: int  # its key-down
@@ -68,7 +68,7 @@ class Leg(Struct, frozen=True, array_like=True):
     last_digit: LastDigit | None = None
     held_by_phone: bool = False  # its phone holds its other party; `held` is a request's hold
     is_caller: bool = False  # the call comes from its party, although the engine called it
-    hung_up_by: EndedBy = ""  # on whose behalf its hangup was commanded
+    hung_up_by: EndedBy = ""  # who initiated its hangup
     hangup_due_ms: int = 0  # when its hangup is repeated; 0: none was commanded
     hangup_tries: int = 0
     talking_since_ms: int = 0  # since when it shares a bridge with another leg; 0: it does not

@@ -78,7 +78,7 @@ class ReferReceived(StoredEvent, frozen=True, tag="refer-received"):
     """A phone sent a SIP REFER to transfer its other party.
 
     `replaces`: the REFER names another call of the phone (RFC 3891), not a number. `rejection`:
-    why the party can not be called, as far as that is known beforehand.
+    why the party cannot be called, as far as the engine knows.
     """
 
     leg: str

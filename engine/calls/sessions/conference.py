@@ -135,7 +135,7 @@ def _remove_unbridged(call: Call, legs: tuple[str, ...], now: int) -> Step:
 
 
 def kick(call: Call, request: KickRequested, now: int) -> Step:
-    """Remove a member, by a kick or its own request; the others go on."""
+    """Remove a member, by a kick or its own request; the others continue."""
     conference = call.conference
     is_live = conference is not None and conference.id == request.session
     member = conference.member(request.leg) if conference and is_live else None

@@ -51,7 +51,7 @@ def on_event(call: Call, state: Bridged, event: Event, now: int) -> Step:
 
 
 def _on_time_limit(call: Call, state: Bridged, now: int) -> Step:
-    """Hang up the party that the limit is set for; others that were dialed in go on."""
+    """Hang up the party that the limit is set for; other dialed parties continue."""
     limited = (state.leg,) if state.leg in state.legs else ()
     state = replace(state, deadline_ms=call.must_end_ms)
     if not limited:

@@ -167,7 +167,7 @@ def _has_source(call: Call, transfer: Transfer) -> bool:
 
 
 def _hang_up_source(call: Call, transfer: Transfer, now: int) -> Step:
-    """Go on without the source of a blind transfer, if it is still there."""
+    """Continue without the source of a blind transfer, if it is still there."""
     if not _has_source(call, transfer):
         return call, ()
     call, commands = _drop_source(call, transfer, now)
@@ -188,7 +188,7 @@ def _drop_source(call: Call, transfer: Transfer, now: int) -> Step:
 def _end_if_source_left(
     call: Call, ended: Transfer, outcome: tuple[causes.Status, int], now: int
 ) -> Step:
-    """End the conversation if the source has left; else source and customer go on."""
+    """End the conversation if the source has left; else source and customer continue."""
     state = call.state
     if not isinstance(state, Bridged) or ended.source in {call.main, *state.legs}:
         return call, ()

@@ -40,7 +40,7 @@ def answer(call: Call, verb: Verb, now: int) -> Step:
 
 
 def ring_or_answer(call: Call, event: Event, now: int) -> Step:
-    """Let a new call ring unless it needs media; answer it when a party is connected to it."""
+    """Let a new call ring unless it needs media; answer it when a party is connected."""
     if not call.awaits_answer or isinstance(call.state, ClosingState):
         return call, ()
     if isinstance(call.state, Bridged):

@@ -163,7 +163,7 @@ def dial_data(party: str) -> DialData:
 
 
 def _connect(call: Call, state: Dialing, winner: str, now: int) -> Step:
-    bridge = state.bridge  # early media goes on without a gap
+    bridge = state.bridge  # early media continues without a gap
     if not bridge:
         call, bridge = allocate_id(call, "b")
     limit_s = state.verb.data.time_limit
@@ -178,7 +178,7 @@ def _connect(call: Call, state: Dialing, winner: str, now: int) -> Step:
 
 
 def _hang_up_loser(call: Call, leg: str) -> Hangup:
-    """Hang up a leg that another one outran; a phone that rang then shows no missed call."""
+    """Hang up a leg after another one has answered; its phone then shows no missed call."""
     return Hangup(leg, causes.NORMAL if call.is_up(leg) else causes.ANSWERED_ELSEWHERE)
 
 

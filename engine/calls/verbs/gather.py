@@ -129,7 +129,7 @@ def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
 
 
 def on_spare_terminator(call: Call, now: int) -> Step:
-    """End a gather whose clock only waited for this key, which is none of its digits."""
+    """End a gather that only waited for this key, which is not one of its digits."""
     if isinstance(call.state, Gathering) and call.state.awaits_key_up:
         return _on_phase_timeout(call, call.state, now)
     return call, ()
@@ -197,7 +197,7 @@ def _on_prompt_ended(call: Call, state: Gathering, event: PlaybackEnded, now: in
 def _on_prompt_failed(
     call: Call, state: Gathering, faults: tuple[MediaFault, ...], now: int
 ) -> Step:
-    """Report a prompt that was not played; run what the verb says, or wait for digits."""
+    """Report a prompt that was not played; run the verb's `onError`, or wait for digits."""
     call, reports = report(call, state.leg, faults, now)
     if (instead := run_instead(call, state.verb)) is not None:
         return replace(call, state=instead), reports

@@ -116,7 +116,7 @@ def _on_fetched(call: Call, state: Playing, event: MediaFetched, now: int) -> St
 
 
 def _fail(call: Call, state: Playing, reason: FailedIn, now: int) -> Step:
-    """Report that the audio was not played; run what the verb says, or advance."""
+    """Report that the audio was not played; run the verb's `onError`, or advance."""
     call, reports = report(call, call.main, playback_fault(verb_sources(state.verb), reason), now)
     if (instead := run_instead(call, state.verb)) is not None:
         return replace(call, state=instead), reports

@@ -29,7 +29,7 @@ def on_event(call: Call, state: SingleLegState, event: Event, now: int) -> Step:
 
 
 def suspend(call: Call, state: SingleLegState, now: int) -> Step:
-    """Suspend the prompt and the clocks; answer detection goes on."""
+    """Suspend the prompt and the clocks; answer detection continues."""
     match state:
         case Playing():
             return play.suspend(call, state, now)

@@ -1,4 +1,4 @@
-"""Type-ahead: digits that a leg presses before a gather asks for them; its next gather takes them.
+"""Type-ahead: digits that a leg presses before a gather starts; its next gather takes them.
 
 A digit belongs to the state in which its key went down. It is kept while the leg hears a prompt or
 waits for instructions, and dropped in every other state. What separates the input of two states
@@ -48,8 +48,8 @@ def keep(call: Call, pressed: DigitPressed) -> Call:
 def is_of_earlier_state(leg: Leg, pressed: DigitPressed) -> bool:
     """Return whether a key was held from an earlier state of its leg into the present one.
 
-    After an outage, events are applied late: a digit that comes after what separates two states
-    belongs to the second, even if it was released before that was applied.
+    After an outage, events are applied late: a digit that arrives after a state started belongs to
+    it, even if its key was released before that start.
     """
     return pressed.pressed_ms < leg.digits_from_ms <= pressed.up_ms
 
@@ -73,7 +73,7 @@ def put_back(call: Call, leg_id: str, digits: tuple[TypedDigit, ...]) -> Call:
 
 
 def drop_earlier(call: Call, leg_id: str, at_ms: int) -> Call:
-    """Drop what a leg typed ahead, and every digit whose key goes down before that time."""
+    """Drop the digits typed ahead, and every digit with a key-down before that time."""
     leg = call.leg(leg_id)
     if leg is None:
         return call

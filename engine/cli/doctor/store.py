@@ -45,7 +45,7 @@ async def check_store(url: str) -> list[Finding]:
 
 
 def check_clock(offset_s: float) -> Finding:
-    """Check by how much this machine's clock is ahead of the server's."""
+    """Check how far this machine's clock is ahead of the server's."""
     if abs(offset_s) < MAX_OFFSET_S:
         return ok(_SUBJECT, "its clock agrees with this machine's")
     side = "ahead of" if offset_s > 0 else "behind"

@@ -154,7 +154,7 @@ def inbound_call(
         state=Starting(route.action, now + ANSWER_TIMEOUT_MS, fallback=route.fallback),
         created_ms=now,
         must_end_ms=new.must_end_ms,
-        # Callers choose what they send: only a number may be shown to others.
+        # Callers can send any text: only a number may be shown to others.
         caller_id=agent.caller_id or (caller if re.search(CALLER_ID, number) else ""),
         custom_data=route.custom_data,
         recording_destination=new.recording_destination,
@@ -170,5 +170,5 @@ def inbound_call(
 
 
 def _printable(text: str) -> str:
-    """Drop control characters: a SIP header may hold any, and no terminal should obey them."""
+    """Drop control characters, which a SIP header may contain: terminals must not obey them."""
     return "".join(each for each in text if each.isprintable())[:MAX_NAME_LENGTH]

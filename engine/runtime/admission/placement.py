@@ -38,7 +38,7 @@ NODE_CODES = (
     "node_rate",
 )
 ENGINE_CODES = ("trunk_full", "trunk_rate")  # whatever the node
-LONG_RETRY_CODES = NODE_CODES[:4]  # they last until somebody acts, or a machine has started
+LONG_RETRY_CODES = NODE_CODES[:4]  # they last until an operator acts, or a machine has started
 LONG_RETRY_S = 5
 SHORT_RETRY_S = 1
 

@@ -39,7 +39,7 @@ class AgentAvailability:
         return str(Party.agent(number)) if number and self.by_template(number) else number
 
     def check(self, account: str, agent_id: str, done: Callable[[AgentRejection], None]) -> None:
-        """Pass to `done` why an agent can't be called, as far as this engine knows.
+        """Pass to `done` why an agent cannot be called, as far as this engine knows.
 
         It knows registrations only if it watches them.
         """

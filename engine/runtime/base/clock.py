@@ -14,7 +14,7 @@ class Timer(Protocol):
 class Clock(Protocol):
     """The only source of time in the runtime; the simulator replaces it."""
 
-    offset_ms: int  # by which it is ahead of the store's clock, as last measured
+    offset_ms: int  # how far it is ahead of the store's clock, as last measured
 
     def now_ms(self) -> int:
         """Return milliseconds since 1970."""

@@ -1,7 +1,7 @@
 """Corrects the engine's clock, and measures how far it is from the store's.
 
-The host's clock may be hours wrong when the engine starts, and be set later. Then the engine's
-clock follows, and the times of its live calls move with it: no deadline comes earlier or later.
+The host's clock may be wrong by hours when the engine starts, and be set later. The engine's clock
+follows it, and moves the times of live calls with it: no deadline comes earlier or later.
 """
 
 import asyncio

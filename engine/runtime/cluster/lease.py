@@ -50,5 +50,5 @@ class LeaseTimings(Struct, frozen=True):
 
     @property
     def valid_s(self) -> float:
-        """How long an engine relies on a lease after it asked for it."""
+        """How long an engine relies on a lease after the request for it."""
         return self.lease_s - self.margin_s

@@ -157,7 +157,7 @@ class Rebalancer:
         return False
 
     async def _is_claimable(self, slot: int) -> bool:
-        """Return False while the owner of a slot that the store may have lost gets its time.
+        """Return False while the owner of a slot that the store may have lost may still return.
 
         Also for a slot with calls that only another engine can read.
         """

@@ -91,7 +91,7 @@ async def take_over(store: Store, slot: int, token: int, writers: WriterFactory)
                 pass
     seen_ms = 0
     if calls:
-        # It only dates calls that are lost: no reason for a takeover to fail or to wait.
+        # It only dates lost calls, so a takeover must not fail or wait for it.
         with suppress(StoreDown, TimeoutError):
             async with asyncio.timeout(LAST_SEEN_TIMEOUT_S):
                 seen_ms = await store.last_seen_ms(slot)

@@ -18,7 +18,7 @@ from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnd
 
 NOT_FOUND = 404
 CONFLICT = 409
-NOT_CREATED = causes.reason(causes.TEMPORARY_FAILURE)  # no endpoint, no contact: nobody was called
+NOT_CREATED = causes.reason(causes.TEMPORARY_FAILURE)  # no endpoint or no contact
 
 
 def event_from_reply(command: PbxCommand, reply: Reply) -> Event | None:

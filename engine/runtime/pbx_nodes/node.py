@@ -168,7 +168,7 @@ class Node:
     def _refer(self, shard: CallShard, refer: ReferReceived) -> None:
         """Feed a phone's REFER to its call once the PBX can take the answer.
 
-        What can't be done is known then, so that the phone is told so at once.
+        By then the engine has checked the target, so an impossible one is rejected at once.
         """
         party = self._party_of(refer.party)
 

@@ -31,7 +31,7 @@ class RecentDigits:
         return self._keys_down
 
     def on_digit_started(self, channel: str) -> None:
-        """Add a key that went down just now; its end may never be reported."""
+        """Add a key that went down just now; AMI may never report its release."""
         now = self._clock.now_ms()
         self._keys_down[channel] = now
         self._keys_down.move_to_end(channel)
@@ -39,7 +39,7 @@ class RecentDigits:
             self._keys_down.popitem(last=False)
 
     def on_disconnected(self) -> None:
-        """Forget the keys that are down: their ends will not be reported."""
+        """Forget the keys that are down: AMI will not report their release."""
         self._keys_down.clear()
 
     @property

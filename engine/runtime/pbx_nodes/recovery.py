@@ -1,6 +1,6 @@
 """Recovers shards: compares them with a snapshot of the PBX and feeds the missed events.
 
-An exception in one call drops that call; any other is reported, and the recovery goes on.
+An exception in one call drops that call; any other is reported, and the recovery continues.
 """
 
 import asyncio

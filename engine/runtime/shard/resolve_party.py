@@ -18,7 +18,7 @@ from wire.party import Party
 log = structlog.get_logger()
 # The requests that create the leg, or the end of a leg that cannot be created.
 OnResolved = Callable[[tuple[Request, ...] | LegEnded], None]
-# Passes on why an account's agent can't be called; empty if it can, as far as is known.
+# Passes on why an account's agent cannot be called; empty if no reason is known.
 CheckAgent = Callable[[str, str, Callable[[str], None]], None]
 
 
@@ -49,7 +49,7 @@ def _showing(command: Originate, caller_id: str) -> Originate:
 
 
 def any_agent(_account: str, _agent_id: str, done: Callable[[str], None]) -> None:
-    """Know nothing against any agent: a `CheckAgent` without registrations."""
+    """Reject no agent: a `CheckAgent` without registrations."""
     done("")
 
 
@@ -60,7 +60,7 @@ def check_target(
     check_agent: CheckAgent,
     done: Callable[[str], None],
 ) -> None:
-    """Pass to `done` why a party can't be called, as far as that is known beforehand."""
+    """Pass to `done` why a party cannot be called, as far as the engine knows."""
     agent_id = Party.parse(party).agent_id
 
     def decided(decision: DialDecision) -> None:

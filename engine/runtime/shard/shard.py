@@ -87,7 +87,7 @@ class CallShard:
         return self.calls.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
 
     def leave_alone(self, calls: Collection[LaterCall]) -> None:
-        """Leave the legs and bridges of calls alone that a later version stored."""
+        """Protect the legs and bridges of calls that a later version stored."""
         self._later_calls = tuple(calls)
 
     def is_left_alone(self, resource: str) -> bool:
@@ -150,9 +150,9 @@ class CallShard:
         self.pause_buffer.pause()
 
     def begin_handover(self) -> None:
-        """Pause for good, but step calls by the responses that customers still send.
+        """Pause until the shard stops, but step calls by customers' responses.
 
-        The next owner would repeat requests that are in flight; it sends those not started yet.
+        The next owner would repeat requests in flight; it sends those that are not started yet.
         """
         self._is_handing_over = not self.is_paused
         self._executor.is_handing_over = True
@@ -201,7 +201,7 @@ class CallShard:
         self.mark_gap()
 
     def retire(self) -> None:
-        """Stop for good: another engine or shard owns the calls."""
+        """Stop permanently: another engine or shard owns the calls."""
         self.pause()
         self._is_retired = True
         for live_call in self.calls.values():

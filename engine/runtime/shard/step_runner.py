@@ -56,7 +56,7 @@ class StepRunner(Struct, frozen=True):
         return True
 
     def drop(self, live_call: LiveCall, reason: str) -> None:
-        """End a call that cannot go on, whatever the backlog: with its record and last event."""
+        """End a call that cannot continue, with its record and last event, despite a backlog."""
         now, event = self.clock.now_ms(), CallDropped(reason)
         call, commands = step(live_call.call, event, now)
         live_call.call = call
@@ -68,7 +68,7 @@ class StepRunner(Struct, frozen=True):
         self, live_call: LiveCall, commands: list[Command], log: list[bytes], on_stored: OnStored
     ) -> None:
         change = live_call.prepare_commit(commands, log, self.node, self.clock)
-        # Executed before the commit: a call that is lost with them is taken in again as it is.
+        # Executed before the commit: if both are lost, the call is admitted again unchanged.
         early = [each for each in commands if _precedes_commit(each, live_call)]
         # The commit itself emits events.
         late = [each for each in commands if each not in early and not isinstance(each, EmitEvent)]

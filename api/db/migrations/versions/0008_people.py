@@ -1,4 +1,4 @@
-"""Contacts are looked for by both names at once; what is told of them."""
+"""Contacts are searched by both names at once; the events of contacts."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -8,7 +8,7 @@ down_revision = "0013"
 
 
 def upgrade() -> None:
-    """Make them anew."""
+    """Create the indexes again."""
     for name in ("has_recording", "has_voicemail"):
         has = sa.column(name, sa.Boolean) == sa.true()
         op.drop_index(f"cdrs_by_{name}", "cdrs")

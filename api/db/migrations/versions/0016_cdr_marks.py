@@ -1,4 +1,4 @@
-"""Marks of call records, at the end of every index: filters are told apart without a row's look."""
+"""Signatures of call records, at the end of every index: they filter without reading a row."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ agents = sa.table("cdr_agents", sa.column("cdr_id"), sa.column("agent_name"), sa
 
 
 def upgrade() -> None:
-    """Mark what is there, and make the indexes anew. Takes a minute for a million records."""
+    """Set the signatures and create the indexes again. Takes a minute for a million records."""
     for table in ("cdrs", "cdr_agents"):
         marks = sa.Column("marks", sa.BigInteger, nullable=False, server_default="0")
         op.add_column(table, marks)
@@ -58,7 +58,7 @@ def _names(first: int, last: int) -> dict[int, list[str]]:
 
 
 def _numbers() -> None:
-    """Make the table anew: all of its columns are its key now."""
+    """Create the table again: all of its columns are now its key."""
     key = sa.BigInteger().with_variant(sa.Integer, "sqlite")
     op.rename_table("cdr_numbers", "cdr_numbers_before")
     if op.get_bind().dialect.name == "postgresql":
