@@ -17,9 +17,9 @@ from engine.app.shard_factory import NodeShardFactory, ShardDependencies
 from engine.config import Settings
 from engine.observe.telemetry import open_telemetry
 from engine.rpc.server import ServerDependencies, serving
-from engine.runtime.agents.agent_availability import AgentAvailability
+from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.base.clock import LoopClock
-from engine.runtime.base.clock_correction import ClockCorrection
+from engine.runtime.base.clock_step_correction import ClockStepCorrection
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.context import ClusterContext
@@ -27,7 +27,7 @@ from engine.runtime.cluster.lease import LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.io.consumer_lag import ConsumerLag
-from engine.runtime.ownership.owned_slots import OwnedSlots
+from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.store.errors import StoreDown
 from engine.store.store import Store
@@ -75,20 +75,20 @@ class Engine:
             service = factories.call_service(
                 parts, directory, members, default_target=targets.auto_set
             )
-            agents = AgentAvailability(directory, service.calls)
+            agents = AgentPresence(directory, service.calls)
             policy = factories.dial_policy(parts)
             tasks = Tasks(self._fail)
             shards = NodeShardFactory(
                 ShardDependencies(settings, clock, service, agents, io, policy, telemetry)
             )
-            slots = OwnedSlots(parts.context, service, shards, tasks, dispatcher)
+            slots = SlotLifecycle(parts.context, service, shards, tasks, dispatcher)
             leases = self._lease_manager(parts.context, members, slots)
             nodes = NodeManager(
                 NodeDependencies(
                     settings,
                     self._name,
                     parts.context,
-                    service.placement,
+                    service.node_selection,
                     agents,
                     shards,
                     slots,
@@ -113,14 +113,14 @@ class Engine:
                 policy,
                 telemetry,
             )
-            monitor = ClockCorrection(clock, store, telemetry.metrics, service.change_clock)
+            monitor = ClockStepCorrection(clock, store, telemetry.metrics, service.change_clock)
             await monitor.poll()
             tasks.start("clock", monitor.run())
             clips.prefetch((WARM_UP,))
             await self._serve(dependencies, leases, tasks)
 
     def _lease_manager(
-        self, context: EngineContext, members: Membership, slots: OwnedSlots
+        self, context: EngineContext, members: Membership, slots: SlotLifecycle
     ) -> LeaseManager:
         settings, lease_s = self._settings, self._settings.lease_s
         cluster = ClusterContext(

@@ -21,7 +21,7 @@ from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.slot_delivery_queues import SlotQueues
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
-from engine.callbacks.transports.outgoing_api_request import ApiRequestTransport
+from engine.callbacks.transports.stored_api_request import ApiRequestTransport
 from engine.config import Settings
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
@@ -31,8 +31,8 @@ from engine.media.tts.hibari import Hibari
 from engine.media.tts.provider import TtsProvider
 from engine.observe.telemetry import Telemetry
 from engine.runtime.admission.capacity_limits import CapacityLimits, ClusterLoad
-from engine.runtime.admission.routes import DefaultTargetLookup, no_default_target
-from engine.runtime.admission.settings import AdmissionSettings
+from engine.runtime.admission.config import AdmissionConfig
+from engine.runtime.admission.inbound_routes import DefaultTargetLookup, no_default_target
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
@@ -44,7 +44,7 @@ from engine.runtime.io.instrumentation import (
     MeteredApiRequests,
     TracedActionClient,
 )
-from engine.runtime.io.outgoing_api_requests import ApiRequestRunner
+from engine.runtime.io.stored_api_requests import ApiRequestRunner
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
@@ -181,7 +181,7 @@ def call_service(
     """Build the engine's calls, without nodes yet."""
     settings = parts.settings
     recordings_url = (settings.recordings_public_url or settings.recordings_url).rstrip("/") + "/"
-    admission = AdmissionSettings(
+    admission = AdmissionConfig(
         settings.slots,
         settings.longest_call_s * 1000,
         settings.caller_id,

@@ -16,14 +16,14 @@ from engine.app.shard_factory import NodeShardFactory
 from engine.config import NodeSettings, Settings
 from engine.recordings.archive import Archive
 from engine.runtime.admission.capacity_limits import CapacityLimits
-from engine.runtime.admission.placement import Placement
-from engine.runtime.agents.agent_availability import AgentAvailability
-from engine.runtime.agents.configured_pbx_endpoints import ConfiguredPbxEndpoints
+from engine.runtime.admission.node_selection import NodeSelection
+from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.directory import trunk_name
+from engine.runtime.agents.provisioned_endpoints import ProvisionedEndpoints
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
-from engine.runtime.cluster.reachability import Reachability
-from engine.runtime.ownership.owned_slots import OwnedSlots
+from engine.runtime.cluster.pbx_reachability import PbxReachability
+from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.pbx_nodes.reaper import Reaper
@@ -40,13 +40,13 @@ class NodeDependencies(Struct, frozen=True):
     settings: Settings
     engine: str
     context: EngineContext
-    placement: Placement
-    agents: AgentAvailability
+    node_selection: NodeSelection
+    agents: AgentPresence
     shards: NodeShardFactory
-    slots: OwnedSlots
+    slots: SlotLifecycle
     tasks: Tasks
     archive: Archive | None
-    reachability: Reachability
+    reachability: PbxReachability
 
 
 class NodeManager:
@@ -56,7 +56,7 @@ class NodeManager:
         self._parts = parts
         self._settings = parts.settings
         self._tasks = parts.tasks
-        self._placement = parts.placement
+        self._node_selection = parts.node_selection
         self._stacks: dict[str, AsyncExitStack] = {}
         self._configured: set[str] = set()  # by name, in the settings
         self._lock = asyncio.Lock()  # a node discovered again while it closes is opened after that
@@ -74,9 +74,9 @@ class NodeManager:
                     log.info("node discovered", node=name, url=str(settings.url))
                     await self._open(settings)
             retiring = self._stacks.keys() - nodes.keys() - self._configured
-            for name in sorted(retiring - self._placement.retiring):
+            for name in sorted(retiring - self._node_selection.retiring):
                 log.warning("node not in the DNS any more", node=name)
-            self._placement.retiring = retiring
+            self._node_selection.retiring = retiring
 
     async def run(self, every_s: float = CLOSE_INTERVAL_S) -> None:
         """Close retiring nodes once they have no calls, until cancelled."""
@@ -87,7 +87,7 @@ class NodeManager:
 
     async def close(self) -> None:
         """Close all nodes; their calls are left to the next owner."""
-        for node in self._placement.nodes.values():
+        for node in self._node_selection.nodes.values():
             await node.close()
         for stack in reversed(self._stacks.values()):
             await stack.aclose()
@@ -102,8 +102,8 @@ class NodeManager:
         self._start(name, ari.run())
         parts.reachability.add_node(name)
         self._start(name, ari.health_probe(partial(parts.reachability.record, name)).run())
-        endpoint_list = ConfiguredPbxEndpoints(ari, parts.agents.directory.is_trunk)
-        parts.agents.configured_endpoints[name] = endpoint_list
+        endpoint_list = ProvisionedEndpoints(ari, parts.agents.directory.is_trunk)
+        parts.agents.provisioned_endpoints[name] = endpoint_list
         self._start(name, endpoint_list.run())
         reaper = Reaper(node, self._settings.reap_s, parts.context.metrics)
         self._start(name, reaper.run())
@@ -117,8 +117,10 @@ class NodeManager:
         self._tasks.start(f"node {name}", work)
 
     async def _close_empty(self) -> None:
-        for node in list(self._placement.nodes.values()):
-            is_retiring = node.name in self._placement.retiring or node.name not in self._stacks
+        for node in list(self._node_selection.nodes.values()):
+            is_retiring = (
+                node.name in self._node_selection.retiring or node.name not in self._stacks
+            )
             if is_retiring and node.live_calls == 0:
                 await self._close(node)
 
@@ -127,8 +129,8 @@ class NodeManager:
         self._parts.slots.remove_node(node)
         await self._tasks.end(f"node {node.name}")  # they need the connections to it
         self._parts.reachability.remove_node(node.name)
-        self._parts.agents.configured_endpoints.pop(node.name, None)
-        self._placement.retiring.discard(node.name)
+        self._parts.agents.provisioned_endpoints.pop(node.name, None)
+        self._node_selection.retiring.discard(node.name)
         await node.close()
         if stack := self._stacks.pop(node.name, None):
             await stack.aclose()
@@ -138,7 +140,7 @@ class NodeManager:
         health = NodeHealth(self._parts.context.clock, trunk_name(self._settings.trunk_endpoint))
         limits = CapacityLimits(settings.weight, settings.max_calls, settings.max_calls_per_s)
         host = URL(str(settings.url)).host or ""
-        self._placement.configure(settings.name, limits, health, host)
+        self._node_selection.configure(settings.name, limits, health, host)
         password = settings.ami_password or self._settings.ami_password
         if password is not None:
             login = (settings.ami_user, password.get_secret_value())

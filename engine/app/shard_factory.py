@@ -12,13 +12,13 @@ from engine.ari.client import AriClient
 from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.config import NodeSettings, Settings
 from engine.observe.telemetry import Telemetry
-from engine.runtime.agents.agent_availability import AgentAvailability
+from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.phone_locator import NodeAgents
 from engine.runtime.agents.registered_endpoints import APP as PRESENCE_APP
 from engine.runtime.agents.registered_endpoints import UNUSED_EVENTS as PRESENCE_UNUSED
 from engine.runtime.agents.registered_endpoints import RegisteredEndpoints
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.ports import DialPolicy, IoRunner, Pbx
+from engine.runtime.base.interfaces import DialPolicy, IoRunner, Pbx
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
@@ -45,7 +45,7 @@ class ShardDependencies(Struct, frozen=True):
     settings: Settings
     clock: Clock
     service: CallService
-    agents: AgentAvailability
+    agents: AgentPresence
     io: IoRunner
     policy: DialPolicy
     telemetry: Telemetry

@@ -6,15 +6,15 @@ from itertools import takewhile
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.codec import (
+from engine.calls.model.commands import Command, EmitEvent
+from engine.calls.model.events import Event
+from engine.calls.model.storage_format import (
     DIGEST_FORM,
     StoredCall,
     decode_call,
     decode_log_entry,
     digest_of,
 )
-from engine.calls.model.commands import Command, EmitEvent
-from engine.calls.model.events import Event
 from engine.calls.step import step
 from wire.events import CallEvent
 

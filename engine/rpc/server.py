@@ -41,7 +41,7 @@ from engine.rpc.operations import Operation
 from engine.rpc.peers.client import PeerClient, SlotDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Handler, problem_middleware, problem_response
-from engine.runtime.agents.agent_availability import AgentAvailability
+from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
@@ -61,7 +61,7 @@ class ServerDependencies(Struct, frozen=True):
     clip_cache: ClipCache
     limits: Limits
     slots: int
-    agent_availability: AgentAvailability
+    agent_presence: AgentPresence
     slot_directory: SlotDirectory
     account_settings: AccountSettings
     dial_policy: DialPolicy
@@ -128,7 +128,7 @@ def rpc_app(deps: ServerDependencies, token: str, peers: PeerClient) -> web.Appl
 def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]:
     service, store, limits, slots = deps.service, deps.store, deps.limits, deps.slots
     policy, targets = deps.dial_policy, deps.account_settings
-    agents = deps.agent_availability
+    agents = deps.agent_presence
     groups = ConsumerGroupHandlers(store, slots)
     served: tuple[tuple[Iterable[Operation], object], ...] = (
         (operations.AUDIT, AuditHandlers(store, slots)),

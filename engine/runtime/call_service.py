@@ -6,17 +6,21 @@ import msgspec
 
 from engine.calls.model.call import Call
 from engine.calls.model.causes import EndedBy
-from engine.calls.model.codec import StoredCall, decode_stored_call
 from engine.calls.model.ids import slot_and_node
 from engine.calls.model.requests import CallRequest, ControlRequest, HangupRequested
+from engine.calls.model.storage_format import StoredCall, decode_stored_call
 from engine.calls.sessions.preconditions import Rejection, check_request
 from engine.common.tasks import wait_for_event
 from engine.runtime.admission.capacity_limits import ClusterLoad
+from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.inbound import InboundCalls
+from engine.runtime.admission.inbound_routes import (
+    DefaultTargetLookup,
+    InboundRoutes,
+    no_default_target,
+)
+from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
 from engine.runtime.admission.outbound import OutboundCalls
-from engine.runtime.admission.placement import NoCapacity, Placement
-from engine.runtime.admission.routes import DefaultTargetLookup, RouteCache, no_default_target
-from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.phone_locator import AgentNodes, PhoneLocator
 from engine.runtime.base.context import EngineContext
@@ -37,40 +41,40 @@ class CallService:
     def __init__(
         self,
         context: EngineContext,
-        settings: AdmissionSettings,
+        settings: AdmissionConfig,
         directory: Directory | None = None,
         cluster: ClusterLoad | None = None,
         default_target: DefaultTargetLookup = no_default_target,
     ) -> None:
         self.drained_nodes = DrainedNodes(context.store)
-        self.placement = Placement(
+        self.node_selection = NodeSelection(
             context.clock,
             settings,
             cluster,
             context.metrics,
             drained=lambda: self.drained_nodes.nodes,
         )
-        self.phones = PhoneLocator(self.placement.nodes)
-        self.releasing = self.placement.releasing
+        self.phones = PhoneLocator(self.node_selection.nodes)
+        self.releasing = self.node_selection.releasing
         self._store = context.store
         self._clock = context.clock
         self._link_call = context.link_call
         self._slots = settings.slots
         agents = AgentNodes(directory, self.phones) if directory is not None else None
         self._outbound = OutboundCalls(context, self, settings, default_target, agents)
-        routes = RouteCache(context.store, context.clock.now_ms, default_target=default_target)
-        self._inbound = InboundCalls(context, self.placement, settings, routes, directory)
+        routes = InboundRoutes(context.store, context.clock.now_ms, default_target=default_target)
+        self._inbound = InboundCalls(context, self.node_selection, settings, routes, directory)
 
     @property
     def nodes(self) -> dict[str, Node]:
-        return self.placement.nodes
+        return self.node_selection.nodes
 
     @property
     def live_calls(self) -> int:
-        return self.placement.live_calls
+        return self.node_selection.live_calls
 
     def calls(self) -> Iterator[Call]:
-        return self.placement.calls()
+        return self.node_selection.calls()
 
     def owned_slots(self) -> set[int]:
         return {slot for node in self.nodes.values() for slot in node.shards}

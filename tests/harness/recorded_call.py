@@ -6,9 +6,9 @@ from msgspec import Struct
 from msgspec.json import encode as to_json
 
 from engine.calls.model.call import Call
-from engine.calls.model.codec import StoredCall, encode, encode_log_entry
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import Event
+from engine.calls.model.storage_format import StoredCall, encode, encode_log_entry
 from engine.calls.step import step
 from engine.store.change import Change
 from wire.events import CallEvent

@@ -6,8 +6,8 @@ import msgspec
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.codec import StoredCall, decode_call, decode_stored_call
 from engine.calls.model.commands import Command, EmitEvent
+from engine.calls.model.storage_format import StoredCall, decode_call, decode_stored_call
 from engine.calls.replay_audit import ReplayStep, replay
 from engine.store.memory.store import MemoryStore
 from tests.harness.sim.store import done

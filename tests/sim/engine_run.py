@@ -8,16 +8,16 @@ from msgspec import Struct
 
 from engine.ami.monitor import DtmfListener
 from engine.calls.model.call import Call
-from engine.runtime.admission.settings import AdmissionSettings
+from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
-from engine.runtime.base.ports import IoRunner as IoRunnerPort
-from engine.runtime.base.ports import Pbx
-from engine.runtime.base.ports import Writer as WriterPort
+from engine.runtime.base.interfaces import IoRunner as IoRunnerPort
+from engine.runtime.base.interfaces import Pbx
+from engine.runtime.base.interfaces import Writer as WriterPort
 from engine.runtime.call_service import CallService
 from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.flow_cache import FlowCache
-from engine.runtime.ownership.slot_takeover import WriterFactory, take_over
+from engine.runtime.ownership.slot_loader import WriterFactory, load_slot
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import Node, SlotListener
 from engine.runtime.pbx_nodes.reaper import Reaper
@@ -98,7 +98,7 @@ class EngineRun:
             self.clock,
             random_bytes=random.Random(number).randbytes,
         )
-        settings = AdmissionSettings(
+        settings = AdmissionConfig(
             1,
             MAX_CALL_MS,
             "+4721930000",
@@ -148,7 +148,7 @@ class EngineRun:
         token = await store.claim(0, f"engine{self._number}", 0)
         assert token is not None
         claimant = WriterFactory(rng.random, FlushScheduler(), self._fenced)
-        owned = await take_over(store, 0, token, claimant)  # type: ignore[arg-type]  # implements what one engine uses of Store
+        owned = await load_slot(store, 0, token, claimant)  # type: ignore[arg-type]  # implements what one engine uses of Store
         self.writer = owned.writer
         action_client = SimActionClient(self._env.clock, self.loop, self._env.servers)
         clip_cache = SimClipCache(self._env.clock, self.loop, self._env.cached_media)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import msgspec
 
 from engine.ari.generated.events import Event as AriEvent
-from engine.runtime.admission.placement import NoCapacity
+from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore

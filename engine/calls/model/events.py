@@ -1,6 +1,5 @@
 """Events: everything that `step` reacts to."""
 
-from engine.calls.model.base import StoredEvent
 from engine.calls.model.io_results import (
     ActionFailed,
     ActionReceived,
@@ -11,6 +10,7 @@ from engine.calls.model.io_results import (
     MediaFetched,
 )
 from engine.calls.model.requests import ControlRequest, HangupRequested, ReferReceived
+from engine.calls.model.stored_messages import StoredEvent
 
 
 class CallOpened(StoredEvent, frozen=True, tag="call-opened"):

@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from engine.calls.model.base import StoredEvent
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.leg import Muted
 from engine.calls.model.sessions import TransferMode
+from engine.calls.model.stored_messages import StoredEvent
 
 RecordingAction = Literal["start", "pause", "resume", "stop"]
 

@@ -35,11 +35,11 @@ from engine.calls.model.sessions import (
     MemberState,
 )
 from engine.calls.reporting.call_events import emit_conference
-from engine.calls.session_end import end_conference
 from engine.calls.sessions import coaching, conversation
-from engine.calls.sessions.conference_members import as_member, member_reason, update_member
+from engine.calls.sessions.conference_member_records import as_member, member_reason, update_member
 from engine.calls.sessions.custom_hold_music import fetch_music, next_loop
 from engine.calls.sessions.invites import clear_invite, invite
+from engine.calls.transfer_and_conference_end import end_conference
 
 MAX_KEPT_CONFERENCES = 20
 

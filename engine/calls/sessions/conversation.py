@@ -18,7 +18,7 @@ from engine.calls.model.io_results import (
     FlowStarted,
 )
 from engine.calls.reporting.call_events import duration_fields
-from engine.calls.session_end import end_sessions
+from engine.calls.transfer_and_conference_end import end_sessions
 from engine.calls.verbs import awaiting_instructions, flow
 from engine.calls.verbs.type_ahead import drop_earlier
 from wire.party import Party

@@ -11,7 +11,7 @@ from engine.calls.model.events import DeadlinePassed, Event, LegEnded, Recording
 from engine.calls.reporting.call_events import emit_completed, emit_leg_completed
 from engine.calls.reporting.call_record import build_call_record
 from engine.calls.reporting.ended_legs import archive_all_legs, archive_leg
-from engine.calls.session_end import end_sessions
+from engine.calls.transfer_and_conference_end import end_sessions
 
 HANGUP_TIMEOUT_MS = 5_000
 MAX_HANGUP_RETRIES = 3  # after that, the reaper hangs up what is left

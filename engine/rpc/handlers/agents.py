@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.rpc.lookup import name_in
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import NotFound
-from engine.runtime.agents.agent_availability import AgentAvailability
+from engine.runtime.agents.agent_presence import AgentPresence
 from engine.store.store import Store
 from wire.agents import Agent, Agents, AgentView, Presence
 from wire.errors import BadInput
@@ -21,7 +21,7 @@ PRESENCE_PRECEDENCE: tuple[Presence, ...] = ("online", "offline", "unknown")
 
 class AgentHandlers(Struct, frozen=True):
     store: Store
-    agent_availability: AgentAvailability
+    agent_presence: AgentPresence
     fan_out: FanOut
 
     async def list(self, request: web.Request) -> Agents:
@@ -31,9 +31,7 @@ class AgentHandlers(Struct, frozen=True):
         found = await self.store.agents(account)
         agents = {name: msgspec.json.decode(body, type=Agent) for name, body in found.items()}
         remote = [agents.agents for agents in await self.fan_out.collect(request, Agents)]
-        return Agents(
-            tuple(merge_views([*self.agent_availability.views(account, agents)], *remote))
-        )
+        return Agents(tuple(merge_views([*self.agent_presence.views(account, agents)], *remote)))
 
     async def get(self, request: web.Request) -> AgentView:
         """Show an agent; one that is not in the directory uses the endpoint template."""
@@ -42,9 +40,9 @@ class AgentHandlers(Struct, frozen=True):
         agent = (
             msgspec.json.decode(body, type=Agent)
             if body
-            else self.agent_availability.by_template(agent_id)
+            else self.agent_presence.by_template(agent_id)
         )
-        local = [*self.agent_availability.views(account, {agent_id: agent})] if agent else []
+        local = [*self.agent_presence.views(account, {agent_id: agent})] if agent else []
         views = merge_views(local, await self.fan_out.collect(request, AgentView))
         if not views:
             raise NotFound(f"no agent {agent_id}")
@@ -53,10 +51,10 @@ class AgentHandlers(Struct, frozen=True):
     async def put(self, request: web.Request, agent: Agent) -> AgentView:
         """Store the endpoint and the name of an agent."""
         account, agent_id = name_in(request, "account"), name_in(request, "agent")
-        if self.agent_availability.directory.is_trunk(agent.endpoint):
+        if self.agent_presence.directory.is_trunk(agent.endpoint):
             raise BadInput("endpoint", "is the trunk")
         await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
-        local = [*self.agent_availability.views(account, {agent_id: agent})]
+        local = [*self.agent_presence.views(account, {agent_id: agent})]
         return merge_views(local, await self.fan_out.collect(request, AgentView))[0]
 
     async def delete(self, request: web.Request) -> None:

@@ -11,8 +11,8 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from engine.calls.model.codec import StoredCall, decode_stored_call
 from engine.calls.model.ids import slot_and_node
+from engine.calls.model.storage_format import StoredCall, decode_stored_call
 from engine.calls.replay_audit import (
     Mismatch,
     ReplayStep,

@@ -74,7 +74,9 @@ class ConferenceHandlers(Struct, frozen=True):
             raise BadInput("agentId", f"channel {leg.id} is agent {leg.agent}'s", "other_agent")
         _, node = slot_and_node(call.id) or (0, "")
         if body.pbx_ip is not None:
-            await check_pbx_address(node, self.service.placement.status(node).host, body.pbx_ip)
+            await check_pbx_address(
+                node, self.service.node_selection.status(node).host, body.pbx_ip
+            )
         event = KickRequested(session, body.channel_id, body.agent_id, is_leave=True)
         return _view(await self.service.request(call.id, event), session)
 

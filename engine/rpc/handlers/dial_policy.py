@@ -7,7 +7,7 @@ from msgspec import Struct
 from engine.calls.model.call import Call
 from engine.rpc.lookup import live_call_of, name_in
 from engine.rpc.problems import NotFound
-from engine.runtime.admission.placement import NoCapacity
+from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import DialPolicyStore

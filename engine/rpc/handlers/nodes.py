@@ -31,13 +31,13 @@ class NodeHandlers(Struct, frozen=True):
         return self._view(node)
 
     def _view(self, node: Node) -> rpc.NodeView:
-        placement = self.service.placement
-        standing, obstacle = placement.status(node.name), placement.unavailable(node)
+        node_selection = self.service.node_selection
+        standing, obstacle = node_selection.status(node.name), node_selection.unavailable(node)
         terms, health = standing.limits, standing.health
         return rpc.NodeView(
             name=node.name,
             connected=bool(node.shards) and not node.is_paused,
-            calls=placement.calls_on(node.name),
+            calls=node_selection.calls_on(node.name),
             drained=node.name in self.service.drained_nodes.nodes,
             unavailable_reason=obstacle.code if obstacle else "",
             weight=terms.weight,

@@ -17,7 +17,7 @@ from engine.rpc.lookup import call_of, live_call_of, transfer_of
 from engine.rpc.problems import Conflict
 from engine.rpc.request_mapping import transfer_request
 from engine.rpc.views.sessions import transfer_view
-from engine.runtime.agents.agent_availability import AgentAvailability, AgentRejection
+from engine.runtime.agents.agent_presence import AgentPresence, AgentRejection
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from wire.control import CancelTransfer, CompleteTransfer, InitTransfer, TransferView
@@ -30,7 +30,7 @@ class TransferHandlers(Struct, frozen=True):
     service: CallService
     limits: Limits
     dial_policy: DialPolicy
-    agents: AgentAvailability
+    agents: AgentPresence
 
     async def start(self, request: web.Request, body: InitTransfer) -> TransferView:
         """Start a transfer; return the active session if this request started it."""
@@ -64,7 +64,7 @@ class TransferHandlers(Struct, frozen=True):
         return _view(await self.service.request(call.id, event), session)
 
 
-async def _check_agent(agents: AgentAvailability, account: str, party: str) -> None:
+async def _check_agent(agents: AgentPresence, account: str, party: str) -> None:
     """Raise BadInput for an unknown agent, Conflict for one whose phone is not registered."""
     agent_id = Party.parse(party).agent_id
     if agent_id is None:

@@ -88,7 +88,7 @@ def slot_gauges(service: CallService, count: int) -> Iterator[GaugeMetricFamily]
 
 def limit_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
     """Return the limits, for comparison with the current values."""
-    limiter = service.placement.rate_limiter
+    limiter = service.node_selection.rate_limiter
     pending = "New calls are rejected when a slot has half as many pending changes"
     latency = "New calls avoid a node with a higher latency"
     for name, text, value in (

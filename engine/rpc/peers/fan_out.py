@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import web
 
 from engine.rpc.peers.client import RETRY_DELAY_S, PeerClient, is_forwarded
-from engine.runtime.admission.placement import NoCapacity
+from engine.runtime.admission.node_selection import NoCapacity
 
 T = TypeVar("T")
 RESPONSE_TIMEOUT_S = 1.0

@@ -1,1 +1,1 @@
-"""How calls enter: inbound, outbound, placement and limits."""
+"""How calls enter: inbound, outbound, node selection and limits."""

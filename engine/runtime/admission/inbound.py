@@ -13,10 +13,15 @@ from engine.calls.model.leg import Leg
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
 from engine.common.phone_numbers import international, strip_parameters
 from engine.common.tasks import BackgroundTasks
-from engine.runtime.admission.call_ids import CallIds
-from engine.runtime.admission.placement import ENGINE_CODES, NODE_CODES, Placement
-from engine.runtime.admission.routes import NO_CIRCUIT, NO_SUCH_NUMBER, FoundRoute, RouteCache
-from engine.runtime.admission.settings import AdmissionSettings, NewCall
+from engine.runtime.admission.call_id_suffixes import CallIdSuffixes
+from engine.runtime.admission.config import AdmissionConfig, NewCall
+from engine.runtime.admission.inbound_routes import (
+    NO_CIRCUIT,
+    NO_SUCH_NUMBER,
+    FoundRoute,
+    InboundRoutes,
+)
+from engine.runtime.admission.node_selection import ENGINE_CODES, NODE_CODES, NodeSelection
 from engine.runtime.agents.directory import Caller, Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.node import IncomingChannel
@@ -36,17 +41,17 @@ class InboundCalls:
     def __init__(
         self,
         context: EngineContext,
-        placement: Placement,
-        settings: AdmissionSettings,
-        routes: RouteCache,
+        node_selection: NodeSelection,
+        settings: AdmissionConfig,
+        routes: InboundRoutes,
         directory: Directory | None = None,
     ) -> None:
         self._clock = context.clock
-        self._placement = placement
+        self._node_selection = node_selection
         self._settings = settings
         self._routes = routes
         self._directory = directory
-        self._ids = CallIds(context.random_bytes)
+        self._ids = CallIdSuffixes(context.random_bytes)
         self._rejected = context.metrics.calls.rejected.table("inbound")
         for code in (*NODE_CODES, *ENGINE_CODES, BAD_ROUTE):
             self._rejected[code] += 0  # shown from the start, as alerts watch them
@@ -57,7 +62,7 @@ class InboundCalls:
         if self._is_handing_over(shard):
             return
         may_be_agents = self._directory and not self._directory.is_trunk(channel.endpoint)
-        reason = self._placement.admit(shard, by_trunk=not may_be_agents)
+        reason = self._node_selection.admit(shard, by_trunk=not may_be_agents)
         if reason is not None:
             log.debug("call rejected", node=shard.context.node, code=reason.code)
             self._reject(shard, channel, reason.code, NO_CIRCUIT)
@@ -73,7 +78,7 @@ class InboundCalls:
     def _is_handing_over(self, shard: CallShard) -> bool:
         """Return whether a call might be answered but not stored; the channel waits in Stasis."""
         context = shard.context
-        return context.slot in self._placement.releasing or not context.lease.holds
+        return context.slot in self._node_selection.releasing or not context.lease.holds
 
     def _cached_caller(self, channel: IncomingChannel, found: FoundRoute | None) -> Caller | None:
         if self._directory is None or found is None:

@@ -11,10 +11,10 @@ from engine.calls.model.call_states import Starting
 from engine.calls.model.ids import call_id, slot_of
 from engine.calls.model.leg import Leg
 from engine.calls.verbs.dial import dial_data
-from engine.runtime.admission.call_ids import CallIds
-from engine.runtime.admission.placement import NoCapacity, Placement
-from engine.runtime.admission.routes import DefaultTargetLookup
-from engine.runtime.admission.settings import AdmissionSettings, NewCall
+from engine.runtime.admission.call_id_suffixes import CallIdSuffixes
+from engine.runtime.admission.config import AdmissionConfig, NewCall
+from engine.runtime.admission.inbound_routes import DefaultTargetLookup
+from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
 from engine.runtime.agents.phone_locator import AgentNodes
 from engine.runtime.base.context import EngineContext
 from engine.runtime.shard.errors import NotOwner
@@ -34,7 +34,7 @@ MAX_ID_ATTEMPTS = 256  # misses the only owned slot of 64 once in 50 times
 class LocalCalls(Protocol):
     """This engine's calls and slots; see `call_service.CallService`."""
 
-    placement: Placement
+    node_selection: NodeSelection
 
     def owns(self, slot: int) -> bool:
         """Return whether a slot is this engine's."""
@@ -56,7 +56,7 @@ class OutboundCalls:
         self,
         context: EngineContext,
         local: LocalCalls,
-        settings: AdmissionSettings,
+        settings: AdmissionConfig,
         default_target: DefaultTargetLookup,
         agents: AgentNodes | None = None,
     ) -> None:
@@ -66,7 +66,7 @@ class OutboundCalls:
         self._settings = settings
         self._default_target = default_target
         self._agents = agents
-        self._ids = CallIds(context.random_bytes)
+        self._ids = CallIdSuffixes(context.random_bytes)
 
     async def originate(self, request: Originate) -> Call:
         """Start a call and return it once it is stored.
@@ -87,8 +87,8 @@ class OutboundCalls:
             raise NotOwner(slot if request.request_id else None)
         target = parse_call_target(url, "statusCallbackUrl") if url else None
         by_trunk = Party.parse(first_party(request)).is_by_trunk
-        placement = self._local.placement
-        shard = placement.choose(request.node, slot, by_trunk=by_trunk, preferred=nodes)
+        node_selection = self._local.node_selection
+        shard = node_selection.choose(request.node, slot, by_trunk=by_trunk, preferred=nodes)
         return await self._start(self._build(request, shard, suffix, target), shard)
 
     async def _phone_nodes(self, request: Originate) -> frozenset[str]:
@@ -119,7 +119,7 @@ class OutboundCalls:
 
     async def _existing(self, request_id: str) -> Call | None:
         slot = slot_of(request_id, self._settings.slots)
-        ids = [call_id(slot, name, request_id) for name in self._local.placement.nodes]
+        ids = [call_id(slot, name, request_id) for name in self._local.node_selection.nodes]
         stored = [await self._local.read(each) for each in ids]
         # Checked after the last await: the same request may have come twice at once.
         live = [found[1].call for each in ids if (found := self._local.find(each))]
@@ -128,7 +128,9 @@ class OutboundCalls:
     def _new_id(self, request: Originate, now_ms: int) -> str:
         """Choose an id of a slot in which the call can start, if there is one."""
         by_trunk = Party.parse(first_party(request)).is_by_trunk
-        has_room = cache(partial(self._local.placement.has_room, request.node, by_trunk=by_trunk))
+        has_room = cache(
+            partial(self._local.node_selection.has_room, request.node, by_trunk=by_trunk)
+        )
         owned = self._local.owned_slots()
         return (
             self._new_id_in(has_room, now_ms)

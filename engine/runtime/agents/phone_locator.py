@@ -16,7 +16,7 @@ from engine.ari.generated.operations import endpoints
 from engine.ari.request import Reply
 from engine.common.tasks import BackgroundTasks, cancel_all
 from engine.runtime.agents.directory import PEER_TRUNK
-from engine.runtime.base.ports import AgentResolver, Pbx
+from engine.runtime.base.interfaces import AgentResolver, Pbx
 
 QUERY_TIMEOUT_S = 1.0
 _decoder = msgspec.json.Decoder(Endpoint)

@@ -21,7 +21,7 @@ from engine.ari.generated.events import (
 )
 from engine.ari.generated.models import Endpoint
 from engine.ari.generated.operations import applications, endpoints
-from engine.runtime.base.ports import Pbx
+from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
 from wire.agents import Presence
 from wire.base import tag_of

@@ -27,7 +27,7 @@ class LoopClock:
     """The event loop's clock plus an offset, so that wall-clock jumps move no timer.
 
     A host's clock may be wrong when the engine starts: `correct` follows it
-    (`clock_correction.py`).
+    (`clock_step_correction.py`).
     """
 
     def __init__(

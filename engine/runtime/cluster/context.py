@@ -12,7 +12,7 @@ from engine.store.store import Store
 
 
 class SlotHost(Protocol):
-    """Runs the calls of the slots that this engine holds; see `ownership.OwnedSlots`."""
+    """Runs the calls of the slots that this engine holds; see `ownership.SlotLifecycle`."""
 
     async def take(self, slot: int, lease: Lease) -> None:
         """Load a slot's calls and continue them; raises StoreDown."""

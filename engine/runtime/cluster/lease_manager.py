@@ -15,7 +15,7 @@ from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.lease_operations import LeaseOperations
 from engine.runtime.cluster.membership import Peer
-from engine.runtime.cluster.reachability import Reachability
+from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.cluster.rebalancer import Rebalancer
 from engine.store.errors import StoreDown
 
@@ -27,7 +27,7 @@ class LeaseManager:
 
     def __init__(self, context: ClusterContext, url: str) -> None:
         self.is_leaving = False
-        self.reachability = Reachability(context.monotonic, self.wake)
+        self.reachability = PbxReachability(context.monotonic, self.wake)
         self._context = context
         self._store = context.store
         self._members = context.members

@@ -10,18 +10,16 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from engine.calls.model.codec import FORMAT
+from engine.calls.model.storage_format import FORMAT
 
 log = structlog.get_logger()
 
 
-class Peer(
-    Struct, frozen=True, rename={"reachable": "hears", "unreachable": "deaf"}
-):  # as engines of other versions name them
+class Peer(Struct, frozen=True):
     """An engine's heartbeat: the URL of its RPC, its slots, its calls by node.
 
-    `reachable` and `unreachable` name nodes (see `Reachability`); of others it does not know yet.
-    A slot with calls of a later version goes to an engine that can read them.
+    `reachable` and `unreachable` name nodes (see `PbxReachability`); of others it does
+    not know yet. A slot with calls of a later version goes to an engine that can read them.
     """
 
     url: str

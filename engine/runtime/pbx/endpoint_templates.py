@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from engine.runtime.base.ports import AgentResolver, DialPolicy
+from engine.runtime.base.interfaces import AgentResolver, DialPolicy
 from wire.party import Party
 
 

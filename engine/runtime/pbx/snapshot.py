@@ -10,7 +10,7 @@ from engine.ari.generated.models import Bridge, Channel, Variable
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Request
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
-from engine.runtime.base.ports import Pbx
+from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.ari_requests import DIALED_VARIABLE
 
 Decoded = TypeVar("Decoded")

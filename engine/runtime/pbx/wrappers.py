@@ -8,7 +8,7 @@ from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.calls.model.ids import slot_and_node
 from engine.observe.metrics import Metrics
 from engine.observe.traces import Traces
-from engine.runtime.base.ports import Pbx
+from engine.runtime.base.interfaces import Pbx
 from engine.store.store import LeaseView
 
 WEIGHT = 0.05  # of the newest reply: the average covers about twenty

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from engine.ari.generated.operations import bridges
 from engine.runtime.base.clock import Clock, Timer
-from engine.runtime.base.ports import Pbx
+from engine.runtime.base.interfaces import Pbx
 
 PROBE_TIMEOUT_S = 2.0
 

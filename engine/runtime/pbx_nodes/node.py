@@ -17,14 +17,14 @@ from engine.calls.model.requests import ReferReceived
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.agents.directory import Caller
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.ports import Pbx
+from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.ari_events import is_engine_channel, subject_id, translate
 from engine.runtime.pbx.incoming_call import read_arguments
 from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.pbx_nodes.recovery import Recoveries
 from engine.runtime.shard.live_call import LiveCall
-from engine.runtime.shard.resolve_party import CheckAgent, any_agent, check_target
+from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent, check_target
 from engine.runtime.shard.shard import CallShard
 from wire.base import tag_of
 from wire.party import Diversion

@@ -18,7 +18,7 @@ from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
 from engine.common.tasks import cancel_all
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.ports import Pbx
+from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard

@@ -14,7 +14,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.ids import call_of
 from engine.common.tasks import BackgroundTasks
 from engine.common.ttl_cache import DEFAULT_TTL_MS, TtlCache
-from engine.runtime.base.ports import DialDecision, DialRejection
+from engine.runtime.base.interfaces import DialDecision, DialRejection
 from engine.store.errors import StoreDown
 from engine.store.store import DialPolicyStore
 from wire.dial_policy import AccountDialPolicy

@@ -11,7 +11,7 @@ from engine.ari.generated.operations import recordings
 from engine.calls.model.ids import slot_and_node
 from engine.calls.model.recording import RecordingName, parse_recording_name
 from engine.recordings.errors import ArchiveError
-from engine.runtime.base.ports import Pbx
+from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
 from engine.runtime.shard.shard import CallShard
 

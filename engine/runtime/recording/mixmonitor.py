@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.ami.client import AmiResponse, AmiUnavailable
 from engine.ari.generated.operations import channels
 from engine.calls.model.commands import MuteRecording, StartRecording, StopRecording
-from engine.runtime.base.ports import Pbx
+from engine.runtime.base.interfaces import Pbx
 
 # Relative to Asterisk's monitor folder: ARI serves and deletes the files of this folder only.
 RECORDING_FOLDER = "../recording"

@@ -19,7 +19,7 @@ from engine.calls.model.recording import CHANNELS, RecordingName, parse_recordin
 from engine.common.tasks import cancel_all
 from engine.recordings.archiver import RecordingPart
 from engine.recordings.errors import ArchiveError
-from engine.runtime.base.ports import Pbx
+from engine.runtime.base.interfaces import Pbx
 from engine.runtime.recording.mixmonitor import (
     Ami,
     IsAllowed,

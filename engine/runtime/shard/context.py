@@ -8,7 +8,7 @@ from engine.calls.model import causes
 from engine.calls.model.commands import Hangup
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.observe.metrics import Metrics
-from engine.runtime.base.ports import CallRecorder, Pbx
+from engine.runtime.base.interfaces import CallRecorder, Pbx
 from engine.runtime.pbx.ari_requests import requests_for
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.store.store import LeaseView

@@ -31,13 +31,13 @@ from engine.calls.model.io_commands import (
     SendWebhook,
 )
 from engine.common.tasks import PendingKeys
-from engine.runtime.base.ports import IoRunner
+from engine.runtime.base.interfaces import IoRunner
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_for
 from engine.runtime.shard.call_guard import Guard
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
-from engine.runtime.shard.resolve_party import resolve_party
+from engine.runtime.shard.outbound_leg_setup import set_up_outbound_leg
 
 Feed = Callable[[LiveCall, Event], None]
 
@@ -133,7 +133,7 @@ class CommandExecutor:
                 else:
                     self._send(live_call, command, result, self._dequeue)
 
-        resolve_party(self._endpoints, live_call.call, command, resolved)
+        set_up_outbound_leg(self._endpoints, live_call.call, command, resolved)
 
     def _send(
         self,

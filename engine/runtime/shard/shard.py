@@ -9,16 +9,16 @@ from collections.abc import Collection, Iterable
 import structlog
 
 from engine.calls.model.call import Call
-from engine.calls.model.codec import LaterCall, encode
 from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, ClockChanged, DeadlinePassed, Event
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.io_results import CUSTOMER_RESPONSES
 from engine.calls.model.requests import CallRequest
+from engine.calls.model.storage_format import LaterCall, encode
 from engine.calls.recovery.missed_digits import keys_at_deadline, undelivered_digits
 from engine.calls.verbs.required_audio import pending_audio_sources
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.ports import IoRunner, Writer
+from engine.runtime.base.interfaces import IoRunner, Writer
 from engine.runtime.shard.call_drop import drop_call
 from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardContext, ShardHost

@@ -7,14 +7,14 @@ from functools import partial
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.codec import encode_log_entry
 from engine.calls.model.commands import Answer, Command, EmitEvent, Play
 from engine.calls.model.events import CallDropped, ClockChanged, Event, Recovered
 from engine.calls.model.io_commands import FetchMedia, LoadFlowNode, PrefetchMedia
 from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.storage_format import encode_log_entry
 from engine.calls.step import step
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.ports import IoRunner, Writer
+from engine.runtime.base.interfaces import IoRunner, Writer
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
 

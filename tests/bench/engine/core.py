@@ -2,7 +2,7 @@
 
 import time
 
-from engine.calls.model.codec import digest_of
+from engine.calls.model.storage_format import digest_of
 from engine.calls.step import step
 from tests.bench.engine.standard import STARTED_MS, standard_call, standard_events
 from tests.bench.figure import Figure, figure

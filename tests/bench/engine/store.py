@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 
-from engine.calls.model.codec import LogEntry, StoredCall, encode
+from engine.calls.model.storage_format import LogEntry, StoredCall, encode
 from engine.store.change import Change
 from engine.store.redis.store import RedisStore
 from tests.bench.cpu import cpu_s

@@ -9,8 +9,8 @@ from redis.asyncio import Redis
 
 from engine.calls.model.call import deadline_ms
 from engine.calls.model.call_states import Gathering
-from engine.calls.model.codec import decode_call
 from engine.calls.model.events import DeadlinePassed
+from engine.calls.model.storage_format import decode_call
 from engine.calls.replay_audit import replay
 from engine.calls.verbs.gather_clocks import GRACE_MS
 from engine.store.redis.store import RedisStore

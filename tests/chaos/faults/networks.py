@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from engine.runtime.cluster.reachability import PROVEN_AFTER_S
+from engine.runtime.cluster.pbx_reachability import PROVEN_AFTER_S
 from tests.chaos.faults.limits import CRASHED, LEASE_MS
 from tests.chaos.run import Fault
 from tests.chaos.scenario import Scenario

@@ -16,14 +16,14 @@ from engine.config import NodeSettings
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
-from engine.runtime.admission.placement import Placement
-from engine.runtime.agents.agent_availability import AgentAvailability
+from engine.runtime.admission.node_selection import NodeSelection
+from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.membership import Membership
-from engine.runtime.cluster.reachability import Reachability
-from engine.runtime.ownership.owned_slots import OwnedSlots
+from engine.runtime.cluster.pbx_reachability import PbxReachability
+from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
 from engine.store.memory.store import MemoryStore
 from tests.harness.ports import free_port
 from tests.harness.settings import read_settings
@@ -45,8 +45,8 @@ class Bench:
     def __init__(self) -> None:
         self.faults: list[BaseException] = []
         self.nodes: NodeManager
-        self.reachability: Reachability
-        self.placement: Placement
+        self.reachability: PbxReachability
+        self.node_selection: NodeSelection
 
     async def open(self, stack: AsyncExitStack, folder: Path) -> None:
         """Open the configured node."""
@@ -60,21 +60,21 @@ class Bench:
         io = await factories.io_runner(parts, clips, Limits())
         directory = factories.directory(parts)
         service = factories.call_service(parts, directory, Membership("me"))
-        agents = AgentAvailability(directory, service.calls)
+        agents = AgentPresence(directory, service.calls)
         policy = factories.dial_policy(parts)
         tasks = Tasks(self.faults.append)
         shards = NodeShardFactory(
             ShardDependencies(SETTINGS, clock, service, agents, io, policy, telemetry)
         )
-        slots = OwnedSlots(parts.context, service, shards, tasks)
-        self.reachability = Reachability(time.monotonic)
-        self.placement = service.placement
+        slots = SlotLifecycle(parts.context, service, shards, tasks)
+        self.reachability = PbxReachability(time.monotonic)
+        self.node_selection = service.node_selection
         self.nodes = NodeManager(
             NodeDependencies(
                 SETTINGS,
                 "me",
                 parts.context,
-                self.placement,
+                self.node_selection,
                 agents,
                 shards,
                 slots,
@@ -93,7 +93,7 @@ class Bench:
     @property
     def names(self) -> set[str]:
         """The names of the open nodes."""
-        return set(self.placement.nodes)
+        return set(self.node_selection.nodes)
 
     async def discover(self, *names: str) -> None:
         """Let the DNS return nodes."""
@@ -120,7 +120,7 @@ async def test_nodes_come_and_go(bench: Bench) -> None:
     assert bench.names == {"pbx1"}
     await bench.discover("ip1", "ip2")
     assert bench.names == {"pbx1", "ip1", "ip2"}
-    assert set(bench.placement.nodes["ip1"].shards) == {SLOT}
+    assert set(bench.node_selection.nodes["ip1"].shards) == {SLOT}
     assert set(bench.reachability.unproven) == bench.names
     await bench.discover("ip2")
     await until(lambda: bench.names == {"pbx1", "ip2"}, what="ip1 to be closed")
@@ -132,14 +132,14 @@ async def test_nodes_come_and_go(bench: Bench) -> None:
 async def test_a_removed_node_keeps_its_calls(bench: Bench) -> None:
     """A removed node gets no new calls, unless it is discovered again before its last call ends."""
     await bench.discover("ip1")
-    node = bench.placement.nodes["ip1"]
+    node = bench.node_selection.nodes["ip1"]
     call = node.shards[SLOT].start_call(outbound()).call
     await bench.discover()
-    reason = bench.placement.admit(node.shards[SLOT], by_trunk=False)
+    reason = bench.node_selection.admit(node.shards[SLOT], by_trunk=False)
     assert reason is not None
     assert reason.code == "node_leaving"
     await bench.discover("ip1")
-    assert bench.placement.admit(node.shards[SLOT], by_trunk=False) is None
+    assert bench.node_selection.admit(node.shards[SLOT], by_trunk=False) is None
     await bench.discover()
     assert bench.names == {"pbx1", "ip1"}
     del node.shards[SLOT].calls[call.id]

@@ -20,13 +20,13 @@ async def watched(bench: Bench, node: str, **states: str) -> AsyncIterator[Regis
     """Let a node report endpoints by name, as `a1001="online"`."""
     pbx = Endpoints()
     pbx.states = {name.removeprefix("a"): state for name, state in states.items()}
-    presence = RegisteredEndpoints(node, pbx, bench.agent_availability.directory.is_trunk)
-    bench.agent_availability.registered_endpoints[node] = presence
+    presence = RegisteredEndpoints(node, pbx, bench.agent_presence.directory.is_trunk)
+    bench.agent_presence.registered_endpoints[node] = presence
     presence.on_connected()
     await until(lambda: presence.is_known, every_s=0.001)
     yield presence
     await presence.close()
-    del bench.agent_availability.registered_endpoints[node]
+    del bench.agent_presence.registered_endpoints[node]
 
 
 async def view(bench: Bench, path: str = SALES7) -> dict[str, Any]:
@@ -112,6 +112,6 @@ async def test_an_agent_is_busy_in_a_call(bench: Bench) -> None:
 async def test_an_extension_is_an_agent(bench: Bench) -> None:
     """A number that a phone dials is an agent if a node has its endpoint."""
     async with watched(bench, "pbx1", a1002="online"):
-        assert bench.agent_availability.party_of("1002") == "agent:1002"
-        assert bench.agent_availability.party_of("4712345678") == "4712345678"
-        assert bench.agent_availability.party_of("") == ""
+        assert bench.agent_presence.party_of("1002") == "agent:1002"
+        assert bench.agent_presence.party_of("4712345678") == "4712345678"
+        assert bench.agent_presence.party_of("") == ""

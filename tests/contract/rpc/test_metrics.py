@@ -48,7 +48,7 @@ async def test_requests_are_counted_by_operation(bench: Bench) -> None:
 
 async def test_a_refused_call_is_counted(bench: Bench) -> None:
     """Rejected calls are counted by reason."""
-    bench.service.placement.rate_limiter.max_calls = 0
+    bench.service.node_selection.rate_limiter.max_calls = 0
     body = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
     assert (await bench.problem("POST", "/calls", body)) == (503, "overloaded")
     refused = _at(await _seen(bench), "switchroom_calls_rejected_total", reason="overloaded")

@@ -46,8 +46,10 @@ async def test_no_such_node(bench: Bench) -> None:
 
 async def test_a_refusal_names_the_limit(bench: Bench) -> None:
     """The code names the reached limit, and the node shows it, too."""
-    placement = bench.service.placement
-    placement.configure("pbx1", CapacityLimits(2.0, max_calls=1), placement.status("pbx1").health)
+    node_selection = bench.service.node_selection
+    node_selection.configure(
+        "pbx1", CapacityLimits(2.0, max_calls=1), node_selection.status("pbx1").health
+    )
     await bench.start_call()
     assert await bench.problem("POST", "/calls", CALL) == (503, "node_full")
     view = await shown(bench)
@@ -56,7 +58,7 @@ async def test_a_refusal_names_the_limit(bench: Bench) -> None:
 
 async def test_node_health_is_shown(bench: Bench) -> None:
     """The view has the health that the manager interface reports."""
-    health = bench.service.placement.status("pbx1").health
+    health = bench.service.node_selection.status("pbx1").health
     health.on_booted()
     health.on_call_count(5)
     health.on_contact("trunk", "sip:a", is_reachable=False)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model.codec import decode_log_entry, encode
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import HoldRequested
+from engine.calls.model.storage_format import decode_log_entry, encode
 from engine.store.change import Change
 from engine.store.stream import StreamLimits
 from tests.contract.rpc.harness.bench import Bench, end

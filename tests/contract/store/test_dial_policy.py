@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from engine.runtime.base.ports import DialDecision
+from engine.runtime.base.interfaces import DialDecision
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from tests.unit.calls.harness.builders import outbound

@@ -13,7 +13,7 @@ SLOW_MS = 10_000.0  # request timeout, as engine.ari has it
 
 
 class SimConnection(SimEvents):
-    """Implements `engine.runtime.base.ports.Pbx`; drops the requests of a dead engine."""
+    """Implements `engine.runtime.base.interfaces.Pbx`; drops the requests of a dead engine."""
 
     def __init__(
         self,

@@ -6,15 +6,15 @@ from functools import partial
 from random import Random
 
 from engine.calls.model.call import Call
-from engine.calls.model.codec import FORMAT
-from engine.runtime.admission.settings import AdmissionSettings
+from engine.calls.model.storage_format import FORMAT
+from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
-from engine.runtime.ownership.owned_slots import OwnedSlots
+from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
@@ -55,7 +55,7 @@ class Engine:
         context = EngineContext(
             store, clock, self.shards.meter, env.rng.random, Random(name).randbytes
         )
-        settings = AdmissionSettings(
+        settings = AdmissionConfig(
             env.slots,
             MAX_CALL_MS,
             "+4721930000",
@@ -65,7 +65,7 @@ class Engine:
         )
         self.service = CallService(context, settings, cluster=self.peers)
         self.tasks = Tasks(self._failed)
-        self.slots = OwnedSlots(context, self.service, self.shards, self.tasks)
+        self.slots = SlotLifecycle(context, self.service, self.shards, self.tasks)
         cluster = ClusterContext(
             store,
             self.peers,

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.calls.model.codec import FORMAT
-from engine.runtime.base.ports import CallRecorder, Pbx
+from engine.calls.model.storage_format import FORMAT
+from engine.runtime.base.interfaces import CallRecorder, Pbx
 from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.recording.recorder import FencedRecorder, Recorder

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from engine.calls.model.codec import FORMAT, StoredCall
+from engine.calls.model.storage_format import FORMAT, StoredCall
 from engine.store.change import Change
 
 POSITION = StoredCall.__struct_fields__.index("format")

@@ -8,8 +8,8 @@ from typing import Any
 from engine.ari.generated.operations import channels
 from engine.ari.request import OnReply, Reply, Request
 from engine.calls.model.requests import CallRequest
-from engine.runtime.base.ports import Pbx
-from engine.runtime.ownership.owned_slots import OwnedSlots
+from engine.runtime.base.interfaces import Pbx
+from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import OnStored
@@ -69,7 +69,7 @@ class OneTimeListener:
 class SlowHandover:
     """Hands slots over half a second late."""
 
-    def __init__(self, slots: OwnedSlots) -> None:
+    def __init__(self, slots: SlotLifecycle) -> None:
         self._slots = slots
 
     def __getattr__(self, name: str) -> Any:

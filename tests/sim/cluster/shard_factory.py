@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from engine.observe.metrics import Metrics
-from engine.runtime.base.ports import IoRunner as IoRunnerPort
+from engine.runtime.base.interfaces import IoRunner as IoRunnerPort
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.flow_cache import FlowCache
@@ -35,7 +35,7 @@ def app_of(slot: int) -> str:
 
 
 class SimShardFactory:
-    """Implements `engine.runtime.ownership.owned_slots.ShardFactory`."""
+    """Implements `engine.runtime.ownership.slot_lifecycle.ShardFactory`."""
 
     def __init__(self, env: ClusterEnvironment, engine: str, loop: SimLoop, link: SimLink) -> None:
         self.connections: dict[str, CheckedConnection] = {}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from engine.calls.model.codec import FORMAT, LaterCall
+from engine.calls.model.storage_format import FORMAT, LaterCall
 from engine.runtime.shard.shard import CallShard
 from tests.sim.call_histories import call_histories
 from tests.sim.cluster import faults, script

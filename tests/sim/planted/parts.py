@@ -11,7 +11,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia, SendWebhook
 from engine.runtime.base.clock import Clock, Timer
-from engine.runtime.base.ports import IoRunner, Writer
+from engine.runtime.base.interfaces import IoRunner, Writer
 from engine.store.change import Change
 from tests.sim.engine_run import OnEvent
 from wire.media import Clip, Source

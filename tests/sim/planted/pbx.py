@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from engine.ari.request import OnReply, Reply, Request
-from engine.runtime.base.ports import Pbx
+from engine.runtime.base.interfaces import Pbx
 
 DONE = Reply(204)
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from engine.calls.model.codec import LogEntry, StoredCall, decode_log_entry, encode
 from engine.calls.model.events import CallOpened, LegEnded
+from engine.calls.model.storage_format import LogEntry, StoredCall, decode_log_entry, encode
 from engine.calls.replay_audit import (
     ReplayStep,
     compare_decisions,

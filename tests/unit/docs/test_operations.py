@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from engine.observe.metrics import Metrics
 from engine.rpc.metrics.page import MetricsPage, registry_of
-from engine.runtime.admission.settings import AdmissionSettings
+from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.store.memory.store import MemoryStore
@@ -28,7 +28,7 @@ MACROS = {"$__rate_interval": "5m", "$instance": ".*", "$node": ".*"}
 def _shown() -> Mapping[str, str]:
     """Name all metrics that an engine shows, as they may be queried, with their kinds."""
     clock = ManualClock()
-    switch = CallService(EngineContext(MemoryStore(), clock), AdmissionSettings(1, 1))
+    switch = CallService(EngineContext(MemoryStore(), clock), AdmissionConfig(1, 1))
     page = generate_latest(registry_of(MetricsPage(switch, 1, Metrics(), lambda: 0))).decode()
     kinds: dict[str, str] = {}
     for family in text_string_to_metric_families(page):

@@ -18,8 +18,8 @@ from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
 from engine.rpc.peers.client import SlotDirectory
 from engine.rpc.server import ServerDependencies, serving
-from engine.runtime.admission.settings import AdmissionSettings
-from engine.runtime.agents.agent_availability import AgentAvailability
+from engine.runtime.admission.config import AdmissionConfig
+from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
@@ -76,7 +76,7 @@ class Bench:
         self.url = f"http://127.0.0.1:{self.port}"
         self.session: aiohttp.ClientSession
         self.service: CallService
-        self.agent_availability: AgentAvailability
+        self.agent_presence: AgentPresence
         self.dependencies: ServerDependencies
 
     async def open(
@@ -88,7 +88,7 @@ class Bench:
     ) -> None:
         """Start everything."""
         clock = LoopClock(asyncio.get_running_loop())
-        settings = AdmissionSettings(
+        settings = AdmissionConfig(
             SLOTS, 3_600_000, "+4700000000", max_calls=10_000, max_calls_per_s=10_000
         )
         self.terms = DialPolicy(self.store.dial_policies, clock.now_ms, "+4700000000")
@@ -101,9 +101,9 @@ class Bench:
         self.service = CallService(
             context, settings, directory, default_target=self.accounts.auto_set
         )
-        self.agent_availability = AgentAvailability(directory, self.service.calls)
+        self.agent_presence = AgentPresence(directory, self.service.calls)
         node = Node(
-            "pbx1", self.pbx, clock, self.service.handle_incoming, self.agent_availability.party_of
+            "pbx1", self.pbx, clock, self.service.handle_incoming, self.agent_presence.party_of
         )
         for slot in slots:
             token = await claim_slot(self.store, slot, "me")
@@ -128,7 +128,7 @@ class Bench:
             library,
             Limits(),
             SLOTS,
-            self.agent_availability,
+            self.agent_presence,
             owners,
             self.accounts,
             self.terms,

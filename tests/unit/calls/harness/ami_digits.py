@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Gathering
-from engine.calls.model.codec import decode_call, encode
 from engine.calls.model.events import DigitPressed
+from engine.calls.model.storage_format import decode_call, encode
 from engine.calls.recovery.missed_digits import missing_digits
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile

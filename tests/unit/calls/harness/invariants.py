@@ -4,8 +4,8 @@ from typing import Any
 
 from engine.calls.model.call import Call, deadline_ms, is_expected
 from engine.calls.model.call_states import Advance, Bridged
-from engine.calls.model.codec import StoredCall, decode_stored_call, encode
 from engine.calls.model.commands import AddToBridge, Hangup
+from engine.calls.model.storage_format import StoredCall, decode_stored_call, encode
 from engine.calls.verbs.call_end import HANGUP_TIMEOUT_MS, MAX_HANGUP_RETRIES
 
 

@@ -6,7 +6,6 @@ from hypothesis import strategies as some
 from hypothesis.stateful import initialize, rule
 
 from engine.calls.model.call import is_expected
-from engine.calls.model.codec import StoredCall, decode_stored_call, encode
 from engine.calls.model.commands import Hangup, Originate, Play, Snoop
 from engine.calls.model.events import (
     BridgeFailed,
@@ -22,6 +21,7 @@ from engine.calls.model.events import (
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
 from engine.calls.model.requests import ControlRequest
+from engine.calls.model.storage_format import StoredCall, decode_stored_call, encode
 from engine.calls.sessions.preconditions import check_request
 from tests.harness.record_checks import record_faults
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, Story, outbound, say, tree

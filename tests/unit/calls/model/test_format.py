@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from engine.calls.model.codec import (
+from engine.calls.model.storage_format import (
     FORMAT,
     StoredCall,
     decode_later_call,

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 from msgspec import Struct
 
-from engine.calls.model.codec import decode_call, encode
 from engine.calls.model.events import DigitPressed
+from engine.calls.model.storage_format import decode_call, encode
 from engine.calls.recovery.missed_digits import MAX_AMI_DELAY_MS, missing_digits
 from engine.calls.recovery.reconcile import reconcile
 from tests.unit.calls.harness.ami_digits import UP, ami_digit, gathered_digits, gathering

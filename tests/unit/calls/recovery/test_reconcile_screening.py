@@ -4,11 +4,11 @@ from typing import Any
 
 from engine.calls.media.awaited_playbacks import awaited_playbacks
 from engine.calls.model.call_states import Dialing, Gathering, Playing
-from engine.calls.model.codec import StoredCall, decode_stored_call, encode
 from engine.calls.model.commands import Play, StartTalkDetection, StopTalkDetection
 from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.storage_format import StoredCall, decode_stored_call, encode
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from tests.unit.calls.harness.builders import CLIPS, ID, MAIN, Story, dialing_call, say

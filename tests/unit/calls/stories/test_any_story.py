@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call, is_expected
 from engine.calls.model.call_states import Dialing
-from engine.calls.model.codec import LogEntry, decode_call, encode
 from engine.calls.model.commands import AddToBridge, EmitEvent, Hangup, Originate
 from engine.calls.model.events import (
     BridgeFailed,
@@ -22,6 +21,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
+from engine.calls.model.storage_format import LogEntry, decode_call, encode
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.replay_audit import replay

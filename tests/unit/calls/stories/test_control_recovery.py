@@ -5,9 +5,15 @@ from collections.abc import Callable
 import pytest
 
 from engine.calls.media.plan import desired_media, required_bridges
-from engine.calls.model.codec import LogEntry, StoredCall, decode_call, decode_stored_call, encode
 from engine.calls.model.commands import AddToBridge, RemoveFromBridge
 from engine.calls.model.events import Recovered
+from engine.calls.model.storage_format import (
+    LogEntry,
+    StoredCall,
+    decode_call,
+    decode_stored_call,
+    encode,
+)
 from engine.calls.replay_audit import replay
 from tests.unit.calls.harness.builders import (
     MAIN,

@@ -2,7 +2,6 @@
 
 from engine.calls.model.call import Frame
 from engine.calls.model.call_states import AwaitingInstructions
-from engine.calls.model.codec import StoredCall, decode_stored_call, encode
 from engine.calls.model.events import Recovered
 from engine.calls.model.io_commands import SendApiRequest
 from engine.calls.model.io_results import (
@@ -11,6 +10,7 @@ from engine.calls.model.io_results import (
     FlowNodeLoaded,
     FlowStarted,
 )
+from engine.calls.model.storage_format import StoredCall, decode_stored_call, encode
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.verbs.flow import API_TIMEOUT_MS

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from engine.calls.model.ids import slot_of
+from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.outbound import OutboundCalls
-from engine.runtime.admission.settings import AdmissionSettings
 from engine.runtime.base.context import EngineContext
 from engine.runtime.shard.errors import NotOwner
 from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
@@ -25,9 +25,7 @@ async def test_a_slot_released_while_the_account_is_read() -> None:
         bench.service.releasing.add(SLOT)
 
     context = EngineContext(bench.store, ManualClock())
-    calls = OutboundCalls(
-        context, bench.service, AdmissionSettings(SLOTS, 3_600_000), default_target
-    )
+    calls = OutboundCalls(context, bench.service, AdmissionConfig(SLOTS, 3_600_000), default_target)
     names = (f"request{number:04}" for number in range(100))
     name = next(each for each in names if slot_of(each, SLOTS) == SLOT)
     request = Originate(account="acme", from_="+4721930000", to="+4722222222", request_id=name)
@@ -47,9 +45,7 @@ async def test_the_same_request_twice_at_once() -> None:
         await asyncio.sleep(0)  # lets the other request begin
 
     context = EngineContext(bench.store, ManualClock())
-    calls = OutboundCalls(
-        context, bench.service, AdmissionSettings(SLOTS, 3_600_000), default_target
-    )
+    calls = OutboundCalls(context, bench.service, AdmissionConfig(SLOTS, 3_600_000), default_target)
     names = (f"request{number:04}" for number in range(100))
     name = next(each for each in names if slot_of(each, SLOTS) == SLOT)
     request = Originate(account="acme", from_="+4721930000", to="+4722222222", request_id=name)

@@ -5,7 +5,7 @@ import time
 
 from engine.observe.metrics import Metrics
 from engine.runtime.base.clock import LoopClock
-from engine.runtime.base.clock_correction import ClockCorrection
+from engine.runtime.base.clock_step_correction import ClockStepCorrection
 from engine.store.memory.store import MemoryStore
 
 START_S = 1_700_000_000
@@ -62,7 +62,7 @@ async def test_a_clock_that_was_wrong_at_the_start_is_corrected() -> None:
     host.error_s = 0.0
     moves: list[int] = []
     store, metrics = MemoryStore(host.now_ms), Metrics()
-    await ClockCorrection(clock, store, metrics, moves.append).poll()
+    await ClockStepCorrection(clock, store, metrics, moves.append).poll()
     [moved_ms] = moves
     assert abs(moved_ms - 7_200_000) < 1_000
     assert abs(clock.now_ms() - host.now_ms()) < 1_000
@@ -77,7 +77,7 @@ async def test_a_small_error_is_left_alone() -> None:
     clock = LoopClock(asyncio.get_running_loop(), host.wall_s)
     host.error_s = 0.7
     moves: list[int] = []
-    await ClockCorrection(clock, MemoryStore(clock.now_ms), Metrics(), moves.append).poll()
+    await ClockStepCorrection(clock, MemoryStore(clock.now_ms), Metrics(), moves.append).poll()
     assert moves == []
 
 
@@ -87,7 +87,7 @@ async def test_a_clock_that_differs_from_the_stores_is_measured() -> None:
     metrics, moves = Metrics(), list[int]()
     behind_ms = 0
     store = MemoryStore(lambda: clock.now_ms() - behind_ms)
-    monitor = ClockCorrection(clock, store, metrics, moves.append)
+    monitor = ClockStepCorrection(clock, store, metrics, moves.append)
     await monitor.poll()
     assert moves == []
     behind_ms = 3_600_000  # another server took over

@@ -87,5 +87,5 @@ def test_each_engine_lacks_another_node() -> None:
 def test_an_engine_of_an_older_version() -> None:
     """A heartbeat without nodes is eligible."""
     peers = Membership("a")
-    peers.update({"a": '{"url": "x", "deaf": ["pbx1"]}', "b": '{"url": "y"}'})
+    peers.update({"a": '{"url": "x", "unreachable": ["pbx1"]}', "b": '{"url": "y"}'})
     assert peers.fair_share(8) == 4

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
-from engine.runtime.base.ports import DialDecision
+from engine.runtime.base.interfaces import DialDecision
 from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.executor import CommandExecutor

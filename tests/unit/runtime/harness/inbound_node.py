@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from engine.ari.request import Reply
-from engine.runtime.admission.settings import AdmissionSettings
+from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
-from engine.runtime.shard.resolve_party import CheckAgent, any_agent
+from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
 from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import say, tree
 from tests.unit.runtime.harness.shard_bench import ShardBench
@@ -30,7 +30,7 @@ class InboundNode:
         self.store = store
         now_ms = self.bench.clock.now_ms
         directory = Directory(self.store, now_ms, "PJSIP/{agent_id}", "PJSIP/{number}@trunk")
-        settings = AdmissionSettings(1, 3_600_000, max_calls=100, max_calls_per_s=100)
+        settings = AdmissionConfig(1, 3_600_000, max_calls=100, max_calls_per_s=100)
         self.service = CallService(EngineContext(store, self.bench.clock), settings, directory)
         self.node = self.bench.node(self.service.handle_incoming, self._party_of, self._check_agent)
         self.party_of: Callable[[str], str] = str

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Callable
 
 from engine.app.shard_factory import UnreachablePbx
-from engine.runtime.admission.settings import AdmissionSettings
+from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.ownership.owned_slots import OwnedSlots
+from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
 from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.shard.context import ShardContext
@@ -68,7 +68,7 @@ class OwnerBench:
         self.now_s = 0.0
         clock = self.clock = ManualClock()
         context = EngineContext(self.store, clock, random=lambda: 0.0)
-        settings = AdmissionSettings(2, 3_600_000, max_calls=100, max_calls_per_s=100)
+        settings = AdmissionConfig(2, 3_600_000, max_calls=100, max_calls_per_s=100)
         self.service = CallService(context, settings)
         self.pbx = RecordingPbx()
         self.node = Node("pbx1", self.pbx, clock, self.service.handle_incoming, str)
@@ -77,7 +77,7 @@ class OwnerBench:
         self.suspects: list[int] = []  # slots that another engine may own
         self.faults: list[BaseException] = []
         self.tasks = Tasks(self.faults.append)
-        self.owner = OwnedSlots(context, self.service, self.factory, self.tasks)
+        self.owner = SlotLifecycle(context, self.service, self.factory, self.tasks)
 
     async def lease(self, slot: int = SLOT) -> Lease:
         """Claim a slot."""

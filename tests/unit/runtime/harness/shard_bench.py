@@ -11,7 +11,7 @@ from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
-from engine.runtime.shard.resolve_party import CheckAgent, any_agent
+from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
 from engine.runtime.shard.shard import CallShard
 from engine.store.change import Change
 from tests.unit.calls.harness.builders import MAIN, NOW, outbound, say

@@ -6,8 +6,8 @@ import msgspec
 from msgspec.structs import replace
 
 from engine.ari.request import Reply
-from engine.calls.model.codec import decode_stored_call
 from engine.calls.model.events import DeadlinePassed, LegAnswered
+from engine.calls.model.storage_format import decode_stored_call
 from engine.runtime.shard.live_call import LiveCall
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import MAIN, outbound, say

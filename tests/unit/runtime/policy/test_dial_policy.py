@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from engine.runtime.base.ports import DialDecision
+from engine.runtime.base.interfaces import DialDecision
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.errors import StoreDown
 from engine.store.memory.documents import MemoryDialPolicyStore

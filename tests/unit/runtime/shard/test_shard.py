@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from engine.calls.model.codec import decode_stored_call
 from engine.calls.model.commands import Originate
 from engine.calls.model.events import (
     DigitPressed,
@@ -15,6 +14,7 @@ from engine.calls.model.events import (
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
+from engine.calls.model.storage_format import decode_stored_call
 from engine.calls.replay_audit import replay
 from engine.runtime.shard.live_call import LiveCall
 from engine.store.errors import Overflow

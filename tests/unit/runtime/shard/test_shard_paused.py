@@ -2,12 +2,12 @@
 
 from engine.ari.request import Reply
 from engine.calls.model.call_states import Ending
-from engine.calls.model.codec import decode_stored_call
 from engine.calls.model.commands import Originate, StartHoldMusic
 from engine.calls.model.events import LegAnswered, LegRinging
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import HangupRequested, HoldRequested
+from engine.calls.model.storage_format import decode_stored_call
 from tests.unit.calls.harness.builders import CLIPS, MAIN, outbound, say
 from tests.unit.runtime.harness.recording_pbx import LOST
 from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, ShardBench

@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.ari.config import Timeouts
-from engine.runtime.cluster.reachability import (
+from engine.runtime.cluster.pbx_reachability import (
     PROVEN_AFTER_S,
     RECOVERED_AFTER_S,
     UNREACHABLE_AFTER_S,
-    Reachability,
+    PbxReachability,
 )
 from tests.unit.runtime.harness.manual_store import ManualTime
 
@@ -25,7 +25,7 @@ class Prober:
     def __init__(self) -> None:
         self.hand = ManualTime()
         self.changes = 0
-        self.reach = Reachability(self.hand.monotonic, self._changed)
+        self.reach = PbxReachability(self.hand.monotonic, self._changed)
         self.reach.add_node(NODE)
 
     def reply(self, for_s: float, is_answered: bool = True) -> None:
@@ -113,7 +113,7 @@ class IntervalProber:
     """An engine that probes an unstable node every 0.3 s, with a timeout of 0.7 s."""
 
     def __init__(self, hand: ManualTime, first_s: float, *, is_refused: bool) -> None:
-        self.reach = Reachability(hand.monotonic)
+        self.reach = PbxReachability(hand.monotonic)
         self.reach.add_node(NODE)
         self.next_s = first_s
         self._probed_s = first_s

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from engine.calls.model.call_states import Starting
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
 from engine.common.ttl_cache import MAX_ENTRIES, Cached
+from engine.runtime.admission.config import NewCall
 from engine.runtime.admission.inbound import inbound_call
-from engine.runtime.admission.routes import FoundRoute, RouteCache
-from engine.runtime.admission.settings import NewCall
+from engine.runtime.admission.inbound_routes import FoundRoute, InboundRoutes
 from engine.runtime.agents.directory import Caller
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.store.memory.store import MemoryStore
@@ -39,12 +39,12 @@ class CountingStore(MemoryStore):
         return await super().route(number)
 
 
-async def cache_of(**routes: NumberRoute) -> tuple[RouteCache, CountingStore, ManualClock]:
+async def cache_of(**routes: NumberRoute) -> tuple[InboundRoutes, CountingStore, ManualClock]:
     """Return a cache of stored routes, and a clock moved by the test."""
     store, clock = CountingStore(), ManualClock()
     for number, route in routes.items():
         await store.put_route(number, msgspec.json.encode(route))
-    return RouteCache(store, clock.now_ms), store, clock
+    return InboundRoutes(store, clock.now_ms), store, clock
 
 
 async def test_a_number_is_read_once_a_second() -> None:
@@ -173,7 +173,7 @@ async def test_the_callback_target_of_the_account() -> None:
     async def default_target(account: str) -> str:
         return "b" * 24 if account == "acme" else ""
 
-    routes = RouteCache(store, ManualClock().now_ms, default_target=default_target)
+    routes = InboundRoutes(store, ManualClock().now_ms, default_target=default_target)
     channel = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
     for number, target in (("+47", "b" * 24), ("+48", "a" * 24)):
         route = await routes.find(number)

@@ -3,7 +3,9 @@
 import msgspec
 import pytest
 
-from engine.calls.model.codec import (
+from engine.calls.model.events import CallOpened, LegAnswered
+from engine.calls.model.io_results import ActionReceived
+from engine.calls.model.storage_format import (
     LogEntry,
     StoredCall,
     decode_call,
@@ -11,8 +13,6 @@ from engine.calls.model.codec import (
     decode_stored_call,
     encode,
 )
-from engine.calls.model.events import CallOpened, LegAnswered
-from engine.calls.model.io_results import ActionReceived
 from engine.calls.replay_audit import replay
 from tests.unit.calls.harness.builders import (
     HTTPS,

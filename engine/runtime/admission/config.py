@@ -19,7 +19,7 @@ class NewCall(Struct, frozen=True):
     recording_destination: RecordingDestination | None = None  # None: it can't be recorded
 
 
-class AdmissionSettings(Struct, frozen=True):
+class AdmissionConfig(Struct, frozen=True):
     """The number of slots, the limits of this engine and of the trunk, and calls' defaults."""
 
     slots: int

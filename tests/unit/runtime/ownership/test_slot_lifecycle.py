@@ -10,14 +10,14 @@ from engine.ari.request import Reply
 from engine.calls.model.call import deadline_ms
 from engine.calls.model.call_states import Ending
 from engine.calls.model.causes import NORMAL
-from engine.calls.model.codec import FORMAT, decode_stored_call
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import HangupRequested, ReferReceived
-from engine.runtime.admission.placement import NoCapacity
-from engine.runtime.ownership.owned_slots import PRESENCE_SLOT
+from engine.calls.model.storage_format import FORMAT, decode_stored_call
+from engine.runtime.admission.node_selection import NoCapacity
+from engine.runtime.ownership.slot_lifecycle import PRESENCE_SLOT
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.shard.errors import NotOwner

@@ -4,7 +4,7 @@ import pytest
 
 from engine.calls.model.commands import Originate, StartRinging
 from engine.calls.model.events import LegEnded
-from engine.runtime.base.ports import DialDecision, DialRejection
+from engine.runtime.base.interfaces import DialDecision, DialRejection
 from tests.unit.calls.harness.builders import ID, MAIN
 from tests.unit.runtime.harness.executor_bench import (
     ExecutorBench,

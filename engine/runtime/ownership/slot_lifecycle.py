@@ -9,14 +9,14 @@ from typing import Any, Protocol
 import structlog
 
 from engine.callbacks.dispatcher import CallbackDispatcher
-from engine.calls.model.codec import LaterCall
+from engine.calls.model.storage_format import LaterCall
 from engine.runtime.admission.capacity_limits import TRUNK
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.ownership.slot_takeover import ClaimedCall, WriterFactory, take_over
+from engine.runtime.ownership.slot_loader import ClaimedCall, WriterFactory, load_slot
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import FlushScheduler, Writer
@@ -45,7 +45,7 @@ class ShardFactory(Protocol):
         """Track which agents are registered at a node, until cancelled."""
 
 
-class OwnedSlots:
+class SlotLifecycle:
     """Implements `cluster.SlotHost` with real shards."""
 
     def __init__(
@@ -72,7 +72,7 @@ class OwnedSlots:
 
     async def take(self, slot: int, lease: Lease) -> None:
         began_s = perf_counter()
-        claimed = await take_over(self._store, slot, lease.token, self._writer_factory)
+        claimed = await load_slot(self._store, slot, lease.token, self._writer_factory)
         self._metrics.store.takeover_duration.series(slot).observe(perf_counter() - began_s)
         for call in claimed.calls:
             self._metrics.calls.taken_over.table(call.node)[str(slot)] += 1
@@ -178,7 +178,7 @@ class OwnedSlots:
     def calls_by_node(self) -> dict[str, int]:
         """Count the live calls of each node, and, as TRUNK, the legs on the trunk."""
         of_nodes = {node.name: node.live_calls for node in self._service.nodes.values()}
-        return {**of_nodes, TRUNK: self._service.placement.trunk_legs}
+        return {**of_nodes, TRUNK: self._service.node_selection.trunk_legs}
 
     async def _finish_customer_requests(self, slot: int) -> None:
         """Start no more requests to customers, and give those in flight a moment to end.

@@ -9,7 +9,7 @@ import structlog
 from engine.ari.generated.models import Endpoint
 from engine.ari.generated.operations import endpoints
 from engine.runtime.agents.registered_endpoints import RETRY_DELAY_S, TECHNOLOGY
-from engine.runtime.base.ports import Pbx
+from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
 
 log = structlog.get_logger()
@@ -17,7 +17,7 @@ POLL_INTERVAL_S = 30.0
 _decoder = msgspec.json.Decoder(list[Endpoint])
 
 
-class ConfiguredPbxEndpoints:
+class ProvisionedEndpoints:
     """A node's endpoints as of the last poll."""
 
     def __init__(

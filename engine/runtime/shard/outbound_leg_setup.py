@@ -10,7 +10,7 @@ from engine.calls.model import causes
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Originate
 from engine.calls.model.events import LegEnded
-from engine.runtime.base.ports import DialDecision, DialRejection
+from engine.runtime.base.interfaces import DialDecision, DialRejection
 from engine.runtime.pbx.ari_requests import requests_for
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from wire.party import Party
@@ -22,7 +22,7 @@ OnResolved = Callable[[tuple[Request, ...] | LegEnded], None]
 CheckAgent = Callable[[str, str, Callable[[str], None]], None]
 
 
-def resolve_party(
+def set_up_outbound_leg(
     endpoints: EndpointTemplates, call: Call, command: Originate, done: OnResolved
 ) -> None:
     """Resolve a party and call `done`, at once if nothing has to be read."""

@@ -19,7 +19,7 @@ POLL_INTERVAL_S = 5.0
 MAX_ERROR_MS = 1_000  # smaller differences are left alone: NTP corrects them slowly
 
 
-class ClockCorrection:
+class ClockStepCorrection:
     """Polls both clocks; `on_change` moves the times of live calls by some milliseconds."""
 
     def __init__(

@@ -30,7 +30,7 @@ class FoundRoute(Struct, frozen=True):
     route: NumberRoute
 
 
-class RouteCache:
+class InboundRoutes:
     """Routes by number, cached for a moment."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Placement of calls: by weight, live calls and health; and why there is no capacity."""
+"""Selection of a node: by weight, live calls and health; and why there is no capacity."""
 
 from collections.abc import Callable
 
@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from engine.runtime.admission.capacity_limits import TRUNK, UNLIMITED, CapacityLimits
-from engine.runtime.admission.placement import NoCapacity, Placement
-from engine.runtime.admission.settings import AdmissionSettings
+from engine.runtime.admission.config import AdmissionConfig
+from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.shard.context import ShardContext
@@ -46,8 +46,8 @@ class Bench:
         self.overloaded: set[str] = set()
         self.drained: set[str] = set()
         per_s, max_calls = rate
-        settings = AdmissionSettings(1, 1, trunk=trunk, max_calls=max_calls, max_calls_per_s=per_s)
-        self.placement = Placement(
+        settings = AdmissionConfig(1, 1, trunk=trunk, max_calls=max_calls, max_calls_per_s=per_s)
+        self.node_selection = NodeSelection(
             self.clock, settings, self.others, drained=lambda: frozenset(self.drained)
         )
 
@@ -60,15 +60,15 @@ class Bench:
         shard = CallShard(place, self.clock, self.writer, ManualIoRunner(), node)
         node.add_shard(0, shard)
         shard.resume()
-        self.placement.nodes[name] = node
+        self.node_selection.nodes[name] = node
         self.health[name] = NodeHealth(self.clock)
-        self.placement.configure(name, CapacityLimits(**terms), self.health[name])  # type: ignore[arg-type]  # whole numbers are floats here
+        self.node_selection.configure(name, CapacityLimits(**terms), self.health[name])  # type: ignore[arg-type]  # whole numbers are floats here
         return shard
 
     def call(self, name: str | None = None, by_trunk: bool = True, *preferred: str) -> str:
         """Place a call; returns its node, or the code of the rejection."""
         try:
-            shard = self.placement.choose(name, 0, by_trunk, frozenset(preferred))
+            shard = self.node_selection.choose(name, 0, by_trunk, frozenset(preferred))
         except NoCapacity as error:
             return error.code
         named = f"0-{shard.context.node}-{len(shard.calls):08}"
@@ -112,19 +112,19 @@ def test_an_unavailable_node() -> None:
         ("node_leaving", health.on_shutdown, health.on_booted),
         (
             "node_leaving",
-            lambda: bench.placement.retiring.add("pbx1"),
-            bench.placement.retiring.clear,
+            lambda: bench.node_selection.retiring.add("pbx1"),
+            bench.node_selection.retiring.clear,
         ),
         ("overloaded", lambda: bench.overloaded.add("pbx1"), bench.overloaded.clear),
     ):
         assert bench.call() == "pbx1"
         begins()
         assert (bench.call("pbx1"), bench.call()) == (code, "pbx2")
-        reason = bench.placement.unavailable(bench.placement.nodes["pbx1"])
+        reason = bench.node_selection.unavailable(bench.node_selection.nodes["pbx1"])
         assert reason is not None
         assert reason.code == code
         if code != "no_node":  # a disconnected node has no incoming channels
-            offered = bench.placement.admit(shard, by_trunk=True)
+            offered = bench.node_selection.admit(shard, by_trunk=True)
             assert offered is not None
             assert offered.code == code
         ends()
@@ -137,7 +137,7 @@ def test_an_unreachable_trunk_blocks_outbound_trunk_calls_only() -> None:
     bench.health["pbx1"].on_contact("trunk", "sip:a", is_reachable=False)
     assert bench.call() == "trunk_away"
     assert bench.call(by_trunk=False) == "pbx1"
-    assert bench.placement.admit(shard, by_trunk=True) is None
+    assert bench.node_selection.admit(shard, by_trunk=True) is None
     bench.health["pbx1"].on_contact("trunk", "sip:b", is_reachable=True)
     assert bench.call() == "pbx1"
 
@@ -174,7 +174,7 @@ def test_the_trunks_limits_count_all_nodes_and_engines() -> None:
     assert bench.call(by_trunk=False) == "pbx1"
     bench.others.counts = {}
     bench.clock.pass_ms(1_000)
-    assert bench.placement.trunk_legs == 3  # the leg is to a number, whatever was requested
+    assert bench.node_selection.trunk_legs == 3  # the leg is to a number, whatever was requested
     rate = Bench(CapacityLimits(max_calls_per_s=1))
     rate.node("pbx1")
     assert [rate.call(), rate.call()] == ["pbx1", "trunk_rate"]
@@ -186,13 +186,13 @@ def test_a_full_engine_takes_none() -> None:
     full.node("pbx1")
     assert [full.call(), full.call()] == ["pbx1", "overloaded"]
     with pytest.raises(NoCapacity, match="has its 1 calls"):
-        full.placement.choose(None, 0, by_trunk=True)
-    assert full.placement.rate_limiter.available == 999
+        full.node_selection.choose(None, 0, by_trunk=True)
+    assert full.node_selection.rate_limiter.available == 999
     fast = Bench(rate=(1, 1000))
     fast.node("pbx1")
     assert [fast.call(), fast.call()] == ["pbx1", "overloaded"]
     with pytest.raises(NoCapacity, match="takes 1 new calls a second"):
-        fast.placement.choose(None, 0, by_trunk=True)
+        fast.node_selection.choose(None, 0, by_trunk=True)
 
 
 def test_a_rejection_names_all_reasons() -> None:
@@ -202,7 +202,7 @@ def test_a_rejection_names_all_reasons() -> None:
     bench.node("pbx2", max_calls=1)
     assert bench.call() == "pbx2"
     with pytest.raises(NoCapacity, match=r"pbx1 is not connected; .*pbx2 has its 1 calls") as error:
-        bench.placement.choose(None, 0, by_trunk=True)
+        bench.node_selection.choose(None, 0, by_trunk=True)
     assert (error.value.code, error.value.retry_after_s) == ("node_full", 1)
     assert Bench().call() == "no_node"
 
@@ -226,7 +226,7 @@ def test_an_inbound_call_at_the_limit_of_the_trunk() -> None:
     bench = Bench(trunk=CapacityLimits(max_calls=2))
     shard = bench.node("pbx1")
     bench.others.counts[TRUNK] = 2
-    refused = bench.placement.admit(shard, True)
+    refused = bench.node_selection.admit(shard, True)
     assert refused is not None
     assert refused.code == "trunk_full"
-    assert bench.placement.admit(shard, False) is None
+    assert bench.node_selection.admit(shard, False) is None

@@ -20,7 +20,7 @@ from engine.runtime.admission.capacity_limits import (
     TrunkLegs,
     Unavailable,
 )
-from engine.runtime.admission.settings import AdmissionSettings
+from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.clock import Clock
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
@@ -61,13 +61,13 @@ class NodeStatus(Struct, frozen=True):
     host: str = ""  # of its ARI; empty: unknown
 
 
-class Placement:
+class NodeSelection:
     """Chooses a node for a call, or says why there is none; `drained` names the drained nodes."""
 
     def __init__(
         self,
         clock: Clock,
-        settings: AdmissionSettings,
+        settings: AdmissionConfig,
         cluster: ClusterLoad | None = None,
         metrics: Metrics | None = None,
         drained: Callable[[], frozenset[str]] = frozenset,

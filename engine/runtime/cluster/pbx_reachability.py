@@ -27,7 +27,7 @@ class NodeProbe(Struct):
     is_unreachable: bool = False
 
 
-class Reachability:
+class PbxReachability:
     """Tracks the probes of each node; `on_change` is called when peers should know at once."""
 
     def __init__(

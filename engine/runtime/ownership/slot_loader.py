@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from engine.callbacks.dispatcher import CallbackDispatcher
-from engine.calls.model.codec import (
+from engine.calls.model.storage_format import (
     LaterCall,
     StoredCall,
     decode_later_call,
@@ -77,7 +77,7 @@ class WriterFactory(Struct, frozen=True):
         )
 
 
-async def take_over(store: Store, slot: int, token: int, writers: WriterFactory) -> ClaimedSlot:
+async def load_slot(store: Store, slot: int, token: int, writers: WriterFactory) -> ClaimedSlot:
     """Read the calls of a claimed slot; raises StoreDown."""
     calls: list[ClaimedCall] = []
     later: list[tuple[str, LaterCall]] = []
