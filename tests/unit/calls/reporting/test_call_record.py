@@ -7,7 +7,6 @@ from engine.calls.model.call_states import Dialing
 from engine.calls.model.events import CallOpened, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
 from engine.calls.reporting.ended_legs import MAX_HISTORY
-from tests.harness.record_checks import record_faults
 from tests.unit.calls.harness.builders import (
     CHANNEL,
     ID,
@@ -21,6 +20,7 @@ from tests.unit.calls.harness.builders import (
     outbound,
     say,
 )
+from tests.unit.calls.harness.call_records import record
 from tests.unit.calls.harness.control import (
     BOB,
     CAROL,
@@ -34,19 +34,9 @@ from wire.party import Diversion
 from wire.record import CallRecord
 
 
-def record(story: Story) -> CallRecord:
-    """Return the call record, after checking its sums."""
-    assert not list(record_faults(story.emitted))
-    found = story.emitted[-1].record
-    assert found is not None
-    return found
-
-
 def ended(story: Story) -> CallRecord:
     """Hang up all legs and return the record."""
     story.hang_up()
-    for leg in story.call.legs:
-        story.take(LegEnded(leg.id, 16), 10)
     return record(story)
 
 

@@ -1,35 +1,28 @@
 """Who ended a call and each of its legs, and why."""
 
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.commands import Hangup
-from engine.calls.model.events import (
-    CallDropped,
-    CallOpened,
-    LegAnswered,
-    LegCreated,
-    LegEnded,
-    LegHeldByPhone,
-    LegResumedByPhone,
-    LegRinging,
-)
+from engine.calls.model.events import CallDropped, CallOpened, LegAnswered, LegEnded, LegRinging
 from engine.calls.model.requests import HangupRequested, LegHangupRequested
 from tests.harness.record_checks import record_faults
 from tests.unit.calls.harness.builders import (
     CHANNEL,
     MAIN,
-    NOW,
     Story,
-    answered_call,
     bridged_call,
     dialing_call,
-    inbound,
     outbound,
     say,
+)
+from tests.unit.calls.harness.call_records import (
+    DIALED,
+    answered_inbound_call,
+    completed,
+    inbound_conversation,
+    record,
 )
 from tests.unit.calls.harness.control import (
     BOB,
@@ -37,44 +30,14 @@ from tests.unit.calls.harness.control import (
     TARGET,
     THIRD,
     complete,
-    hold,
     in_conference,
     kick,
     progress,
     transfer_to,
     transferring,
-    unhold,
 )
-from wire.events import CallEvent
-from wire.record import CallRecord
 
-DIALED = MAIN  # the first leg that an inbound call allocates
 MEDIA_TIMEOUT = causes.CHANNEL_UNAVAILABLE
-
-
-def inbound_conversation(action: Any = None, **data: Any) -> Story:
-    """Return an inbound call in a conversation with Bob."""
-    story = Story(inbound({"type": "dial", "data": {"number": BOB, **data}, "action": action}))
-    story.take(CallOpened())
-    story.take(LegAnswered(CHANNEL), 10)
-    story.take(LegCreated(DIALED), 10)
-    story.take(LegAnswered(DIALED), 2_000)
-    return story
-
-
-def completed(story: Story) -> CallEvent:
-    """End the remaining legs; return the last event after checking its record."""
-    for leg in story.call.legs:
-        story.take(LegEnded(leg.id, causes.NORMAL), 10)
-    assert not list(record_faults(story.emitted))
-    return story.emitted[-1]
-
-
-def record(story: Story) -> CallRecord:
-    """Return the record of a call after its remaining legs have ended."""
-    found = completed(story).record
-    assert found is not None
-    return found
 
 
 def legs_ended_by(story: Story) -> list[str | None]:
@@ -198,9 +161,7 @@ def test_a_phone_is_gone(leg: str) -> None:
 
 def test_an_answer_that_is_never_acknowledged() -> None:
     """Cause 18 after the answer is a `signaling_timeout`; before it, no answer."""
-    story = Story(inbound(say()))
-    story.take(CallOpened())
-    story.take(LegAnswered(CHANNEL), 10)
+    story = answered_inbound_call(say())
     story.take(LegEnded(CHANNEL, causes.NO_USER_RESPONSE), 32_000)
     end = completed(story)
     assert (end.ended_by, end.reason, end.call_status) == (
@@ -265,82 +226,3 @@ def test_a_call_is_dropped() -> None:
         "completed", "system", "internal_error", causes.TEMPORARY_FAILURE,
     )  # fmt: skip
     assert not list(record_faults(story.emitted))
-
-
-def test_talk_time() -> None:
-    """Only the time in which two parties are bridged counts; menus, ringing and holds do not."""
-    story = inbound_conversation(say())
-    story.take(hold(CHANNEL), 10_000)
-    story.take(unhold(CHANNEL), 5_000)
-    story.take(LegEnded(DIALED, causes.NORMAL), 20_000)
-    story.take(LegEnded(CHANNEL, causes.NORMAL), 3_000)
-    cdr = record(story)
-    assert (cdr.ring_ms, cdr.talk_ms, cdr.hold_ms, cdr.wait_ms) == (10, 30_000, 5_000, 5_010)
-    caller, bob = cdr.legs
-    assert (caller.talk_ms, caller.hold_ms, caller.wait_ms) == (30_000, 5_000, 5_010)
-    assert (bob.talk_ms, bob.hold_ms, bob.wait_ms) == (30_000, 0, 5_000)
-
-
-def test_a_caller_who_only_heard_ringing_did_not_talk() -> None:
-    """We have answered him, and nobody else has."""
-    story = Story(inbound({"type": "dial", "data": {"number": BOB}}))
-    story.take(CallOpened())
-    story.take(LegAnswered(CHANNEL), 10)
-    story.take(LegEnded(CHANNEL, causes.NORMAL), 6_000)
-    assert (record(story).talk_ms, record(story).wait_ms) == (0, 6_010)
-
-
-@pytest.mark.parametrize(("ms", "seconds"), [(0, 0), (1, 1), (900, 1), (1_000, 1), (59_999, 60)])
-def test_seconds_are_rounded_up(ms: int, seconds: int) -> None:
-    """The exact duration is beside them, in the event, the leg's event and the record."""
-    story = answered_call({"type": "gather", "data": {}})
-    story.take(LegEnded(MAIN, causes.NORMAL), ms)
-    end = completed(story)
-    assert (end.duration_ms, end.duration) == (ms, seconds)
-    cdr = record(story)
-    assert (cdr.answered_duration_ms, cdr.answered_duration) == (ms, seconds)
-    assert (cdr.legs[0].answered_duration_ms, cdr.legs[0].answered_duration) == (ms, seconds)
-
-
-def test_legs_that_ended_unnoticed() -> None:
-    """The times stop when the legs were last seen; how long nobody looked stands beside them."""
-    story = inbound_conversation()
-    seen_ms = story.now + 30_000
-    day_ms = 86_400_000
-    story.take(LegEnded(CHANNEL, causes.LOST, seen_ms=seen_ms), 3 * day_ms)
-    for leg in story.call.legs:
-        story.take(LegEnded(leg.id, causes.LOST, seen_ms=seen_ms))
-    end = story.emitted[-1]
-    assert (end.reason, end.ended_by) == ("lost", "system")
-    assert end.duration_ms == seen_ms - (NOW + 10)
-    assert not list(record_faults(story.emitted))
-    cdr = record(story)
-    assert (cdr.ended_ms, cdr.unseen_ms, cdr.talk_ms) == (seen_ms, 3 * day_ms - 30_000, 30_000)
-    assert {leg.ended_ms for leg in cdr.legs} == {seen_ms}
-
-
-def test_a_leg_is_not_seen_before_it_was_answered() -> None:
-    """The last time that is known of a leg counts."""
-    story = answered_call({"type": "gather", "data": {}})
-    answered_ms = story.now
-    story.take(LegEnded(MAIN, causes.LOST, seen_ms=NOW - 1_000), 60_000)
-    assert record(story).legs[0].ended_ms == answered_ms
-
-
-def test_a_leg_is_not_seen_before_its_conversation() -> None:
-    """Also not if the store's clock, which says when it was seen, was set back."""
-    story = inbound_conversation()
-    began_ms = story.now
-    story.take(LegEnded(CHANNEL, causes.LOST, seen_ms=NOW - 120_000), 60_000)
-    assert record(story).legs[0].ended_ms == began_ms
-
-
-def test_a_leg_is_not_seen_before_the_end_of_its_conversation() -> None:
-    """The time that it held and talked is part of its duration."""
-    story = inbound_conversation({"type": "gather", "data": {}})
-    story.take(LegHeldByPhone(CHANNEL), 1_000)
-    story.take(LegResumedByPhone(CHANNEL), 2_000)
-    story.take(LegEnded(DIALED, causes.NORMAL), 4_000)
-    story.take(LegEnded(CHANNEL, causes.LOST, seen_ms=NOW - 120_000), 60_000)
-    caller = record(story).legs[0]
-    assert (caller.channel_id, caller.hold_ms, caller.talk_ms) == (CHANNEL, 2_000, 5_000)

@@ -6,15 +6,7 @@ from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, Remo
 from engine.calls.model.events import BridgeFailed, LegAnswered, LegEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.requests import HangupRequested
-from tests.unit.calls.harness.builders import (
-    ID,
-    LONGEST_MS,
-    MAIN,
-    NOW,
-    bridged_call,
-    dialing_call,
-    say,
-)
+from tests.unit.calls.harness.builders import ID, MAIN, bridged_call, dialing_call, say
 from tests.unit.calls.harness.dials import BOB, BRIDGE, EVE, FIRST, SECOND
 
 
@@ -32,7 +24,7 @@ def test_a_time_limit_ends_the_conversation() -> None:
 def test_without_a_time_limit_the_call_has_one() -> None:
     """The call's own time limit ends everything."""
     story = bridged_call(BOB)
-    assert story.state_as(Bridged).deadline_ms == NOW + LONGEST_MS
+    assert story.state_as(Bridged).deadline_ms == story.call.must_end_ms
     commands = story.pass_deadline()
     assert commands == (DestroyBridge(BRIDGE), Hangup(MAIN, NORMAL), Hangup(FIRST, NORMAL))
     assert story.call.reason == "longest_call"

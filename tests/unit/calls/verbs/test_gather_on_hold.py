@@ -11,17 +11,7 @@ from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.gather_clocks import GRACE_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
-from tests.unit.calls.harness.builders import (
-    CLIPS,
-    HTTPS,
-    ID,
-    LONGEST_MS,
-    MAIN,
-    NOW,
-    Story,
-    answered_call,
-    say,
-)
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
 from tests.unit.calls.harness.control import hold, unhold
 
 DATA = {"timeout": 4_000, "digitTimeout": 1_500, "maxDigits": 3}
@@ -44,7 +34,7 @@ def test_the_clocks_stop(phase: str) -> None:
     """Only the call's own limit remains, in every phase."""
     story = gathering_in(phase, timeout=20)
     story.take(hold(MAIN), 500)
-    assert story.state_as(Gathering).deadline_ms == NOW + LONGEST_MS
+    assert story.state_as(Gathering).deadline_ms == story.call.must_end_ms
 
 
 @pytest.mark.parametrize("phase", ["fetch", "prompt", "first", "between"])

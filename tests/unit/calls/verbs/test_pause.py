@@ -10,17 +10,7 @@ from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import Hangup, StartHoldMusic, StopHoldMusic
 from engine.calls.model.events import DigitPressed, LegEnded, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
-from tests.unit.calls.harness.builders import (
-    CLIPS,
-    HTTPS,
-    ID,
-    LONGEST_MS,
-    MAIN,
-    NOW,
-    Story,
-    answered_call,
-    say,
-)
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, NOW, Story, answered_call, say
 from tests.unit.calls.harness.control import dial_into, hold, unhold
 from tests.unit.calls.harness.flow_calls import spoken_text
 from tests.unit.calls.harness.flows import outline, pass_deadline, run_flow
@@ -83,7 +73,7 @@ def test_a_hold_suspends_it() -> None:
     """The leg hears hold music, and then the rest of the silence."""
     story = pausing()
     assert story.take(hold(MAIN), 1_000) == (StartHoldMusic(MAIN),)
-    assert story.state_as(Pausing).deadline_ms == NOW + LONGEST_MS
+    assert story.state_as(Pausing).deadline_ms == story.call.must_end_ms
     assert story.take(unhold(MAIN), 60_000) == (StopHoldMusic(MAIN),)
     assert story.state_as(Pausing).deadline_ms == story.now + LENGTH_MS - 1_000
 

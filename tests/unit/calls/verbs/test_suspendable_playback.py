@@ -11,17 +11,7 @@ from engine.calls.model.events import Event, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS, GRACE_MS
-from tests.unit.calls.harness.builders import (
-    CLIPS,
-    HTTPS,
-    ID,
-    LONGEST_MS,
-    MAIN,
-    NOW,
-    Story,
-    answered_call,
-    say,
-)
+from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
 from tests.unit.calls.harness.control import hold, unhold
 from wire.media import Clip
 
@@ -102,7 +92,7 @@ def test_the_end_of_the_stopped_playback() -> None:
 def test_a_hold_has_no_limit() -> None:
     """No clock of the verb runs; only the call's own limit remains."""
     story = held_after(1_000, timeout=10)
-    assert story.state_as(Playing).deadline_ms == NOW + LONGEST_MS
+    assert story.state_as(Playing).deadline_ms == story.call.must_end_ms
 
 
 def test_a_timeout_does_not_count_the_hold() -> None:
@@ -127,7 +117,7 @@ def test_held_while_it_is_fetched() -> None:
     story = answered_call(say())
     assert story.take(hold(MAIN)) == (StartHoldMusic(MAIN),)
     assert story.deliver_media() == ()
-    assert story.state_as(Playing).deadline_ms == NOW + LONGEST_MS
+    assert story.state_as(Playing).deadline_ms == story.call.must_end_ms
     commands = story.take(unhold(MAIN), 60_000)
     assert commands == (StopHoldMusic(MAIN), Play(MAIN, f"{ID}.p1", CLIPS, 0))
 

@@ -1,0 +1,185 @@
+"""Calls in the store: lost with it, of a later version, or with the times of another clock."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from engine.ari.request import Reply
+from engine.calls.model.call import deadline_ms
+from engine.calls.model.causes import NORMAL
+from engine.calls.model.events import LegEnded
+from engine.calls.model.requests import HangupRequested, ReferReceived
+from engine.calls.model.storage_format import FORMAT, decode_stored_call
+from engine.runtime.admission.node_selection import NoCapacity
+from engine.runtime.pbx_nodes.reaper import Reaper
+from engine.runtime.shard.request_ack import COMMIT_TIMEOUT_S
+from engine.store.errors import StoreDown
+from tests.harness.until import until
+from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
+from tests.unit.runtime.pbx.test_ari_events import ari, channel
+
+
+async def test_lost_calls_are_restored(bench: OwnerBench) -> None:
+    """After the store has lost everything, calls are stored under the new token, and continue."""
+    call = await bench.begin()
+    bench.store.lose_all()
+    await bench.owner.restore(SLOT, await bench.lease())
+
+    async def is_stored() -> bool:
+        return await bench.live() == [call]
+
+    await until(is_stored, what="the call to be restored")
+    state = await bench.store.read(SLOT, call)
+    assert state is not None
+    assert decode_stored_call(state).call.id == call
+    assert [*bench.node.shards[SLOT].calls] == [call]
+
+
+async def test_an_end_is_not_lost_with_the_store(bench: OwnerBench) -> None:
+    """A call that ended while the store was down is in no shard, but its pending end is stored."""
+    call = await bench.begin()
+    shard = bench.node.shards[SLOT]
+    shard.feed(shard.calls[call], HangupRequested("api"))
+    shard.feed(shard.calls[call], LegEnded(f"{call}.l0", NORMAL))
+    assert call not in shard.calls
+    await bench.owner.restore(SLOT, await bench.lease())
+
+    async def is_ended() -> bool:
+        return await bench.live() == []
+
+    await until(is_ended, what="the call's end to be stored")
+    state = await bench.store.read(SLOT, call)
+    assert state is not None
+    assert decode_stored_call(state).call.is_ended
+
+
+async def test_changes_lost_by_a_failover_are_rewritten(bench: OwnerBench) -> None:
+    """A missing call is stored; unknown log entries are left empty."""
+    call = await bench.begin()
+    before = await bench.store.log(SLOT, call)
+    bench.store.lose_calls()
+    bench.owner.rewrite_lost(SLOT)
+
+    async def is_stored() -> bool:
+        return await bench.live() == [call]
+
+    await until(is_stored, what="the call to be rewritten")
+    assert await bench.store.log(SLOT, call) == [b""] * len(before)
+    assert bench.owner.last_commit(SLOT) == 1
+
+
+async def test_stored_changes_are_not_rewritten(bench: OwnerBench) -> None:
+    """Its log stays complete, and can be replayed."""
+    call = await bench.begin()
+    before = await bench.store.log(SLOT, call), await bench.store.read(SLOT, call)
+    number = bench.owner.last_commit(SLOT)
+    assert number > 0
+    bench.owner.rewrite_lost(SLOT)
+    await until(lambda: bench.owner.last_commit(SLOT) == 1)
+    assert (await bench.store.log(SLOT, call), await bench.store.read(SLOT, call)) == before
+    assert before[0].count(b"") == 0
+
+
+async def test_pending_requests_when_the_store_loses_all(bench: OwnerBench) -> None:
+    """Requests that wait for a commit fail at once; buffered events are kept."""
+    call = await bench.begin()
+    bench.store.lose_all()
+    request = asyncio.create_task(bench.service.hang_up(call, "api"))
+    await asyncio.sleep(0)
+    bench.node.shards[SLOT].pause()
+    shard = bench.node.shards[SLOT]
+    shard.feed(shard.calls[call], ReferReceived(f"{call}.l0", "1002"))
+    await bench.owner.restore(SLOT, await bench.lease())
+    async with asyncio.timeout(COMMIT_TIMEOUT_S / 2):
+        with pytest.raises(StoreDown):
+            await request
+    shard = bench.node.shards[SLOT]
+    assert [type(event) for _, event in shard.pause_buffer.events] == [ReferReceived]
+    assert shard.pause_buffer.events[0][0] is shard.calls[call]
+
+
+def of_later_version(state: bytes) -> bytes:
+    """Return a stored call as a later version stores it, with a state that is unknown here."""
+    fields = msgspec.msgpack.decode(state)
+    fields[0][7] = ["queueing", 1]
+    fields[3] = FORMAT + 1
+    return msgspec.msgpack.encode(fields)
+
+
+async def test_a_call_of_a_later_version_is_left_alone(bench: OwnerBench) -> None:
+    """Its legs are neither hung up nor removed as orphans, whether or not its engine named them."""
+    call = await bench.begin()
+    await bench.owner.drain(SLOT)
+    bench.owner.drop(SLOT)
+    state = await bench.store.read(SLOT, call)
+    assert state is not None
+    stored = of_later_version(state)
+    bench.store._slots[SLOT].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
+    await bench.owner.take(SLOT, await bench.lease())
+    shard = bench.node.shards[SLOT]
+    assert (shard.calls, bench.owner.required_format(SLOT)) == ({}, FORMAT + 1)
+    assert bench.owner.unreadable_calls == 1
+    entered = {**channel(f"{call}.l0", "Up"), "name": "PJSIP/trunk-00000001"}
+    bench.pbx.shows["channels"] = Reply(200, msgspec.json.encode([entered]))
+    before = list(bench.pbx.lines)
+    bench.node.on_connected(SLOT)
+    await until(lambda: not shard.is_paused)
+    bench.node.on_event(SLOT, ari("StasisStart", channel=entered, args=["inbound"]))
+    reaper = Reaper(bench.node, 1)
+    for _ in range(3):
+        await reaper.sweep()
+    assert bench.pbx.lines == before
+    assert await bench.live() == [call]
+    bench.owner.drop(SLOT)
+    assert (bench.owner.required_format(SLOT), bench.owner.unreadable_calls) == (0, 0)
+
+
+async def test_the_call_of_a_later_version_cannot_be_read(bench: OwnerBench) -> None:
+    """A request for it may be repeated; it is not an unknown call."""
+    call = await bench.begin()
+    state = await bench.store.read(SLOT, call)
+    assert state is not None
+    bench.owner.drop(SLOT)
+    stored = of_later_version(state)
+    bench.store._slots[SLOT].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
+    with pytest.raises(NoCapacity, match="later version"):
+        await bench.service.read(call)
+
+
+@pytest.mark.parametrize("offset_ms", [14_400_000, -14_400_000])
+async def test_a_takeover_between_clocks_that_differ_by_hours(
+    bench: OwnerBench, offset_ms: int
+) -> None:
+    """No deadline passes, and none is later: the call's times move to the new owner's clock."""
+    call = await bench.begin()
+    before = bench.node.shards[SLOT].calls[call]
+    due_ms, armed_ms = deadline_ms(before.call), before.armed_ms
+    assert due_ms is not None
+    await bench.owner.drain(SLOT)
+    bench.owner.drop(SLOT)
+    bench.clock.offset_ms = offset_ms
+    bench.clock.now += offset_ms
+    await bench.owner.take(SLOT, await bench.lease())
+    shard = bench.node.shards[SLOT]
+    assert deadline_ms(shard.calls[call].call) == due_ms + offset_ms
+    assert shard.calls[call].armed_ms in {0, armed_ms + offset_ms}
+
+    async def is_stored() -> bool:
+        state = await bench.store.read(SLOT, call)
+        return state is not None and decode_stored_call(state).clock_offset_ms == offset_ms
+
+    await until(is_stored, what="the moved times to be stored")
+
+
+async def test_a_corrected_clock_moves_the_deadlines(bench: OwnerBench) -> None:
+    """The engine's own calls, while they run."""
+    call = await bench.begin()
+    shard = bench.node.shards[SLOT]
+    due_ms = deadline_ms(shard.calls[call].call)
+    assert due_ms is not None
+    bench.clock.now += 7_200_000
+    bench.service.change_clock(7_200_000)
+    live_call = shard.calls[call]
+    assert deadline_ms(live_call.call) == due_ms + 7_200_000
+    assert live_call.armed_ms == due_ms + 7_200_000
