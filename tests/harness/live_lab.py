@@ -1,11 +1,15 @@
 """The servers of the live tests, with the helpers that most of these tests need."""
 
 import itertools
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 
 from tests.harness.pbx.asterisk import Pbx
+from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
@@ -96,3 +100,24 @@ class Lab:
             session.get(f"{self.pbx.url}/ari/{path}") as reply,
         ):
             return await reply.json()
+
+
+@asynccontextmanager
+async def open_lab(
+    folder: Path,
+    *,
+    trunk_host: str = "127.0.0.1",
+    engine_settings: Mapping[str, str] | None = None,
+    **pbx_options: Any,
+) -> AsyncIterator[Lab]:
+    """Run servers of their own; `pbx_options` are those of `Pbx`."""
+    trunk_port = free_port()
+    valkey = Valkey(folder / "valkey")
+    pbx = Pbx(folder / "pbx1", trunk=f"sip:{trunk_host}:{trunk_port}", **pbx_options)
+    engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx], settings=engine_settings)
+    lab = Lab(valkey, pbx, engine, trunk_port)
+    try:
+        await lab.ensure_running()
+        yield lab
+    finally:
+        await lab.stop()

@@ -9,14 +9,10 @@ import pytest_asyncio
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live_lab import Lab
-from tests.harness.pbx.asterisk import Pbx
+from tests.harness.live_lab import Lab, open_lab
 from tests.harness.pbx.two_nodes import TwoNodes
 from tests.harness.phones.answerer import answering_all
 from tests.harness.phones.parties import Parties
-from tests.harness.ports import free_port
-from tests.harness.servers.engine import Engine
-from tests.harness.servers.valkey import Valkey
 
 
 @pytest.hookimpl(trylast=True)
@@ -31,18 +27,9 @@ def pytest_collection_finish() -> None:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab]:
     """Start the servers once; `lab` restarts stopped ones between tests."""
-    folder: Path = tmp_path_factory.mktemp("lab")
-    trunk_port = free_port()
-    valkey = Valkey(folder / "valkey")
     # Phones of these tests are reached over the trunk, and some send REFER.
-    pbx = Pbx(folder / "pbx1", trunk=f"sip:127.0.0.1:{trunk_port}", trunk_refers=True)
-    engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx])
-    lab = Lab(valkey, pbx, engine, trunk_port)
-    try:
-        await lab.ensure_running()
+    async with open_lab(tmp_path_factory.mktemp("lab"), trunk_refers=True) as lab:
         yield lab
-    finally:
-        await lab.stop()
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ Status = Literal[
 ]
 
 EndedBy = Literal["", "caller", "callee", "api", "action", "system"]
+UnreachedReason = Literal["busy", "no_answer", "rejected", "unavailable"]
 
 NORMAL = 16
 BUSY = 17
@@ -41,6 +42,19 @@ _STATUS: dict[int, Status] = {
 def unanswered_status(cause: int) -> Status:
     """Return the status of a party that ended with this cause before it answered."""
     return _STATUS.get(cause, "failed")
+
+
+_UNREACHED_REASONS: dict[int, UnreachedReason] = {
+    BUSY: "busy",
+    NO_USER_RESPONSE: "no_answer",
+    NO_ANSWER: "no_answer",
+    REJECTED: "rejected",
+}
+
+
+def unreached_reason(cause: int) -> UnreachedReason:
+    """Return why a party that was called into a session was not reached."""
+    return _UNREACHED_REASONS.get(cause, "unavailable")
 
 
 _NAMES = {

@@ -22,15 +22,7 @@ def as_member(call: Call, leg_id: str, now: int) -> Member:
 
 def member_reason(member: Member, cause: int) -> MemberReason:
     """Return why a member has left or could not join."""
-    if member.state == "connected":
-        return "hangup"
-    reasons: dict[int, MemberReason] = {
-        causes.BUSY: "busy",
-        causes.NO_ANSWER: "no_answer",
-        causes.NO_USER_RESPONSE: "no_answer",
-        causes.REJECTED: "rejected",
-    }
-    return reasons.get(cause, "unavailable")
+    return "hangup" if member.state == "connected" else causes.unreached_reason(cause)
 
 
 def _bounded(members: tuple[Member, ...]) -> tuple[Member, ...]:

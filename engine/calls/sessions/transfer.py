@@ -117,13 +117,15 @@ def target_reason(transfer: Transfer, cause: int) -> TargetReason:
     """Return why a target was not reached, or that it hung up."""
     if transfer.state == "answered" and cause != causes.TEMPORARY_FAILURE:
         return "target_hangup"
-    reasons: dict[int, TargetReason] = {
-        causes.BUSY: "target_busy",
-        causes.NO_ANSWER: "target_no_answer",
-        causes.NO_USER_RESPONSE: "target_no_answer",
-        causes.REJECTED: "target_reject",
-    }
-    return reasons.get(cause, "target_unavailable")
+    match causes.unreached_reason(cause):
+        case "busy":
+            return "target_busy"
+        case "no_answer":
+            return "target_no_answer"
+        case "rejected":
+            return "target_reject"
+        case "unavailable":
+            return "target_unavailable"
 
 
 def _enter_state(call: Call, transfer: Transfer, now: int) -> Step:

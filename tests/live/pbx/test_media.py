@@ -8,13 +8,9 @@ import pytest
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live_lab import Lab
+from tests.harness.live_lab import Lab, open_lab
 from tests.harness.monotonic import now_ms
-from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.phone import Phone
-from tests.harness.ports import free_port
-from tests.harness.servers.engine import Engine
-from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
 
 WAITS = {"type": "gather", "data": {"timeout": 30_000}}
@@ -138,20 +134,13 @@ async def test_a_silent_phone_with_rtcp_stays(strict: Lab, held: bool) -> None:
 
 async def test_an_address_behind_nat(tmp_path: Path) -> None:
     """With PBX_EXTERNAL_ADDRESS, peers outside the local networks see that address."""
-    port = free_port()
     settings = {"EXTERNAL_ADDRESS": "198.51.100.7", "LOCAL_NETS": "10.0.0.0/8, 127.0.0.1/32"}
-    valkey = Valkey(tmp_path / "valkey")
-    pbx = Pbx(tmp_path / "pbx1", trunk=f"sip:127.0.0.2:{port}", settings=settings)
-    lab = Lab(valkey, pbx, Engine(tmp_path / "engine", valkey=valkey, nodes=[pbx]), port)
-    try:
-        await lab.ensure_running()
+    async with open_lab(tmp_path, trunk_host="127.0.0.2", settings=settings) as lab:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as carrier:
             carrier.setblocking(False)
-            carrier.bind(("127.0.0.2", port))
+            carrier.bind(("127.0.0.2", lab.trunk_port))
             await lab.call(to="+15550100", action=WAITS)
             async with asyncio.timeout(10):
                 invite = (await asyncio.get_running_loop().sock_recv(carrier, 4_096)).decode()
-    finally:
-        await lab.stop()
-    assert f"Contact: <sip:asterisk@198.51.100.7:{pbx.sip_port}>" in invite
+    assert f"Contact: <sip:asterisk@198.51.100.7:{lab.pbx.sip_port}>" in invite
     assert "c=IN IP4 198.51.100.7" in invite

@@ -8,12 +8,9 @@ import pytest
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer, status
-from tests.harness.live_lab import Lab
-from tests.harness.pbx.asterisk import Pbx
+from tests.harness.live_lab import Lab, open_lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.servers.engine import Engine
-from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
 
 RTP_TIMEOUT_S = 2
@@ -22,16 +19,8 @@ RTP_TIMEOUT_S = 2
 @pytest.fixture
 async def impatient(tmp_path: Path) -> AsyncIterator[Lab]:
     """Run servers whose PBX soon misses a phone's RTP."""
-    trunk_port = free_port()
-    valkey = Valkey(tmp_path / "valkey")
-    trunk = f"sip:127.0.0.1:{trunk_port}"
-    pbx = Pbx(tmp_path / "pbx1", trunk=trunk, rtp_timeout_s=RTP_TIMEOUT_S)
-    lab = Lab(valkey, pbx, Engine(tmp_path / "engine", valkey=valkey, nodes=[pbx]), trunk_port)
-    try:
-        await lab.ensure_running()
+    async with open_lab(tmp_path, rtp_timeout_s=RTP_TIMEOUT_S) as lab:
         yield lab
-    finally:
-        await lab.stop()
 
 
 async def completed(lab: Lab, **fields: str) -> dict[str, Any]:

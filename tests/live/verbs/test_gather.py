@@ -5,6 +5,7 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
+from tests.harness.phones.gathers import press_into_gather
 from tests.harness.phones.phone import Phone
 
 GRACE_MS = 120  # for a key that went down in time
@@ -39,12 +40,7 @@ async def test_digit_timeout_starts_at_the_last_key(lab: Lab, hooks: WebhookServ
     """The digitTimeout, in milliseconds, restarts with each key and is never early."""
     data = {"digitTimeout": 700}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
-    async with Phone.answering(lab.trunk_port) as phone:
-        call = await lab.call(to="+15550100", action=action)
-        await lab.wait_for_state(call, "gathering")
-        presses = await phone.press("123", gap_ms=500)
-        result = await hooks.wait_for_request("/result")
-        await phone.wait_ended()
+    presses, result = await press_into_gather(lab, hooks, action, "123", gap_ms=500)
     assert (result.body["dtmf"], result.body["reason"]) == ("123", "digit-timeout")
     assert -EARLY_MS < result.at_ms - presses[-1].up_ms - (700 + GRACE_MS) < SOON_MS
 
@@ -71,12 +67,7 @@ async def test_the_terminator_ends_the_gather_and_is_not_collected(
     """The terminator, here *, ends the gather at once; # is then a digit."""
     data = {"terminator": "*"}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
-    async with Phone.answering(lab.trunk_port) as phone:
-        call = await lab.call(to="+15550100", action=action)
-        await lab.wait_for_state(call, "gathering")
-        presses = await phone.press("1#2*")
-        result = await hooks.wait_for_request("/result")
-        await phone.wait_ended()
+    presses, result = await press_into_gather(lab, hooks, action, "1#2*")
     assert (result.body["dtmf"], result.body["reason"]) == ("1#2", "terminator")
     assert result.at_ms - presses[-1].up_ms < SOON_MS
 
@@ -85,12 +76,7 @@ async def test_an_empty_terminator_disables_it(lab: Lab, hooks: WebhookServer) -
     """With an empty terminator no key ends the gather."""
     data = {"terminator": "", "digitTimeout": 300}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
-    async with Phone.answering(lab.trunk_port) as phone:
-        call = await lab.call(to="+15550100", action=action)
-        await lab.wait_for_state(call, "gathering")
-        await phone.press("1#2#")
-        result = await hooks.wait_for_request("/result")
-        await phone.wait_ended()
+    _, result = await press_into_gather(lab, hooks, action, "1#2#")
     assert (result.body["dtmf"], result.body["reason"]) == ("1#2#", "digit-timeout")
 
 

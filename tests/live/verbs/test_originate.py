@@ -5,12 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.harness.customers.media_server import MediaServer
-from tests.harness.live_lab import Lab
-from tests.harness.pbx.asterisk import Pbx
+from tests.harness.live_lab import Lab, open_lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.servers.engine import Engine, RequestError
-from tests.harness.servers.valkey import Valkey
+from tests.harness.servers.engine import RequestError
 
 LONG_MS = 20_000
 
@@ -86,23 +84,12 @@ async def test_an_unknown_number_gets_404(lab: Lab) -> None:
 
 async def test_a_call_over_the_limit_gets_503(tmp_path: Path, sounds: MediaServer) -> None:
     """A call over the limit gets 503 on SIP and RPC; the live call continues."""
-    trunk_port = free_port()
-    async with (
-        Valkey(tmp_path / "valkey") as valkey,
-        Pbx(tmp_path / "pbx1", trunk=f"sip:127.0.0.1:{trunk_port}") as pbx,
-        Engine(
-            tmp_path / "engine",
-            valkey=valkey,
-            nodes=[pbx],
-            settings={"SWITCHROOM_MAX_CALLS": "1"},
-        ) as engine,
-    ):
-        lab = Lab(valkey, pbx, engine, trunk_port)
+    async with open_lab(tmp_path, engine_settings={"SWITCHROOM_MAX_CALLS": "1"}) as lab:
         action = {"type": "play", "data": {"audioUrl": sounds.tone(600, LONG_MS)}}
         number = await lab.add_number(action)
-        async with Phone.calling(pbx, number) as first:
+        async with Phone.calling(lab.pbx, number) as first:
             await first.until_hears(600)
-            async with Phone.calling(pbx, number) as second:
+            async with Phone.calling(lab.pbx, number) as second:
                 await second.wait_ended()
                 assert second.status == 503
             with pytest.raises(RequestError) as refused:

@@ -3,6 +3,7 @@
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
+from tests.harness.phones.gathers import press_into_gather
 from tests.harness.phones.phone import Phone
 from tests.harness.until import until
 
@@ -57,12 +58,8 @@ async def test_a_key_held_over_a_timeout_counts(lab: Lab, hooks: WebhookServer) 
     other = {"type": "gather", "data": {"maxDigits": 1}, "action": hooks.answers("/other", None)}
     data = {"timeout": 1_500, "digitTimeout": 1_500, "maxDigits": 2, "fallback": other}
     action = {"type": "gather", "data": data, "action": hooks.answers("/menu", None)}
-    async with Phone.answering(lab.trunk_port) as phone:
-        call = await lab.call(to="+15550100", action=action)
-        await lab.wait_for_state(call, "gathering")
-        presses = await phone.press("12", hold_ms=3_000)
-        result = await hooks.wait_for_request("/menu")
-        await phone.wait_ended()
+    pressed = press_into_gather(lab, hooks, action, "12", path="/menu", hold_ms=3_000)
+    presses, result = await pressed
     assert (result.body["dtmf"], result.body["reason"]) == ("12", "max-digits")
     assert result.at_ms >= presses[-1].up_ms
     assert hooks.requests_to("/other") == []

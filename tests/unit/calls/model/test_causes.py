@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calls.model.causes import is_fault, reason, unanswered_status
+from engine.calls.model.causes import is_fault, reason, unanswered_status, unreached_reason
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,13 @@ from engine.calls.model.causes import is_fault, reason, unanswered_status
 def test_the_status_of_a_party_that_did_not_answer(cause: int, status: str) -> None:
     """17 busy; 18, 19 no-answer; all others failed."""
     assert unanswered_status(cause) == status
+
+
+def test_why_a_party_was_not_reached() -> None:
+    """The reasons of members and targets tell busy, no answer and a rejection apart."""
+    assert [unreached_reason(cause) for cause in (17, 18, 19, 21, 41)] == [
+        "busy", "no_answer", "no_answer", "rejected", "unavailable",
+    ]  # fmt: skip
 
 
 def test_some_causes_have_names() -> None:
