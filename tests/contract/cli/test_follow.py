@@ -3,10 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from engine.cli.client import open_client
 from engine.cli.errors import RpcError, Unreachable
@@ -15,26 +13,9 @@ from engine.cli.live.table import CallTable
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port
 from tests.harness.until import until
-from tests.unit.cli.inbound import timeline
+from tests.unit.cli.followed_calls import event, view
 from wire.consumer_groups import LostEvents
-from wire.events import CallEvent, Kind
 from wire.rpc import Problem
-from wire.views import CallView
-
-
-def event(call: str, kind: Kind, status: str, **more: Any) -> CallEvent:
-    """Return an event of a call."""
-    facts: dict[str, Any] = {
-        "id": f"{call}.e0", "event": kind, "sequence_number": 0, "timestamp": 1_000,
-        "call_id": call, "account_id": "acme", "call_status": status, "direction": "inbound",
-        "from_": "+1", "to": "+2",
-    }  # fmt: skip
-    return CallEvent(**(facts | more))
-
-
-def view(call: str, status: str) -> CallView:
-    """Return a call as an engine lists it."""
-    return replace(timeline().call, call_id=call, status=status, created_ms=500, ended_ms=0)
 
 
 @asynccontextmanager

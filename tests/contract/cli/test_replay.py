@@ -7,29 +7,7 @@ import pytest
 
 from tests.contract.cli.command import switchroom
 from tests.contract.cli.fake_engine import FakeEngine
-from wire.views import Difference, Replay
-
-SAME = Replay("3-pbx1-same", is_same=True, lines=12, compared=11, events=7)
-HOLE = Replay("3-pbx1-hole", is_same=True, lines=12, compared=4, events=7, gap=5)
-OTHERWISE = Replay(
-    "3-pbx1-other",
-    is_same=False,
-    lines=12,
-    compared=11,
-    events=7,
-    trimmed=2,
-    differences=(
-        Difference(
-            "commands", "the commands differ", 4, 1_700_000_000_123,
-            {"type": "digit-pressed", "leg": "a", "digit": "4"},
-            (
-                {"type": "emit-event", "event": {"event": "gathered"}},
-                {"type": "stop-hold-music", "leg": "a"},
-            ),
-        ),
-        Difference("state", "the result differs from the stored call: cause"),
-    ),
-)  # fmt: skip
+from tests.unit.cli.replays import DIFFERENT, HOLE, SAME
 
 
 @pytest.mark.parametrize(
@@ -43,7 +21,7 @@ OTHERWISE = Replay(
 async def test_one_or_many(tmp_path: Path, typed: tuple[str, ...], code: int, first: str) -> None:
     """Of many calls, those that differ are printed, and how many replay the same."""
     async with FakeEngine() as engine:
-        engine.replays = {each.call_id: each for each in (SAME, HOLE, OTHERWISE)}
+        engine.replays = {each.call_id: each for each in (SAME, HOLE, DIFFERENT)}
         done = await switchroom(tmp_path, engine.url(), "replay", *typed)
     assert (done[0], done[1].splitlines()[0]) == (code, first)
     if "--all-ended" in typed:

@@ -9,14 +9,10 @@ import pytest
 from aiohttp import ClientSession, web
 
 from engine.webhooks.address_guard import guarded_session
-from engine.webhooks.api_sender import ApiResponse, ApiSender
-from engine.webhooks.errors import WebhookFailed
 from tests.contract.webhooks.customer import Server, raw_server
 from tests.harness.until import SLACK_S
+from tests.unit.webhooks.api_requests import KEY, SECRET, failure, send
 from wire.request import ApiRequest
-
-SECRET = "s3cr3t"  # noqa: S105 - of a server that lives for one test
-KEY = "0-pbx1-abc.r1"
 
 
 class Collecting(Server):
@@ -30,24 +26,6 @@ class Collecting(Server):
         """Record the request line, too."""
         self.lines.append(f"{request.method} {request.raw_path}")
         return await super().handle(request)
-
-
-def known(**values: Any) -> Any:
-    """Return values by name; two underscores stand for a dot."""
-    return lambda name: values.get(name.replace(".", "__"))
-
-
-async def send(session: ClientSession, request: ApiRequest, **values: Any) -> ApiResponse:
-    """Send a request."""
-    return await ApiSender(session, time.time, lambda: 0.5).send(request, known(**values), KEY)
-
-
-async def failure(session: ClientSession, request: ApiRequest, **values: Any) -> str:
-    """Send a request that must fail; return the reason."""
-    with pytest.raises(WebhookFailed) as failed:
-        await send(session, request, **values)
-    assert SECRET not in str(failed.value)
-    return failed.value.reason
 
 
 def answer(body: Any, status: int = 200, **headers: str) -> web.Response:

@@ -36,6 +36,11 @@ class Transfer:
         body = {"cancelledByAgentId": "ada", "reason": "source_cancel"}
         return await self._parties.control(f"transfers/{self.id}/cancel", **body)
 
+    async def wait_for_ringback(self) -> None:
+        """Wait until the target rings and the engine has the state."""
+        await self._parties["target"].wait_ringing()
+        await self.wait_for_state("ringback")
+
     async def wait_for_state(self, state: str, reason: str = "") -> None:
         """Wait for a state."""
         seen: View = {}
@@ -101,3 +106,12 @@ class Conference:
 def all_hear_all(*names: str, silent: str = "") -> dict[str, str]:
     """Return the expected audio when all hear all others, except the one who is silent."""
     return {name: " ".join(each for each in names if each not in {name, silent}) for name in names}
+
+
+async def start_ringing(parties: Parties, mode: str = "attended", **more: object) -> Transfer:
+    """Start a transfer of connected parties and wait until the target rings."""
+    await parties.add_phone("target", picks_up=False)
+    transfer = Transfer(parties)
+    await transfer.start(mode, **more)
+    await transfer.wait_for_ringback()
+    return transfer

@@ -6,9 +6,9 @@ import pytest
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.phones.parties import Parties
-from tests.harness.phones.sessions import Transfer
+from tests.harness.phones.sessions import Transfer, start_ringing
 from tests.live.recovery.test_resilience import crash
-from tests.live.sessions.test_transfers import assert_handed_over, wait_for_ringback
+from tests.live.sessions.test_transfers import assert_handed_over
 
 ANSWERED = {"source": "target", "target": "source", "customer": "music"}
 RINGING = {"source": "ringing", "customer": "music", "target": ""}
@@ -24,13 +24,9 @@ async def assert_survives(parties: Parties, expected: dict[str, str]) -> None:
 
 
 async def start_transfer(parties: Parties, mode: str = "attended", **more: object) -> Transfer:
-    """Start a transfer and wait until the target rings."""
+    """Connect the parties and start a transfer; wait until the target rings."""
     await parties.connect()
-    target = await parties.add_phone("target", picks_up=False)
-    transfer = Transfer(parties)
-    await transfer.start(mode, **more)
-    await wait_for_ringback(target, transfer)
-    return transfer
+    return await start_ringing(parties, mode, **more)
 
 
 async def start_answered(parties: Parties) -> Transfer:

@@ -3,19 +3,15 @@
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.parties import Parties
-from tests.harness.phones.sessions import Transfer
+from tests.harness.phones.sessions import Transfer, start_ringing
 from tests.live.sessions.test_leg_control import SOON_MS
-from tests.live.sessions.test_transfers import assert_handed_over, wait_for_ringback
+from tests.live.sessions.test_transfers import assert_handed_over
 
 
-async def start_ringing(parties: Parties, mode: str = "attended", **more: object) -> Transfer:
-    """Start a transfer and wait until the target rings."""
+async def start_transfer(parties: Parties, mode: str = "attended", **more: object) -> Transfer:
+    """Connect the parties and start a transfer; wait until the target rings."""
     await parties.connect()
-    target = await parties.add_phone("target", picks_up=False)
-    transfer = Transfer(parties)
-    await transfer.start(mode, **more)
-    await wait_for_ringback(target, transfer)
-    return transfer
+    return await start_ringing(parties, mode, **more)
 
 
 async def control_leg(parties: Parties, operation: str, name: str, **more: object) -> None:
@@ -55,7 +51,7 @@ async def test_mute_while_a_dial_rings(parties: Parties) -> None:
 
 async def test_hold_while_a_transfer_rings(parties: Parties) -> None:
     """The held source hears music, also after the target's answer, until unhold."""
-    await start_ringing(parties)
+    await start_transfer(parties)
     await control_leg(parties, "hold", "source")
     await parties.expect_audio(source="music", customer="music")
     await parties["target"].pick_up()
@@ -66,7 +62,7 @@ async def test_hold_while_a_transfer_rings(parties: Parties) -> None:
 
 async def test_mute_in_a_consultation(parties: Parties) -> None:
     """A muted target stays muted when the transfer is completed."""
-    transfer = await start_ringing(parties)
+    transfer = await start_transfer(parties)
     await parties["target"].pick_up()
     await parties.expect_audio(source="target", target="source", customer="music")
     await control_leg(parties, "mute", "target")
@@ -79,7 +75,7 @@ async def test_mute_in_a_consultation(parties: Parties) -> None:
 
 async def test_hold_and_mute_with_custom_hold_music(parties: Parties, sounds: MediaServer) -> None:
     """Custom music continues on hold, stops on mute and resumes after unmute."""
-    await start_ringing(parties, "blind", mohAudioUrl=sounds.tone(1550, 500))
+    await start_transfer(parties, "blind", mohAudioUrl=sounds.tone(1550, 500))
     await control_leg(parties, "hold", "customer")
     await parties.expect_audio(customer="song")
     requested_ms = now_ms()

@@ -4,9 +4,8 @@ import pytest
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.phones.parties import Parties
-from tests.harness.phones.sessions import Transfer
+from tests.harness.phones.sessions import Transfer, start_ringing
 from tests.harness.servers.engine import RequestError
-from tests.live.sessions.test_transfers import wait_for_ringback
 
 
 @pytest.fixture
@@ -55,10 +54,8 @@ async def test_an_unheld_customer_hears_music_while_the_phone_holds(talk: Partie
 
 async def test_a_transfer_is_canceled_while_the_source_holds(talk: Parties) -> None:
     """The customer hears music until the source's phone resumes."""
-    target, transfer = await talk.add_phone("target", picks_up=False), Transfer(talk)
-    await transfer.start()
-    await wait_for_ringback(target, transfer)
-    await target.pick_up()
+    transfer = await start_ringing(talk)
+    await talk["target"].pick_up()
     await talk.expect_audio(source="target", target="source", customer="music")
     await talk["source"].hold()
     await talk.expect_audio(target="music", customer="music")

@@ -4,8 +4,7 @@ import pytest
 
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.phones.parties import Parties
-from tests.harness.phones.sessions import Transfer
-from tests.live.sessions.test_transfers import wait_for_ringback
+from tests.harness.phones.sessions import Transfer, start_ringing
 
 
 @pytest.fixture
@@ -13,15 +12,6 @@ async def talk(parties: Parties, hooks: WebhookServer) -> Parties:
     """Connect customer and source; the next action is /after, which ends the call."""
     await parties.connect(hooks.answers("/after", None))
     return parties
-
-
-async def start_ringing(parties: Parties, mode: str = "attended", **more: object) -> Transfer:
-    """Start a transfer and wait until the target rings."""
-    target = await parties.add_phone("target", picks_up=False)
-    transfer = Transfer(parties)
-    await transfer.start(mode, **more)
-    await wait_for_ringback(target, transfer)
-    return transfer
 
 
 async def start_answered(parties: Parties) -> Transfer:

@@ -5,7 +5,6 @@ import pytest
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.phones.parties import Parties
-from tests.harness.phones.phone import Phone
 from tests.harness.phones.sessions import Transfer
 
 SOON_MS = 2_000  # tolerates a busy machine; `make bench` measures
@@ -24,7 +23,7 @@ async def attended(talk: Parties) -> Transfer:
     """Start an attended transfer and wait until the target rings."""
     transfer = Transfer(talk)
     await transfer.start()
-    await wait_for_ringback(talk["target"], transfer)
+    await transfer.wait_for_ringback()
     return transfer
 
 
@@ -35,12 +34,6 @@ async def answered(talk: Parties, attended: Transfer) -> Transfer:
     await attended.wait_for_state("answered")
     await talk.expect_audio(source="target", target="source", customer="music")
     return attended
-
-
-async def wait_for_ringback(target: Phone, transfer: Transfer) -> None:
-    """Wait until the target rings and the engine has the state."""
-    await target.wait_ringing()
-    await transfer.wait_for_state("ringback")
 
 
 async def assert_handed_over(parties: Parties) -> None:
@@ -109,7 +102,7 @@ async def test_a_blind_transfer_connects_the_target(talk: Parties) -> None:
     """The source is hung up when the target rings; the customer hears music, then the target."""
     transfer = Transfer(talk)
     await transfer.start("blind")
-    await wait_for_ringback(talk["target"], transfer)
+    await transfer.wait_for_ringback()
     await talk["source"].wait_ended()
     await talk.expect_audio(customer="music", target="")
     await talk["target"].pick_up()
@@ -124,7 +117,7 @@ async def test_custom_hold_music_plays_until_the_target_answers(
     """The customer hears the custom music in a loop until the target answers."""
     transfer = Transfer(talk)
     await transfer.start(mode, mohAudioUrl=sounds.tone(1550, 500))
-    await wait_for_ringback(talk["target"], transfer)
+    await transfer.wait_for_ringback()
     await talk.expect_audio_for(2000, {"customer": "song"})
     await talk["target"].pick_up()
     if mode == "attended":
@@ -143,7 +136,7 @@ async def test_an_agent_who_called_transfers_the_customer(
     await parties.add_phone("target", picks_up=False)
     customer, transfer = await parties.leg("customer"), Transfer(parties)
     await transfer.start(mode)
-    await wait_for_ringback(parties["target"], transfer)
+    await transfer.wait_for_ringback()
     await parties["target"].pick_up()
     if mode == "attended":
         await parties.expect_audio(source="target", target="source", customer="music")

@@ -1,30 +1,11 @@
 """`switchroom calls --watch`: a table that the event stream of any engine updates."""
 
 import io
-from typing import Any
 
-from msgspec.structs import replace
 from rich.console import Console
 
 from engine.cli.live.table import CallTable, render, summary
-from tests.unit.cli.inbound import timeline
-from wire.events import CallEvent, Kind
-from wire.views import CallView
-
-
-def event(call: str, kind: Kind, status: str, **more: Any) -> CallEvent:
-    """Return an event of a call."""
-    facts: dict[str, Any] = {
-        "id": f"{call}.e0", "event": kind, "sequence_number": 0, "timestamp": 1_000,
-        "call_id": call, "account_id": "acme", "call_status": status, "direction": "inbound",
-        "from_": "+1", "to": "+2",
-    }  # fmt: skip
-    return CallEvent(**(facts | more))
-
-
-def view(call: str, status: str) -> CallView:
-    """Return a call view."""
-    return replace(timeline().call, call_id=call, status=status, created_ms=500, ended_ms=0)
+from tests.unit.cli.followed_calls import event, view
 
 
 def test_a_board_follows_a_call_from_its_beginning_to_its_end() -> None:
