@@ -7,9 +7,9 @@ rules run, in this order:
    limit, invited legs that have rung for too long, and the progress or the end of a leg. A request
    (`sessions.request_dispatch`) is checked first, and changes nothing when it is rejected.
 2. The session: a live transfer or conference reacts (`leg_lifecycle.propagate`).
-3. The state: the call's current state reacts (`dispatch`, then `verbs` or `sessions.conversation`).
+3. The state: the call's current state reacts (`state_dispatch`, `verbs`, `sessions.conversation`).
 4. The next verb: when a verb has ended (state `Advance`), the next one starts, until one waits
-   (`dispatch.run_until_waiting`).
+   (`state_dispatch.run_until_waiting`).
 5. The answer: an inbound call that rings is answered when a party is connected to it.
 6. The recording: it starts, stops or follows the main leg (`media.call_recording`).
 7. The media diff: the media plans of the call before and after are compared, and the difference

@@ -108,7 +108,7 @@ def test_commands_exist(page: Path) -> None:
 
 def test_pages_that_sources_name_exist() -> None:
     """A page or decision that a comment or docstring names is in docs."""
-    decisions = {path.name[:4] for path in (ROOT / "docs/decisions").rglob("*.md")}
+    decisions = {path.name[:4] for path in (ROOT / "docs/decisions").glob("0*.md")}
     missing = set()
     for top in TOPS:
         for path in (ROOT / top).rglob("*.py"):
@@ -117,3 +117,15 @@ def test_pages_that_sources_name_exist() -> None:
             missing |= {each for each in pages if not (ROOT / each).exists()}
             missing |= {each for each in DECISION_IN_SOURCE.findall(text) if each not in decisions}
     assert missing == set()
+
+
+def test_the_index_of_decisions_is_complete() -> None:
+    """The index links to each record once, with its title."""
+    folder = ROOT / "docs/decisions"
+    records = sorted(folder.glob("0*.md"))
+    titles = {path.name: path.read_text().partition("\n")[0] for path in records}
+    index = re.findall(
+        r"^\| \[(\d+)\]\(([^)]+)\) \| (.+) \|$", (folder / "README.md").read_text(), re.MULTILINE
+    )
+    assert {name: f"# {number}: {title}" for number, name, title in index} == titles
+    assert len(index) == len(records)
