@@ -130,7 +130,7 @@ def _bridged_media(call: Call, state: Bridged) -> MediaPlan:
 
 
 def _put_on_hold(call: Call, legs: Sequence[str], music: HoldMusic | None = None) -> MediaPlan:
-    """Return the media of the only one of several legs whose phone does not hold: music."""
+    """Return music for the only one of several legs that its phone does not hold."""
     left = [leg for leg in legs if not _is_held_by_phone(call, leg)]
     return {left[0]: LegMedia(sound=_wait_sound(music))} if len(left) == 1 < len(legs) else {}
 

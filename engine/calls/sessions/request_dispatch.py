@@ -41,7 +41,7 @@ def on_request(call: Call, event: ControlRequest, now: int) -> Step:
 
 
 def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
-    """Turn a phone's REFER into a blind transfer, of whose outcome the phone is notified."""
+    """Turn a phone's REFER into a blind transfer, and notify the phone of the outcome."""
     others = [leg.id for leg in call.legs if leg.id != event.leg and is_expected(call, leg.id)]
     request = TransferRequested(
         mode="blind",

@@ -90,7 +90,7 @@ def expect_spare_terminator(call: Call, leg_id: str, terminator: str, pressed_ms
 
 
 def take_spare_terminator(call: Call, pressed: DigitPressed) -> tuple[Call, bool]:
-    """Return whether a digit is a spare terminator; none is expected after it."""
+    """Return whether a digit is a spare terminator; later digits are not."""
     leg = call.leg(pressed.leg)
     if leg is None or leg.spare_terminator is None:
         return call, False
