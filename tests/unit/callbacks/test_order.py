@@ -32,6 +32,7 @@ class FlakyTransport:
         self._turns = cycle(turns or [1])
         self._fails = fails
         self._left: dict[str, int] = {}
+        self.failed: set[tuple[str, int]] = set()  # may have been passed over
 
     async def deliver(self, _target: DeliveryTarget, event: SignedEvent) -> Outcome:
         """Fail, or record the number."""
@@ -39,9 +40,10 @@ class FlakyTransport:
             await asyncio.sleep(0)
         left = self._left.setdefault(event.id, self._fails[len(self._left) % len(self._fails)])
         self._left[event.id] = left - 1
-        if left > 0:
-            return Failed("status_500")
         fields = msgspec.json.decode(event.body)
+        if left > 0:
+            self.failed.add((fields["callId"], fields["sequenceNumber"]))
+            return Failed("status_500")
         self.arrived[fields["callId"]].append(fields["sequenceNumber"])
         return Delivered()
 
@@ -65,7 +67,8 @@ def test_in_order(
 ) -> None:
     """First arrivals are in order, and complete but for events that fail three times.
 
-    A takeover in the middle only repeats some.
+    A takeover in the middle repeats some, and may try those again that were passed over when the
+    old owner had not yet stored that (decision 0036).
     """
     asyncio.run(_deliver_all(fails, emissions, is_taken_over, turns, transport_turns))
 
@@ -117,6 +120,8 @@ async def _deliver_all(
         firsts = list(dict.fromkeys(transport.arrived[call]))
         dead = {each.seq for each in given_up if each.call_id == call}
         assert sorted({*firsts, *dead}) == list(range(numbers[call]))
-        assert firsts == sorted(firsts)
+        may_be_late = transport.failed if is_taken_over and max(fails) >= BLOCKING_TRIES else set()
+        in_order = [each for each in firsts if (call, each) not in may_be_late]
+        assert in_order == sorted(in_order)
         assert is_taken_over or firsts == transport.arrived[call]
         assert is_taken_over or not dead.intersection(firsts)
