@@ -39,6 +39,7 @@ from engine.calls.model.call import (
     Step,
     is_expected,
     own_deadline_ms,
+    with_leg,
 )
 from engine.calls.model.call_states import ClosingState
 from engine.calls.model.clock_shift import move_times
@@ -51,6 +52,7 @@ from engine.calls.model.commands import (
     StopVoicemail,
 )
 from engine.calls.model.events import (
+    AgentNamed,
     BridgeFailed,
     CallDropped,
     CallOpened,
@@ -102,6 +104,7 @@ BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
 
 OtherEvent = (
     CallOpened
+    | AgentNamed
     | LegHeldByPhone
     | LegResumedByPhone
     | DigitStarted
@@ -189,6 +192,9 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             return _propagate_and_dispatch(call, event, now)
         case LegHeldByPhone() | LegResumedByPhone():
             return _on_phone_hold(call, event, now)
+        case AgentNamed(leg_id, name):
+            leg = call.leg(leg_id)
+            return (with_leg(call, replace(leg, agent_name=name)) if leg else call), ()
         case ClockChanged(by_ms):
             return move_times(call, by_ms), ()
         case request:

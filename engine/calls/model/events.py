@@ -23,6 +23,13 @@ class LegCreated(StoredEvent, frozen=True, tag="leg-created"):
     leg: str
 
 
+class AgentNamed(StoredEvent, frozen=True, tag="agent-named"):
+    """The directory has a name for the agent of a leg that is about to be called."""
+
+    leg: str
+    name: str
+
+
 class LegRinging(StoredEvent, frozen=True, tag="leg-ringing"):
     """A leg's phone rings."""
 
@@ -160,6 +167,7 @@ class Recovered(StoredEvent, frozen=True, tag="recovered"):
 
 Event = (
     CallOpened
+    | AgentNamed
     | LegCreated
     | LegRinging
     | LegAnswered

@@ -77,6 +77,7 @@ class Leg(Struct, frozen=True, array_like=True):
     digits_from_ms: int = 0  # digits whose key went down earlier do not count
     spare_terminator: SpareTerminator | None = None
     named_agent: str = ""  # that a session's request names as the party of this leg
+    agent_name: str = ""  # of its agent in the directory
 
     @property
     def role(self) -> EndedBy:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from engine.calls.model import causes
 from engine.calls.model.call import Call, CollectedDigits
 from engine.calls.model.ids import call_of, slot_and_node
-from engine.calls.model.leg import EndedLeg
+from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.sessions import Conference, Member, Transfer
 from engine.calls.reporting.call_events import duration_fields, end_reason, recording_url
 from wire.party import Party
@@ -109,7 +109,7 @@ def _leg(call: Call, ended: EndedLeg) -> LegRecord:
         hangup_cause=ended.cause,
         sip_code=ended.sip_code or None,
         agent_id=leg.agent or None,
-        agent_name=_agent_name(call, leg.id),
+        agent_name=_agent_name(call, leg),
         reference_id=leg.reference_id,
         answered_by=leg.answered_by,
         reason=ended.reason or causes.reason(ended.cause, is_answered=leg.answered_ms > 0) or None,
@@ -118,13 +118,13 @@ def _leg(call: Call, ended: EndedLeg) -> LegRecord:
     )
 
 
-def _agent_name(call: Call, leg: str) -> str | None:
-    """Return the agent's name from the request that called its leg."""
+def _agent_name(call: Call, leg: Leg) -> str | None:
+    """Return the agent's name from the request that called its leg, or else from the directory."""
     for transfer in call.transfers:
-        if transfer.target == leg and transfer.target_name:
+        if transfer.target == leg.id and transfer.target_name:
             return transfer.target_name
     members = (member for each in call.conferences for member in each.members)
-    return next((m.name for m in members if m.leg == leg and m.name), None)
+    return next((m.name for m in members if m.leg == leg.id and m.name), leg.agent_name or None)
 
 
 def _recordings(call: Call) -> tuple[RecordingRecord, ...]:

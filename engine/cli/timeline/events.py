@@ -66,6 +66,8 @@ def _rare(  # noqa: C901 - one case for each event
             return mark(f"flow {flow}, version {version}", kind="web")
         case {"type": "flow-node-loaded", "name": name, "node": node}:
             return mark(f"node {name}: {_node(node)}", kind="web")
+        case {"type": "agent-named", "leg": leg, "name": name}:
+            return Row(f"agent: {name}", leg)
         case {"type": "api-request-succeeded", "values": values}:
             text = f"response{wording.tries(event.get('tries', ()))}: {_values(values)}"
             return Row(text, WEB, ENGINE, kind="web", closes=WEB)

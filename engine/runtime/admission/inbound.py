@@ -148,6 +148,14 @@ def inbound_call(
         number = international(number, country)
     caller = _printable(number)
     target = route.status_callback_url
+    leg = Leg(
+        channel.channel,
+        caller,
+        "created",
+        now,
+        agent_id=agent.agent_id or None,
+        agent_name=agent.name,
+    )
     return Call(
         id=new.id,
         account=route.account,
@@ -155,7 +163,7 @@ def inbound_call(
         from_=caller,
         to=_printable(found.number),
         main=channel.channel,
-        legs=(Leg(channel.channel, caller, "created", now, agent_id=agent.agent_id or None),),
+        legs=(leg,),
         state=Starting(route.action, now + ANSWER_TIMEOUT_MS, fallback=route.fallback),
         created_ms=now,
         must_end_ms=new.must_end_ms,

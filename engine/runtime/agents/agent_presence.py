@@ -7,6 +7,7 @@ from engine.calls.model.call import Call
 from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.provisioned_endpoints import ProvisionedEndpoints
 from engine.runtime.agents.registered_endpoints import RegisteredEndpoints
+from engine.runtime.base.interfaces import AgentPhone
 from wire.agents import Agent, AgentView, Presence
 from wire.party import Party
 
@@ -44,13 +45,13 @@ class AgentPresence:
         It knows registrations only if it watches them.
         """
         self.directory.resolve(
-            account, agent_id, lambda endpoint: done(self._rejection(agent_id, endpoint))
+            account, agent_id, lambda phone: done(self._rejection(agent_id, phone))
         )
 
-    def _rejection(self, agent_id: str, endpoint: str | None) -> AgentRejection:
-        if endpoint is None or self._is_unknown(agent_id, endpoint):
+    def _rejection(self, agent_id: str, phone: AgentPhone | None) -> AgentRejection:
+        if phone is None or self._is_unknown(agent_id, phone.endpoint):
             return "unknown_agent"
-        return "agent_offline" if self._presence(endpoint) == "offline" else ""
+        return "agent_offline" if self._presence(phone.endpoint) == "offline" else ""
 
     def _is_unknown(self, agent_id: str, endpoint: str) -> bool:
         """Return whether an agent has neither a document nor an endpoint at any node."""

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from engine.common.tasks import BackgroundTasks
 from engine.common.ttl_cache import DEFAULT_TTL_MS, TtlCache
+from engine.runtime.base.interfaces import AgentPhone, OnAgentFound
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.agents import Agent
@@ -20,10 +21,11 @@ MAX_ACCOUNTS = 1_000
 
 
 class Caller(Struct, frozen=True):
-    """The agent that calls from an endpoint, and its caller id; empty: no agent."""
+    """The agent that calls from an endpoint, with its caller id and name; empty: no agent."""
 
     agent_id: str = ""
     caller_id: str = ""
+    name: str = ""
 
 
 class Callers(Struct, frozen=True):
@@ -51,17 +53,17 @@ class Directory:
         self._template = agent_endpoint
         trunk = f"{trunk_endpoint.partition('/')[0]}/{trunk_name(trunk_endpoint)}"
         self._trunks = {trunk.casefold(), PEER_TRUNK.casefold()}
-        self._endpoints = TtlCache(self._read_endpoint, now_ms, ttl_ms)
+        self._phones = TtlCache(self._read_phone, now_ms, ttl_ms)
         self._callers = TtlCache(self._read_callers, now_ms, ttl_ms, MAX_ACCOUNTS)
         self._tasks = BackgroundTasks()
 
-    def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
-        """Pass an agent's endpoint to `done`, at once if it is cached; None: there is none.
+    def resolve(self, account: str, agent_id: str, done: OnAgentFound) -> None:
+        """Pass an agent's phone to `done`, at once if it is cached; None: there is none.
 
         An agent without a document has the endpoint of the template, and so has every agent while
         the store is down. The trunk is not an agent's endpoint.
         """
-        if cached := self._endpoints.get_fresh((account, agent_id)):
+        if cached := self._phones.get_fresh((account, agent_id)):
             done(cached.value)
             return
         self._tasks.start(self._resolve(account, agent_id, done))
@@ -97,35 +99,37 @@ class Directory:
         """Cancel pending reads: recovery repeats them."""
         await self._tasks.close()
 
-    async def _resolve(
-        self, account: str, agent_id: str, done: Callable[[str | None], None]
-    ) -> None:
+    async def _resolve(self, account: str, agent_id: str, done: OnAgentFound) -> None:
         key = (account, agent_id)
         try:
-            done(await self._endpoints.get(key))
+            done(await self._phones.get(key))
         except (StoreDown, msgspec.DecodeError) as error:
             log.warning("agent not read", account=account, agent_id=agent_id, error=str(error))
-            last = self._endpoints.get_stale(key)
-            done(last.value if last else self._unless_trunk(self.default(agent_id), agent_id))
+            last = self._phones.get_stale(key)
+            default = AgentPhone(self.default(agent_id))
+            done(last.value if last else self._unless_trunk(default, agent_id))
 
-    async def _read_endpoint(self, key: tuple[str, str]) -> str | None:
+    async def _read_phone(self, key: tuple[str, str]) -> AgentPhone | None:
         account, agent_id = key
         body = await self._store.agent(account, agent_id)
         agent = msgspec.json.decode(body, type=Agent) if body else None
-        return self._unless_trunk(agent.endpoint if agent else self.default(agent_id), agent_id)
+        default = AgentPhone(self.default(agent_id))
+        phone = AgentPhone(agent.endpoint, agent.name) if agent else default
+        return self._unless_trunk(phone, agent_id)
 
-    def _unless_trunk(self, endpoint: str, agent_id: str) -> str | None:
-        if self.is_trunk(endpoint):
+    def _unless_trunk(self, phone: AgentPhone, agent_id: str) -> AgentPhone | None:
+        if self.is_trunk(phone.endpoint):
             log.warning("agent has the endpoint of the trunk", agent_id=agent_id)
             return None
-        return endpoint
+        return phone
 
     async def _read_callers(self, account: str) -> Callers:
         bodies = await self._store.agents(account)
         found = {name: msgspec.json.decode(body, type=Agent) for name, body in bodies.items()}
         by_endpoint: dict[str, Caller] = {}
         for agent_id, agent in sorted(found.items()):
-            by_endpoint.setdefault(agent.endpoint, Caller(agent_id, agent.caller_id or ""))
+            caller = Caller(agent_id, agent.caller_id or "", agent.name)
+            by_endpoint.setdefault(agent.endpoint, caller)
         return Callers(by_endpoint, frozenset(found))
 
     def _caller(self, callers: Callers, endpoint: str) -> Caller:

@@ -16,7 +16,7 @@ from engine.ari.generated.operations import endpoints
 from engine.ari.request import Reply
 from engine.common.tasks import BackgroundTasks, cancel_all
 from engine.runtime.agents.directory import PEER_TRUNK
-from engine.runtime.base.interfaces import AgentResolver, Pbx
+from engine.runtime.base.interfaces import AgentPhone, AgentResolver, OnAgentFound, Pbx
 
 QUERY_TIMEOUT_S = 1.0
 _decoder = msgspec.json.Decoder(Endpoint)
@@ -80,14 +80,16 @@ class NodeAgents(Struct, frozen=True):
     agents: AgentResolver
     phones: PhoneLocator
 
-    def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
+    def resolve(self, account: str, agent_id: str, done: OnAgentFound) -> None:
         """Pass to `done` what the node dials to reach an agent; None: unknown agent."""
 
-        def found(endpoint: str | None) -> None:
-            if endpoint is None:
+        def found(phone: AgentPhone | None) -> None:
+            if phone is None:
                 done(None)
             else:
-                self.phones.resolve(self.home, endpoint, done)
+                self.phones.resolve(
+                    self.home, phone.endpoint, lambda dialed: done(AgentPhone(dialed, phone.name))
+                )
 
         self.agents.resolve(account, agent_id, found)
 
@@ -100,15 +102,15 @@ class AgentNodes(Struct, frozen=True):
 
     async def nodes_of(self, account: str, agent_id: str) -> frozenset[str]:
         """Return the names of the nodes at which an agent's phone is registered."""
-        resolved: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        resolved: asyncio.Future[AgentPhone | None] = asyncio.get_running_loop().create_future()
 
-        def found(endpoint: str | None) -> None:
+        def found(phone: AgentPhone | None) -> None:
             if not resolved.done():
-                resolved.set_result(endpoint)
+                resolved.set_result(phone)
 
         self.agents.resolve(account, agent_id, found)
-        endpoint = await resolved
-        return frozenset() if endpoint is None else await self.phones.nodes_of(endpoint)
+        phone = await resolved
+        return frozenset() if phone is None else await self.phones.nodes_of(phone.endpoint)
 
 
 async def _first_registered(nodes: Mapping[str, PhoneNode], endpoint: str) -> str | None:

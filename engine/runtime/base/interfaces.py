@@ -44,11 +44,21 @@ class Writer(Protocol):
         """Queue a change that rewrites state held in memory, whatever the backlog."""
 
 
-class AgentResolver(Protocol):
-    """Finds agents' endpoints; `engine.runtime.agents.directory` implements it."""
+class AgentPhone(Struct, frozen=True):
+    """What an engine dials to reach an agent, and the agent's name in the directory, if any."""
 
-    def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
-        """Call `done` once, now or later, with an agent's endpoint; None: unknown agent."""
+    endpoint: str
+    name: str = ""
+
+
+OnAgentFound = Callable[[AgentPhone | None], None]
+
+
+class AgentResolver(Protocol):
+    """Finds agents' phones; `engine.runtime.agents.directory` implements it."""
+
+    def resolve(self, account: str, agent_id: str, done: OnAgentFound) -> None:
+        """Call `done` once, now or later, with an agent's phone; None: unknown agent."""
 
 
 DialRejection = Literal["", "not_allowed", "do_not_call", "terms_unknown"]

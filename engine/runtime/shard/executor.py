@@ -20,7 +20,7 @@ from engine.calls.model.commands import (
     StartRecording,
     StopRecording,
 )
-from engine.calls.model.events import Event, LegEnded
+from engine.calls.model.events import AgentNamed, Event, LegEnded
 from engine.calls.model.io_commands import (
     FetchMedia,
     IoCommand,
@@ -37,7 +37,7 @@ from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_fo
 from engine.runtime.shard.call_guard import Guard
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
-from engine.runtime.shard.outbound_leg_setup import set_up_outbound_leg
+from engine.runtime.shard.outbound_leg_setup import OutboundLeg, set_up_outbound_leg
 
 Feed = Callable[[LiveCall, Event], None]
 
@@ -122,7 +122,7 @@ class CommandExecutor:
             return
         generation = live_call.generation
 
-        def resolved(result: tuple[Request, ...] | LegEnded) -> None:
+        def resolved(result: OutboundLeg | LegEnded) -> None:
             if live_call.generation != generation:
                 return
             with self._guard(live_call, "party"):
@@ -130,8 +130,10 @@ class CommandExecutor:
                     live_call.acknowledge(command)
                     self._dequeue(live_call)
                     self._feed(live_call, result)
-                else:
-                    self._send(live_call, command, result, self._dequeue)
+                    return
+                if result.agent_name:
+                    self._feed(live_call, AgentNamed(command.leg, result.agent_name))
+                self._send(live_call, command, result.requests, self._dequeue)
 
         set_up_outbound_leg(self._endpoints, live_call.call, command, resolved)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import structlog
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.ari.request import Request
@@ -10,14 +11,23 @@ from engine.calls.model import causes
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Originate
 from engine.calls.model.events import LegEnded
-from engine.runtime.base.interfaces import DialDecision, DialRejection
+from engine.runtime.base.interfaces import AgentPhone, DialDecision, DialRejection
 from engine.runtime.pbx.ari_requests import requests_for
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from wire.party import Party
 
 log = structlog.get_logger()
+
+
 # The requests that create the leg, or the end of a leg that cannot be created.
-OnResolved = Callable[[tuple[Request, ...] | LegEnded], None]
+class OutboundLeg(Struct, frozen=True):
+    """The requests that create a leg, and the name of its agent, if one is known."""
+
+    requests: tuple[Request, ...]
+    agent_name: str = ""
+
+
+OnResolved = Callable[[OutboundLeg | LegEnded], None]
 # Passes on why an account's agent cannot be called; empty if no reason is known.
 CheckAgent = Callable[[str, str, Callable[[str], None]], None]
 
@@ -84,13 +94,14 @@ def _rejected(command: Originate, rejection: DialRejection) -> LegEnded:
 def _locate(endpoints: EndpointTemplates, call: Call, command: Originate, done: OnResolved) -> None:
     agent_id = Party.parse(command.party).agent_id
     if endpoints.agents is None or agent_id is None:
-        done(requests_for(command, endpoints))
+        done(OutboundLeg(requests_for(command, endpoints)))
         return
 
-    def found(endpoint: str | None) -> None:
-        if endpoint is None:
+    def found(phone: AgentPhone | None) -> None:
+        if phone is None:
             done(LegEnded(command.leg, causes.TEMPORARY_FAILURE))
         else:
-            done(requests_for(command, replace(endpoints, agent=endpoint)))
+            requests = requests_for(command, replace(endpoints, agent=phone.endpoint))
+            done(OutboundLeg(requests, phone.name))
 
     endpoints.agents.resolve(call.account, agent_id, found)

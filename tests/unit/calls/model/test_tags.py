@@ -26,11 +26,11 @@ REQUESTS = """
     transfer-cancel-requested transfer-completion-requested transfer-requested
 """
 EVENTS = f"""
-    {REQUESTS} action-failed action-received api-request-failed api-request-succeeded bridge-failed
-    call-dropped call-opened clock-changed deadline-passed digit-pressed digit-started
-    flow-node-loaded flow-started leg-answered leg-created leg-ended leg-held-by-phone
-    leg-resumed-by-phone leg-ringing media-fetched playback-ended recordings-archived recovered
-    refer-received talk-ended talk-started voicemail-ended
+    {REQUESTS} action-failed action-received agent-named api-request-failed api-request-succeeded
+    bridge-failed call-dropped call-opened clock-changed deadline-passed digit-pressed
+    digit-started flow-node-loaded flow-started leg-answered leg-created leg-ended
+    leg-held-by-phone leg-resumed-by-phone leg-ringing media-fetched playback-ended
+    recordings-archived recovered refer-received talk-ended talk-started voicemail-ended
 """
 COMMANDS = """
     add-to-bridge answer answer-refer archive-recordings destroy-bridge dial emit-event fetch-media

@@ -4,7 +4,14 @@ import msgspec
 import pytest
 
 from engine.calls.model.call_states import Dialing
-from engine.calls.model.events import CallOpened, LegAnswered, LegCreated, LegEnded, LegRinging
+from engine.calls.model.events import (
+    AgentNamed,
+    CallOpened,
+    LegAnswered,
+    LegCreated,
+    LegEnded,
+    LegRinging,
+)
 from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
 from engine.calls.reporting.ended_legs import MAX_HISTORY
 from tests.unit.calls.harness.builders import (
@@ -143,6 +150,19 @@ def test_agents_are_named() -> None:
     assert (agent.agent_id, agent.reference_id, agent.agent_name) == ("7", "ref-1", None)
     assert (target.agent_id, target.agent_name, target.status) == ("9", "Nina", "canceled")
     assert cdr.dialed_numbers == ("+4711111111",)
+
+
+def test_a_name_of_the_directory() -> None:
+    """The record has it unless the request that called the agent gave another."""
+    story = dialing_call(data={"agent_id": "7"})
+    story.take(AgentNamed(PEER, "Nina Berg"), 0)
+    story.take(LegAnswered(PEER), 2_000)
+    request = TransferRequested("attended", PEER, MAIN, "agent:9", target_name="Per")
+    story.take(request, 1_000)
+    story.take(AgentNamed(TARGET, "Per Olav Lie"), 0)
+    progress(story, TARGET, "ringback")
+    _main, agent, target = sorted(ended(story).legs, key=lambda leg: leg.channel_id)
+    assert (agent.agent_name, target.agent_name) == ("Nina Berg", "Per")
 
 
 def test_sessions_are_recorded() -> None:

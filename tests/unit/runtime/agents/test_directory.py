@@ -7,6 +7,7 @@ import pytest
 
 from engine.common.ttl_cache import MAX_ENTRIES
 from engine.runtime.agents.directory import Caller, Directory
+from engine.runtime.base.interfaces import AgentPhone
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 from tests.unit.runtime.harness.shard_bench import ManualClock
@@ -48,16 +49,21 @@ class Bench:
         await self.store.put_agent("acme", agent_id, msgspec.json.encode(agent))
 
     async def find(self, agent_id: str, account: str = "acme") -> str | None:
+        """Return an agent's endpoint."""
+        phone = await self.phone(agent_id, account)
+        return phone.endpoint if phone else None
+
+    async def phone(self, agent_id: str, account: str = "acme") -> AgentPhone | None:
         """Resolve an agent."""
-        found: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        found: asyncio.Future[AgentPhone | None] = asyncio.get_running_loop().create_future()
         self.directory.resolve(account, agent_id, found.set_result)
         return await found
 
     def now(self, agent_id: str) -> str | None:
-        """Resolve an agent without waiting."""
-        found: list[str | None] = []
+        """Return an agent's endpoint without waiting."""
+        found: list[AgentPhone | None] = []
         self.directory.resolve("acme", agent_id, found.append)
-        return found[0]
+        return found[0].endpoint if found[0] else None
 
 
 async def test_the_endpoint_of_an_agent() -> None:
@@ -126,7 +132,7 @@ async def test_the_agent_of_an_endpoint() -> None:
     await bench.put("sales7", Agent("PJSIP/1002", "Ada", "+4721930000"))
     await bench.put("1003", Agent("PJSIP/1004"))
     agent_of = bench.directory.agent_of
-    assert await agent_of("acme", "PJSIP/1002") == Caller("sales7", "+4721930000")
+    assert await agent_of("acme", "PJSIP/1002") == Caller("sales7", "+4721930000", "Ada")
     assert await agent_of("other", "PJSIP/1002") == Caller("1002")
     assert await agent_of("acme", "PJSIP/1003") == Caller()
     assert await agent_of("acme", "IAX2/1001") == Caller()
@@ -170,10 +176,19 @@ async def test_the_cache_is_bounded() -> None:
     assert bench.store.reads - reads >= MAX_ENTRIES - 50
 
 
+async def test_an_agent_has_the_name_of_its_document() -> None:
+    """The agent is called by its phone and reported by its name, also as a caller."""
+    bench = Bench()
+    await bench.put("1001", Agent("PJSIP/desk", name="Nina Berg"))
+    assert await bench.phone("1001") == AgentPhone("PJSIP/desk", "Nina Berg")
+    assert await bench.phone("1002") == AgentPhone("PJSIP/1002")
+    assert (await bench.directory.agent_of("acme", "PJSIP/desk")).name == "Nina Berg"
+
+
 async def test_closing_cancels_reads() -> None:
     """Nothing is resolved after the end."""
     bench = Bench()
-    found: list[str | None] = []
+    found: list[AgentPhone | None] = []
     bench.directory.resolve("acme", "1001", found.append)
     await bench.directory.close()
     assert found == []

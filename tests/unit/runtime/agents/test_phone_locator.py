@@ -1,13 +1,13 @@
 """The node at which a phone is registered, and what another node dials to reach it."""
 
 import asyncio
-from collections.abc import Callable
 
 import msgspec
 
 from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.runtime.agents import phone_locator
 from engine.runtime.agents.phone_locator import AgentNodes, NodeAgents, PhoneLocator
+from engine.runtime.base.interfaces import AgentPhone, OnAgentFound
 from tests.harness.until import until
 
 PHONE = "PJSIP/1001"
@@ -58,19 +58,21 @@ class FixedAgents:
     def __init__(self, endpoint: str | None) -> None:
         self._endpoint = endpoint
 
-    def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
+    def resolve(self, account: str, agent_id: str, done: OnAgentFound) -> None:
         """Resolve at once."""
         assert (account, agent_id) == ("acme", "ada")
-        done(self._endpoint)
+        done(AgentPhone(self._endpoint, "Ada") if self._endpoint else None)
 
 
 async def dialled(nodes: dict[str, FakeNode], endpoint: str | None = PHONE) -> str | None:
-    """Return what pbx1 dials to reach agent ada."""
-    found: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+    """Return what pbx1 dials to reach agent ada, who keeps her name."""
+    found: asyncio.Future[AgentPhone | None] = asyncio.get_running_loop().create_future()
     NodeAgents("pbx1", FixedAgents(endpoint), PhoneLocator(nodes)).resolve(
         "acme", "ada", found.set_result
     )
-    return await found
+    phone = await found
+    assert phone is None or phone.name == "Ada"
+    return phone.endpoint if phone else None
 
 
 async def test_a_phone_of_the_own_node_is_dialled_there() -> None:

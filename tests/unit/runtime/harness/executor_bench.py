@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
-from engine.runtime.base.interfaces import DialDecision
+from engine.runtime.base.interfaces import AgentPhone, DialDecision, OnAgentFound
 from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.executor import CommandExecutor
@@ -22,12 +22,16 @@ class ManualAgentResolver:
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, str]] = []
-        self.resolve_to: Callable[[str | None], None] = lambda _endpoint: None
+        self._done: OnAgentFound = lambda _phone: None
 
-    def resolve(self, account: str, agent_id: str, done: Callable[[str | None], None]) -> None:
+    def resolve(self, account: str, agent_id: str, done: OnAgentFound) -> None:
         """Keep the request."""
         self.requests.append((account, agent_id))
-        self.resolve_to = done
+        self._done = done
+
+    def resolve_to(self, endpoint: str | None, name: str = "") -> None:
+        """Answer the last request."""
+        self._done(AgentPhone(endpoint, name) if endpoint else None)
 
 
 class ManualDialPolicy:

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.calls.model.commands import Originate, StartRinging
-from engine.calls.model.events import LegEnded
+from engine.calls.model.events import AgentNamed, LegEnded
 from engine.runtime.base.interfaces import DialDecision, DialRejection
 from tests.unit.calls.harness.builders import ID, MAIN
 from tests.unit.runtime.harness.executor_bench import (
@@ -24,6 +24,15 @@ def test_an_agent_is_called_at_its_endpoint() -> None:
     assert dict(bench.pbx.sent[0].request.query)["endpoint"] == "PJSIP/1002"
     bench.pbx.settle()
     assert bench.pbx.lines == ["POST channels/create", f"POST channels/{MAIN}/ring"]
+
+
+def test_the_call_learns_the_name_of_its_agent() -> None:
+    """The record shows the name of the directory."""
+    agents = ManualAgentResolver()
+    bench = ExecutorBench(CALLS_AGENT, agents=agents)
+    agents.resolve_to("PJSIP/1002", "Nina Berg")
+    assert bench.events == [AgentNamed(CALLS_AGENT.leg, "Nina Berg")]
+    assert bench.pbx.lines == ["POST channels/create"]
 
 
 def test_an_agent_without_endpoint_fails_the_leg() -> None:
