@@ -25,14 +25,22 @@ from engine.cli.commands import (
 )
 from engine.cli.commands.call import call
 from engine.cli.errors import setting_errors
+from engine.cli.usage_panel import usage_panel
 from engine.store.redis.address import parse_address
 
 if TYPE_CHECKING:
     from engine.config import Settings
 
+# `--help` shows them without an import of the REST layer.
+DESCRIPTIONS = {
+    "account": "Manage accounts, their keys, numbers and limits.",
+    "api": "Run the REST layer; migrate its database; push dial policies.",
+}
+
 app = cyclopts.App(
     name="switchroom",
-    help="Crash-safe media control for Asterisk.",
+    help="Self-hosted, Twilio-style voice API for Asterisk: live calls survive engine crashes.",
+    error_formatter=usage_panel,
     version=lambda: version("switchroom"),
     default_parameter=Parameter(negative=()),
 )
@@ -68,7 +76,8 @@ app.command(
 )
 # Other installed packages add commands of their own, imported when they run.
 for found in entry_points(group="switchroom.commands"):
-    app.command(found.value, name=found.name, help=f"See `switchroom {found.name} --help`.")
+    text = DESCRIPTIONS.get(found.name, f"See `switchroom {found.name} --help`.")
+    app.command(found.value, name=found.name, help=text)
 
 
 @app.command

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from wire.patterns import PATTERNS
+from wire.error_texts import UNKNOWN_FIELD, plain_text
 
 _STEP = re.compile(r"\[(?P<index>\d+|\.\.\.)\]|\.(?P<key>[^.\[]+)")
 _SOME = ""  # the decoder does not report which value of a mapping failed
@@ -158,14 +158,8 @@ def from_decoder(
     steps = [prefix, path.lstrip(".")]
     if found := _FIELD.search(text):
         steps.append(found["field"])
-    is_unknown = "unknown field" in text and shape is not None
+    message = plain_text(text)
+    is_unknown = message == UNKNOWN_FIELD and shape is not None
     known = ", ".join(allowed_fields(shape, given, path)) if is_unknown else ""
     more = f"; one of {known}" if known else ""
-    return BadInput(".".join(step for step in steps if step), f"{_plain_message(text)}{more}")
-
-
-def _plain_message(text: str) -> str:
-    for pattern, meaning in PATTERNS.items():
-        if f"matching regex {pattern!r}" in text:
-            return f"expected {meaning}"
-    return text
+    return BadInput(".".join(step for step in steps if step), f"{message}{more}")

@@ -15,7 +15,7 @@ from api.cli.numbers import number
 from api.cli.runtime import run_with_stores
 from api.cli.validators import AccountId, check_name, parse_email, parse_prefixes, parse_region
 
-app = App(name="account", help="Accounts, their keys, numbers and limits.", version_flags=())
+app = App(name="account", help="Manage accounts, their keys, numbers and limits.", version_flags=())
 app.command(key)
 app.command(number)
 app.command(dnc_token)

@@ -15,7 +15,11 @@ from api.db.migrate import migrate
 from api.logging import configure_logging
 from api.serve import serve
 
-app = App(name="api", help="Run the REST layer until SIGTERM.", version_flags=())
+app = App(
+    name="api",
+    help="Run the REST layer; migrate its database; push dial policies.",
+    version_flags=(),
+)
 
 
 @app.default

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from api.common.errors import ApiError, InvalidRequest, NotFound, Unauthenticated
+from wire.error_texts import REQUIRED, expected_range, expected_size, expected_types
 from wire.errors import BadInput, InputErrors
 from wire.rpc import FieldError, Problem
 
@@ -24,6 +25,12 @@ TITLES = {
     413: "Too large",
     429: "Too many requests",
     503: "Not now",
+}
+_LIMITS = {  # kinds of pydantic's errors, with the relation and the name of the limit
+    "greater_than_equal": (">=", "ge"),
+    "less_than_equal": ("<=", "le"),
+    "string_too_short": (">=", "min_length"),
+    "string_too_long": ("<=", "max_length"),
 }
 PARAMETER_SOURCES = frozenset({"body", "query", "path", "header", "cookie"})
 
@@ -93,12 +100,28 @@ def parameter_errors(error: RequestValidationError, request: Request) -> tuple[F
 
 
 def _message(error: dict[str, Any], request: Request) -> str:
-    if error["type"] == "extra_forbidden":
-        known = ", ".join(_query_parameters(request.scope["route"].dependant))
-        return f"unknown parameter; one of {known}"
-    if error["type"] == "string_pattern_mismatch":
-        return "contains characters that are not allowed here"
-    return str(error["msg"])
+    """Return the message of an invalid parameter in the words of `wire.error_texts`."""
+    match error:
+        case {"type": "extra_forbidden"}:
+            known = ", ".join(_query_parameters(request.scope["route"].dependant))
+            return f"unknown parameter; one of {known}"
+        case {"type": "string_pattern_mismatch"}:
+            return "contains characters that are not allowed here"
+        case {"type": "missing"}:
+            return REQUIRED
+        case {"type": str(kind)} if kind in _LIMITS:
+            sign, name = _LIMITS[kind]
+            if kind.startswith("string_"):
+                return expected_size("str", sign, error["ctx"][name])
+            return expected_range("int", sign, str(error["ctx"][name]))
+        case {"type": "literal_error", "ctx": {"expected": values}}:
+            return f"expected {values}"
+        case {"type": "value_error", "ctx": {"error": reason}}:
+            return str(reason)
+        case {"type": str(kind)} if kind.startswith("int_"):
+            return expected_types("int")
+        case _:
+            return str(error["msg"])
 
 
 def _query_parameters(dependant: Dependant) -> Iterator[str]:

@@ -101,7 +101,8 @@ class PlatformClient:
             text = "the messaging platform can't be reached"
             raise PlatformUnavailable(text, may_be_done=False) from None
         except (aiohttp.ClientError, TimeoutError) as error:
-            text = f"the messaging platform does not answer ({type(error).__name__})"
+            reason = "timeout" if isinstance(error, TimeoutError) else "the connection was lost"
+            text = f"the messaging platform does not answer ({reason})"
             raise PlatformUnavailable(text, may_be_done=True) from None
 
 

@@ -13,7 +13,7 @@ from engine.cli.errors import NotFound, RpcError, Unreachable, error_text
 from wire import rpc
 from wire.consumer_groups import LostEvents
 from wire.events import CallEvent
-from wire.views import Calls, CallView, Timeline
+from wire.views import Calls, CallView, EndedCalls, Timeline
 
 T = TypeVar("T")
 Lost = tuple[LostEvents, ...]
@@ -62,6 +62,11 @@ class Client:
         """List the live calls, or those of one account."""
         query = {"account": account} if account else {}
         return (await self.request(Calls, "GET", "calls", query=query)).calls
+
+    async def ended_calls(self, limit: int, account: str = "") -> tuple[str, ...]:
+        """List the ids of the latest ended calls, or of those of one account."""
+        query = {"limit": str(limit)} | ({"account": account} if account else {})
+        return (await self.request(EndedCalls, "GET", "calls", "ended", query=query)).call_ids
 
     async def control(
         self, shape: type[T], call_id: str, action: str, body: Mapping[str, Any]

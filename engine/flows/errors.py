@@ -57,7 +57,7 @@ def _fault(fault: BadInput, error: str) -> BadInput:
     missing = _MISSING.search(error)
     if missing and missing["field"] in BRANCHES:
         return BadInput(fault.path, "a next node is required", "missing_branch")
-    if fault.path.endswith(".type") and fault.message.startswith("Invalid value"):
+    if fault.path.endswith(".type") and fault.message.startswith("invalid value"):
         return BadInput(fault.path, fault.message, "unknown_node_type")
     return fault
 

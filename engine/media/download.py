@@ -15,6 +15,7 @@ from aiohttp import (
 )
 from msgspec import Struct
 
+from engine.common.http_errors import failure_word
 from engine.media.clip import MediaError, MediaLimits
 from engine.media.worker.sniff import HEAD_BYTES, Container, detect_container
 
@@ -121,4 +122,4 @@ def _to_media_error(error: ClientError) -> MediaError:
     # The address guard raises PermissionError; so does a local firewall.
     if isinstance(error, ClientConnectorError) and isinstance(error.os_error, PermissionError):
         return MediaError("refused_address", str(error))
-    return MediaError("unreachable", f"{type(error).__name__}: {error}")
+    return MediaError("unreachable", f"{failure_word(error)}: {error}")

@@ -11,6 +11,7 @@ import aiohttp
 from msgspec import Struct
 from yarl import URL
 
+from engine.common.http_errors import failure_word
 from engine.recordings import wav
 from engine.recordings.archive import Archive
 from engine.recordings.errors import ArchiveError
@@ -87,7 +88,7 @@ class RecordingArchiver:
                 else:
                     yield reply.content.iter_chunked(CHUNK_BYTES)
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise ArchiveError("pbx", str(error) or type(error).__name__) from error
+            raise ArchiveError("pbx", str(error) or failure_word(error)) from error
 
 
 def _open_temporary(folder: Path) -> IO[bytes]:

@@ -187,7 +187,7 @@ def _authentication(token: str) -> Middleware:
         given = request.headers.get("Authorization", "").encode(errors="surrogateescape")
         if not hmac.compare_digest(given, expected):
             return problem_response(
-                Problem("Who are you?", 401, "unauthorized", "wrong or no bearer token")
+                Problem("User not authenticated", 401, "unauthorized", "wrong or no bearer token")
             )
         return await handler(request)
 

@@ -3,6 +3,7 @@
 from aiohttp import ClientConnectionError, ClientPayloadError
 from msgspec import Struct
 
+from engine.common.http_errors import failure_word
 from engine.webhooks.address_guard import is_address_refused
 
 
@@ -54,7 +55,7 @@ def classify_error(error: Exception) -> AttemptFailed:
         return AttemptFailed("refused_address", "not a public address")
     # Connection lost before the whole response: the request id makes a repetition harmless.
     if isinstance(error, ClientConnectionError | ClientPayloadError):
-        return AttemptFailed("connect", type(error).__name__, transient=True)
+        return AttemptFailed("connect", failure_word(error), transient=True)
     if isinstance(error, ValueError):
         return AttemptFailed("bad_url", "the address cannot be used")
-    return AttemptFailed("not_http", type(error).__name__)
+    return AttemptFailed("not_http", "not an HTTP response")

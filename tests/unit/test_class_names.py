@@ -18,19 +18,14 @@ NAMES = {"__name__", "__qualname__", "__class__"}
 # No code decides by it.
 ERRORS = {
     "api/cdrs/ingest/consumer.py": "log: why the database refused",
-    "api/messaging_platform/client.py": "problem detail: how the platform failed",
     "engine/ami/client.py": "log: how the connection failed",
     "engine/ami/monitor.py": "log: how the connection failed",
     "engine/ari/reconnecting_websocket.py": "log: how the connection failed",
     "engine/cli/errors.py": "terminal: how the engine could not be reached",
-    "engine/media/download.py": "detail: how the server failed",
     "engine/media/worker/main.py": "detail: how the conversion failed",
-    "engine/recordings/archiver.py": "detail: how the PBX failed",
-    "engine/rpc/middleware/forwarding.py": "problem detail: how the other engine failed",
     "engine/rpc/handlers/audit.py": "audit detail: how the core broke",
     "engine/store/redis/script_connection.py": "log: how the connection failed",
     "engine/store/redis/documents.py": "log: how the store failed",
-    "engine/webhooks/errors.py": "detail: how the server failed",
 }
 # Asterisk's names, as its interface description has them, are the tags.
 ASTERISK = ("engine/ari/config.py", "engine/ari/generated/", "engine/ari/generator/")

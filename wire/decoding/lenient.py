@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET, Struct, inspect
 
+from wire.error_texts import REQUIRED, UNKNOWN_FIELD
 from wire.errors import BadInput, from_decoder, one_type, raise_errors, type_info
 
 T = TypeVar("T")
@@ -183,17 +184,17 @@ class _Faults(Struct, frozen=True):
     ) -> Iterator[BadInput]:
         fields = {each.encode_name: each for each in kind.fields}
         tag = {kind.tag_field: kind.tag} if kind.tag_field else {}
-        for name in value:
-            if name not in fields and name not in tag and kind.forbid_unknown_fields:
-                allowed = ", ".join((*tag, *fields))
-                text = f"Object contains unknown field `{name}`; one of {allowed}"
-                yield BadInput(_join(path, name), text)
+        if kind.forbid_unknown_fields:
+            unknown = (name for name in value if name not in fields and name not in tag)
+            for index, name in enumerate(unknown):
+                allowed = f"; one of {', '.join((*tag, *fields))}" if index == 0 else ""
+                yield BadInput(_join(path, name), f"{UNKNOWN_FIELD}{allowed}")
         for name, field in fields.items():
             if name in value:
                 probe = partial(self._probe_field, kind.cls, tag, name)
                 yield from self._of(value[name], field.type, _join(path, name), probe)
             elif field.required:
-                yield BadInput(_join(path, name), f"Object missing required field `{name}`")
+                yield BadInput(_join(path, name), REQUIRED)
 
     def _probe_field(
         self, shape: type[Struct], tag: dict[str, Any], name: str, value: Any
@@ -219,10 +220,10 @@ def _tag_errors(value: Mapping[str, Any], kind: inspect.Type, path: str) -> Iter
     name = next((each.tag_field for each in kinds if each.tag_field), None)
     if name is not None and isinstance(value.get(name), str):
         tags = ", ".join(str(each.tag) for each in kinds)
-        text = f"Invalid value {value[name]!r}; one of {tags}"
+        text = f"invalid value {value[name]!r}; one of {tags}"
         yield BadInput(_join(path, name), text, "unknown_verb")  # verbs are the only such unions
     elif name is not None and name not in value:
-        yield BadInput(_join(path, name), f"Object missing required field `{name}`")
+        yield BadInput(_join(path, name), REQUIRED)
 
 
 def _join(path: str, step: str) -> str:

@@ -12,6 +12,8 @@ from wire.agents import Agents, AgentView
 
 AgentId = Annotated[str, Parameter(help="Agent id.")]
 
+NO_AGENTS = "no agents; `switchroom agent set AGENT-ID ENDPOINT` adds one"
+
 agent = App(name="agent", help="Manage the agents in an account's directory.")
 
 
@@ -24,7 +26,7 @@ async def agents(client: Client, account: str) -> None:
     for each in found.agents:
         table.add_row(each.agent_id, each.name, each.endpoint, _presence(each), each.call_id)
     # A name may contain markup.
-    Console(highlight=False, markup=False).print(table if found.agents else "no agents")
+    Console(highlight=False, markup=False).print(table if found.agents else NO_AGENTS)
 
 
 @agent.command(name="set")

@@ -36,7 +36,9 @@ class OriginateOptions:
     caller_id: Annotated[str | None, Parameter(help="Caller id to show.")] = None
     custom_data: Annotated[str | None, Parameter(help="JSON or @file, for webhooks.")] = None
     contact: Annotated[str | None, Parameter(help="JSON or @file, for the flow's fields.")] = None
-    account: Annotated[str | None, Parameter(help="Account; default: SWITCHROOM_ACCOUNT.")] = None
+    account: Annotated[
+        str | None, Parameter(help="Account, any name; default: SWITCHROOM_ACCOUNT.")
+    ] = None
     node: Annotated[str | None, Parameter(help="PBX node; default: the engine chooses.")] = None
 
 

@@ -11,9 +11,10 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 
+from engine.cli import call_view
 from engine.cli.client import Client, open_client
 from engine.cli.command import client_command
-from engine.cli.errors import run
+from engine.cli.errors import UsageError, run
 from engine.cli.live.follow import CallFollower
 from engine.cli.live.table import CallTable, render
 from engine.cli.options.channel_names import CallId
@@ -32,13 +33,16 @@ def calls(
     *,
     account: Annotated[str, Parameter(help="Only calls of this account.")] = "",
     watch: Annotated[bool, Parameter(help="Keep the list current until Ctrl-C.")] = False,
+    ended: Annotated[
+        int, Parameter(help="Print the ids of this many of the latest ended calls instead.")
+    ] = 0,
     connection: ConnectionOptions = DEFAULT_CONNECTION,
 ) -> None:
-    """List the live calls.
+    """List the live calls, or the ids of ended ones.
 
     With several engines in --url, separated by commas, --watch survives the loss of one.
     """
-    run(_calls(account, watch, connection))
+    run(_ended(account, ended, watch, connection) if ended else _calls(account, watch, connection))
 
 
 @client_command
@@ -60,6 +64,13 @@ async def _calls(account: str, watch: bool, connection: ConnectionOptions) -> No
         return
     async with open_client(*engine_address(connection, ClientSettings())) as client:
         console.print(calls_table(await client.calls(account), time.time() * 1000))
+
+
+async def _ended(account: str, limit: int, watch: bool, connection: ConnectionOptions) -> None:
+    if watch or limit < 0:
+        raise UsageError("--ended takes a number of calls, and excludes --watch")
+    async with open_client(*engine_address(connection, ClientSettings())) as client:
+        call_view.write(*await client.ended_calls(limit, account))
 
 
 async def _watch(account: str, connection: ConnectionOptions, console: Console) -> None:

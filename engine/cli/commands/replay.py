@@ -12,7 +12,7 @@ from engine.cli import call_view
 from engine.cli.client import Client
 from engine.cli.command import client_command
 from engine.cli.errors import UsageError
-from wire.views import Difference, EndedCalls, Replay
+from wire.views import Difference, Replay
 
 SAME, DIFFERENT, INCOMPLETE = 0, 1, 3  # exit statuses
 
@@ -35,17 +35,12 @@ async def replay(
     if bool(call_id) == (all_ended > 0):
         raise UsageError("either a call id or --all-ended is required")
     audits: list[Replay] = []
-    for each in [call_id] if call_id else await _ended(client, all_ended):
+    for each in [call_id] if call_id else await client.ended_calls(all_ended):
         audits.append(audit := await client.request(Replay, "GET", "calls", each, "replay"))
         _put(audit, json, is_one=bool(call_id))
     if not (call_id or json):
         call_view.write(summary(audits))
     return status(audits)
-
-
-async def _ended(client: Client, limit: int) -> tuple[str, ...]:
-    query = {"limit": str(limit)}
-    return (await client.request(EndedCalls, "GET", "calls", "ended", query=query)).call_ids
 
 
 def _put(audit: Replay, json: bool, *, is_one: bool) -> None:

@@ -25,7 +25,10 @@ route = App(
 async def put(  # noqa: PLR0913 - one parameter per option
     client: Client,
     account: str,
-    number: Annotated[str, Parameter(help="Dialed number; * for all others.")],
+    number: Annotated[
+        str,
+        Parameter(help="Dialed number or SIP user, such as sales; * for all others."),
+    ],
     action: Annotated[str, Parameter(help="JSON, @file, or a webhook URL.")],
     *,
     custom_data: Annotated[str, Parameter(help="JSON or @file, for webhooks.")] = "",
@@ -34,7 +37,7 @@ async def put(  # noqa: PLR0913 - one parameter per option
     ] = "",
     answer: Annotated[bool, Parameter(help="Answer at once, or when the tree needs media.")] = True,
 ) -> None:
-    """Set the action of inbound calls to a number."""
+    """Set the action of inbound calls to a number, or to the user part of a SIP address."""
     body: dict[str, Any] = {"account": account, "action": parsing.action(action)}
     if not answer:
         body["answer"] = False
@@ -49,7 +52,9 @@ async def put(  # noqa: PLR0913 - one parameter per option
 @client_command
 async def remove(
     client: Client,
-    number: Annotated[str, Parameter(help="Dialed number; * for the route of all others.")],
+    number: Annotated[
+        str, Parameter(help="Dialed number or SIP user; * for the route of all others.")
+    ],
 ) -> None:
     """Delete the route of a number."""
     await client.remove("route", number, "routes", number)

@@ -40,7 +40,7 @@ class ConnectionOptions:
     token: Annotated[str, Parameter(help="RPC token; default: SWITCHROOM_RPC_TOKEN.")] = ""
 
 
-AccountFlag = Annotated[str, Parameter(help="Account; default: SWITCHROOM_ACCOUNT.")]
+AccountFlag = Annotated[str, Parameter(help="Account, any name; default: SWITCHROOM_ACCOUNT.")]
 DEFAULT_CONNECTION = ConnectionOptions()
 
 

@@ -12,13 +12,15 @@ def action(text: str, name: str = "action") -> Any:
     """Parse an action: a URL, JSON, or `@file` with either."""
     content, source = _content(text, name)
     content = content.strip()
-    return content if content.startswith(("http://", "https://")) else _parse_json(content, source)
+    if content.startswith(("http://", "https://")):
+        return content
+    return _parse_json(content, source, "" if text.startswith("@") else "JSON, @file or a URL")
 
 
 def mapping(text: str, name: str) -> dict[str, Any]:
     """Parse an object: JSON or `@file`."""
     content, source = _content(text, name)
-    value = _parse_json(content, source)
+    value = _parse_json(content, source, "" if text.startswith("@") else "JSON or @file")
     if not isinstance(value, dict):
         raise UsageError(f"{source}: expected a JSON object")
     return value
@@ -43,9 +45,11 @@ def _content(text: str, name: str) -> tuple[str, str]:
         raise UsageError(f"{text[1:]}: {reason}") from None
 
 
-def _parse_json(content: str, name: str) -> Any:
+def _parse_json(content: str, name: str, expected: str) -> Any:
+    """Parse JSON; `expected` says what may be given instead of a text that is no JSON at all."""
     try:
         return json.loads(content)
     except json.JSONDecodeError as error:
-        position = f"line {error.lineno}, column {error.colno}"
-        raise UsageError(f"{name}: not JSON: {error.msg} at {position}") from None
+        reason = f"{error.msg.removesuffix(' at')} at line {error.lineno}, column {error.colno}"
+        hint = f"; expected {expected}" if expected and error.pos == 0 else ""
+        raise UsageError(f"{name}: not JSON: {reason}{hint}") from None

@@ -12,7 +12,7 @@ TIMEOUTS = {  # by call state
     "starting": "ring timeout",
     "playing": "prompt timeout",
     "detecting": "answering machine detection decided",
-    "gathering": "digit timeout",
+    "gathering": "timeout",
     "recording": "recording limit or archive timeout",
     "pausing": "pause over",
     "dialing": "ring timeout",
@@ -95,6 +95,8 @@ def _rare(  # noqa: C901 - one case for each event
 
 def _timeout(state: TimelineState) -> str:
     """Name the timeout if it is certain: it may belong to a ringing or a screened leg."""
+    if state.gather_reason:
+        return state.gather_reason.replace("-", " ")
     is_certain = bool(state.ringing) == (state.call_state in {"starting", "dialing"})
     return TIMEOUTS.get(state.call_state, "timeout") if is_certain else "timeout"
 

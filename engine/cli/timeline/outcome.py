@@ -27,5 +27,7 @@ def outcome_text(call: CallView) -> str:
         parts.append(ENDED_BY.get(call.ended_by, f"by {call.ended_by}"))
     parts.append(wording.cause(call.hangup_cause))
     if call.reason:
-        parts.append(f"reason: {call.reason}")
+        is_not_dialed = call.ended_by == "system" and not call.answered_ms
+        reason = wording.dial_rejection(call.reason) if is_not_dialed else call.reason
+        parts.append(f"reason: {reason}")
     return f"[bold {colour}]{escape(parts[0])}[/]: {escape(', '.join(parts[1:]))}"

@@ -38,6 +38,7 @@ class TimelineState:
 
     caller: str
     call_state: str = ""
+    gather_reason: str = ""  # why a gather ended at the present entry
     answered: set[str] = field(default_factory=set)
     flow_requests: set[str] = field(default_factory=set)
     leg_names: dict[str, str] = field(default_factory=dict)

@@ -54,6 +54,7 @@ def _with_time(entry: TimelineEntry, state: TimelineState, call: CallView) -> It
 
 
 def _entry_rows(entry: TimelineEntry, state: TimelineState) -> Iterator[Row]:
+    state.gather_reason = _gather_reason(entry)
     if (row := event_row(entry.event, state)) is not None:
         yield row
     for command in entry.commands:
@@ -63,6 +64,12 @@ def _entry_rows(entry: TimelineEntry, state: TimelineState) -> Iterator[Row]:
         yield mark("gather: waiting for digits", kind="digit")
     if (entry.started or {}).get("type") == "pause":
         yield mark(wording.action(entry.started), kind="faint")
+
+
+def _gather_reason(entry: TimelineEntry) -> str:
+    """Return the reason of a gather that ended at this entry; empty: none did."""
+    events = (each["event"] for each in entry.commands if each["type"] == "emit-event")
+    return next((each["reason"] for each in events if each["event"] == "gathered"), "")
 
 
 def _starts_to_gather(entry: TimelineEntry, state: TimelineState) -> bool:

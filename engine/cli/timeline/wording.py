@@ -41,6 +41,7 @@ _DIAL_REJECTIONS = {
     "not_allowed": "the dial policy does not allow it (not_allowed)",
     "do_not_call": "it is on the do-not-call list (do_not_call)",
     "terms_unknown": "the dial policy is not available (terms_unknown)",
+    "unavailable": "its endpoint is not known to the node, or not registered (unavailable)",
 }
 
 

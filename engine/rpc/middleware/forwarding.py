@@ -8,6 +8,7 @@ import aiohttp
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from engine.common.http_errors import failure_word
 from engine.rpc.middleware.tracing import trace_headers
 from engine.rpc.peers.client import (
     FORWARDED,
@@ -69,7 +70,7 @@ async def _forward(
     except (aiohttp.ClientError, TimeoutError) as error:
         if request.method == "GET":
             return None
-        detail = f"{type(error).__name__}: the request may have been executed"
+        detail = f"{failure_word(error)}: the request may have been executed"
         return problem_response(Problem("Not now", 503, "owner_lost", detail), RETRY_AFTER)
     if upstream.headers.get(FORWARDED) == "nobody":
         return None

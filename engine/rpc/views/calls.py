@@ -19,7 +19,7 @@ from wire.events import Kind
 from wire.verbs import Verb
 from wire.views import CallView, LegView, Timeline, TimelineEntry
 
-_SESSIONS: frozenset[Kind] = frozenset({"transfer", "conference", "conference-member"})
+_SHOWN: frozenset[Kind] = frozenset({"transfer", "conference", "conference-member", "gathered"})
 
 
 def call_view(call: Call) -> CallView:
@@ -103,8 +103,8 @@ def _verb_view(verb: Verb) -> dict[str, Any]:
 
 
 def _is_shown(command: Command) -> bool:
-    """Return whether the timeline shows a command; of emitted events only session states."""
-    return not isinstance(command, EmitEvent) or command.event.event in _SESSIONS
+    """Return whether the timeline shows a command; of emitted events, sessions and digits."""
+    return not isinstance(command, EmitEvent) or command.event.event in _SHOWN
 
 
 def tagged_fields(value: msgspec.Struct) -> dict[str, Any]:

@@ -64,4 +64,24 @@ async def test_an_unknown_parameter_gets_the_known_ones(
     reported = {each["path"]: each["message"] for each in answer.json()["errors"]}
     assert answer.status_code == 400
     assert reported["page"] == f"unknown parameter; one of {allowed}"
-    assert "a valid integer" in reported["limit"]
+    assert reported["limit"] == "expected a whole number"
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "message"),
+    [
+        ("limit=-1", "limit", "expected a whole number, at least 1"),
+        ("limit=1001", "limit", "expected a whole number, at most 1000"),
+        ("limit=1", "dialedNumber", "required, but missing"),
+        (f"reqId={'a' * 257}", "reqId", "expected text of at most 256 characters"),
+        ("answerStatus=maybe", "answerStatus", "expected 'answered', 'missed' or ''"),
+        ("callerId=%2547", "callerId", "expected a number such as +4721930000, without wildcards"),
+    ],
+)
+async def test_parameters_and_bodies_have_the_same_errors(
+    rest: Rest, query: str, path: str, message: str
+) -> None:
+    """An invalid parameter has the text that the same error has in a body."""
+    answer = await rest.request("GET", f"/srmain/cdr?{query}")
+    reported = {each["path"]: each["message"] for each in answer.json()["errors"]}
+    assert (answer.status_code, reported[path]) == (400, message)

@@ -50,6 +50,7 @@ class FakeEngine(WebServer):
         self.requests: list[tuple[str, str, Any]] = []
         self.last_ids: list[str] = []
         self.calls: tuple[CallView, ...] | None = None  # the live calls; None: only `call`
+        self.agents: tuple[AgentView, ...] = (BUSY, AWAY)
         self.replays: dict[str, Replay] = {}
         self.events: asyncio.Queue[CallEvent | Lost] = asyncio.Queue()
 
@@ -65,7 +66,7 @@ class FakeEngine(WebServer):
         sent = msgspec.json.decode(body) if body else None
         self.requests.append((request.method, request.match_info["path"], sent))
         if request.headers.get("Authorization") != f"Bearer {TOKEN}":
-            self.problem = rpc.Problem("Who are you?", 401, "unauthorized", "wrong token")
+            self.problem = rpc.Problem("User not authenticated", 401, "unauthorized", "wrong token")
         if self.problem is not None:
             return _json(self.problem, self.problem.status)
         path = request.match_info["path"]
@@ -85,7 +86,7 @@ class FakeEngine(WebServer):
             case "POST", ["nodes", *_]:
                 return NODES[0]
             case "GET", ["agents"]:
-                return Agents((BUSY, AWAY))
+                return Agents(self.agents)
             case "PUT", ["agents", *_]:
                 return AWAY
             case "PUT", ["routes", _]:

@@ -9,6 +9,7 @@ from tests.contract.cli.command import switchroom, typed
 from tests.contract.cli.fake_engine import FakeEngine
 from tests.harness.ports import free_port
 from tests.unit.cli.inbound import GOLDEN, timeline
+from tests.unit.cli.replays import DIFFERENT, SAME
 from wire.rpc import Problem
 
 
@@ -37,6 +38,17 @@ async def test_calls_lists_whole_ids(tmp_path: Path) -> None:
     async with FakeEngine() as engine:
         _, out, _ = await switchroom(tmp_path, engine.url(), "calls")
     assert out.splitlines()[1].split()[0] == timeline().call.call_id
+
+
+async def test_ended_calls_are_listed(tmp_path: Path) -> None:
+    """`calls --ended` prints the ids of ended calls, one in each line, for other commands."""
+    async with FakeEngine() as engine:
+        at = (tmp_path, engine.url())
+        engine.replays = {each.call_id: each for each in (SAME, DIFFERENT)}
+        listed = await switchroom(*at, "calls", "--ended", "2")
+        rejected = await switchroom(*at, "calls", "--ended", "2", "--watch")
+    assert listed == (0, f"{SAME.call_id}\n{DIFFERENT.call_id}\n", "")
+    assert (rejected[0], "excludes --watch" in rejected[2]) == (2, True)
 
 
 async def test_a_route_is_set_and_removed(tmp_path: Path) -> None:
@@ -119,6 +131,13 @@ async def test_agents_are_listed(tmp_path: Path) -> None:
         ["1001", "[Ada]", "PJSIP/1001", "online,", "busy", "(pbx1)", "3-pbx1-7"],
         ["sales7", "PJSIP/1002", "offline"],
     ]
+
+
+async def test_without_agents_the_command_that_adds_one_is_named(tmp_path: Path) -> None:
+    async with FakeEngine() as engine:
+        engine.agents = ()
+        _, out, _ = await switchroom(tmp_path, engine.url(), "agents", "--account", "acme")
+    assert out == "no agents; `switchroom agent set AGENT-ID ENDPOINT` adds one\n"
 
 
 async def test_an_agent_is_set_and_removed(tmp_path: Path) -> None:

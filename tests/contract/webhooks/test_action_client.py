@@ -143,14 +143,16 @@ async def test_a_slow_drip_ends_in_time(session: ClientSession) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}"],
+    ("answer", "word"),
+    [(b"", "closed"), (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}", "truncated")],
 )
-async def test_a_lost_line_is_a_passing_failure(session: ClientSession, answer: bytes) -> None:
+async def test_a_lost_line_is_a_passing_failure(
+    session: ClientSession, answer: bytes, word: str
+) -> None:
     """A connection that ends before the whole answer has arrived is retried once."""
     async with raw_server(answer) as url:
         failure = await refused(session, url)
-    assert failure.reason == "connect"
+    assert (failure.reason, failure.detail) == ("connect", word)
     assert len(failure.attempts) == 2
 
 
@@ -164,3 +166,4 @@ async def test_a_closed_port_is_reported(session: ClientSession) -> None:
     """Two refused connections are a failure to connect."""
     failure = await refused(session, "http://127.0.0.1:1/next")
     assert outcomes(failure.attempts) == [(0, "connect")] * 2
+    assert failure.detail == "refused"

@@ -5,6 +5,7 @@ elsewhere its servers run as processes. Settings are in `.env`.
 """
 
 import asyncio
+import json
 import sys
 
 from tests.harness.lab import compose
@@ -29,6 +30,7 @@ async def up() -> None:
           account   {settings["SWITCHROOM_ACCOUNT"]}
           apiKey    {settings["SWITCHROOM_API_KEY"]}
           apiSecret {settings["SWITCHROOM_API_SECRET"]}
+          number    {", ".join(json.loads(settings["SWITCHROOM_CALLER_IDS"]))}
   engine  http://127.0.0.1:{ENGINE_PORT}  (RPC below /rpc/v1, token SWITCHROOM_RPC_TOKEN in .env)
   pbx1    SIP 127.0.0.1:5060, ARI http://127.0.0.1:8088
   pbx2    SIP 127.0.0.1:5062, ARI http://127.0.0.1:8089

@@ -35,6 +35,12 @@ def test_an_action_is_json_a_file_or_an_address(tmp_path: Path) -> None:
     [
         ('{"a"', "--contact: not JSON: Expecting ':' delimiter at line 1, column 5"),
         ("[1]", "--contact: expected a JSON object"),
+        (
+            "a.json",
+            "--contact: not JSON: Expecting value at line 1, column 1; expected JSON or @file",
+        ),
+        ('{"a": "b\n"}', "--contact: not JSON: Invalid control character at line 1, column 9"),
+        ('{"a": "b', "--contact: not JSON: Unterminated string starting at line 1, column 7"),
         ("@/nowhere/x.json", "/nowhere/x.json: No such file or directory"),
     ],
 )
@@ -43,3 +49,10 @@ def test_what_can_not_be_read_shows_its_place(typed: str, expected: str) -> None
     with pytest.raises(UsageError) as fault:
         mapping(typed, "--contact")
     assert str(fault.value) == expected
+
+
+def test_an_action_that_is_nothing_of_all() -> None:
+    """The error names all ways to give an action."""
+    with pytest.raises(UsageError) as fault:
+        action("tree.json")
+    assert str(fault.value).endswith("; expected JSON, @file or a URL")

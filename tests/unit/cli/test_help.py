@@ -1,10 +1,16 @@
 """`--help`: every command and every argument is explained."""
 
+import io
 from collections.abc import Iterator
 
 import cyclopts
+import pytest
+from rich.console import Console
 
-from engine.__main__ import app
+from api.cli.account import app as account
+from api.cli.service import app as api
+from engine.__main__ import DESCRIPTIONS, app
+from engine.cli.usage_panel import usage_panel
 
 
 def commands_of(group: cyclopts.App, path: str) -> Iterator[tuple[str, cyclopts.App]]:
@@ -28,3 +34,37 @@ def test_everything_has_help() -> None:
         shown = (each for each in command.assemble_argument_collection() if each.show)
         missing += [f"{name} {each.name}" for each in shown if not each.parameter.help]
     assert missing == []
+
+
+def test_the_commands_of_the_rest_layer_are_described() -> None:
+    """The list of commands shows the description that each command has of itself."""
+    described = {"account": account.help, "api": api.help}
+    assert described == DESCRIPTIONS
+
+
+def test_no_argument_is_named_like_an_option() -> None:
+    """The error for a missing argument names it as the usage line does."""
+    assert _error("timeline") == 'Command "timeline" requires CALL-ID.'
+    assert _error("route", "set", "+4721930000") == 'Command "route set" requires ACTION.'
+    assert _error("call", "--to") == 'Command "call" parameter --to requires an argument.'
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("call", "--number", "1"), "Unknown option: --number."),
+        (("call", "--acount=acme"), "Unknown option: --acount=acme. Did you mean --account?"),
+        (("call", "-x"), "Unknown option: -x."),
+    ],
+)
+def test_only_a_similar_option_is_suggested(words: tuple[str, ...], error: str) -> None:
+    """Options resemble each other by their letters, not by their dashes."""
+    assert _error(*words) == error
+
+
+def _error(*words: str) -> str:
+    with pytest.raises(cyclopts.CycloptsError) as raised:
+        app(words, exit_on_error=False, print_error=False)
+    shown = io.StringIO()
+    Console(width=100, file=shown).print(usage_panel(raised.value).renderable)
+    return shown.getvalue().strip()

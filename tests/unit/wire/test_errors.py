@@ -9,11 +9,11 @@ from wire.errors import BadInput, from_decoder
 @pytest.mark.parametrize(
     ("words", "path", "message"),
     [
-        ("Expected `str`, got `int` - at `$.a.b`", "p.a.b", "Expected `str`, got `int`"),
-        ("Expected `str`, got `int`", "p", "Expected `str`, got `int`"),
-        ("Object contains unknown field `x` - at `$.a`", "p.a.x", "Object contains unknown field"),
-        ("Object missing required field `x`", "p.x", "Object missing required field `x`"),
-        ("Expected `int` - at `$.a[3]`", "p.a[3]", "Expected `int`"),
+        ("Expected `str`, got `int` - at `$.a.b`", "p.a.b", "expected text, got a whole number"),
+        ("Expected `str`, got `int`", "p", "expected text, got a whole number"),
+        ("Object contains unknown field `x` - at `$.a`", "p.a.x", "unknown field"),
+        ("Object missing required field `x`", "p.x", "required, but missing"),
+        ("Expected `int` - at `$.a[3]`", "p.a[3]", "expected a whole number"),
         ("two\nlines", "p", "two\nlines"),
     ],
 )

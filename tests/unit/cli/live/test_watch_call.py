@@ -11,3 +11,12 @@ def test_a_verdict_shows_why() -> None:
     call = replace(timeline().call, status="failed", answered_ms=0, ended_by="callee",
                    hangup_cause=21, reason="rejected")  # fmt: skip
     assert outcome_text(call) == ("[bold red]failed[/]: call rejected (21), reason: rejected")
+
+
+def test_a_party_that_could_not_be_dialed() -> None:
+    """Only if the PBX rejected the endpoint; of an answer of the network it is not known."""
+    view = replace(timeline().call, status="failed", reason="unavailable", hangup_cause=41)
+    unknown = replace(view, ended_by="system", answered_ms=0)
+    text = "its endpoint is not known to the node, or not registered (unavailable)"
+    assert outcome_text(unknown).endswith(f"reason: {text}")
+    assert outcome_text(replace(unknown, ended_by="callee")).endswith("reason: unavailable")

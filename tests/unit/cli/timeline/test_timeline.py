@@ -1,5 +1,7 @@
 """Rows of timeline entries."""
 
+import pytest
+
 from engine.cli.timeline.timeline import build_diagram
 from tests.unit.cli.inbound import timeline
 from tests.unit.cli.timelines import OPENED, Moment, started, story, words
@@ -50,6 +52,17 @@ def test_a_gather_without_prompt_is_shown() -> None:
         "gather: waiting for digits",
         "presses 1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"), [("timeout", "timeout"), ("digit-timeout", "digit timeout")]
+)
+def test_the_timeout_of_a_gather_has_the_name_of_its_reason(reason: str, text: str) -> None:
+    """The first digit's timeout differs from the one between digits."""
+    answered: Moment = ({"type": "leg-answered", "leg": "l0"}, [], "gathering")
+    gathered = {"type": "emit-event", "event": {"event": "gathered", "reason": reason}}
+    over: Moment = ({"type": "deadline-passed"}, [gathered], "ending")
+    assert words(story(OPENED, answered, over))[-1] == text
 
 
 def test_a_pause_is_shown() -> None:
