@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from wire.error_texts import UNKNOWN_FIELD, plain_text
+from wire.decoding.error_texts import UNKNOWN_FIELD, plain_text
 
 _STEP = re.compile(r"\[(?P<index>\d+|\.\.\.)\]|\.(?P<key>[^.\[]+)")
 _SOME = ""  # the decoder does not report which value of a mapping failed

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from api.common.errors import ApiError, InvalidRequest, NotFound, Unauthenticated
-from wire.error_texts import REQUIRED, expected_range, expected_size, expected_types
+from wire.decoding.error_texts import REQUIRED, expected_range, expected_size, expected_types
 from wire.errors import BadInput, InputErrors
 from wire.rpc import FieldError, Problem
 
@@ -100,7 +100,7 @@ def parameter_errors(error: RequestValidationError, request: Request) -> tuple[F
 
 
 def _message(error: dict[str, Any], request: Request) -> str:
-    """Return the message of an invalid parameter in the words of `wire.error_texts`."""
+    """Return the message of an invalid parameter in the words of `wire.decoding.error_texts`."""
     match error:
         case {"type": "extra_forbidden"}:
             known = ", ".join(_query_parameters(request.scope["route"].dependant))

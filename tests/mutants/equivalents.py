@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from tests.mutants.mutations import Mutant
 
-# (path, text before, text after): why nobody could notice. Texts as the report prints them.
+# (path, text before, text after): why no test can detect it. Texts as the report prints them.
 EQUIVALENTS: Mapping[tuple[str, str, str], str] = {}
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET, Struct, inspect
 
-from wire.error_texts import REQUIRED, UNKNOWN_FIELD
+from wire.decoding.error_texts import REQUIRED, UNKNOWN_FIELD
 from wire.errors import BadInput, from_decoder, one_type, raise_errors, type_info
 
 T = TypeVar("T")

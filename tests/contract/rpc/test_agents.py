@@ -76,7 +76,7 @@ async def test_what_is_no_agent_is_refused(bench: Bench, body: object) -> None:
 
 
 async def test_presence_is_shown_over_all_nodes(bench: Bench) -> None:
-    """An agent is online if any node says so, else unknown while a node is disconnected."""
+    """Online if any node reports it, otherwise unknown while a node is disconnected."""
     await bench.request("PUT", SALES7, AGENT)
     async with watched(bench, "pbx1", a1002="offline"):
         async with watched(bench, "pbx2", a1002="online") as second:

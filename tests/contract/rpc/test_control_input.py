@@ -150,6 +150,6 @@ async def test_legs_that_are_not_there(bench: Bench, path: str) -> None:
     ],
 )
 def test_the_other_kinds_field_of_a_target_is_ignored(target: dict[str, str], party: str) -> None:
-    """A transfer goes to what its kind says, whatever else is given."""
+    """The kind of a transfer decides its target; other given fields have no effect."""
     body = msgspec.convert({**TRANSFER, "target": target}, InitTransfer)
     assert transfer_request(body, Limits()).party == party

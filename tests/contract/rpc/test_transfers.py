@@ -135,7 +135,7 @@ async def test_an_unknown_session_is_not_found(bench: Bench) -> None:
 
 @pytest.mark.parametrize("mode", ["attended", "blind"])
 async def test_an_agent_who_can_not_be_called_is_refused(bench: Bench, mode: str) -> None:
-    """An unknown or offline agent: both parties talk on, and no leg is created."""
+    """An unknown or offline agent: both parties stay connected, and no leg is created."""
     conversation = await talking(bench)
     async with watched(bench, "pbx1", a1003="offline", a1002="online"):
         for agent_id, problem in (

@@ -80,7 +80,7 @@ async def test_a_slot_is_released(store: Store) -> None:
 
 
 async def test_a_slot_that_a_live_engine_claims_to_hold(store: Store) -> None:
-    """It is free only once it was released, whatever the clock says."""
+    """It is free only after its release, at any time of the clock."""
     token = await claim_slot(store, 3, "engine1")
     assert await store.claim(3, "engine2", LEASE_MS, "engine1") is None
     assert await store.claim(3, "engine1", 0, "engine1") is not None

@@ -162,7 +162,7 @@ def _statuses(phone: Phone, method: str) -> list[int]:
 
 
 async def test_only_nodes_reach_the_trunk_between_nodes(two: TwoNodes) -> None:
-    """A stranger who calls itself a node, without the password, does not reach a phone."""
+    """A host that claims to be a node, without the password, does not reach a phone."""
     async with (
         Phone.agent(two.nodes[0], AGENT) as phone,
         Phone.calling(two.nodes[0], AGENT, caller="peers") as stranger,

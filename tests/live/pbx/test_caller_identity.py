@@ -20,7 +20,7 @@ WITHHELD = {
 async def test_a_withheld_number_is_not_shown(
     lab: Lab, hooks: WebhookServer, headers: tuple[str, ...]
 ) -> None:
-    """Neither a phone nor an untrusted trunk gets it in any message; applications are told."""
+    """No message to a phone or an untrusted trunk contains it; applications get it."""
     dial = {"type": "dial", "data": {"number": ["+15550123"]}}
     async with Phone.answering(lab.trunk_port) as carrier, Phone.agent(lab.pbx, "1004") as agent:
         to_agent = {"type": "dial", "data": {"agent_id": "1004"}, "action": dial}

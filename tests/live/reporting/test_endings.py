@@ -93,7 +93,7 @@ async def test_the_fallback_of_a_route(lab: Lab, hooks: WebhookServer, sounds: M
 
 
 async def test_a_party_without_a_contact(lab: Lab) -> None:
-    """Nobody was called, so no callee has ended the call."""
+    """No party was called, so the call was not ended by a callee."""
     call = await lab.call(to="agent:1009")
     end = await completed(lab, callId=call)
     assert (end["endedBy"], end["callStatus"], end["reason"]) == ("system", "failed", "unavailable")
@@ -101,7 +101,7 @@ async def test_a_party_without_a_contact(lab: Lab) -> None:
 
 
 async def test_talk_time_without_a_conversation(lab: Lab) -> None:
-    """A caller who only heard ringing has not talked, though we answered him."""
+    """A caller who only heard ringing has no talk time, although the engine answered."""
     async with Phone.ringing(free_port()) as agent:
         number = await lab.add_number({"type": "dial", "data": {"number": agent.address}})
         async with Phone.calling(lab.pbx, number) as caller:

@@ -77,7 +77,7 @@ async def test_a_refer_during_a_prompt_is_declined(parties: Parties, sounds: Med
 
 @pytest.mark.parametrize(("status", "result"), [(486, 503), (404, 503), (603, 603)])
 async def test_a_refer_that_fails_reconnects(talk: Parties, status: int, result: int) -> None:
-    """Busy, unassigned or declined: the phone is told so, and both talk on."""
+    """Busy, unassigned or declined: the phone gets the failure, and both parties stay connected."""
     await talk.add_refusing("target", status, port=talk.lab.trunk_port)
     talk["source"].refer(NUMBER)
     await until(lambda: bool(refer_results(talk["source"])), what="the outcome of REFER")
@@ -87,7 +87,7 @@ async def test_a_refer_that_fails_reconnects(talk: Parties, status: int, result:
 
 @pytest.mark.parametrize("extension", ["1009", "source"])
 async def test_a_refer_to_nobody_is_declined(parties: Parties, extension: str) -> None:
-    """An agent who is offline, or the phone itself: 603 at once, and both talk on."""
+    """An offline agent, or the phone itself: 603 at once, and both parties stay connected."""
     await parties.add_agent("source", "1001")
     dial = {"type": "dial", "data": {"agent_id": "1001"}}
     await parties.call_in(await parties.lab.add_number(dial))

@@ -41,7 +41,7 @@ def joins(*legs: str, bridge: str = "b1") -> dict[str, Any]:
 
 
 def states(kind: str, state: str, **more: str) -> dict[str, Any]:
-    """Make the command that tells a session's state."""
+    """Make the command that reports a session's state."""
     return {
         "type": "emit-event",
         "event": {"event": kind, "sessionId": "t1", "sessionState": state, **more},

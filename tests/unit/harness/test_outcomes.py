@@ -22,7 +22,7 @@ GOOD = Outcome(
 
 
 def test_nothing_missed() -> None:
-    """Quick and whole is good; digits that nobody could have kept are no fault."""
+    """Quick and complete is good; digits that no engine could have kept are no fault."""
     assert GOOD.misses(LIMITS) == ()
 
 

@@ -37,13 +37,13 @@ def test_who_waits_on_a_dead_loop_stays_as_it_is_until_that_is_done() -> None:
 
 
 def test_what_is_begun_while_a_loop_is_closed_is_closed_too() -> None:
-    """Whoever cleans up may begin something: a later test would be told of it."""
+    """Cleanup may start a task, which would be reported in a later test."""
     clock = SimClock()
     loop = SimLoop(clock)
     begun: list[asyncio.Task[None]] = []
 
     async def last() -> None:
-        """Do what nobody comes to."""
+        """Do nothing; it is closed before it runs."""
 
     async def clean_up() -> None:
         try:

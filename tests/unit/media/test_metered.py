@@ -42,7 +42,7 @@ async def test_clips_are_counted_by_kind() -> None:
 
 
 async def test_a_failure_is_counted_by_why() -> None:
-    """The reason is the label; the failure goes on to whoever asked."""
+    """The reason is the label; the failure is passed on to the caller."""
     meter = Metrics()
     metered = MeteredClipMaker(Scripted(MediaError("not_found", "404")), meter)
     with pytest.raises(MediaError):

@@ -23,7 +23,7 @@ def test_the_status_of_a_party_that_did_not_answer(cause: int, status: str) -> N
 
 
 def test_why_a_party_was_not_reached() -> None:
-    """The reasons of members and targets tell busy, no answer and a rejection apart."""
+    """Members and targets have different reasons for busy, no answer and a rejection."""
     assert [unreached_reason(cause) for cause in (17, 18, 19, 21, 41)] == [
         "busy", "no_answer", "no_answer", "rejected", "unavailable",
     ]  # fmt: skip
@@ -42,7 +42,7 @@ def test_some_causes_have_names() -> None:
 
 
 def test_names_after_the_answer() -> None:
-    """44 and 18 mean that the phone is gone; no party ended the leg."""
+    """44 and 18 mean that the phone no longer responds; no party ended the leg."""
     assert reason(44, is_answered=True) == "media_timeout"
     assert reason(18, is_answered=True) == "signaling_timeout"
     assert all(is_fault(cause, is_answered=True) for cause in (0, 18, 38, 41, 44, 127))

@@ -31,7 +31,7 @@ def test_talk_time() -> None:
 
 
 def test_a_caller_who_only_heard_ringing_did_not_talk() -> None:
-    """We have answered him, and nobody else has."""
+    """The engine answered the caller, and no called party answered."""
     story = answered_inbound_call({"type": "dial", "data": {"number": BOB}})
     story.take(LegEnded(CHANNEL, causes.NORMAL), 6_000)
     assert (record(story).talk_ms, record(story).wait_ms) == (0, 6_010)
@@ -50,7 +50,7 @@ def test_seconds_are_rounded_up(ms: int, seconds: int) -> None:
 
 
 def test_legs_that_ended_unnoticed() -> None:
-    """The times stop when the legs were last seen; how long nobody looked stands beside them."""
+    """Times end when an engine last saw the legs; the time without an engine is separate."""
     story = inbound_conversation()
     seen_ms = story.now + 30_000
     day_ms = 86_400_000
@@ -75,7 +75,7 @@ def test_a_leg_is_not_seen_before_it_was_answered() -> None:
 
 
 def test_a_leg_is_not_seen_before_its_conversation() -> None:
-    """Also not if the store's clock, which says when it was seen, was set back."""
+    """Also not if the store's clock, from which that time is taken, was set back."""
     story = inbound_conversation()
     began_ms = story.now
     story.take(LegEnded(CHANNEL, causes.LOST, seen_ms=NOW - 120_000), 60_000)

@@ -46,7 +46,7 @@ def legs_ended_by(story: Story) -> list[str | None]:
 
 
 def test_the_caller_hangs_up() -> None:
-    """Both legs were ended by the caller, although we hang up the second."""
+    """The caller ended both legs, although the engine hangs up the second."""
     story = inbound_conversation()
     story.take(LegEnded(CHANNEL, causes.NORMAL), 1_000)
     end = completed(story)
@@ -85,7 +85,7 @@ def test_the_first_party_of_click_to_call_hangs_up() -> None:
 
 @pytest.mark.parametrize(("leg", "by"), [(MAIN, "callee"), (TARGET, "callee")])
 def test_after_a_transfer(leg: str, by: str) -> None:
-    """Whoever of customer and target hangs up, his leg is named."""
+    """The leg of the party that hangs up is named, customer or target."""
     story = transferring("answered")
     story.take(complete())
     story.take(LegEnded(PEER, causes.NORMAL), 10)
@@ -95,7 +95,7 @@ def test_after_a_transfer(leg: str, by: str) -> None:
 
 
 def test_after_a_transfer_by_the_caller() -> None:
-    """The agent, who was called, hangs up: he is not the caller, although his leg is the main."""
+    """The called agent hangs up: it is not the caller, although its leg is the main leg."""
     story = inbound_conversation()
     story.take(transfer_to(source=CHANNEL, customer=DIALED), 1_000)
     target = story.call.transfers[-1].target
@@ -170,7 +170,7 @@ def test_an_answer_that_is_never_acknowledged() -> None:
 
 
 def test_a_phone_without_a_contact() -> None:
-    """The PBX refused: the system has ended the call, and nobody was called."""
+    """The PBX refused: the system has ended the call, and no party was called."""
     story = Story(outbound(say()))
     story.take(CallOpened())
     story.take(LegEnded(MAIN, causes.TEMPORARY_FAILURE, reason="unavailable"), 10)

@@ -103,7 +103,7 @@ def test_the_main_leg_of_three_hangs_up() -> None:
 
 
 def test_the_time_limit_with_three() -> None:
-    """Only the party of the dial is hung up; the others talk on, without a limit."""
+    """Only the party of the dial is hung up; the others stay connected, without a limit."""
     story = bridged_call(data={"number": BOB, "timeLimit": 60}, action=say())
     third = dial_into(story, state="answered")
     hangups = [c for c in story.pass_deadline() if isinstance(c, Hangup)]

@@ -92,7 +92,7 @@ def test_a_repeated_report_changes_nothing(event: LegHeldByPhone | LegResumedByP
 
 
 def test_both_phones_hold() -> None:
-    """Nobody listens, so nobody hears music; the first to resume hears it."""
+    """All parties hold, so no party hears music; the first to resume hears it."""
     story = bridged_call(BOB)
     story.take(LegHeldByPhone(PEER))
     assert story.take(LegHeldByPhone(MAIN)) == (StopHoldMusic(MAIN),)
@@ -224,7 +224,7 @@ def test_the_target_of_a_transfer_holds() -> None:
 
 
 def test_a_member_of_a_conference_holds() -> None:
-    """The others talk on; the last one whose phone does not hold hears music."""
+    """The others stay connected; the last party whose phone does not hold hears music."""
     story = in_conference()
     story.take(LegHeldByPhone(THIRD))
     assert bridged_legs(story) == {MAIN, PEER}
@@ -236,7 +236,7 @@ def test_a_member_of_a_conference_holds() -> None:
 
 @pytest.mark.parametrize(("still_held", "sound"), [(True, "music"), (False, "")])
 def test_a_resume_that_no_engine_received(still_held: bool, sound: str) -> None:
-    """Recovery asks the PBX about legs whose phone holds."""
+    """Recovery reads from the PBX which legs' phones hold."""
     story = bridged_call(BOB)
     story.take(LegHeldByPhone(PEER))
     held = frozenset({PEER} if still_held else ())

@@ -62,7 +62,7 @@ OUTCOMES: list[tuple[int, ReferOutcome]] = [
 @pytest.mark.parametrize(("cause", "outcome"), OUTCOMES)
 @pytest.mark.parametrize("state", ["starting", "ringback"])
 def test_a_target_that_is_not_reached(state: Progress, cause: int, outcome: ReferOutcome) -> None:
-    """The phone is notified of the failure, and both parties talk on."""
+    """The phone is notified of the failure, and both parties stay connected."""
     story = referring(state, say())
     assert AnswerRefer(PEER, False, outcome) in story.take(LegEnded(TARGET, cause), 900)
     assert bridged_legs(story) == {MAIN, PEER}
@@ -71,7 +71,7 @@ def test_a_target_that_is_not_reached(state: Progress, cause: int, outcome: Refe
 
 @pytest.mark.parametrize("state", ["starting", "ringback"])
 def test_the_phone_hangs_up_before_the_answer(state: Progress) -> None:
-    """Most phones do so when they are told of progress: the customer waits for the target."""
+    """Most phones do so after a provisional NOTIFY: the customer waits for the target."""
     story = referring(state, say())
     story.take(LegEnded(PEER, NORMAL), 200)
     assert media_of(story, MAIN).sound == "music"
@@ -107,7 +107,7 @@ def test_the_customer_hangs_up() -> None:
 
 
 def test_a_request_cancels_it() -> None:
-    """Both parties talk on."""
+    """Both parties stay connected."""
     story = referring("ringback")
     assert DECLINED in story.take(cancel())
     assert bridged_legs(story) == {MAIN, PEER}
@@ -146,7 +146,7 @@ def test_the_phone_holds_first() -> None:
     ids=["not allowed", "offline", "no number", "itself", "replaces"],
 )
 def test_what_is_impossible_is_declined(refer: ReferReceived) -> None:
-    """603 at once, and both parties talk on."""
+    """603 at once, and both parties stay connected."""
     story = bridged_call(BOB)
     assert story.take(refer) == (DECLINED,)
     assert bridged_legs(story) == {MAIN, PEER}

@@ -83,7 +83,7 @@ def test_the_source_hangs_up_before_the_target_rings() -> None:
 
 @pytest.mark.parametrize("cause", [BUSY, 1, TEMPORARY_FAILURE])
 def test_a_target_that_does_not_even_ring(cause: int) -> None:
-    """Busy, unassigned or offline: source and customer talk on, and nobody is cut off."""
+    """Busy, unassigned or offline: source and customer stay connected."""
     story = blind(action=say())
     story.take(LegEnded(TARGET, cause), 50)
     assert bridged_legs(story) == {MAIN, PEER}
@@ -122,7 +122,7 @@ def test_the_main_leg_is_the_source() -> None:
     [(BUSY, "busy", "target_busy"), (NO_ANSWER, "no-answer", "target_no_answer")],
 )
 def test_a_target_that_does_not_answer(cause: int, status: str, reason: str) -> None:
-    """The source is gone: the tree continues with the reason."""
+    """The source has left: the tree continues with the reason."""
     story = blind("ringback", HTTPS)
     assert story.take(LegEnded(TARGET, cause))[0] == StopHoldMusic(MAIN)
     dial = json.loads(story.commands_of(SendWebhook)[-1].body)["dial"]
@@ -147,7 +147,7 @@ def test_a_tree_without_an_action() -> None:
 
 
 def test_canceled_before_the_target_rings() -> None:
-    """Source and customer talk on."""
+    """Source and customer stay connected."""
     story = blind()
     assert Hangup(TARGET, NORMAL) in story.take(cancel())
     assert bridged_legs(story) == {MAIN, PEER}

@@ -30,7 +30,7 @@ SORRY = say("sorry")
 
 
 def begin(verb: dict[str, Any], **more: Any) -> Story:
-    """Return a call that runs a verb and then asks a webhook."""
+    """Return a call that runs a verb and then sends a webhook request."""
     return answered_call(
         {**verb, "action": HOOK, **more},
         recording_destination=RecordingDestination("https://archive/", "acme/2026-11-21"),
@@ -118,7 +118,7 @@ def test_on_error_runs_instead(verb: dict[str, Any]) -> None:
 
 
 def test_on_error_may_be_an_address() -> None:
-    """It is asked with the verb that failed and the fault."""
+    """The request has the verb that failed and the fault."""
     story = begin(PLAY, onError=HTTPS)
     fail_fetch(story)
     assert story.commands_of(SendWebhook)[-1].url == HTTPS

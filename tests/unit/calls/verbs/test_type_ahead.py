@@ -141,7 +141,7 @@ def test_it_survives_a_takeover() -> None:
 
 
 def test_it_ends_with_its_leg() -> None:
-    """The record of an ended leg has no digits that were never asked for."""
+    """The record of an ended leg has no digits that no verb collected."""
     story = saying(gather())
     story.press("4")
     story.take(LegEnded(MAIN, 16))

@@ -49,7 +49,7 @@ def test_many_legs_fit() -> None:
 
 
 def test_a_time_is_written_once() -> None:
-    """What happened at the same moment is not told its time again."""
+    """Rows of the same moment show their time once."""
     rows = (Row("one", shape="mark", at_ms=5), Row("two", shape="mark", at_ms=5))
     *_, first, second = drawn(Diagram((Lifeline(ENGINE, ENGINE),), rows), 80)
     assert first.split() == ["0.005", "●", "one"]

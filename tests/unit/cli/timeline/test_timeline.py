@@ -106,7 +106,7 @@ def test_a_webhooks_tries_are_shown() -> None:
 
 
 def test_a_failed_webhook_shows_why() -> None:
-    """A webhook that gave nothing usable is told with its reason."""
+    """A webhook without a usable response is shown with its reason."""
     failed = {"type": "action-failed", "request": "r1", "reason": "http_404", "tries": [[3, 404]]}
     assert words(story(OPENED, (failed, [], "ending")))[-1] == "no usable response: http_404"
 

@@ -124,14 +124,14 @@ def test_a_transfer_shows_its_way() -> None:
 
 
 def test_other_events_are_passed_over() -> None:
-    """What is told of legs is told by what was done."""
+    """Changes of legs are shown by the commands that made them."""
     assert words(story(OPENED, then({"type": "emit-event", "event": {"event": "leg-held"}}))) == [
         "calls +1555"
     ]
 
 
 def test_music_of_ones_own_is_no_prompt() -> None:
-    """It begins and ends for who waits; a prompt that is stopped is told as before."""
+    """It starts and ends on the waiting leg; a stopped prompt is shown as before."""
     plays = {"type": "play", "leg": "l0", "playback": "p1", "clips": [["k", 9]], "offset_ms": 0}
     stops = {"type": "stop-playback", "playback": "p1"}
     assert words(story(OPENED, then(plays), then(stops)))[1:] == [

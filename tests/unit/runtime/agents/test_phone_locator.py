@@ -76,7 +76,7 @@ async def dialled(nodes: dict[str, FakeNode], endpoint: str | None = PHONE) -> s
 
 
 async def test_a_phone_of_the_own_node_is_dialled_there() -> None:
-    """No other node is asked, even if the phone is registered there as well."""
+    """No request goes to another node, even if the phone is registered there as well."""
     other = FakeNode("1001")
     assert await dialled({"pbx1": FakeNode("1001"), "pbx2": other}) == PHONE
     assert other.requests == []

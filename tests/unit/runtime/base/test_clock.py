@@ -18,7 +18,7 @@ class HostClock:
         self.error_s = error_s
 
     def wall_s(self) -> float:
-        """Return what the host says."""
+        """Return the host's time."""
         return START_S + asyncio.get_running_loop().time() + self.error_s
 
     def now_ms(self) -> int:

@@ -57,7 +57,7 @@ async def test_an_upgraded_engine_releases_no_slot_to_an_old_one() -> None:
 
 
 async def test_the_format_is_part_of_the_heartbeat() -> None:
-    """Engines that do not say it are of the first format."""
+    """Engines that publish no format have the first one."""
     cluster = await upgrading()
     [peer] = cluster["old"].membership.peers
     assert peer.format == LATER

@@ -87,7 +87,7 @@ async def test_a_flow_is_loaded_and_filled_in() -> None:
     await bench.flows.put_flow("acme", "chat", json.encode(messages))
     assert await bench.run(LoadFlow("r", "hi")) == ActionReceived("r", tree(say("Ada")))
     for flow_id, why in (
-        ("bad", "Invalid value"),
+        ("bad", "invalid value"),
         ("theirs", "no flow"),
         ("down", "gone"),
         ("chat", "of kind message"),

@@ -172,7 +172,7 @@ def test_a_voicemail_is_never_overwritten() -> None:
 def test_what_a_called_phone_shows(
     caller_id: str, withheld: bool, variables: dict[str, str] | None
 ) -> None:
-    """A withheld caller id is marked so: Asterisk shows it to nobody but a trusted trunk."""
+    """A withheld caller id is marked so: Asterisk shows it only to a trusted trunk."""
     command = do.Originate(f"{ID}.l1", "+4711111111", caller_id, withheld)
     (request,) = requests_for(command, ENDPOINTS)
     assert (request.body or {}).get("variables") == variables

@@ -174,7 +174,7 @@ async def test_a_refer_to_an_extension_is_a_transfer_to_its_agent() -> None:
 
 @pytest.mark.parametrize("rejection", ["agent_offline", ""])
 async def test_a_refer_is_checked_beforehand(rejection: str) -> None:
-    """A phone that asks for an agent who is offline is told so (603); both parties talk on."""
+    """A REFER to an offline agent is declined (603); both parties stay connected."""
 
     def check(account: str, agent_id: str, done: Callable[[str], None]) -> None:
         assert (account, agent_id) == ("acme", "1002")
@@ -197,7 +197,7 @@ async def test_a_refer_is_checked_beforehand(rejection: str) -> None:
 
 
 async def test_a_channel_of_ours_is_no_caller() -> None:
-    """A leg whose call is gone may enter with `inbound` as its argument: it is hung up."""
+    """A leg of an ended call may enter with `inbound` as its argument: it is hung up."""
     async with inbound_node() as at:
         await at.route()
         entered = channel("0-pbx1-gonegone.l0", "Ring")

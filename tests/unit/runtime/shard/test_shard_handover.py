@@ -1,4 +1,4 @@
-"""A slot that is handed over: customers' responses in flight are used, and none is asked twice."""
+"""Handover of a slot: customers' responses in flight are used, and no request is repeated."""
 
 import asyncio
 
