@@ -21,7 +21,8 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     still_ringing = {
         history.opened.main
         for history in histories
-        if history.steps and history.steps[-1].call.answer_deferred
+        if history.steps
+        and (history.steps[-1].call.answer_deferred or _is_hung_up_ringing(history))
     }
     screened = {
         leg.leg
@@ -41,6 +42,13 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
         is_due = is_due and channel.id not in still_ringing
         if is_due and _is_unanswered(world, channel):
             yield channel.id, "came in but was not answered"
+
+
+def _is_hung_up_ringing(history: CallHistory) -> bool:
+    """Return whether a request hung up the main leg before it was answered."""
+    ringing = [step.call for step in history.steps if step.call.answer_deferred]
+    leg = ringing[-1].leg(history.opened.main) if ringing else None
+    return leg is not None and leg.hangup_requested
 
 
 def _silent_ms(histories: Sequence[CallHistory]) -> dict[str, float]:

@@ -82,12 +82,19 @@ def _accepts(call: Call) -> bool:
             return isinstance(state, TYPING_STATES) and not is_held(call, call.main)
 
 
+def _overlap(one: Digit, other: Digit) -> bool:
+    """Return whether two keys were down at the same time."""
+    return one != other and one.down_ms < other.up_ms and other.down_ms < one.up_ms
+
+
 class _Follower:
     """Follows the digits of one main leg, step by step."""
 
     def __init__(self, opened: Call, keys: Sequence[Digit]) -> None:
         self._before = opened
-        self._keys = keys  # whose key-downs AMI reported
+        # AMI reported their key-downs. Asterisk knows one key of a channel at a time.
+        self._single_keys = [each for each in keys if not any(_overlap(each, key) for key in keys)]
+        self._due_ms = 0  # when the gather would have ended that waits for a key to go up
         self._from_ms = 0  # keys that went down earlier do not count
         self._typed: list[Digit] = []  # ahead of the next gather
         self._digits = ""  # of the running gather
@@ -104,6 +111,9 @@ class _Follower:
                 self._press(Digit(event.digit, event.pressed_ms, step.at_ms))
             self._separate(step)
             yield from self._finish_gathers(step)
+            before = self._before.state
+            if isinstance(before, Gathering) and not before.awaits_key_up:
+                self._due_ms = before.deadline_ms
             voicemail = _voicemail(step.call)
             if voicemail is not None and voicemail != _voicemail(self._before):
                 self._typed, self._from_ms = [], step.at_ms
@@ -178,8 +188,9 @@ class _Follower:
         if event.reason == "max-digits" and terminator:
             self._spare = (terminator, self._last_ms + SPARE_MS)
         if event.reason in {"timeout", "digit-timeout"}:
-            in_time = range(self._from_ms, state.deadline_ms - GRACE_MS - AMI_MS)
-            down = [each for each in self._keys if each.down_ms in in_time]
+            due_ms = self._due_ms if state.awaits_key_up else state.deadline_ms
+            in_time = range(self._from_ms, due_ms - GRACE_MS - AMI_MS)
+            down = [each for each in self._single_keys if each.down_ms in in_time]
             if any(at_ms < each.up_ms < each.down_ms + MAX_KEY_DOWN_MS for each in down):
                 yield f"{down[-1]} was down when the gather ended"
             self._from_ms = max(self._from_ms, min(at_ms, state.deadline_ms))
