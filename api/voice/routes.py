@@ -11,10 +11,11 @@ from api.voice.schemas import (
     CallHangupBody,
     CallLegBody,
     DialBody,
-    LegBody,
-    LegHangupBody,
+    HangupByPathBody,
+    LegByPathBody,
     OriginateBody,
     Originated,
+    check_call_id,
 )
 from wire.control import DialedLeg
 from wire.views import CallView
@@ -93,12 +94,13 @@ async def hangup(user: AuthenticatedUser, voice: Voice, body: Body[CallHangupBod
 
 
 async def hangup_by_path(
-    call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[LegHangupBody]
+    call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[HangupByPathBody]
 ) -> bytes:
     """Hang up this call, or a leg of it.
 
     Without a leg, the leg of the token's agent is hung up; of another token, the whole call.
     """
+    check_call_id(call_id, body.call_id)
     return await voice.hangup(user, call_id, body)
 
 
@@ -116,8 +118,9 @@ def _add_leg_route_by_path(base: str, action: str, summary: str) -> None:
         example=examples.LEG,
     )
     async def control_leg_by_path(
-        call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[LegBody]
+        call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[LegByPathBody]
     ) -> bytes:
+        check_call_id(call_id, body.call_id)
         return await voice.control_leg(user, call_id, action, body)
 
 

@@ -1,6 +1,6 @@
 """Request bodies for calls and their legs (spec, "Voice"); responses are the engine's views.
 
-The alternative paths contain the call id; their bodies are the base classes of the others.
+The alternative paths contain the call id; their bodies may repeat it.
 """
 
 from typing import Annotated, Any
@@ -10,6 +10,7 @@ from msgspec import Meta, Struct, field
 from wire.base import DialTarget, Name, Party
 from wire.callback_targets import StatusTarget
 from wire.control import ChannelId, RingSeconds
+from wire.errors import BadInput
 from wire.rpc import AnsweredDetection, RecordCall
 from wire.verbs import Action
 
@@ -55,6 +56,12 @@ class CallLegBody(LegBody, frozen=True, kw_only=True):
     call_id: CallId
 
 
+class LegByPathBody(LegBody, frozen=True, kw_only=True):
+    """A leg of the path's call."""
+
+    call_id: CallId | None = None
+
+
 class DialBody(RequestBody, frozen=True, kw_only=True):
     """A party to call into a live call."""
 
@@ -75,5 +82,17 @@ class CallHangupBody(LegHangupBody, frozen=True, kw_only=True):
     call_id: CallId
 
 
+class HangupByPathBody(LegHangupBody, frozen=True, kw_only=True):
+    """A leg of the path's call, or none for the call itself."""
+
+    call_id: CallId | None = None
+
+
 class CallBody(RequestBody, frozen=True, kw_only=True):
     call_id: CallId
+
+
+def check_call_id(in_path: str, in_body: str | None) -> None:
+    """Reject a body that names another call than its path; raises BadInput."""
+    if in_body not in {None, in_path}:
+        raise BadInput("callId", f"expected the call of the path, {in_path}, or nothing")

@@ -28,6 +28,12 @@ class TransferInitBody(CallTransferBody, frozen=True, kw_only=True):
     call_id: CallId
 
 
+class TransferByPathBody(CallTransferBody, frozen=True, kw_only=True):
+    """A transfer to start in the path's call."""
+
+    call_id: CallId | None = None
+
+
 class TransferBody(RequestBody, frozen=True, kw_only=True):
     call_id: CallId
     transfer_session_id: SessionId

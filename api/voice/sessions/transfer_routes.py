@@ -5,9 +5,10 @@ from api.http.routes import Body, Routes
 from api.voice import examples
 from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, CallId, Sessions
 from api.voice.routes import BASE, OTHER_BASES
+from api.voice.schemas import check_call_id
 from api.voice.sessions.schemas import (
-    CallTransferBody,
     TransferBody,
+    TransferByPathBody,
     TransferCancelBody,
     TransferCompleteBody,
     TransferInitBody,
@@ -32,9 +33,10 @@ async def transfer_init(
 
 
 async def transfer_init_by_path(
-    call_id: CallId, user: AuthenticatedUser, sessions: Sessions, body: Body[CallTransferBody]
+    call_id: CallId, user: AuthenticatedUser, sessions: Sessions, body: Body[TransferByPathBody]
 ) -> bytes:
     """Start a transfer of this call's customer to another party."""
+    check_call_id(call_id, body.call_id)
     return await sessions.start_transfer(user, call_id, body)
 
 

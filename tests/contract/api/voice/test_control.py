@@ -148,3 +148,14 @@ async def test_without_a_store_calls_get_503(rest: Rest, talk: Conversation) -> 
 def _sent(talk: Conversation) -> list[str]:
     talk.bench.pbx.settle()
     return talk.bench.pbx.lines
+
+
+@pytest.mark.parametrize("action", ["mute", "hangup"])
+async def test_a_body_may_repeat_the_call_of_its_path(
+    rest: Rest, talk: Conversation, action: str
+) -> None:
+    """The same call id is accepted; another one is an error."""
+    path, leg = f"/voice/call/{talk.call}/{action}", {"channelId": talk.agent}
+    problem = await rest.rejected("POST", path, {**leg, "callId": "other"})
+    assert problem == (400, "invalid", ["callId"])
+    assert (await rest.request("POST", path, {**leg, "callId": talk.call})).status_code == 200

@@ -54,9 +54,11 @@ async def test_a_transfer(rest: Rest, talk: Conversation) -> None:
 
 @pytest.mark.parametrize("base", [BASE, "/voice"])
 async def test_a_transfer_by_path_is_canceled(rest: Rest, talk: Conversation, base: str) -> None:
-    """It is started by path, and canceled by body."""
+    """It is started by path, whose call the body may repeat, and canceled by body."""
     path = f"{base}/call/{talk.call}/transfer/init"
-    started = await rest.post(path, **transfer_body(talk))
+    problem = await rest.rejected("POST", path, transfer_body(talk, callId="other"))
+    assert problem == (400, "invalid", ["callId"])
+    started = await rest.post(path, **transfer_body(talk, callId=talk.call))
     body = {
         "callId": talk.call,
         "transferSessionId": started["transferSessionId"],
