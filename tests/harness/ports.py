@@ -6,19 +6,48 @@ Media ports come from a separate range in steps of four, because SIPp also uses 
 and RTCP uses the next one.
 """
 
-import os
+import fcntl
 import socket
-from collections.abc import Iterable, Iterator
-from itertools import chain, cycle
+import tempfile
+from collections.abc import Iterable
+from functools import cache
+from itertools import cycle
+from pathlib import Path
+from typing import IO
+
+BLOCKS = 12
+PORTS = range(25_000, 30_000)
+MEDIA_PORTS = range(30_000, 32_764)
 
 
-def _in_turn(ports: range) -> Iterator[int]:
-    begin = os.getpid() * 97 % len(ports)  # other processes start elsewhere in the range
-    return cycle(chain(ports[begin:], ports[:begin]))
+class PortBlock:
+    """The ports of this process: no other process on this machine hands them out.
+
+    A port that a test has not bound yet, or not at the moment, looks free to others.
+    """
+
+    def __init__(self) -> None:
+        index, self._lock = reserve_block(Path(tempfile.gettempdir()) / "switchroom-test-ports")
+        size, media_size = len(PORTS) // BLOCKS, len(MEDIA_PORTS) // BLOCKS // 4 * 4
+        self.turns = cycle(PORTS[index * size : (index + 1) * size])
+        self.media_turns = cycle(MEDIA_PORTS[index * media_size : (index + 1) * media_size : 4])
 
 
-_turns = _in_turn(range(25_000, 30_000))
-_media_turns = _in_turn(range(30_000, 32_764, 4))
+def reserve_block(folder: Path) -> tuple[int, IO[bytes]]:
+    """Lock a block until the process ends; return its index and its open lock file."""
+    folder.mkdir(exist_ok=True)
+    for index in range(BLOCKS):
+        lock = (folder / str(index)).open("wb")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+        else:
+            return index, lock
+    raise RuntimeError(f"{BLOCKS} processes use test ports already")
+
+
+_block = cache(PortBlock)
 
 
 def free_port() -> int:
@@ -28,12 +57,13 @@ def free_port() -> int:
 
 def free_ports(count: int) -> list[int]:
     """Return `count` different ports, each free on 127.0.0.1 for TCP and UDP."""
-    return [next(port for port in _turns if _is_free(port)) for _ in range(count)]
+    turns = _block().turns
+    return [next(port for port in turns if _is_free(port)) for _ in range(count)]
 
 
 def media_port() -> int:
     """Return a free port for media; the three ports above it are reserved, too."""
-    return next(port for port in _media_turns if _is_free(port))
+    return next(port for port in _block().media_turns if _is_free(port))
 
 
 def taken_ports(ports: Iterable[int]) -> list[int]:
