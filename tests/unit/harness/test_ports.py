@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.harness.ports import free_ports, media_port, reserve_block
+from tests.harness.ports import reserve_block
 
 
 def test_no_two_processes_have_the_same_block(tmp_path: Path) -> None:
@@ -15,9 +15,3 @@ def test_no_two_processes_have_the_same_block(tmp_path: Path) -> None:
     assert third == first
     for each in (other, again):
         each.close()
-
-
-def test_ports_are_handed_out_in_turn() -> None:
-    """No port comes twice in a row of requests, also if it was not bound meanwhile."""
-    assert len(set(free_ports(50))) == 50
-    assert len({media_port() for _ in range(20)}) == 20
