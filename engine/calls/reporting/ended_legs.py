@@ -15,7 +15,7 @@ def archive_leg(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, 
     status = "completed" if leg.answered_ms else causes.unanswered_status(ended.cause)
     if status == "failed" and not is_expected(call, leg.id):
         status = "canceled"
-    ended_ms = last_seen_ms(leg, ended, now)
+    ended_ms = last_seen_ms(call, ended, now)
     final = leg.with_holds(ended_ms, held=False, held_by_phone=False).without_talk(ended_ms)
     ended_leg = EndedLeg(
         replace(final, typed_ahead=()),
@@ -37,14 +37,21 @@ def archive_leg(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, 
     return update_hold_time(call, ended_ms), ended_leg
 
 
-def last_seen_ms(leg: Leg, ended: LegEnded, now: int) -> int:
-    """Return when a leg ended; of one that ended unnoticed, when it was last known to be up."""
+def last_seen_ms(call: Call, ended: LegEnded, now: int) -> int:
+    """Return when a leg ended; of one that ended unnoticed, when it was last known to be up.
+
+    It was up when another leg of its call did something: its end would have been reported first.
+    An owner that dies has seen more than `seen_ms`, and the store's clock may have been set.
+    """
     if not ended.seen_ms:
         return now
-    # What the leg did is certain; `seen_ms` is wrong if the store's clock was set meanwhile.
+    return min(now, max(ended.seen_ms, *map(_last_change_ms, call.legs)))
+
+
+def _last_change_ms(leg: Leg) -> int:
+    """Return the latest time that the data of a leg prove."""
     began_ms = max(leg.requested_ms, leg.answered_ms, leg.held_since_ms, leg.talking_since_ms)
-    counted_ms = leg.answered_ms + leg.held_ms + leg.talk_ms
-    return min(now, max(ended.seen_ms, began_ms, counted_ms))
+    return max(began_ms, leg.answered_ms + leg.held_ms + leg.talk_ms)
 
 
 def ended_by(leg: Leg, ended: LegEnded) -> causes.EndedBy:

@@ -7,7 +7,14 @@ from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, ring_deadline_ms
 from engine.calls.model.call_states import Advance, Bridged, ClosingState, Starting
 from engine.calls.model.commands import Answer, Command, Originate, StartRinging
-from engine.calls.model.events import CallOpened, DeadlinePassed, Event, LegAnswered, LegCreated
+from engine.calls.model.events import (
+    CallOpened,
+    DeadlinePassed,
+    Event,
+    LegAnswered,
+    LegCreated,
+    Recovered,
+)
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.reporting.call_events import emit
 from engine.calls.verbs import amd, call_end
@@ -27,6 +34,9 @@ def on_event(call: Call, state: Starting, event: Event, now: int) -> Step:
             return replace(call, state=replace(state, deadline_ms=deadline_ms)), ()
         case LegAnswered(leg) if leg == call.main:
             return _on_answered(call, state, now)
+        case Recovered() if call.direction == "inbound":  # the answer may be repeated only now
+            deadline_ms = max(state.deadline_ms, now + ANSWER_TIMEOUT_MS)
+            return replace(call, state=replace(state, deadline_ms=deadline_ms)), ()
         case DeadlinePassed():
             return call_end.start(call, now, "system", causes.NO_ANSWER)
         case _:

@@ -57,6 +57,9 @@ def _silent_ms(histories: Sequence[CallHistory]) -> dict[str, float]:
     for history in histories:
         for step in history.steps:
             call = step.call
+            for each in call.legs:
+                if each.held_by_phone:  # so it is in no bridge, and hears nothing
+                    since_ms.setdefault(each.id, step.at_ms)
             match call.state:
                 case (
                     AwaitingInstructions() | RecordingVoicemail()

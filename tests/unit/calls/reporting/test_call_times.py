@@ -91,3 +91,16 @@ def test_a_leg_is_not_seen_before_the_end_of_its_conversation() -> None:
     story.take(LegEnded(CHANNEL, causes.LOST, seen_ms=NOW - 120_000), 60_000)
     caller = record(story).legs[0]
     assert (caller.channel_id, caller.hold_ms, caller.talk_ms) == (CHANNEL, 2_000, 5_000)
+
+
+def test_a_leg_is_seen_while_the_other_one_holds() -> None:
+    """Its end would have been reported before; so no leg is on hold for longer than its call."""
+    story = inbound_conversation()
+    story.take(LegHeldByPhone(DIALED), 1_000)
+    story.take(LegHeldByPhone(CHANNEL), 3_000)
+    story.take(LegResumedByPhone(DIALED), 1_000)
+    resumed_ms = story.now
+    for leg in story.call.legs:
+        story.take(LegEnded(leg.id, causes.LOST, seen_ms=resumed_ms - 500), 2_000)
+    assert not list(record_faults(story.emitted))
+    assert record(story).hold_ms == 4_000

@@ -8,6 +8,7 @@ from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, REJECTED
 from engine.calls.model.commands import Answer, Dial, Hangup, Originate
 from engine.calls.model.events import (
     CallOpened,
+    DeadlinePassed,
     DigitPressed,
     LegAnswered,
     LegCreated,
@@ -18,6 +19,7 @@ from engine.calls.model.events import (
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.io_results import ActionFailed
 from engine.calls.model.requests import HangupRequested
+from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
 from tests.unit.calls.harness.builders import (
     CHANNEL,
     HTTPS,
@@ -51,6 +53,16 @@ def test_an_inbound_call_is_answered() -> None:
     story.take(LegAnswered(CHANNEL), 100)
     assert story.state == "playing"
     assert story.call.status == "in-progress"
+
+
+def test_an_answer_that_an_outage_delays() -> None:
+    """The caller rings on: the request is repeated at the end of the outage."""
+    story = Story(inbound(say()))
+    story.take(CallOpened(), 0)
+    story.take(Recovered(), ANSWER_TIMEOUT_MS + 5_000)
+    assert story.take(DeadlinePassed(), ANSWER_TIMEOUT_MS - 1) == ()
+    story.take(DeadlinePassed(), 1)
+    assert story.state == "ending"
 
 
 def test_audio_is_prefetched_while_it_rings() -> None:
