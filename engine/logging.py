@@ -11,7 +11,7 @@ from typing import TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from engine.calls.model.ids import slot_and_node
+from engine.calls.model.call_id_format import slot_and_node
 
 SECRET = frozenset(
     {"authorization", "body", "custom_data", "data", "digit", "digits", "dtmf", "password", "token"}

@@ -19,9 +19,9 @@ from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.slot_delivery_queues import SlotQueues
+from engine.callbacks.transports.custom_http_request import ApiRequestTransport
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
-from engine.callbacks.transports.stored_api_request import ApiRequestTransport
 from engine.config import Settings
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
@@ -38,13 +38,13 @@ from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.runtime.io.command_runner import ActionSource, IoRunner
+from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.io.instrumentation import (
     MeteredActionClient,
     MeteredApiRequests,
     TracedActionClient,
 )
-from engine.runtime.io.stored_api_requests import ApiRequestRunner
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store

@@ -18,8 +18,8 @@ from engine.recordings.archive import Archive
 from engine.runtime.admission.capacity_limits import CapacityLimits
 from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.agent_presence import AgentPresence
+from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.directory import trunk_name
-from engine.runtime.agents.provisioned_endpoints import ProvisionedEndpoints
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.pbx_reachability import PbxReachability
@@ -102,8 +102,8 @@ class NodeManager:
         self._start(name, ari.run())
         parts.reachability.add_node(name)
         self._start(name, ari.health_probe(partial(parts.reachability.record, name)).run())
-        endpoint_list = ProvisionedEndpoints(ari, parts.agents.directory.is_trunk)
-        parts.agents.provisioned_endpoints[name] = endpoint_list
+        endpoint_list = ConfiguredEndpoints(ari, parts.agents.directory.is_trunk)
+        parts.agents.configured_endpoints[name] = endpoint_list
         self._start(name, endpoint_list.run())
         reaper = Reaper(node, self._settings.reap_s, parts.context.metrics)
         self._start(name, reaper.run())
@@ -129,7 +129,7 @@ class NodeManager:
         self._parts.slots.remove_node(node)
         await self._tasks.end(f"node {node.name}")  # they need the connections to it
         self._parts.reachability.remove_node(node.name)
-        self._parts.agents.provisioned_endpoints.pop(node.name, None)
+        self._parts.agents.configured_endpoints.pop(node.name, None)
         self._node_selection.retiring.discard(node.name)
         await node.close()
         if stack := self._stacks.pop(node.name, None):

@@ -6,7 +6,7 @@ import msgspec
 
 from engine.calls.flows.flow_node_traits import verb_of
 from engine.calls.flows.templates import Lookup, fill_decoded, names
-from engine.calls.verbs.required_audio import audio_sources
+from engine.calls.verbs.audio_sources import audio_sources
 from wire.base import tag_of
 from wire.errors import from_decoder
 from wire.flow import ConditionNode, FlowOutline, Node, SetNode

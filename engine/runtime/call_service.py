@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import msgspec
 
 from engine.calls.model.call import Call
+from engine.calls.model.call_id_format import slot_and_node
 from engine.calls.model.causes import EndedBy
-from engine.calls.model.ids import slot_and_node
 from engine.calls.model.requests import CallRequest, ControlRequest, HangupRequested
 from engine.calls.model.storage_format import StoredCall, decode_stored_call
 from engine.calls.sessions.preconditions import Rejection, check_request

@@ -5,9 +5,9 @@ Each carries ids that were allocated before it runs, so that running it twice is
 
 from typing import Literal
 
+from engine.calls.model.event_and_command_bases import StoredCommand
 from engine.calls.model.io_commands import IoCommand, PrefetchMedia
 from engine.calls.model.leg import MuteDirection
-from engine.calls.model.stored_messages import StoredCommand
 from wire.answer_detection import AnsweredBy
 from wire.events import CallEvent
 from wire.media import Clip

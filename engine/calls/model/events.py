@@ -1,5 +1,6 @@
 """Events: everything that `step` reacts to."""
 
+from engine.calls.model.event_and_command_bases import StoredEvent
 from engine.calls.model.io_results import (
     ActionFailed,
     ActionReceived,
@@ -10,7 +11,6 @@ from engine.calls.model.io_results import (
     MediaFetched,
 )
 from engine.calls.model.requests import ControlRequest, HangupRequested, ReferReceived
-from engine.calls.model.stored_messages import StoredEvent
 
 
 class CallOpened(StoredEvent, frozen=True, tag="call-opened"):

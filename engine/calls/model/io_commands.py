@@ -1,6 +1,6 @@
 """Commands that the engine runs itself: fetch audio, send webhooks and API requests, load flows."""
 
-from engine.calls.model.stored_messages import StoredCommand
+from engine.calls.model.event_and_command_bases import StoredCommand
 from wire.media import Source
 
 

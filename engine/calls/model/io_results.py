@@ -1,6 +1,6 @@
 """Results of IO commands, as events of `step`."""
 
-from engine.calls.model.stored_messages import StoredEvent
+from engine.calls.model.event_and_command_bases import StoredEvent
 from wire.flow import Node, Scalar
 from wire.media import Clip, MediaFault
 from wire.verbs import Action

@@ -5,8 +5,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.calls.model.call_id_format import call_of
 from engine.calls.model.causes import EndedBy, Status
-from engine.calls.model.ids import call_of
 from wire.answer_detection import AnsweredBy
 from wire.party import Party
 

@@ -3,9 +3,9 @@
 from typing import Literal
 
 from engine.calls.model.causes import EndedBy
+from engine.calls.model.event_and_command_bases import StoredEvent
 from engine.calls.model.leg import Muted
 from engine.calls.model.sessions import TransferMode
-from engine.calls.model.stored_messages import StoredEvent
 
 RecordingAction = Literal["start", "pause", "resume", "stop"]
 

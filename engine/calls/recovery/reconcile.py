@@ -9,6 +9,7 @@ from engine.calls.media.awaited_playbacks import active_prompts, playing_hold_mu
 from engine.calls.media.plan import desired_media, required_bridges
 from engine.calls.model import causes
 from engine.calls.model.call import Call, is_expected
+from engine.calls.model.call_id_format import call_of
 from engine.calls.model.commands import (
     Command,
     DestroyBridge,
@@ -30,7 +31,6 @@ from engine.calls.model.events import (
     Recovered,
     VoicemailEnded,
 )
-from engine.calls.model.ids import call_of
 from engine.calls.model.leg import Leg
 from engine.calls.model.state_traits import active_voicemail
 from engine.calls.recovery.missed_digits import collected_digits, digits_after_prompt

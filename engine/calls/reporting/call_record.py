@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, CollectedDigits
-from engine.calls.model.ids import call_of, slot_and_node
+from engine.calls.model.call_id_format import call_of, slot_and_node
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.sessions import Conference, Member, Transfer
 from engine.calls.reporting.call_events import duration_fields, end_reason, recording_url

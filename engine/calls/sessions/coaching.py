@@ -12,7 +12,7 @@ from engine.calls.model.events import BridgeFailed, Event, LegCreated, LegEnded
 from engine.calls.model.leg import combine_mutes
 from engine.calls.model.requests import CoachRequested
 from engine.calls.model.sessions import Conference, Member
-from engine.calls.sessions.conference_member_records import update_member
+from engine.calls.sessions.conference_member_state import update_member
 
 
 def coach(call: Call, request: CoachRequested, now: int) -> Step:

@@ -36,7 +36,7 @@ from engine.calls.model.sessions import (
 )
 from engine.calls.reporting.call_events import emit_conference
 from engine.calls.sessions import coaching, conversation
-from engine.calls.sessions.conference_member_records import as_member, member_reason, update_member
+from engine.calls.sessions.conference_member_state import as_member, member_reason, update_member
 from engine.calls.sessions.custom_hold_music import fetch_music, next_loop
 from engine.calls.sessions.invites import clear_invite, invite
 from engine.calls.transfer_and_conference_end import end_conference

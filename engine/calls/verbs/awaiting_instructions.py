@@ -17,8 +17,8 @@ from engine.calls.model.io_results import (
     FlowStarted,
 )
 from engine.calls.verbs import flow
+from engine.calls.verbs.audio_sources import audio_sources
 from engine.calls.verbs.media_faults import take_fault
-from engine.calls.verbs.required_audio import audio_sources
 from wire.verbs import Action
 from wire.webhooks import ActionRequest
 

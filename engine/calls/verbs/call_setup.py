@@ -18,7 +18,7 @@ from engine.calls.model.events import (
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.reporting.call_events import emit
 from engine.calls.verbs import amd, call_end
-from engine.calls.verbs.required_audio import audio_sources
+from engine.calls.verbs.audio_sources import audio_sources
 from wire.verbs import Verb
 
 ANSWER_TIMEOUT_MS = 10_000  # between the request and the answer of an inbound leg

@@ -24,6 +24,7 @@ from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.reporting.call_events import emit
 from engine.calls.reporting.ended_legs import MAX_HISTORY
+from engine.calls.verbs.audio_sources import prompt_sources
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.gather_clocks import (
     GRACE_MS,
@@ -43,7 +44,6 @@ from engine.calls.verbs.media_faults import (
 )
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS, HANGUP_GRACE_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
-from engine.calls.verbs.required_audio import prompt_sources
 from engine.calls.verbs.suspendable_playback import (
     length_ms,
     resume_prompt,

@@ -16,6 +16,7 @@ from engine.calls.model.commands import StopPlayback
 from engine.calls.model.events import DeadlinePassed, Event, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
+from engine.calls.verbs.audio_sources import PlayableVerb, verb_sources
 from engine.calls.verbs.media_faults import (
     FailedIn,
     fetch_faults,
@@ -23,7 +24,6 @@ from engine.calls.verbs.media_faults import (
     report,
     run_instead,
 )
-from engine.calls.verbs.required_audio import PlayableVerb, verb_sources
 from engine.calls.verbs.suspendable_playback import (
     length_ms,
     playback_end_ms,

@@ -24,9 +24,9 @@ from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.recording import Recording
 from engine.calls.reporting.call_events import emit, recording_fields
 from engine.calls.verbs import play
+from engine.calls.verbs.audio_sources import verb_sources
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.media_faults import take_fault
-from engine.calls.verbs.required_audio import verb_sources
 from engine.calls.verbs.type_ahead import drop_earlier
 from wire.verbs import Record
 from wire.webhooks import RecordReason, RecordResult

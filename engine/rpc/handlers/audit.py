@@ -11,7 +11,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from engine.calls.model.ids import slot_and_node
+from engine.calls.model.call_id_format import slot_and_node
 from engine.calls.model.storage_format import StoredCall, decode_stored_call
 from engine.calls.replay_audit import (
     Mismatch,

@@ -7,7 +7,7 @@ from itertools import chain
 from aiohttp import web
 from msgspec import Struct
 
-from engine.calls.model.ids import slot_and_node
+from engine.calls.model.call_id_format import slot_and_node
 from engine.rpc.handlers.callbacks import check_callback_target
 from engine.rpc.handlers.dial_policy import check_dial_policy
 from engine.rpc.handlers.flows import check_flow_ids

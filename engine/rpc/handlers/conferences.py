@@ -4,7 +4,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.ids import slot_and_node
+from engine.calls.model.call_id_format import slot_and_node
 from engine.calls.model.requests import AddMemberRequested, CoachRequested, KickRequested
 from engine.calls.model.sessions import Conference
 from engine.rpc.handlers.dial_policy import authorize_dial

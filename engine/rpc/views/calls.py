@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 
 from engine.calls.model.call import Call
+from engine.calls.model.call_id_format import slot_and_node
 from engine.calls.model.call_states import Bridged, CallState
 from engine.calls.model.commands import Command, EmitEvent
-from engine.calls.model.ids import slot_and_node
 from engine.calls.model.leg import Leg
 from engine.calls.model.state_traits import running_verb
 from engine.calls.replay_audit import replay

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from engine.calls.model.ids import call_id
+from engine.calls.model.call_id_format import call_id
 from engine.calls.model.recording import RecordingDestination
 from engine.runtime.admission.capacity_limits import UNLIMITED, CapacityLimits
 from engine.runtime.shard.context import ShardContext

@@ -13,7 +13,7 @@ from engine.calls.model.leg import Leg
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
 from engine.common.phone_numbers import international, strip_parameters
 from engine.common.tasks import BackgroundTasks
-from engine.runtime.admission.call_id_suffixes import CallIdSuffixes
+from engine.runtime.admission.call_id_tail_generator import CallIdTails
 from engine.runtime.admission.config import AdmissionConfig, NewCall
 from engine.runtime.admission.inbound_routes import (
     NO_CIRCUIT,
@@ -51,7 +51,7 @@ class InboundCalls:
         self._settings = settings
         self._routes = routes
         self._directory = directory
-        self._ids = CallIdSuffixes(context.random_bytes)
+        self._ids = CallIdTails(context.random_bytes)
         self._rejected = context.metrics.calls.rejected.table("inbound")
         for code in (*NODE_CODES, *ENGINE_CODES, BAD_ROUTE):
             self._rejected[code] += 0  # shown from the start, as alerts watch them

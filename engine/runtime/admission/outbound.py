@@ -7,11 +7,11 @@ from typing import Protocol
 from msgspec.structs import asdict, replace
 
 from engine.calls.model.call import Call
+from engine.calls.model.call_id_format import call_id, slot_of
 from engine.calls.model.call_states import Starting
-from engine.calls.model.ids import call_id, slot_of
 from engine.calls.model.leg import Leg
 from engine.calls.verbs.dial import dial_data
-from engine.runtime.admission.call_id_suffixes import CallIdSuffixes
+from engine.runtime.admission.call_id_tail_generator import CallIdTails
 from engine.runtime.admission.config import AdmissionConfig, NewCall
 from engine.runtime.admission.inbound_routes import DefaultTargetLookup
 from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
@@ -66,7 +66,7 @@ class OutboundCalls:
         self._settings = settings
         self._default_target = default_target
         self._agents = agents
-        self._ids = CallIdSuffixes(context.random_bytes)
+        self._ids = CallIdTails(context.random_bytes)
 
     async def originate(self, request: Originate) -> Call:
         """Start a call and return it once it is stored.

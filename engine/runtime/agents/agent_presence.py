@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal
 
 from engine.calls.model.call import Call
+from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.directory import Directory
-from engine.runtime.agents.provisioned_endpoints import ProvisionedEndpoints
 from engine.runtime.agents.registered_endpoints import RegisteredEndpoints
 from engine.runtime.base.interfaces import AgentPhone
 from wire.agents import Agent, AgentView, Presence
@@ -17,21 +17,21 @@ AgentRejection = Literal["", "unknown_agent", "agent_offline"]
 class AgentPresence:
     """Looks agents up in this engine's nodes and calls.
 
-    By node: every engine has `provisioned_endpoints`; only the one that watches registrations has
+    By node: every engine has `configured_endpoints`; only the one that watches registrations has
     `registered_endpoints`.
     """
 
     def __init__(self, directory: Directory, live_calls: Callable[[], Iterable[Call]]) -> None:
         self.directory = directory
         self.registered_endpoints: dict[str, RegisteredEndpoints] = {}
-        self.provisioned_endpoints: dict[str, ProvisionedEndpoints] = {}
+        self.configured_endpoints: dict[str, ConfiguredEndpoints] = {}
         self._live_calls = live_calls
 
     def by_template(self, agent_id: str) -> Agent | None:
         """Return an agent without a document, if a node has the endpoint of the template."""
         endpoint = self.directory.default(agent_id)
         is_known = any(each.knows(endpoint) for each in self.registered_endpoints.values()) or any(
-            each.knows(endpoint) for each in self.provisioned_endpoints.values()
+            each.knows(endpoint) for each in self.configured_endpoints.values()
         )
         return Agent(endpoint) if is_known else None
 
@@ -55,7 +55,7 @@ class AgentPresence:
 
     def _is_unknown(self, agent_id: str, endpoint: str) -> bool:
         """Return whether an agent has neither a document nor an endpoint at any node."""
-        lists, presences = self.provisioned_endpoints.values(), self.registered_endpoints.values()
+        lists, presences = self.configured_endpoints.values(), self.registered_endpoints.values()
         is_complete = bool(lists) and all(each.is_read for each in lists)
         is_complete = is_complete or (bool(presences) and all(each.is_known for each in presences))
         is_default = endpoint == self.directory.default(agent_id)

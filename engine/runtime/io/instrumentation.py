@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from engine.calls.flows.templates import Lookup
-from engine.calls.model.ids import call_of, slot_and_node
+from engine.calls.model.call_id_format import call_of, slot_and_node
 from engine.observe.metrics import Metrics
 from engine.observe.traces import Traces
 from engine.runtime.io.command_runner import ActionSource, ApiRequests

@@ -26,6 +26,7 @@ from engine.ari.generated.events import (
 )
 from engine.ari.generated.events import Event as AriEvent
 from engine.calls.model import causes
+from engine.calls.model.call_id_format import call_of
 from engine.calls.model.events import (
     DigitPressed,
     Event,
@@ -40,7 +41,6 @@ from engine.calls.model.events import (
     TalkStarted,
     VoicemailEnded,
 )
-from engine.calls.model.ids import call_of
 from engine.calls.model.recording import parse_recording_name
 from engine.calls.model.requests import ReferReceived
 from wire.patterns import NUMBER

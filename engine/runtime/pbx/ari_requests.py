@@ -2,6 +2,7 @@
 
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Request
+from engine.calls.model.call_id_format import call_of
 from engine.calls.model.commands import (
     AddToBridge,
     Answer,
@@ -26,7 +27,6 @@ from engine.calls.model.commands import (
     StopVoicemail,
     Unmute,
 )
-from engine.calls.model.ids import call_of
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 
 DIALED_VARIABLE = "SWITCHROOM_CALLED"  # marks a channel that was dialled: a second dial kills it

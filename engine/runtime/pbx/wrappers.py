@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from engine.ari.request import LOST, OnReply, Reply, Request
-from engine.calls.model.ids import slot_and_node
+from engine.calls.model.call_id_format import slot_and_node
 from engine.observe.metrics import Metrics
 from engine.observe.traces import Traces
 from engine.runtime.base.interfaces import Pbx

@@ -10,7 +10,7 @@ import structlog
 
 from engine.ari.generated.models import Channel
 from engine.ari.generated.operations import bridges
-from engine.calls.model.ids import call_of, slot_and_node
+from engine.calls.model.call_id_format import call_of, slot_and_node
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.observe.metrics import Metrics
 from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot

@@ -11,7 +11,7 @@ import msgspec
 import structlog
 
 from engine.calls.model.call import Call
-from engine.calls.model.ids import call_of
+from engine.calls.model.call_id_format import call_of
 from engine.common.tasks import BackgroundTasks
 from engine.common.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.runtime.base.interfaces import DialDecision, DialRejection

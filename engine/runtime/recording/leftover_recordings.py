@@ -8,7 +8,7 @@ import structlog
 
 from engine.ari.generated.models import StoredRecording
 from engine.ari.generated.operations import recordings
-from engine.calls.model.ids import slot_and_node
+from engine.calls.model.call_id_format import slot_and_node
 from engine.calls.model.recording import RecordingName, parse_recording_name
 from engine.recordings.errors import ArchiveError
 from engine.runtime.base.interfaces import Pbx

@@ -6,8 +6,8 @@ from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, deadline_ms
+from engine.calls.model.call_id_format import call_of
 from engine.calls.model.commands import Command, EmitEvent, PbxCommand
-from engine.calls.model.ids import call_of
 from engine.calls.model.storage_format import FORMAT, StoredCall, encode
 from engine.runtime.base.clock import Clock, Timer
 from engine.store.change import Change

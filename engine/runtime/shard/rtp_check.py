@@ -8,8 +8,8 @@ import structlog
 from engine.ari.generated.operations import channels
 from engine.ari.request import Reply
 from engine.calls.model import causes
+from engine.calls.model.call_id_format import call_of
 from engine.calls.model.events import Event, LegAnswered
-from engine.calls.model.ids import call_of
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
 

@@ -16,7 +16,7 @@ from engine.calls.model.io_results import CUSTOMER_RESPONSES
 from engine.calls.model.requests import CallRequest
 from engine.calls.model.storage_format import LaterCall, encode
 from engine.calls.recovery.missed_digits import keys_at_deadline, undelivered_digits
-from engine.calls.verbs.required_audio import pending_audio_sources
+from engine.calls.verbs.audio_sources import pending_audio_sources
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import IoRunner, Writer
 from engine.runtime.shard.call_drop import drop_call

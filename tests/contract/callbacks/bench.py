@@ -22,11 +22,11 @@ from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.slot_delivery_queues import SlotQueues
+from engine.callbacks.transports.custom_http_request import ApiRequestTransport
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
-from engine.callbacks.transports.stored_api_request import ApiRequestTransport
 from engine.observe.metrics import Metrics
-from engine.runtime.io.stored_api_requests import ApiRequestRunner
+from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.change import Change
 from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard, guarded_session

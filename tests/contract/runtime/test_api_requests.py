@@ -6,7 +6,7 @@ import time
 from aiohttp import web
 from msgspec.json import encode
 
-from engine.runtime.io.stored_api_requests import ApiRequestRunner
+from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.memory.store import MemoryStore
 from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from engine.calls.model.ids import call_of
+from engine.calls.model.call_id_format import call_of
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.model import SimChannel, SimPlayback

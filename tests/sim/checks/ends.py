@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from engine.calls.model import causes
 from engine.calls.model.call import deadline_ms
+from engine.calls.model.call_id_format import call_of
 from engine.calls.model.call_states import Ended, Ending
 from engine.calls.model.commands import AddToBridge, Originate, Play, Snoop
 from engine.calls.model.events import LegAnswered, LegCreated, LegRinging, Recovered
-from engine.calls.model.ids import call_of
 from engine.calls.model.storage_format import encode
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from engine.ari.request import Request
-from engine.calls.model.ids import call_of, slot_and_node
+from engine.calls.model.call_id_format import call_of, slot_and_node
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.pbx import SimPbx
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from engine.calls.model.ids import slot_of
+from engine.calls.model.call_id_format import slot_of
 from tests.contract.rpc.harness.bench import SLOTS, Bench
 from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.ports import free_port

@@ -19,7 +19,7 @@ from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import AddMemberRequested, KickRequested
 from engine.calls.model.sessions import HoldMusic
 from engine.calls.reporting.call_record import build_call_record
-from engine.calls.sessions.conference_member_records import MAX_LEFT_MEMBERS
+from engine.calls.sessions.conference_member_state import MAX_LEFT_MEMBERS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, Story, bridged_call
 from tests.unit.calls.harness.control import (
     BOB,

@@ -7,7 +7,7 @@ from engine.calls.model.call_states import AwaitingInstructions, Playing
 from engine.calls.model.commands import ArchiveRecordings, Play, StartVoicemail, StopVoicemail
 from engine.calls.model.events import DigitPressed, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
-from engine.calls.verbs.required_audio import BEEP
+from engine.calls.verbs.audio_sources import BEEP
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
 from tests.unit.calls.harness.voicemails import (
     ARCHIVE,

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from engine.calls.model.ids import slot_of
+from engine.calls.model.call_id_format import slot_of
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.outbound import OutboundCalls
 from engine.runtime.base.context import EngineContext

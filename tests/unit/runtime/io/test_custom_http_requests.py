@@ -5,7 +5,7 @@ import time
 import pytest
 from msgspec.json import encode
 
-from engine.runtime.io.stored_api_requests import ApiRequestRunner
+from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 from engine.webhooks.address_guard import guarded_session

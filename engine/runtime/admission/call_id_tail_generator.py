@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 
 
-class CallIdSuffixes:
+class CallIdTails:
     """Generates the last parts of call ids: unique, and sortable by time."""
 
     def __init__(self, random_bytes: Callable[[int], bytes] = os.urandom) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calls.model.ids import call_id, call_of, slot_and_node, slot_of
+from engine.calls.model.call_id_format import call_id, call_of, slot_and_node, slot_of
 
 TAIL = "018bcfe56800abcdef012345"
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from engine.ari.request import Reply
-from engine.runtime.agents.provisioned_endpoints import ProvisionedEndpoints
+from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from tests.harness.until import until
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 
@@ -14,7 +14,7 @@ LISTED = b"""[{"technology": "PJSIP", "resource": "1001", "state": "offline", "c
 async def test_the_last_list_is_kept() -> None:
     """Endpoints are known, registered or not, even while the node does not answer."""
     pbx = RecordingPbx()
-    endpoints = ProvisionedEndpoints(pbx, lambda name: name == "PJSIP/trunk", interval_s=0.001)
+    endpoints = ConfiguredEndpoints(pbx, lambda name: name == "PJSIP/trunk", interval_s=0.001)
     assert not endpoints.knows("PJSIP/1001")
     pbx.shows["endpoints/PJSIP"] = Reply(200, LISTED)
     polling = asyncio.create_task(endpoints.run())
@@ -31,7 +31,7 @@ async def test_an_invalid_reply_is_retried() -> None:
     """As from a proxy before the node."""
     pbx = RecordingPbx()
     pbx.shows["endpoints/PJSIP"] = Reply(200, b"{}")
-    endpoints = ProvisionedEndpoints(pbx, lambda _name: False, interval_s=0.001)
+    endpoints = ConfiguredEndpoints(pbx, lambda _name: False, interval_s=0.001)
     polling = asyncio.create_task(endpoints.run())
     await asyncio.sleep(0)
     pbx.shows["endpoints/PJSIP"] = Reply(200, LISTED)

@@ -17,7 +17,7 @@ POLL_INTERVAL_S = 30.0
 _decoder = msgspec.json.Decoder(list[Endpoint])
 
 
-class ProvisionedEndpoints:
+class ConfiguredEndpoints:
     """A node's endpoints as of the last poll."""
 
     def __init__(
