@@ -7,6 +7,7 @@ other.
 import io
 import wave
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from msgspec import Struct
@@ -21,6 +22,8 @@ AMPLITUDE = 8000
 AUDIBLE_LEVEL = 800  # a tenth of the amplitude of phones
 GAP_MS = 70  # three lost frames do not end a tone
 MAX_LATENESS_MS = 60  # tolerance of arrival times
+RESUME_SLACK_MS = 150  # of a prompt's position, for all its stops
+MAX_STOP_MS = 2_000  # on a busy machine
 CLICK_MS = 40  # shorter sounds are edges of other sounds
 
 
@@ -92,6 +95,16 @@ def assert_uninterrupted(heard: Sequence[ToneSpan]) -> None:
     assert len(heard) == 1, heard
     length_ms = heard[0].end_ms - heard[0].start_ms
     assert abs(heard[0].length_ms - length_ms) <= MAX_LATENESS_MS, heard
+
+
+def assert_heard_once(heard: Sequence[ToneSpan], length_ms: int) -> None:
+    """Assert that a prompt of this length was heard completely, and no part of it twice.
+
+    Control stops a prompt and resumes it at its position, which takes as long as the PBX answers.
+    """
+    assert abs(sum(each.length_ms for each in heard) - length_ms) <= RESUME_SLACK_MS, heard
+    stops_ms = [after.start_ms - before.end_ms for before, after in pairwise(heard)]
+    assert all(each <= MAX_STOP_MS for each in stops_ms), heard
 
 
 def _follows(before: Frame, after: Frame) -> bool:

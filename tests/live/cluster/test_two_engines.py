@@ -12,9 +12,10 @@ from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.monotonic import now_ms
+from tests.harness.phones.audio import assert_heard_once
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.registration import register
-from tests.harness.phones.six_calls import SixCalls
+from tests.harness.phones.six_calls import PROMPT_MS, SixCalls
 from tests.harness.ports import free_port
 from tests.harness.servers.cluster import LEASE_S, Cluster, freeze, thaw
 from tests.harness.until import until
@@ -75,7 +76,7 @@ async def test_calls_survive_a_frozen_engine(
         )
         await calls.assert_continue(other)
         assert "app taken over" not in other.engine.log.read_text()
-        assert len(calls.phones["prompt"].tones_heard(600)) == 1
+        assert_heard_once(calls.phones["prompt"].tones_heard(600), PROMPT_MS)
     await cluster.wait_balanced()
 
 
