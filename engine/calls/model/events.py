@@ -9,7 +9,12 @@ from engine.calls.model.io_results import (
     FlowStarted,
     MediaFetched,
 )
-from engine.calls.model.requests import ControlRequest, HangupRequested, ReferReceived
+from engine.calls.model.requests import (
+    ControlRequest,
+    HangupRequested,
+    ReferReceived,
+    ReplacementArrived,
+)
 from engine.calls.model.stored_messages import StoredEvent
 
 
@@ -190,6 +195,7 @@ Event = (
     | BridgeFailed
     | HangupRequested
     | ReferReceived
+    | ReplacementArrived
     | RecordingsArchived
     | ControlRequest
     | CallDropped

@@ -13,7 +13,7 @@ from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, ClockChanged, DeadlinePassed, Event
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.io_results import CUSTOMER_RESPONSES
-from engine.calls.model.requests import CallRequest
+from engine.calls.model.requests import CallRequest, ReplacementArrived
 from engine.calls.model.storage_format import LaterCall, encode
 from engine.calls.recovery.missed_digits import keys_at_deadline, undelivered_digits
 from engine.calls.verbs.required_audio import pending_audio_sources
@@ -44,7 +44,7 @@ class CallShard:
     ) -> None:
         self.context = context
         self.calls: dict[str, LiveCall] = {}
-        self.inbound: dict[str, LiveCall] = {}  # by the channel id that Asterisk chose
+        self.foreign: dict[str, LiveCall] = {}  # by the ids of their `foreign_channels`
         self.pause_buffer = PauseBuffer()
         self.last_seen_ms = 0  # when events of its calls last arrived, before a gap; 0: unknown
         self.pending_acks: set[RequestAck] = set()  # of requests that wait for their commit
@@ -72,9 +72,18 @@ class CallShard:
         """Add a call that is already running."""
         call = live_call.call
         self.calls[call.id] = live_call
-        if live_call.inbound_channel is not None:
-            self.inbound[live_call.inbound_channel] = live_call
+        for channel_id in live_call.foreign_channels:
+            self.foreign[channel_id] = live_call
         return live_call
+
+    def join(self, live_call: LiveCall, replacement: ReplacementArrived) -> None:
+        """Offer a call a leg that another call has sent, and pass it the events of that leg."""
+        self._add_channel(live_call, replacement.leg)
+        self.feed(live_call, replacement)
+
+    def _add_channel(self, live_call: LiveCall, channel_id: str) -> None:
+        live_call.foreign_channels.add(channel_id)
+        self.foreign[channel_id] = live_call
 
     def prefetch(self, live_call: LiveCall) -> None:
         """Fetch the audio that a call will need: its last owner had the clips, not this engine."""
@@ -84,7 +93,7 @@ class CallShard:
 
     def find_by_channel(self, channel_id: str) -> LiveCall | None:
         """Find the call of a channel; ids that we chose begin with the call's id."""
-        return self.calls.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
+        return self.calls.get(channel_id.rpartition(".")[0]) or self.foreign.get(channel_id)
 
     def leave_alone(self, calls: Collection[LaterCall]) -> None:
         """Protect the legs and bridges of calls that a later version stored."""
@@ -198,6 +207,8 @@ class CallShard:
         for live_call, event in buffered:
             if successor := self.calls.get(live_call.call.id):
                 self.pause_buffer.append(successor, event)
+                if isinstance(event, ReplacementArrived):
+                    self._add_channel(successor, event.leg)
         self.mark_gap()
 
     def retire(self) -> None:
@@ -208,7 +219,7 @@ class CallShard:
             live_call.retire()
             if self.context.recorder is not None:
                 self.context.recorder.abandon(live_call.call.id)
-        self.calls, self.inbound = {}, {}
+        self.calls, self.foreign = {}, {}
         for ack in self.pending_acks:
             ack.abandon()
 
@@ -258,7 +269,8 @@ class CallShard:
 
     def _remove_call(self, live_call: LiveCall) -> None:
         self.calls.pop(live_call.call.id, None)
-        self.inbound.pop(live_call.inbound_channel or "", None)
+        for channel_id in live_call.foreign_channels:
+            self.foreign.pop(channel_id, None)
         live_call.disarm()
         self._metrics.call_ended(live_call.call)
 
