@@ -92,9 +92,12 @@ class StepRunner(Struct, frozen=True):
 
 
 def _precedes_commit(command: Command, live_call: LiveCall) -> bool:
-    """Return whether a command needs no commit; an answer must not overtake a ringing tone."""
+    """Return whether a command needs no commit; an answer must not overtake a ringing tone.
+
+    The answer of a leg that another call has sent completes a transfer of that call.
+    """
     if isinstance(command, Answer):
-        return not live_call.uncommitted
+        return command.leg == live_call.call.main and not live_call.uncommitted
     return isinstance(command, PrefetchMedia)
 
 
