@@ -1,4 +1,4 @@
-"""REFER by a phone: to a number it is a blind transfer; with Replaces it is declined."""
+"""REFER by a phone to a number: a blind transfer."""
 
 import pytest
 
@@ -112,7 +112,7 @@ async def test_a_phone_that_hangs_up_after_its_refer(talk: Parties, hooks: Webho
     await talk["customer"].wait_ended()
 
 
-async def test_a_refer_with_replaces_is_declined(talk: Parties) -> None:
+async def test_a_refer_to_an_unknown_call_is_declined(talk: Parties) -> None:
     """REFER gets 603, and the two talk on."""
     replaced = "?Replaces=abc%40127.0.0.1%3Bto-tag%3D1%3Bfrom-tag%3D2"
     talk["source"].refer(NUMBER.replace(">", f"{replaced}>"))
