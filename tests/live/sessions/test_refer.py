@@ -22,9 +22,10 @@ async def talk(parties: Parties, hooks: WebhookServer) -> Parties:
 
 
 def refer_results(phone: Phone) -> list[str]:
-    """Return the SIP status lines that a phone received about its REFER."""
-    result = [m.text for m in phone.messages if m.method == "NOTIFY" and not m.status]
-    return [line.strip() for text in result for line in text.splitlines() if _is_status(line)]
+    """Return the SIP status lines that a phone received about its REFER, without repetitions."""
+    notices = [m for m in phone.messages if m.method == "NOTIFY" and not m.status]
+    texts = {m.header("CSeq"): m.text for m in notices}.values()
+    return [line.strip() for text in texts for line in text.splitlines() if _is_status(line)]
 
 
 def refer_statuses(phone: Phone) -> list[int]:
