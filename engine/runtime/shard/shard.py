@@ -29,7 +29,6 @@ from engine.runtime.shard.pause_buffer import PauseBuffer
 from engine.runtime.shard.request_ack import RequestAck
 from engine.runtime.shard.rtp_check import check_media
 from engine.runtime.shard.step_runner import OnStored, StepRunner, no_op
-from engine.store.errors import Overflow
 from wire.base import tag_of
 
 log = structlog.get_logger()
@@ -70,10 +69,8 @@ class CallShard:
 
     def adopt(self, live_call: LiveCall) -> LiveCall:
         """Add a call that is already running."""
-        call = live_call.call
-        self.calls[call.id] = live_call
-        for channel_id in live_call.foreign_channels:
-            self.foreign[channel_id] = live_call
+        self.calls[live_call.call.id] = live_call
+        self.foreign.update(dict.fromkeys(live_call.foreign_channels, live_call))
         return live_call
 
     def join(self, live_call: LiveCall, replacement: ReplacementArrived) -> None:
@@ -140,9 +137,8 @@ class CallShard:
         """
         by_ms = 0 if offset_ms is None else self._clock.offset_ms - offset_ms
         if abs(by_ms) > MAX_CLOCK_SKEW_MS:
-            log.warning(
-                "clock differs from the last owner's", call_id=live_call.call.id, by_ms=by_ms
-            )
+            call_id = live_call.call.id
+            log.warning("clock differs from the last owner's", call_id=call_id, by_ms=by_ms)
             self._change_clock(live_call, by_ms)
 
     def _change_clock(self, live_call: LiveCall, by_ms: int) -> None:
@@ -249,12 +245,9 @@ class CallShard:
         first_lines: tuple[bytes, ...] = (),
         on_stored: OnStored = no_op,
     ) -> None:
-        before, log_lines = live_call.call, live_call.log_lines
         try:
             is_changed = self._step_runner.step(live_call, event, first_lines, on_stored)
         except Exception as error:  # noqa: BLE001 - ends only this call
-            if isinstance(error, Overflow):  # the step was not queued for its commit
-                live_call.call, live_call.log_lines = before, log_lines
             self._drop_call(live_call, tag_of(event), error)
             return
         if live_call.call.is_ended and live_call.call.id in self.calls:
@@ -264,8 +257,8 @@ class CallShard:
 
     def _is_last_response(self, event: Event) -> bool:
         """Whether this is a customer's response that the next owner would not receive."""
-        is_response = isinstance(event, CUSTOMER_RESPONSES)
-        return is_response and self._is_handing_over and self.context.lease.holds
+        is_handing_over = self._is_handing_over and self.context.lease.holds
+        return is_handing_over and isinstance(event, CUSTOMER_RESPONSES)
 
     def _remove_call(self, live_call: LiveCall) -> None:
         self.calls.pop(live_call.call.id, None)
@@ -292,10 +285,10 @@ class CallShard:
             self._fire_deadline(live_call)
 
     def _fire_deadline(self, live_call: LiveCall) -> None:
-        if live_call.is_due(self._clock):
-            self.deliver_logged_digits(live_call)  # a digit pressed in time precedes its timeout
-        if live_call.is_due(self._clock):
-            self._report_keys_down(live_call)
+        # A digit pressed in time precedes its timeout, and so may a key that is still down.
+        for find_digits in (self.deliver_logged_digits, self._report_keys_down):
+            if live_call.is_due(self._clock):
+                find_digits(live_call)
         if live_call.is_due(self._clock):
             self.feed(live_call, DeadlinePassed())
         if live_call.timer is None and live_call.call.id in self.calls:
