@@ -89,6 +89,7 @@ from engine.calls.model.requests import (
     HangupRequested,
     LegHangupRequested,
     ReferReceived,
+    ReplacementArrived,
 )
 from engine.calls.pending_hangups import initiator, repeat_hangups, track_hangups
 from engine.calls.recovery.missed_digits import is_already_delivered, remember_last
@@ -153,6 +154,8 @@ def _reject_leg(event: Event) -> tuple[Command, ...]:
     match event:
         case LegCreated(leg) | LegRinging(leg) | LegAnswered(leg):
             return (Hangup(leg, causes.NORMAL),)
+        case ReplacementArrived(leg):
+            return (Hangup(leg, causes.REJECTED),)
         case _:
             return ()
 
@@ -176,7 +179,7 @@ def _apply(call: Call, event: Event, now: int) -> Step:
             return call, (*commands, *restore_media(call, bridged), *map(DestroyBridge, left_over))
         case RecordingsArchived():
             return dispatch(apply_archive_result(call, event), (), event, now)
-        case ReferReceived():
+        case ReferReceived() | ReplacementArrived():
             return on_refer(call, event, now)
         case _:
             return _apply_other(call, event, now)

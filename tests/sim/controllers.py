@@ -104,7 +104,7 @@ class CallControllers:
         elif call.legs and (channel := pbx.channels.get(self._rng.choice(call.legs).id)):
             self._counts["REFER"] += 1
             number = self._rng.choice(("+47123456", "1002", "nonsense"))
-            pbx.refers(channel, number, replaces=self._rng.random() < 0.1)
+            pbx.refers(channel, number, replaces=self._rng.random() < 0.4)
 
     async def _ask(self, engine: ControlTarget, call_id: str, request: ControlRequest) -> None:
         kind = tag_of(request).removesuffix("-requested")

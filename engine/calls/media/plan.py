@@ -117,7 +117,7 @@ def has_music(verb: Dial) -> bool:
 
 
 def _bridged_media(call: Call, state: Bridged) -> MediaPlan:
-    if call.transfer is not None:
+    if call.transfer is not None and not _is_arriving(call, call.transfer.target):
         return _transfer_media(call, state, call.transfer)
     up = [leg for leg in (call.main, *state.legs) if call.is_up(leg) or _is_main(call, leg)]
     conference = call.conference
@@ -127,6 +127,12 @@ def _bridged_media(call: Call, state: Bridged) -> MediaPlan:
     if conference:
         found |= _coach_media(call, conference, state.bridge) | _waiting_media(conference, up)
     return found | _put_on_hold(call, up, conference.hold_music if conference else None)
+
+
+def _is_arriving(call: Call, leg_id: str) -> bool:
+    """Return whether another call has sent a leg that is just being answered: the two talk on."""
+    leg = call.leg(leg_id)
+    return leg is not None and leg.replaced_role != "" and leg.state != "up"
 
 
 def _put_on_hold(call: Call, legs: Sequence[str], music: HoldMusic | None = None) -> MediaPlan:

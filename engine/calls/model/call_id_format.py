@@ -25,6 +25,14 @@ def call_of(channel: str) -> str | None:
     return call if CALL_ID.fullmatch(call) else None
 
 
+def other_half(leg: str) -> str:
+    """Return the id of the second channel of a Local channel, whose first one is a leg.
+
+    It belongs to another call, whose leg it becomes: so `call_of` finds none.
+    """
+    return f"{leg}.other"
+
+
 def slot_of(key: str, slots: int) -> int:
     """Return the slot of a name; every engine computes the same."""
     return zlib.crc32(key.encode()) % slots

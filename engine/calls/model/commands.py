@@ -5,6 +5,8 @@ Each carries ids that were allocated before it runs, so that running it twice is
 
 from typing import Literal
 
+from msgspec import Struct
+
 from engine.calls.model.event_and_command_bases import StoredCommand
 from engine.calls.model.io_commands import IoCommand, PrefetchMedia
 from engine.calls.model.leg import MuteDirection
@@ -50,16 +52,27 @@ class Answer(StoredCommand, frozen=True, tag="answer"):
     leg: str
 
 
+class Replaced(Struct, frozen=True, array_like=True):
+    """A leg of another call, whose place a party takes, and what that call learns of the party."""
+
+    leg: str
+    app: str  # the Stasis app of its call's slot
+    account: str
+    party: str
+
+
 class Originate(StoredCommand, frozen=True, tag="originate"):
     """Create a leg to a party (a number, `agent:1001`, or a sip: address) without calling it.
 
-    A withheld caller id is not shown to the party; only a trusted trunk gets it.
+    A withheld caller id is not shown to the party; only a trusted trunk gets it. With `replaces`
+    nobody is called: the leg is one half of a Local channel, which connects its call to another.
     """
 
     leg: str
     party: str
     caller_id: str
     withheld: bool = False
+    replaces: Replaced | None = None
 
 
 class Dial(StoredCommand, frozen=True, tag="dial"):

@@ -10,7 +10,12 @@ from engine.calls.model.io_results import (
     FlowStarted,
     MediaFetched,
 )
-from engine.calls.model.requests import ControlRequest, HangupRequested, ReferReceived
+from engine.calls.model.requests import (
+    ControlRequest,
+    HangupRequested,
+    ReferReceived,
+    ReplacementArrived,
+)
 
 
 class CallOpened(StoredEvent, frozen=True, tag="call-opened"):
@@ -190,6 +195,7 @@ Event = (
     | BridgeFailed
     | HangupRequested
     | ReferReceived
+    | ReplacementArrived
     | RecordingsArchived
     | ControlRequest
     | CallDropped

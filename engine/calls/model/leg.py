@@ -78,10 +78,14 @@ class Leg(Struct, frozen=True, array_like=True):
     spare_terminator: SpareTerminator | None = None
     named_agent: str = ""  # that a session's request names as the party of this leg
     agent_name: str = ""  # of its agent in the directory
+    replaces: str = ""  # the leg of this or another call whose place it takes (RFC 3891)
+    replaced_role: EndedBy = ""  # of that leg, if it was one of this call
 
     @property
     def role(self) -> EndedBy:
         """Whether its party is the one that the call comes from, or one that was called."""
+        if self.replaced_role:
+            return self.replaced_role
         return "caller" if self.is_caller or call_of(self.id) is None else "callee"
 
     @property

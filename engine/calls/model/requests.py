@@ -77,14 +77,26 @@ class TransferCancelRequested(StoredEvent, frozen=True, tag="transfer-cancel-req
 class ReferReceived(StoredEvent, frozen=True, tag="refer-received"):
     """A phone sent a SIP REFER to transfer its other party.
 
-    `replaces`: the REFER names another call of the phone (RFC 3891), not a number. `rejection`:
-    why the party cannot be called, as far as the engine knows.
+    `replaces`: the REFER names another call of the phone (RFC 3891), not a number: that of the leg
+    `replaced`, which is in `replaced_app`; both are empty if this PBX does not have it.
+    `rejection`: why the party cannot be called, as far as the engine knows.
     """
 
     leg: str
     party: str
     replaces: bool = False
     rejection: str = ""
+    replaced: str = ""
+    replaced_app: str = ""
+
+
+class ReplacementArrived(StoredEvent, frozen=True, tag="replacement-arrived"):
+    """A leg of another call wants to take the place of a leg, at the request of its phone."""
+
+    leg: str
+    replaced: str
+    account: str
+    party: str
 
 
 class AddMemberRequested(StoredEvent, frozen=True, tag="add-member-requested"):

@@ -59,7 +59,7 @@ class LogEntry(Struct, frozen=True, array_like=True):
 
 # The encoding of commands in digests. It is incremented when a command's shape changes and its
 # meaning does not: digests of earlier forms are not compared, as they would always differ.
-DIGEST_FORM = 2
+DIGEST_FORM = 3
 
 encode = msgspec.msgpack.Encoder().encode
 

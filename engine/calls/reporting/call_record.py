@@ -89,7 +89,11 @@ def _talk_ms(call: Call) -> int:
 def _dialed_numbers(call: Call, legs: Sequence[EndedLeg]) -> tuple[str, ...]:
     """Return the numbers that were actually called, without duplicates."""
     called = (call.to,) if call.direction == "inbound" else ()
-    outbound = (each for each in legs if call_of(each.leg.id) is not None and not each.reason)
+    outbound = (
+        each
+        for each in legs
+        if call_of(each.leg.id) is not None and not each.reason and not each.leg.replaces
+    )
     numbers = (each.leg.party for each in outbound if Party.parse(each.leg.party).is_by_trunk)
     return tuple(dict.fromkeys((*called, *numbers)))
 

@@ -143,7 +143,7 @@ def _check_member(call: Call, request: AddMemberRequested) -> Rejection | None:
 
 def _check_not_a_party(call: Call, party: str, agent: str) -> Rejection | None:
     up = [leg for leg in call.legs if leg.state == "up"]
-    if not any(leg.party == party or leg.agent == agent != "" for leg in up):
+    if not any(leg.party == party != "" or leg.agent == agent != "" for leg in up):
         return None
     return _conflict("already_a_party", f"{party} is in this call")
 

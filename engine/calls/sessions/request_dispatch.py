@@ -15,11 +15,19 @@ from engine.calls.model.requests import (
     MuteRequested,
     RecordingRequested,
     ReferReceived,
+    ReplacementArrived,
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
 )
-from engine.calls.sessions import coaching, conference, invites, leg_control, transfer
+from engine.calls.sessions import (
+    coaching,
+    conference,
+    invites,
+    leg_control,
+    replacement,
+    transfer,
+)
 from engine.calls.sessions.preconditions import PartyRequest, check_request
 
 
@@ -40,8 +48,18 @@ def on_request(call: Call, event: ControlRequest, now: int) -> Step:
             return _on_bridged(call, call.state, request, now)
 
 
-def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
-    """Turn a phone's REFER into a blind transfer, and notify the phone of the outcome."""
+def on_refer(call: Call, event: ReferReceived | ReplacementArrived, now: int) -> Step:
+    """Transfer a party at the request of a phone, and notify the phone of the outcome."""
+    match event:
+        case ReplacementArrived():
+            return replacement.on_arrival(call, event, now)
+        case ReferReceived(replaces=True):
+            return replacement.on_refer(call, event, now)
+        case ReferReceived():
+            return _refer_blindly(call, event, now)
+
+
+def _refer_blindly(call: Call, event: ReferReceived, now: int) -> Step:
     others = [leg.id for leg in call.legs if leg.id != event.leg and is_expected(call, leg.id)]
     request = TransferRequested(
         mode="blind",
@@ -50,8 +68,7 @@ def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
         party=event.party,
         source_agent=agent_of(call, event.leg),
     )
-    # Replaces names another call of the phone, which is a separate call here: it can't be joined.
-    is_impossible = event.replaces or not event.party or event.rejection
+    is_impossible = not event.party or event.rejection
     if is_impossible or check_request(call, request) is not None:
         return call, (AnswerRefer(event.leg, accepted=False),)
     call, commands = transfer.start(call, request, now, is_referred=True)

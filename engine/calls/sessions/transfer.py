@@ -11,35 +11,77 @@ from msgspec.structs import replace
 
 from engine.calls.hold_and_mute import release_leg
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, allocate_id, with_named_agent, with_transfer
+from engine.calls.model.call import (
+    Call,
+    Step,
+    allocate_id,
+    with_leg,
+    with_named_agent,
+    with_transfer,
+)
 from engine.calls.model.call_states import Bridged
-from engine.calls.model.commands import Command, Hangup
+from engine.calls.model.commands import Answer, Command, EmitEvent, Hangup, Replaced
 from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegEnded, LegRinging
+from engine.calls.model.leg import Leg
 from engine.calls.model.requests import (
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
 )
 from engine.calls.model.sessions import TargetReason, Transfer
-from engine.calls.reporting.call_events import emit_transfer
+from engine.calls.reporting.call_events import emit_leg, emit_transfer
 from engine.calls.sessions import conversation
 from engine.calls.sessions.custom_hold_music import fetch_music, next_loop
-from engine.calls.sessions.invites import clear_invite, invite
+from engine.calls.sessions.invites import clear_invite, connect, invite
 from engine.calls.transfer_and_conference_end import end_conference, end_transfer
 
 MAX_KEPT_TRANSFERS = 20
 
 
-def start(call: Call, request: TransferRequested, now: int, *, is_referred: bool = False) -> Step:
-    """Call the target; a conference of which only source and customer are left ends."""
+def start(
+    call: Call,
+    request: TransferRequested,
+    now: int,
+    *,
+    is_referred: bool = False,
+    replaces: Replaced | None = None,
+) -> Step:
+    """Call the target, or connect to the call of a leg that it replaces."""
+    call, session, ended = _open(call, request, now)
+    if replaces is None:
+        call, target, commands = invite(call, request.party, request.ring_s, now)
+    else:
+        call, target, commands = connect(call, request.party, request.ring_s, now, replaces)
+    call, music, fetches = fetch_music(clear_invite(call, target), request.music)
+    transfer = replace(
+        _transfer(session, request, target, now), hold_music=music, is_referred=is_referred
+    )
+    call, event = _store(call, transfer, now)
+    return call, (*ended, event, *commands, *fetches)
+
+
+def start_with(call: Call, request: TransferRequested, target: Leg, now: int) -> Step:
+    """Start a transfer to a leg that another call has sent: it waits to be answered."""
+    call, session, ended = _open(call, request, now)
+    call, initiated = emit_leg(with_leg(call, target), "leg-initiated", target, now)
+    call, event = _store(call, _transfer(session, request, target.id, now), now)
+    return call, (*ended, event, initiated, Answer(target.id))
+
+
+def _open(
+    call: Call, request: TransferRequested, now: int
+) -> tuple[Call, str, tuple[Command, ...]]:
+    """Return the session's id; a conference of which only source and customer are left ends."""
     ended: tuple[Command, ...] = ()
     call = with_named_agent(call, request.source, request.source_agent)
     if call.conference is not None:
         call, ended = end_conference(call, call.conference, "transfer", now)
     call, session = allocate_id(call, "t")
-    call, target, commands = invite(call, request.party, request.ring_s, now)
-    call, music, fetches = fetch_music(clear_invite(call, target), request.music)
-    transfer = Transfer(
+    return call, session, ended
+
+
+def _transfer(session: str, request: TransferRequested, target: str, now: int) -> Transfer:
+    return Transfer(
         id=session,
         mode=request.mode,
         source=request.source,
@@ -49,12 +91,12 @@ def start(call: Call, request: TransferRequested, now: int, *, is_referred: bool
         started_ms=now,
         source_agent=request.source_agent,
         target_name=request.target_name,
-        hold_music=music,
-        is_referred=is_referred,
     )
+
+
+def _store(call: Call, transfer: Transfer, now: int) -> tuple[Call, EmitEvent]:
     call = replace(call, transfers=(*call.transfers, transfer)[-MAX_KEPT_TRANSFERS:])
-    call, event = emit_transfer(call, transfer, now)
-    return call, (*ended, event, *commands, *fetches)
+    return emit_transfer(call, transfer, now)
 
 
 def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:

@@ -25,6 +25,7 @@ from engine.ari.generated.events import (
     StasisStart,
 )
 from engine.ari.generated.events import Event as AriEvent
+from engine.ari.generated.models import Channel
 from engine.calls.model import causes
 from engine.calls.model.call_id_format import call_of
 from engine.calls.model.events import (
@@ -140,13 +141,21 @@ def _failed_event(event: ChannelHangupRequest) -> LegEnded | None:
 
 def _refer_event(event: ChannelTransfer) -> ReferReceived:
     """Read a REFER; Asterisk reports the Call-ID of a Replaces as its protocol_id."""
-    destination = event.refer_to.requested_destination
-    number = destination.destination or ""
+    destination, replaced = event.refer_to.requested_destination, event.refer_to.destination_channel
+    number, replaces = destination.destination or "", destination.protocol_id is not None
     return ReferReceived(
         leg=event.referred_by.source_channel.id,
         party=number if re.search(NUMBER, number) else "",
-        replaces=destination.protocol_id is not None,
+        replaces=replaces,
+        replaced=replaced.id if replaces and replaced else "",
+        replaced_app=stasis_app(replaced) if replaces and replaced else "",
     )
+
+
+def stasis_app(channel: Channel) -> str:
+    """Return the Stasis app that a channel is in; empty if it is in none."""
+    is_here = channel.dialplan.app_name == "Stasis"
+    return channel.dialplan.app_data.partition(",")[0] if is_here else ""
 
 
 def _state_event(channel_id: str, state: str) -> Event | None:

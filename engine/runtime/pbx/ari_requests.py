@@ -2,7 +2,7 @@
 
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Request
-from engine.calls.model.call_id_format import call_of
+from engine.calls.model.call_id_format import call_of, other_half
 from engine.calls.model.commands import (
     AddToBridge,
     Answer,
@@ -15,6 +15,7 @@ from engine.calls.model.commands import (
     PbxCommand,
     Play,
     RemoveFromBridge,
+    Replaced,
     Snoop,
     StartHoldMusic,
     StartRinging,
@@ -28,6 +29,7 @@ from engine.calls.model.commands import (
     Unmute,
 )
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
+from engine.runtime.pbx.replacement import replacement_arguments
 
 DIALED_VARIABLE = "SWITCHROOM_CALLED"  # marks a channel that was dialled: a second dial kills it
 TALK_THRESHOLD = 256  # Asterisk's default, here and for AMD
@@ -159,6 +161,8 @@ def _snoop(leg: str, snoop: str, endpoints: EndpointTemplates) -> Request:
 
 
 def _create(command: Originate, endpoints: EndpointTemplates) -> Request:
+    if command.replaces is not None:
+        return _create_local(command.leg, command.replaces, endpoints)
     # A called phone shows its channel's connected line.
     variables = {"CONNECTEDLINE(num,i)": command.caller_id} if command.caller_id else {}
     if command.withheld:
@@ -169,6 +173,18 @@ def _create(command: Originate, endpoints: EndpointTemplates) -> Request:
         app_args="called",
         channel_id=command.leg,
         variables=variables or None,
+    )
+
+
+def _create_local(leg: str, replaced: Replaced, endpoints: EndpointTemplates) -> Request:
+    # When the leg is dialled, its other half enters the dialplan with the leg's variables.
+    return channels.create(
+        endpoint="Local/s@switchroom-replaces/n",  # n: not optimized, each half stays in its call
+        app=endpoints.app,
+        app_args="called",
+        channel_id=leg,
+        other_channel_id=other_half(leg),
+        variables={"SWITCHROOM_REPLACES": replacement_arguments(replaced)},
     )
 
 

@@ -13,13 +13,19 @@ from engine.ari.generated.events import Message, StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls.model import causes
 from engine.calls.model.events import LegEnded
-from engine.calls.model.requests import ReferReceived
+from engine.calls.model.requests import ReferReceived, ReplacementArrived
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.agents.directory import Caller
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import Pbx
-from engine.runtime.pbx.ari_events import is_engine_channel, subject_id, translate
+from engine.runtime.pbx.ari_events import (
+    is_engine_channel,
+    stasis_app,
+    subject_id,
+    translate,
+)
 from engine.runtime.pbx.incoming_call import read_arguments
+from engine.runtime.pbx.replacement import read_replacement
 from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.pbx_nodes.recovery import Recoveries
@@ -129,6 +135,15 @@ class Node:
         elif isinstance(event, StasisStart) and not shard.is_left_alone(event.channel.id):
             self._accept_channel(shard, event.channel, event.args)
 
+    def _join(self, shard: CallShard, replacement: ReplacementArrived) -> None:
+        """Pass a leg that another call has sent to the call of the leg that it replaces."""
+        live_call = shard.find_by_channel(replacement.replaced)
+        if live_call is not None:
+            with shard.guard(live_call, "replacement"):
+                shard.join(live_call, replacement)
+        elif not shard.is_left_alone(replacement.replaced):
+            shard.context.hang_up_channel(replacement.leg, causes.REJECTED)
+
     def _on_call_event(self, shard: CallShard, live_call: LiveCall, event: AriEvent) -> None:
         with shard.guard(live_call, "event"):
             translated = translate(event, self._clock.now_ms())
@@ -168,7 +183,8 @@ class Node:
     def _refer(self, shard: CallShard, refer: ReferReceived) -> None:
         """Feed a phone's REFER to its call once the PBX can take the answer.
 
-        By then the engine has checked the target, so an impossible one is rejected at once.
+        By then the engine has checked the target, so an impossible one is rejected at once. The
+        party of a REFER with Replaces is not called: it is one of another call.
         """
         party = self._party_of(refer.party)
 
@@ -177,7 +193,10 @@ class Node:
                 shard.feed(live_call, replace(refer, party=party, rejection=rejection))
 
         def ready() -> None:
-            if live_call := shard.find_by_channel(refer.leg):
+            live_call = shard.find_by_channel(refer.leg)
+            if refer.replaces:
+                checked("")
+            elif live_call is not None:
                 endpoints = shard.context.endpoints
                 check_target(endpoints, live_call.call, party, self._check_agent, checked)
 
@@ -195,11 +214,11 @@ class Node:
             shard.recover_call(live_call, (), lost)
 
     def _adopt_channel(self, shard: CallShard, channel: Channel) -> None:
-        app, *args = channel.dialplan.app_data.split(",")
-        is_here = channel.dialplan.app_name == "Stasis" and app == shard.context.endpoints.app
+        is_here = stasis_app(channel) == shard.context.endpoints.app
         is_known = shard.find_by_channel(channel.id) is not None or shard.is_left_alone(channel.id)
         if not is_here or is_known:
             return
+        args = channel.dialplan.app_data.split(",")[1:]
         if channel.state == "Up":
             # An answered channel is no new caller: its call was given up.
             shard.context.hang_up_channel(channel.id)
@@ -207,7 +226,9 @@ class Node:
             self._accept_channel(shard, channel, args)
 
     def _accept_channel(self, shard: CallShard, channel: Channel, args: list[str]) -> None:
-        if is_engine_channel(channel.id) or args[:1] != ["inbound"]:
+        if replacement := read_replacement(channel.id, args):
+            self._join(shard, replacement)
+        elif is_engine_channel(channel.id) or args[:1] != ["inbound"]:
             shard.context.hang_up_channel(channel.id)
         else:
             caller = channel.caller.number

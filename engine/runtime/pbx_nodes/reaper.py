@@ -13,6 +13,7 @@ from engine.ari.generated.operations import bridges
 from engine.calls.model.call_id_format import call_of, slot_and_node
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.observe.metrics import Metrics
+from engine.runtime.pbx.ari_events import stasis_app
 from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot
 from engine.runtime.pbx_nodes.node import Node
 
@@ -69,9 +70,7 @@ class Reaper:
     def _is_orphan(self, channel: Channel) -> bool:
         if (call := call_of(channel.id)) is not None:
             return self._is_ended(call)
-        if channel.dialplan.app_name != "Stasis":
-            return False
-        app = channel.dialplan.app_data.partition(",")[0]
+        app = stasis_app(channel)
         shards = (
             shard for shard in self._node.shards.values() if shard.context.endpoints.app == app
         )

@@ -20,14 +20,14 @@ class LiveCall:
     """What an engine keeps of a call between two events."""
 
     __slots__ = (
-        "armed_ms", "call", "generation", "inbound_channel", "is_busy", "log_lines", "outbox",
+        "armed_ms", "call", "foreign_channels", "generation", "is_busy", "log_lines", "outbox",
         "queue", "timer", "uncommitted",
     )  # fmt: skip
 
     def __init__(self, call: Call, outbox: tuple[Command, ...] = (), log_lines: int = 0) -> None:
         self.call = call
-        # The inbound leg, if there is one: the call may continue without it.
-        self.inbound_channel = next((leg.id for leg in call.legs if call_of(leg.id) is None), None)
+        # Legs whose ids it did not choose: an inbound leg, and legs that other calls have sent.
+        self.foreign_channels = {leg.id for leg in call.legs if call_of(leg.id) is None}
         self.outbox: list[Command] = list(outbox)  # neither acknowledged nor obsolete
         self.uncommitted: list[Command] = []  # of the outbox: executed once their step is committed
         self.queue: list[PbxCommand] = []  # sent to the PBX one after another

@@ -46,7 +46,9 @@ def set_up_outbound_leg(
         else:
             _locate(endpoints, call, _showing(command, decision.caller_id), done)
 
-    if endpoints.policy is None:
+    if command.replaces is not None:
+        done(OutboundLeg(requests_for(command, endpoints)))  # nobody is called
+    elif endpoints.policy is None:
         _locate(endpoints, call, command, done)
     else:
         endpoints.policy.authorize(call, command.party, command.caller_id, decided)

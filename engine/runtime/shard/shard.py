@@ -13,7 +13,7 @@ from engine.calls.model.commands import Command
 from engine.calls.model.events import CallOpened, ClockChanged, DeadlinePassed, Event
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.io_results import CUSTOMER_RESPONSES
-from engine.calls.model.requests import CallRequest
+from engine.calls.model.requests import CallRequest, ReplacementArrived
 from engine.calls.model.storage_format import LaterCall, encode
 from engine.calls.recovery.missed_digits import keys_at_deadline, undelivered_digits
 from engine.calls.verbs.audio_sources import pending_audio_sources
@@ -29,7 +29,6 @@ from engine.runtime.shard.pause_buffer import PauseBuffer
 from engine.runtime.shard.request_ack import RequestAck
 from engine.runtime.shard.rtp_check import check_media
 from engine.runtime.shard.step_runner import OnStored, StepRunner, no_op
-from engine.store.errors import Overflow
 from wire.base import tag_of
 
 log = structlog.get_logger()
@@ -44,7 +43,7 @@ class CallShard:
     ) -> None:
         self.context = context
         self.calls: dict[str, LiveCall] = {}
-        self.inbound: dict[str, LiveCall] = {}  # by the channel id that Asterisk chose
+        self.foreign: dict[str, LiveCall] = {}  # by the ids of their `foreign_channels`
         self.pause_buffer = PauseBuffer()
         self.last_seen_ms = 0  # when events of its calls last arrived, before a gap; 0: unknown
         self.pending_acks: set[RequestAck] = set()  # of requests that wait for their commit
@@ -70,11 +69,18 @@ class CallShard:
 
     def adopt(self, live_call: LiveCall) -> LiveCall:
         """Add a call that is already running."""
-        call = live_call.call
-        self.calls[call.id] = live_call
-        if live_call.inbound_channel is not None:
-            self.inbound[live_call.inbound_channel] = live_call
+        self.calls[live_call.call.id] = live_call
+        self.foreign.update(dict.fromkeys(live_call.foreign_channels, live_call))
         return live_call
+
+    def join(self, live_call: LiveCall, replacement: ReplacementArrived) -> None:
+        """Offer a call a leg that another call has sent, and pass it the events of that leg."""
+        self._add_channel(live_call, replacement.leg)
+        self.feed(live_call, replacement)
+
+    def _add_channel(self, live_call: LiveCall, channel_id: str) -> None:
+        live_call.foreign_channels.add(channel_id)
+        self.foreign[channel_id] = live_call
 
     def prefetch(self, live_call: LiveCall) -> None:
         """Fetch the audio that a call will need: its last owner had the clips, not this engine."""
@@ -84,7 +90,7 @@ class CallShard:
 
     def find_by_channel(self, channel_id: str) -> LiveCall | None:
         """Find the call of a channel; ids that we chose begin with the call's id."""
-        return self.calls.get(channel_id.rpartition(".")[0]) or self.inbound.get(channel_id)
+        return self.calls.get(channel_id.rpartition(".")[0]) or self.foreign.get(channel_id)
 
     def leave_alone(self, calls: Collection[LaterCall]) -> None:
         """Protect the legs and bridges of calls that a later version stored."""
@@ -131,9 +137,8 @@ class CallShard:
         """
         by_ms = 0 if offset_ms is None else self._clock.offset_ms - offset_ms
         if abs(by_ms) > MAX_CLOCK_SKEW_MS:
-            log.warning(
-                "clock differs from the last owner's", call_id=live_call.call.id, by_ms=by_ms
-            )
+            call_id = live_call.call.id
+            log.warning("clock differs from the last owner's", call_id=call_id, by_ms=by_ms)
             self._change_clock(live_call, by_ms)
 
     def _change_clock(self, live_call: LiveCall, by_ms: int) -> None:
@@ -198,6 +203,8 @@ class CallShard:
         for live_call, event in buffered:
             if successor := self.calls.get(live_call.call.id):
                 self.pause_buffer.append(successor, event)
+                if isinstance(event, ReplacementArrived):
+                    self._add_channel(successor, event.leg)
         self.mark_gap()
 
     def retire(self) -> None:
@@ -208,7 +215,7 @@ class CallShard:
             live_call.retire()
             if self.context.recorder is not None:
                 self.context.recorder.abandon(live_call.call.id)
-        self.calls, self.inbound = {}, {}
+        self.calls, self.foreign = {}, {}
         for ack in self.pending_acks:
             ack.abandon()
 
@@ -238,12 +245,9 @@ class CallShard:
         first_lines: tuple[bytes, ...] = (),
         on_stored: OnStored = no_op,
     ) -> None:
-        before, log_lines = live_call.call, live_call.log_lines
         try:
             is_changed = self._step_runner.step(live_call, event, first_lines, on_stored)
         except Exception as error:  # noqa: BLE001 - ends only this call
-            if isinstance(error, Overflow):  # the step was not queued for its commit
-                live_call.call, live_call.log_lines = before, log_lines
             self._drop_call(live_call, tag_of(event), error)
             return
         if live_call.call.is_ended and live_call.call.id in self.calls:
@@ -253,12 +257,13 @@ class CallShard:
 
     def _is_last_response(self, event: Event) -> bool:
         """Whether this is a customer's response that the next owner would not receive."""
-        is_response = isinstance(event, CUSTOMER_RESPONSES)
-        return is_response and self._is_handing_over and self.context.lease.holds
+        is_handing_over = self._is_handing_over and self.context.lease.holds
+        return is_handing_over and isinstance(event, CUSTOMER_RESPONSES)
 
     def _remove_call(self, live_call: LiveCall) -> None:
         self.calls.pop(live_call.call.id, None)
-        self.inbound.pop(live_call.inbound_channel or "", None)
+        for channel_id in live_call.foreign_channels:
+            self.foreign.pop(channel_id, None)
         live_call.disarm()
         self._metrics.call_ended(live_call.call)
 
@@ -280,10 +285,10 @@ class CallShard:
             self._fire_deadline(live_call)
 
     def _fire_deadline(self, live_call: LiveCall) -> None:
-        if live_call.is_due(self._clock):
-            self.deliver_logged_digits(live_call)  # a digit pressed in time precedes its timeout
-        if live_call.is_due(self._clock):
-            self._report_keys_down(live_call)
+        # A digit pressed in time precedes its timeout, and so may a key that is still down.
+        for find_digits in (self.deliver_logged_digits, self._report_keys_down):
+            if live_call.is_due(self._clock):
+                find_digits(live_call)
         if live_call.is_due(self._clock):
             self.feed(live_call, DeadlinePassed())
         if live_call.timer is None and live_call.call.id in self.calls:

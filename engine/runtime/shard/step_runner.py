@@ -17,6 +17,7 @@ from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import IoRunner, Writer
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
+from engine.store.errors import Overflow
 
 ALWAYS_LOGGED = (ClockChanged, Recovered)  # also without effect
 OnStored = Callable[[], None]
@@ -51,8 +52,13 @@ class StepRunner(Struct, frozen=True):
         ):
             return False  # an event without effect is not logged; a recovery always is
         log = [*first_lines, encode_log_entry(now, event, commands)]
+        before, log_lines = live_call.call, live_call.log_lines
         live_call.call, remaining = answer_from_cache(call, commands, self.io, log, now)
-        self._commit(live_call, remaining, log, on_stored)
+        try:
+            self._commit(live_call, remaining, log, on_stored)
+        except Overflow:  # the step was not queued for its commit
+            live_call.call, live_call.log_lines = before, log_lines
+            raise
         return True
 
     def drop(self, live_call: LiveCall, reason: str) -> None:
@@ -92,9 +98,12 @@ class StepRunner(Struct, frozen=True):
 
 
 def _precedes_commit(command: Command, live_call: LiveCall) -> bool:
-    """Return whether a command needs no commit; an answer must not overtake a ringing tone."""
+    """Return whether a command needs no commit; an answer must not overtake a ringing tone.
+
+    The answer of a leg that another call has sent completes a transfer of that call.
+    """
     if isinstance(command, Answer):
-        return not live_call.uncommitted
+        return command.leg == live_call.call.main and not live_call.uncommitted
     return isinstance(command, PrefetchMedia)
 
 

@@ -84,6 +84,10 @@ class Parties:
         self.call = await self.lab.wait_for_call()
         return customer
 
+    async def add_caller(self, name: str, number: str) -> Phone:
+        """Let a further party call a number: another call begins."""
+        return await self._add(name, Phone.calling(self.lab.pbx, number, tone_hz=TONES_HZ[name]))
+
     async def connect(self, then: object = None) -> None:
         """Connect the customer, who calls in, to the source, agent ada; `then` follows the dial."""
         source = await self.add_phone("source")

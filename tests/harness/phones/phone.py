@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.received_audio import ReceivedAudio
@@ -193,6 +194,14 @@ class Phone(ReceivedAudio):
         return sender.partition("sip:")[2].partition("@")[0]
 
     @property
+    def dialog(self) -> str:
+        """Return the name of its dialog as in Replaces (RFC 3891): the peer's tag is the to-tag."""
+        [answer, *_] = [m for m in self.messages if (m.status, m.method) == (OK, "INVITE")]
+        tags = [answer.header(name).rpartition(";tag=")[2] for name in ("From", "To")]
+        to_tag, from_tag = tags if answer.is_sent else reversed(tags)
+        return f"{answer.header('Call-ID')};to-tag={to_tag};from-tag={from_tag}"
+
+    @property
     def is_ended(self) -> bool:
         """Return whether the call was refused, canceled or hung up."""
         return self.status >= 300 or any(m.method == "BYE" for m in self.messages)
@@ -237,6 +246,10 @@ class Phone(ReceivedAudio):
     def refer(self, address: str) -> None:
         """Send REFER to an address in angle brackets."""
         self._sip.send("REFER", f"Refer-To: {address}")
+
+    def refer_to_call(self, number: str, other: "Phone") -> None:
+        """Send REFER to the other party of another call of this phone (attended transfer)."""
+        self.refer(f"<sip:{number}@127.0.0.1?Replaces={quote(other.dialog, safe='')}>")
 
     async def press(self, keys: str, *, hold_ms: int = 80, gap_ms: int = 80) -> list[Press]:
         """Press keys and return the times when they went down and up."""

@@ -1,6 +1,6 @@
 """ARI requests as SimAsterisk parses them, and the replies that Asterisk gives."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -25,6 +25,7 @@ class AriRequest(Struct, frozen=True):
     more: str
     query: dict[str, str]
     reply: SendReply
+    variables: Mapping[str, str] = {}
 
 
 Handler = Callable[[Any, AriRequest], Reply | None]  # None: the reply is deferred

@@ -19,6 +19,7 @@ from tests.harness.sim.ari_request import (
     Handlers,
     SendReply,
 )
+from tests.harness.sim.model import LocalHalf
 from tests.harness.sim.recordings import MONITOR, SimRecordings
 
 
@@ -30,7 +31,8 @@ class SimAsterisk(SimRecordings):
         kind, target, action, more, *_ = (*request.path.split("/"), "", "", "")
         if kind == "recordings":
             kind, target, action, more = f"{kind}/{target}", action, more, ""
-        parsed = AriRequest(target, action, more, dict(request.query), reply)
+        variables = (request.body or {}).get("variables", {})
+        parsed = AriRequest(target, action, more, dict(request.query), reply, variables)
         answer = self.HANDLERS[request.method, kind, action](self, parsed)
         if answer is not None:
             reply(answer)
@@ -50,6 +52,9 @@ class SimAsterisk(SimRecordings):
         if not self._phones.is_reachable(request.query["endpoint"]):
             return ALLOCATION_FAILED
         channel = self._channel(channel_id, request.query["endpoint"], request.query["app"])
+        if "otherChannelId" in request.query:
+            arguments = request.variables["SWITCHROOM_REPLACES"]
+            channel.local = LocalHalf(request.query["otherChannelId"], arguments)
         if self.is_heard(channel.app):
             self._enter_stasis(channel, "called")
         else:
@@ -88,6 +93,9 @@ class SimAsterisk(SimRecordings):
         if channel.id in self.past and self.past[channel.id].is_dialled:
             self.called_again.append(channel.id)
         channel.is_dialled = True
+        if channel.local is not None:
+            self._dial_local(channel, channel.local)
+            return NO_CONTENT
         timeout_ms = int(request.query["timeout"]) * 1000
         self._clock.after(timeout_ms, self.refuses, self, channel, 480)
         self._phones.called(channel)
@@ -105,7 +113,8 @@ class SimAsterisk(SimRecordings):
             return None
         if channel.state != "Up":
             self._up(channel)
-            self._phones.up(channel)
+            if channel.local is None:
+                self._phones.up(channel)
         return NO_CONTENT
 
     def _hang_up(self, request: AriRequest) -> Reply:
@@ -113,7 +122,8 @@ class SimAsterisk(SimRecordings):
         if channel is None:
             return NOT_FOUND
         cause = int(request.query.get("reason_code", "16"))
-        self._end(channel, cause if channel.state == "Up" else 16, 0)
+        is_shown = channel.state == "Up" or channel.local is not None
+        self._end(channel, cause if is_shown else 16, 0)
         return NO_CONTENT
 
     HANDLERS: ClassVar[Handlers] = {

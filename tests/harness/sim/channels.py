@@ -21,7 +21,7 @@ from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.models import CallerID
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.manager import SimManager
-from tests.harness.sim.model import SimBridge, SimChannel, SimPlayback
+from tests.harness.sim.model import LocalHalf, SimBridge, SimChannel, SimPlayback
 
 
 class SimPhones(Protocol):
@@ -162,6 +162,22 @@ class SimChannels:
     def _up(self, channel: SimChannel) -> None:
         channel.state, channel.up_ms = "Up", self._clock.at_ms
         self._emit_state_change(channel)
+        other = self._other_half(channel)
+        if other is not None and other.state == "Down":
+            self._up(other)
+
+    def _dial_local(self, channel: SimChannel, local: LocalHalf) -> None:
+        """Let the other half of a Local channel enter its app; without a websocket it fails."""
+        app, *args = local.arguments.split(",")
+        other = self._channel(local.other, "Local", app)
+        other.is_inbound, other.state, other.local = True, "Ring", LocalHalf(channel.id)
+        if self.is_heard(app):
+            self._enter_stasis(other, *args)
+        else:
+            self._end(other, 42, 0)
+
+    def _other_half(self, channel: SimChannel) -> SimChannel | None:
+        return self.channels.get(channel.local.other) if channel.local else None
 
     def _end(self, channel: SimChannel, cause: int, sip: int) -> None:
         self._remove_channel(channel, cause)
@@ -178,6 +194,9 @@ class SimChannels:
                     channel=channel.shape(),
                 )
             )
+
+        if (other := self._other_half(channel)) is not None:
+            self._end(other, cause, 0)
 
     def _remove_channel(self, channel: SimChannel, cause: int) -> None:
         now = self._clock.at_ms

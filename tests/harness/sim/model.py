@@ -4,6 +4,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
+from msgspec import Struct
+
 from engine.ari.generated.models import Bridge, CallerID, Channel, DialplanCEP, Playback
 from tests.harness.sim.clock import SimTimer
 
@@ -66,6 +68,13 @@ class SimPlayback:
         )
 
 
+class LocalHalf(Struct, frozen=True):
+    """One half of a Local channel: the id of the other, and the arguments of its Stasis()."""
+
+    other: str
+    arguments: str = ""
+
+
 class SimChannel:
     """One outbound or inbound channel."""
 
@@ -82,6 +91,7 @@ class SimChannel:
         "id",
         "is_dialled",
         "is_inbound",
+        "local",
         "open",
         "playing",
         "presses",
@@ -98,6 +108,7 @@ class SimChannel:
         self.app = app
         self.is_inbound = False
         self.is_dialled = False
+        self.local: LocalHalf | None = None
         self.variables: set[str] = set()  # names of the variables that were set
         self.state: State = "Down"
         self.caller = _NO_CALLER

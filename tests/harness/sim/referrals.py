@@ -1,9 +1,10 @@
 """SimReferrals: phones that request a transfer by REFER, and the NOTIFYs they receive."""
 
+import random
 from typing import ClassVar
 
 from engine.ari.generated.events import ChannelTransfer
-from engine.ari.generated.models import ReferredBy, ReferTo, RequiredDestination
+from engine.ari.generated.models import Channel, ReferredBy, ReferTo, RequiredDestination
 from engine.ari.request import Reply
 from tests.harness.sim.ari_request import NO_CONTENT, NOT_FOUND, AriRequest, Handlers
 from tests.harness.sim.bridges import SimBridges
@@ -22,7 +23,18 @@ class SimReferrals(SimBridges):
             channel.begin("transfer", number, self._clock.at_ms)
             call_id = "another-call" if replaces else None
             wanted = RequiredDestination(destination=number, protocol_id=call_id)
-            self._emit_referral(channel, wanted, None)
+            self._emit_referral(
+                channel, wanted, None, self._choose_replaced() if replaces else None
+            )
+
+    def _choose_replaced(self) -> Channel | None:
+        """Choose the phone's leg in another call; rarely it is one of another PBX."""
+        rng = random.Random(f"replaces {self._clock.at_ms}")
+        up = [each for each in self.channels.values() if each.state == "Up" and each.in_stasis]
+        phones = [each for each in up if each.snooped is None and each.local is None]
+        talking = [each for each in phones if each.bridge is not None]
+        among = talking if talking and rng.random() < 0.8 else phones
+        return rng.choice(among).shape() if among and rng.random() < 0.9 else None
 
     def _progress(self, request: AriRequest) -> Reply:
         channel = self.channels.get(request.target)
@@ -39,14 +51,18 @@ class SimReferrals(SimBridges):
         return NO_CONTENT
 
     def _emit_referral(
-        self, channel: SimChannel, wanted: RequiredDestination, state: str | None
+        self,
+        channel: SimChannel,
+        wanted: RequiredDestination,
+        state: str | None,
+        replaced: Channel | None = None,
     ) -> None:
         self._emit(
             ChannelTransfer(
                 application=channel.app,
                 timestamp="",
                 state=state,
-                refer_to=ReferTo(requested_destination=wanted),
+                refer_to=ReferTo(requested_destination=wanted, destination_channel=replaced),
                 referred_by=ReferredBy(source_channel=channel.shape()),
             )
         )

@@ -52,6 +52,18 @@ async def test_an_unheld_customer_hears_music_while_the_phone_holds(talk: Partie
     await talk.expect_audio(customer="source", source="customer")
 
 
+async def test_a_hold_survives_the_engine(talk: Parties) -> None:
+    """The customer hears music without an engine and with the next one, until the phone resumes."""
+    await talk["source"].hold()
+    await talk.expect_audio(customer="music")
+    await talk.lab.engine.kill()
+    await talk.expect_audio(customer="music")
+    await talk.lab.engine.start()
+    await talk.expect_audio_for(1_000, {"customer": "music"})
+    await talk["source"].resume()
+    await talk.expect_audio(customer="source", source="customer")
+
+
 async def test_a_transfer_is_canceled_while_the_source_holds(talk: Parties) -> None:
     """The customer hears music until the source's phone resumes."""
     transfer = await start_ringing(talk)

@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import strategies as some
 from hypothesis.stateful import precondition, rule
 
+from engine.calls.model.call_id_format import other_half
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import Snoop
 from engine.calls.model.events import LegCreated
@@ -16,6 +17,8 @@ from engine.calls.model.requests import (
     KickRequested,
     LegHangupRequested,
     MuteRequested,
+    ReferReceived,
+    ReplacementArrived,
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
@@ -63,6 +66,18 @@ class RandomRequests(RandomStory):
             session = self.story.call.transfers[-back].id
             kind = TransferCompletionRequested if is_complete else TransferCancelRequested
             self.take(kind(session, "7", "why"))
+
+    @rule(place=PLACES, is_known=some.booleans())
+    def a_refer(self, place: int, is_known: bool) -> None:
+        """Send REFER with Replaces, for a known call or an unknown one."""
+        app = "switchroom-5" if is_known else ""
+        self.take(ReferReceived(self.leg(place), CAROL, True, "", "1700000000.9", app))
+
+    @rule(place=PLACES, number=some.integers(0, 2), account=some.sampled_from(["acme", "other"]))
+    def a_replacement(self, place: int, number: int, account: str) -> None:
+        """Let a leg arrive that another call has sent, perhaps for the second time."""
+        sent = other_half(f"3-pbx1-otherone.l{number}")
+        self.take(ReplacementArrived(sent, self.leg(place), account, CAROL))
 
     @rule(music=some.sampled_from([None, MUSIC_URL]))
     def a_member(self, music: str | None) -> None:

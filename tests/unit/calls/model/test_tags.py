@@ -30,7 +30,8 @@ EVENTS = f"""
     bridge-failed call-dropped call-opened clock-changed deadline-passed digit-pressed
     digit-started flow-node-loaded flow-started leg-answered leg-created leg-ended
     leg-held-by-phone leg-resumed-by-phone leg-ringing media-fetched playback-ended
-    recordings-archived recovered refer-received talk-ended talk-started voicemail-ended
+    recordings-archived recovered refer-received replacement-arrived talk-ended talk-started
+    voicemail-ended
 """
 COMMANDS = """
     add-to-bridge answer answer-refer archive-recordings destroy-bridge dial emit-event fetch-media

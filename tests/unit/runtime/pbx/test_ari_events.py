@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from engine.ari.generated.events import Event as AriEvent
+from engine.calls.model.call_id_format import other_half
 from engine.calls.model.events import (
     DigitPressed,
     Event,
@@ -21,6 +22,7 @@ from engine.calls.model.requests import ReferReceived
 from engine.runtime.pbx.ari_events import subject_id, translate
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, NOW
 
+OTHER_HALF = other_half(MAIN)
 PBX_MS = 1_795_237_200_000  # the timestamp of all these events
 _decode = msgspec.json.Decoder(AriEvent).decode
 
@@ -64,6 +66,20 @@ def refer(**destination: str) -> Any:
     return ari(
         "ChannelTransfer",
         refer_to={"requested_destination": destination},
+        referred_by={"source_channel": channel(MAIN)},
+    )
+
+
+def refer_to_call(**dialplan: str) -> Any:
+    """Make the event of a REFER with Replaces, which names the inbound leg of another call."""
+    replaced = channel(CHANNEL)
+    destination = {"destination": "456", "protocol_id": "a@b"}
+    return ari(
+        "ChannelTransfer",
+        refer_to={
+            "requested_destination": destination,
+            "destination_channel": {**replaced, "dialplan": {**replaced["dialplan"], **dialplan}},
+        },
         referred_by={"source_channel": channel(MAIN)},
     )
 
@@ -116,6 +132,17 @@ CASES: list[tuple[Any, Event | None]] = [
     (refer(destination="456"), ReferReceived(MAIN, "456")),
     (refer(destination="not a number"), ReferReceived(MAIN, "")),
     (refer(destination="456", protocol_id="a@b"), ReferReceived(MAIN, "456", replaces=True)),
+    (
+        refer_to_call(),
+        ReferReceived(MAIN, "456", replaces=True, replaced=CHANNEL, replaced_app="switchroom-0"),
+    ),
+    (
+        refer_to_call(app_name="Dial"),
+        ReferReceived(MAIN, "456", replaces=True, replaced=CHANNEL),
+    ),
+    (ari("ChannelStateChange", channel=channel(OTHER_HALF, "Up")), LegAnswered(OTHER_HALF)),
+    (ari("StasisStart", channel=channel(OTHER_HALF, "Ring"), args=["replaces"]), None),
+    (ari("StasisEnd", channel=channel(OTHER_HALF)), LegEnded(OTHER_HALF, 16)),
 ]
 
 
@@ -123,7 +150,7 @@ CASES: list[tuple[Any, Event | None]] = [
 def test_translation(heard: Any, meant: Event | None) -> None:
     """Each ARI event is one call event, or none."""
     assert translate(heard, NOW) == meant
-    assert subject_id(heard) in {MAIN, CHANNEL, f"{ID}.p1"}
+    assert subject_id(heard) in {MAIN, CHANNEL, OTHER_HALF, f"{ID}.p1"}
 
 
 def test_events_of_no_call() -> None:

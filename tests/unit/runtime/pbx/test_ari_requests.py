@@ -6,8 +6,10 @@ from engine.ari.request import Reply
 from engine.calls.model import causes
 from engine.calls.model import commands as do
 from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnded, VoicemailEnded
+from engine.calls.model.requests import ReplacementArrived
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_for
+from engine.runtime.pbx.replacement import read_replacement
 from tests.unit.calls.harness.builders import CLIPS, ID, MAIN
 from tests.unit.runtime.harness.shard_bench import ENDPOINTS
 
@@ -78,6 +80,27 @@ def test_how_parties_are_dialled(party: str, endpoint: str) -> None:
     assert query["app"] == "switchroom-0"
     assert query["channelId"] == MAIN
     assert request.body == {"variables": {"CONNECTEDLINE(num,i)": "+4799"}}
+
+
+def test_a_local_channel_connects_two_calls() -> None:
+    """One half is the leg; the other one enters the app of the leg that it replaces."""
+    replaced = do.Replaced("1700000000.9", "switchroom-5", "a,b", "sip:c,d@example.com")
+    (request,) = requests_for(do.Originate(MAIN, "+4799", "", replaces=replaced), ENDPOINTS)
+    query = dict(request.query)
+    assert query["endpoint"] == "Local/s@switchroom-replaces/n"
+    assert (query["app"], query["channelId"]) == ("switchroom-0", MAIN)
+    assert query["otherChannelId"] == f"{MAIN}.other"
+    assert isinstance(request.body, dict)
+    (arguments,) = request.body["variables"].values()
+    app, *args = arguments.split(",")
+    assert app == "switchroom-5"
+    read = read_replacement(f"{MAIN}.other", args)
+    assert read == ReplacementArrived(f"{MAIN}.other", "1700000000.9", "a,b", "sip:c,d@example.com")
+
+
+@pytest.mark.parametrize("args", [[], ["inbound", "1"], ["replaces", "1.2"]])
+def test_other_arguments_are_those_of_no_replacement(args: list[str]) -> None:
+    assert read_replacement(f"{MAIN}.other", args) is None
 
 
 def test_a_party_is_marked_and_dialled_at_once() -> None:

@@ -3,6 +3,7 @@
 import msgspec
 
 from engine.ari.request import Reply
+from engine.calls.model.call_id_format import other_half
 from engine.calls.model.call_states import ArchivingRecordings
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.runtime.pbx_nodes.reaper import Reaper
@@ -27,6 +28,18 @@ async def test_an_orphaned_channel_is_hung_up_at_the_second_sweep() -> None:
             f"DELETE channels/{OTHER}.l0",
             f"DELETE channels/{CHANNEL}",
         ]
+
+
+async def test_a_leg_sent_by_another_call_is_an_orphan_without_its_own() -> None:
+    """Its id begins with that of the call that has sent it, which may be live."""
+    async with inbound_node() as at:
+        at.bench.shard.start_call(outbound(say()))
+        at.shows(channel(MAIN), channel(other_half(MAIN)))
+        before = list(at.bench.pbx.lines)
+        reaper = Reaper(at.node, 1)
+        for _ in range(2):
+            await reaper.sweep()
+        assert at.bench.pbx.lines == [*before, f"DELETE channels/{other_half(MAIN)}"]
 
 
 async def test_live_resources_stay() -> None:

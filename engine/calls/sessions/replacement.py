@@ -1,0 +1,77 @@
+"""REFER with Replaces (RFC 3891): a phone that talks in two calls connects its two other parties.
+
+In the call of the REFER this is a blind transfer by the phone's leg. Its target is one half of a
+Local channel; the other half arrives in the phone's other call, where it takes the place of the
+phone's leg: a blind transfer by that leg, whose target is answered at once. The answer passes
+through the Local channel, and so completes the first transfer, too. A call that can't be joined
+hangs up its half, which declines the REFER. (docs/decisions/0008.)
+"""
+
+from engine.calls.model import causes
+from engine.calls.model.call import Call, Step, agent_of, is_expected
+from engine.calls.model.commands import AnswerRefer, Hangup, Replaced
+from engine.calls.model.leg import Leg
+from engine.calls.model.requests import ReferReceived, ReplacementArrived, TransferRequested
+from engine.calls.sessions import transfer
+from engine.calls.sessions.preconditions import check_request
+
+# A takeover of the other call's slot fits in; the half of the Local channel waits in Stasis.
+ANSWER_S = 10.0
+
+
+def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
+    """Connect to the phone's other call, or decline the REFER: then both calls stay as they are."""
+    request = _request(call, event.leg, event.party)
+    is_known = event.replaced and event.replaced_app and call.leg(event.replaced) is None
+    if not is_known or not _can_leave(call, request):
+        return call, (AnswerRefer(event.leg, accepted=False),)
+    party = _shown_party(call, request.customer)
+    replaced = Replaced(event.replaced, event.replaced_app, call.account, party)
+    call, commands = transfer.start(call, request, now, is_referred=True, replaces=replaced)
+    return call, (AnswerRefer(event.leg, True, "in-progress"), *commands)
+
+
+def on_arrival(call: Call, event: ReplacementArrived, now: int) -> Step:
+    """Let the leg that has arrived take the place of the one that it replaces, or hang it up."""
+    if call.leg(event.leg) or any(each.leg.id == event.leg for each in call.ended_legs):
+        return call, ()  # reported twice: by its event and by a recovery
+    replaced = call.leg(event.replaced)
+    request = _request(call, event.replaced, event.party)
+    is_ours = replaced is not None and event.account == call.account
+    if replaced is None or not is_ours or not _can_leave(call, request):
+        return call, (Hangup(event.leg, causes.REJECTED),)
+    arrived = Leg(
+        event.leg,
+        event.party,
+        "created",
+        now,
+        ring_timeout_s=ANSWER_S,
+        replaces=replaced.id,
+        replaced_role=replaced.role,
+    )
+    return transfer.start_with(call, request, arrived, now)
+
+
+def _request(call: Call, source: str, party: str) -> TransferRequested:
+    others = [leg.id for leg in call.legs if leg.id != source and is_expected(call, leg.id)]
+    return TransferRequested(
+        mode="blind",
+        source=source,
+        customer=others[0] if others else "",
+        party=party,
+        ring_s=ANSWER_S,
+        source_agent=agent_of(call, source),
+    )
+
+
+def _can_leave(call: Call, request: TransferRequested) -> bool:
+    """Return whether its source can leave; the target is a party of another call."""
+    unnamed = TransferRequested("blind", request.source, request.customer, party="")
+    return check_request(call, unnamed) is None
+
+
+def _shown_party(call: Call, leg_id: str) -> str:
+    """Return a party as the other call may know it: a withheld number stays in its call."""
+    leg = call.leg(leg_id)
+    is_withheld = leg is None or (call.privacy and leg.role == "caller")
+    return "" if is_withheld or leg is None else leg.party

@@ -1,0 +1,197 @@
+"""REFER with Replaces: a phone that talks in two calls connects its other parties, and leaves."""
+
+import asyncio
+from typing import Any, Literal
+
+import pytest
+
+from tests.harness.phones.parties import CUSTOMER, Parties
+from tests.harness.until import until
+from tests.live.sessions.test_refer import refer_results, refer_statuses
+
+NUMBER = "+15550100"
+CONNECTED = {"customer": "target", "target": "customer"}
+Order = Literal["called", "calling"]
+BOTH = pytest.mark.parametrize("order", ["called", "calling"])
+
+
+async def start_second_call(parties: Parties, order: Order, account: str = "acme") -> str:
+    """Connect the phone's second line, `fourth`, to the target: it is called, or it calls."""
+    first = parties.call
+    if order == "called":
+        line, target = await parties.add_phone("fourth"), await parties.add_phone("target")
+        dial = {"type": "dial", "data": {"number": line.address}}
+        second = await parties.lab.call(account=account, to=target.address, action=dial)
+    else:
+        target = await parties.add_phone("target")
+        dial = {"type": "dial", "data": {"number": target.address}}
+        number = await parties.lab.add_number(dial, account=account)
+        await parties.add_caller("fourth", number)
+        second = await wait_for_second_call(parties, first)
+    await parties.expect_audio(target="fourth", fourth="target")
+    return second
+
+
+async def wait_for_second_call(parties: Parties, first: str) -> str:
+    """Return the id of the other live call."""
+    found: list[str] = []
+
+    async def is_there() -> bool:
+        calls = (await parties.lab.engine.rpc("GET", "/calls"))["calls"]
+        found[:] = [call["callId"] for call in calls if call["callId"] != first]
+        return len(found) == 1
+
+    await until(is_there, what="a second call")
+    return found[0]
+
+
+async def connect_both(parties: Parties, order: Order) -> str:
+    """Connect customer and phone, which holds, and its second line to the target."""
+    await parties.connect()
+    await parties["source"].hold()
+    second = await start_second_call(parties, order)
+    await parties.expect_audio(customer="music", target="fourth", fourth="target")
+    return second
+
+
+async def assert_connected(parties: Parties, second: str) -> None:
+    """Assert that customer and target talk, and that both lines of the phone have ended."""
+    await parties["source"].wait_ended()
+    await parties["fourth"].wait_ended()
+    assert refer_results(parties["source"]) == ["SIP/2.0 200 OK"]
+    await parties.expect_audio(**CONNECTED)
+    for call in (parties.call, second):
+        [transfer] = (await parties.lab.engine.call(call))["transfers"]
+        assert (transfer["transferMode"], transfer["state"]) == ("blind", "blind_transferred")
+
+
+async def records_of(parties: Parties, *calls: str) -> list[dict[str, Any]]:
+    """Wait for the last events of calls, and return their records in this order."""
+    found: dict[str, dict[str, Any]] = {}
+
+    async def are_there() -> bool:
+        path = "/events?group=replaces&consumer=test&wait=1&limit=200"
+        batch = (await parties.lab.engine.rpc("GET", path))["events"]
+        if batch:
+            ids = [each["id"] for each in batch]
+            await parties.lab.engine.rpc("POST", "/events/ack", {"group": "replaces", "ids": ids})
+        ended = [each["event"] for each in batch if each["event"]["event"] == "completed"]
+        found.update((each["callId"], each["record"]) for each in ended)
+        return set(calls) <= found.keys()
+
+    await until(are_there, timeout_s=20, what="the records")
+    return [found[call] for call in calls]
+
+
+@BOTH
+async def test_the_parties_of_two_calls_are_connected(parties: Parties, order: Order) -> None:
+    """The phone gets 200 and both of its lines end; a hangup of the target ends both calls."""
+    second = await connect_both(parties, order)
+    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await assert_connected(parties, second)
+    await parties["target"].hang_up()
+    await parties["customer"].wait_ended()
+    one, other = await records_of(parties, parties.call, second)
+    assert [(leg["party"], leg["endedBy"]) for leg in one["legs"]][-1] == (NUMBER, "callee")
+    assert (one["endedBy"], one["status"], other["status"]) == ("callee", "completed", "completed")
+    # The callee of the second call is its main leg, or the one that its caller, the phone, dialled.
+    assert other["endedBy"] == "callee"
+    target, line, sent = sorted(other["legs"], key=_place)
+    assert (sent["channelId"], sent["party"]) == (f"{one['legs'][-1]['channelId']}.other", CUSTOMER)
+    assert other["endedByChannelId"] == target["channelId"]
+    assert abs(sent["talkMs"] - one["legs"][-1]["talkMs"]) < 300
+    assert 0 < line["talkMs"] < target["talkMs"]
+    assert NUMBER not in one["dialedNumbers"]
+    assert CUSTOMER not in other["dialedNumbers"]
+
+
+def _place(leg: dict[str, Any]) -> tuple[bool, bool, int]:
+    """Sort the legs of the second call: the target, the phone's line, the leg sent to it."""
+    is_sent = leg["channelId"].endswith(".other")
+    return is_sent, not is_sent and leg["endedBy"] == "action", leg["answeredMs"]
+
+
+async def test_a_hangup_of_the_customer_ends_both_calls(parties: Parties) -> None:
+    """Its call was ended by the caller, the other one by the leg that its phone was called on."""
+    second = await connect_both(parties, "called")
+    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await assert_connected(parties, second)
+    await parties["customer"].hang_up()
+    await parties["target"].wait_ended()
+    one, other = await records_of(parties, parties.call, second)
+    assert (one["endedBy"], other["endedBy"]) == ("caller", "callee")
+    assert other["endedByChannelId"].endswith(".other")
+
+
+@BOTH
+async def test_a_call_of_another_account_refuses(parties: Parties, order: Order) -> None:
+    """The phone gets 603, and keeps both calls as they are."""
+    await parties.connect()
+    second = await start_second_call(parties, order, account="other")
+    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await until(lambda: bool(refer_results(parties["source"])), what="the outcome of REFER")
+    assert refer_results(parties["source"]) == ["SIP/2.0 603 Decline"]
+    await parties.expect_audio(
+        customer="source", source="customer", target="fourth", fourth="target"
+    )
+    assert (await parties.lab.engine.call(second)).get("transfers") is None
+    await end(parties, second)
+
+
+async def end(parties: Parties, call: str) -> None:
+    """Hang up the second call."""
+    await parties.lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
+    await parties.lab.wait_ended(call)
+
+
+@BOTH
+async def test_connected_parties_survive_their_engine(parties: Parties, order: Order) -> None:
+    """They talk on without it, and with the next one; then a hangup ends both calls."""
+    second = await connect_both(parties, order)
+    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await assert_connected(parties, second)
+    await parties.lab.engine.kill()
+    await parties.expect_audio(**CONNECTED)
+    await parties.lab.engine.start()
+    await parties.expect_audio_for(1_000, CONNECTED)
+    await parties["customer"].hang_up()
+    await parties["target"].wait_ended()
+    for call in (parties.call, second):
+        await parties.lab.wait_ended(call)
+
+
+@pytest.mark.parametrize("after_ms", [52, 57, 60, 66, 90])
+async def test_the_engine_is_killed_meanwhile(parties: Parties, after_ms: int) -> None:
+    """The next one connects the parties, or all stays as it was: nobody is lost."""
+    second = await connect_both(parties, "calling" if after_ms % 4 else "called")
+    accepted = len(refer_statuses(parties["source"]))
+    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await until(
+        lambda: len(refer_statuses(parties["source"])) > accepted, every_s=0.001, what="the 202"
+    )
+    await asyncio.sleep(after_ms / 1000)  # the engine waits 50 ms before it answers a REFER
+    await parties.lab.engine.kill()
+    await parties.lab.engine.start()
+    await parties.expect_audio_for(500, await expected_outcome(parties))
+    await parties["customer"].hang_up()
+    if not parties["target"].is_ended:
+        await parties["target"].hang_up()
+    for call in (parties.call, second):
+        await parties.lab.wait_ended(call)
+
+
+async def expected_outcome(parties: Parties) -> dict[str, str]:
+    """Return what all parties hear when both calls have a final state of their transfers."""
+    states: list[str] = []
+
+    async def is_decided() -> bool:
+        calls = (await parties.lab.engine.rpc("GET", "/calls"))["calls"]
+        views = [await parties.lab.engine.call(call["callId"]) for call in calls]
+        states[:] = [t["state"] for view in views for t in view.get("transfers") or ()]
+        return len(calls) == 2 and not {"starting", "ringback"} & set(states)
+
+    await until(is_decided, timeout_s=20, what="the outcome of both transfers")
+    if states == ["blind_transferred"] * 2:
+        return CONNECTED
+    assert "blind_transferred" not in states
+    return {"customer": "music", "target": "fourth", "fourth": "target"}
