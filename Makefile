@@ -2,7 +2,7 @@
 
 PYTHON := .venv/bin/python
 INSTALLED := .venv/.installed
-PACKAGES := sip-tester espeak-ng sox
+PACKAGES := sip-tester baresip-core espeak-ng sox
 
 .PHONY: up down demo quick contract simulate live test check bench chaos mutants sim sim-long logs ari proto docs compose-trial tools
 

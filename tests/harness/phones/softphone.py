@@ -1,0 +1,115 @@
+"""A softphone that this project did not write: baresip, registered as an agent.
+
+It answers every call with a tone. Its user's keys are commands over TCP.
+"""
+
+import asyncio
+import json
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.phones.audio import tone, wav
+from tests.harness.ports import free_port
+from tests.harness.servers.process import Process
+from tests.harness.until import until
+
+TONE_MS = 60_000  # it does not repeat
+CONFIG = """
+sip_listen 127.0.0.1:{sip_port}
+module_path /usr/lib/baresip/modules
+audio_source aufile,{tone}
+audio_player aubridge,none
+ctrl_tcp_listen 127.0.0.1:{control_port}
+module g711.so
+module aufile.so
+module aubridge.so
+module_tmp account.so
+module_app menu.so
+module_app ctrl_tcp.so
+"""
+ACCOUNT = "<sip:{agent}@127.0.0.1:{port}>;auth_user={agent};auth_pass={password};answermode=auto"
+
+
+class Softphone:
+    """One baresip; `events` are those that it has reported, such as CALL_ESTABLISHED."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.events: list[dict[str, Any]] = []
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    @asynccontextmanager
+    async def agent(cls, pbx: Pbx, agent: str, *, tone_hz: int) -> AsyncIterator["Softphone"]:
+        """Register as an agent and answer when called."""
+        control_port = free_port()
+        account = {"agent": agent, "port": pbx.sip_port, "password": pbx.passwords.agents}
+        with tempfile.TemporaryDirectory(prefix="softphone") as name:
+            folder = Path(name)
+            sound = folder / "tone.wav"
+            sound.write_bytes(wav(tone(tone_hz, TONE_MS)))
+            values = {"sip_port": free_port(), "control_port": control_port, "tone": sound}
+            (folder / "config").write_text(CONFIG.format(**values))
+            (folder / "accounts").touch()
+            argv = ("baresip", "-f", name)
+            process = Process.start(argv, log=folder / "baresip.log", cwd=folder)
+            try:
+                reader, writer = await _connect(control_port)
+                phone = cls(reader, writer)
+                reading = asyncio.get_running_loop().create_task(phone._read())
+                try:
+                    phone.command("uanew", ACCOUNT.format(**account))
+                    await phone.wait_for("REGISTER_OK")
+                    yield phone
+                    phone.command("quit")  # it unregisters
+                    await until(lambda: not process.alive(), what="baresip to end")
+                finally:
+                    reading.cancel()
+                    writer.close()
+            finally:
+                await process.kill()
+
+    def command(self, name: str, parameters: str = "") -> None:
+        """Send a command, such as `hold` or `resume`."""
+        body = json.dumps({"command": name, "params": parameters})
+        self._writer.write(f"{len(body)}:{body},".encode())
+
+    def press(self, digits: str) -> None:
+        """Press keys in the current call."""
+        for digit in digits:
+            self.command("sndcode", digit)
+
+    def transfer(self, number: str) -> None:
+        """Send REFER to a number in the current call."""
+        self.command("transfer", f"sip:{number}@127.0.0.1")
+
+    async def wait_for(self, kind: str) -> None:
+        """Wait until it has reported a kind of event."""
+        await until(
+            lambda: any(each.get("type") == kind for each in self.events), what=f"{kind} of baresip"
+        )
+
+    async def _read(self) -> None:
+        """Read its messages, which are netstrings of JSON."""
+        while True:
+            length = await self._reader.readuntil(b":")
+            body = await self._reader.readexactly(int(length[:-1]) + 1)
+            self.events.append(json.loads(body[:-1]))
+
+
+async def _connect(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    opened: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def is_open() -> bool:
+        try:
+            opened.append(await asyncio.open_connection("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+    await until(is_open, what="baresip to listen")
+    return opened[0]
