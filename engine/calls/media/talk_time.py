@@ -38,7 +38,8 @@ def _is_counting(call: Call) -> bool:
 
 
 def _talking_legs(call: Call) -> set[str]:
-    """Return the legs that share a bridge with another one."""
-    bridges = {leg: media.bridge for leg, media in desired_media(call).items() if media.bridge}
+    """Return the answered legs that share a bridge with another one."""
+    plan = desired_media(call)
+    bridges = {leg: media.bridge for leg, media in plan.items() if media.bridge and call.is_up(leg)}
     sizes = Counter(bridges.values())
     return {leg for leg, bridge in bridges.items() if sizes[bridge] > 1}

@@ -89,6 +89,19 @@ def test_a_dial_answers_when_the_called_party_does() -> None:
     assert story.commands_of(StartRecording) == []
 
 
+def test_talk_begins_when_both_are_answered() -> None:
+    """Until then the called party is bridged to a caller who still rings."""
+    story = ringing_call(DIAL)
+    story.take(LegCreated(LEG))
+    story.take(LegAnswered(LEG), 5_000)
+    story.take(LegAnswered(CHANNEL), 900)
+    story.take(LegEnded(LEG, NORMAL), 3_000)
+    story.hang_up()
+    record = story.emitted[-1].record
+    assert record is not None
+    assert (record.talk_ms, [each.talk_ms for each in record.legs]) == (3_000, [3_000, 3_000])
+
+
 @pytest.mark.parametrize(
     ("cause", "status"), [(BUSY, "busy"), (NO_ANSWER, "no-answer"), (REJECTED, "failed")]
 )
