@@ -52,7 +52,7 @@ def parse_action(body: bytes, limits: Limits = DEFAULT_LIMITS, prefix: str = "")
     """Decode and check one action, object or address; raises BadInput."""
     if len(body) > limits.size_bytes:
         raise BadInput(prefix, f"larger than {limits.size_bytes} bytes", "too_large")
-    action: Action = lenient.decode(body, Action, prefix)  # type: ignore[arg-type]  # a union
+    action: Action = lenient.decode(body, Action, prefix)  # type: ignore[arg-type]  # mypy: a union is no type[T]
     return check_action(action, limits, prefix)
 
 

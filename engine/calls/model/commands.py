@@ -65,7 +65,7 @@ class Originate(StoredCommand, frozen=True, tag="originate"):
     """Create a leg to a party (a number, `agent:1001`, or a sip: address) without calling it.
 
     A withheld caller id is not shown to the party; only a trusted trunk gets it. With `replaces`
-    nobody is called: the leg is one half of a Local channel, which connects its call to another.
+    no party is called: the leg is one half of a Local channel, which connects its call to another.
     """
 
     leg: str

@@ -47,7 +47,7 @@ def set_up_outbound_leg(
             _locate(endpoints, call, _showing(command, decision.caller_id), done)
 
     if command.replaces is not None:
-        done(OutboundLeg(requests_for(command, endpoints)))  # nobody is called
+        done(OutboundLeg(requests_for(command, endpoints)))  # no party is called
     elif endpoints.policy is None:
         _locate(endpoints, call, command, done)
     else:

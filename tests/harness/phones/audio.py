@@ -22,7 +22,7 @@ AMPLITUDE = 8000
 AUDIBLE_LEVEL = 800  # a tenth of the amplitude of phones
 GAP_MS = 70  # three lost frames do not end a tone
 MAX_LATENESS_MS = 60  # tolerance of arrival times
-RESUME_SLACK_MS = 600  # of a prompt's position: six stops, 100 ms each on a busy machine
+RESUME_SLACK_MS = 150  # of a prompt's position, for all its stops
 MAX_STOP_MS = 2_000  # on a busy machine
 CLICK_MS = 40  # shorter sounds are edges of other sounds
 

@@ -162,7 +162,7 @@ async def test_connected_parties_survive_their_engine(parties: Parties, order: O
 
 @pytest.mark.parametrize("after_ms", [52, 57, 60, 66, 90])
 async def test_the_engine_is_killed_meanwhile(parties: Parties, after_ms: int) -> None:
-    """The next one connects the parties, or all stays as it was: nobody is lost."""
+    """The next engine connects the parties, or both calls stay as they were."""
     second = await connect_both(parties, "calling" if after_ms % 4 else "called")
     accepted = len(refer_statuses(parties["source"]))
     parties["source"].refer_to_call(NUMBER, parties["fourth"])

@@ -65,7 +65,7 @@ def arriving(replaced: str = PEER) -> Story:
 
 
 def test_the_refer_starts_a_transfer_to_the_other_call() -> None:
-    """The phone gets 100 and stays; the other call learns which leg is replaced, and by whom."""
+    """The phone gets 100 and stays; the other call gets the replaced leg and the new party."""
     story = referring()
     assert AnswerRefer(PEER, True, "in-progress") in story.commands
     replaced = Replaced(P2, APP, "acme", "+4711111111")
@@ -74,7 +74,7 @@ def test_the_refer_starts_a_transfer_to_the_other_call() -> None:
 
 
 def test_the_answer_of_the_other_call_completes_it() -> None:
-    """The phone gets 200 and is hung up; nobody was dialled."""
+    """The phone gets 200 and is hung up; the record does not list the party as dialled."""
     story = referring()
     commands = story.take(LegAnswered(TARGET), 20)
     assert commands[-2:] == (AnswerRefer(PEER, accepted=True), Hangup(PEER, causes.NORMAL))
@@ -106,7 +106,7 @@ def test_a_call_that_can_not_be_joined(cause: int, outcome: ReferOutcome) -> Non
 
 
 def test_a_call_that_does_not_answer() -> None:
-    """The phone is told so within ten seconds, and the Local channel hung up."""
+    """The phone gets the failure within ten seconds, and the Local channel is hung up."""
     story = referring()
     begin_ms = story.now
     commands = story.pass_deadline()
