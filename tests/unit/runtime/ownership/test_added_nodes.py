@@ -1,9 +1,6 @@
 """Nodes that are added and removed while slots are held, and calls of unknown nodes."""
 
 import asyncio
-from collections.abc import AsyncIterator
-
-import pytest
 
 from engine.app.shard_factory import UnreachablePbx, never_connected
 from engine.runtime.pbx_nodes.node import Node
@@ -13,15 +10,6 @@ from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from tests.unit.runtime.harness.shard_bench import ManualClock
 
 GRACE_MS = 3_000
-
-
-@pytest.fixture
-async def bench() -> AsyncIterator[OwnerBench]:
-    """Give a bench that loses no task."""
-    made = OwnerBench()
-    yield made
-    await made.tasks.close()
-    assert made.faults == []
 
 
 def named(bench: OwnerBench, name: str) -> Node:
