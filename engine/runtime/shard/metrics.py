@@ -37,4 +37,5 @@ class ShardMetrics:
             self._dropped[self._slot] += 1
 
     def timer_fired(self, late_ms: int) -> None:
-        self._late.observe(late_ms / 1000)
+        # The clock has whole milliseconds: a punctual timer may seem early.
+        self._late.observe(max(0, late_ms) / 1000)

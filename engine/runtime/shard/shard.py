@@ -277,8 +277,7 @@ class CallShard:
 
     def _on_timer(self, live_call: LiveCall) -> None:
         live_call.timer = None
-        # The clock has whole milliseconds: a punctual timer may seem early.
-        self._metrics.timer_fired(max(0, self._clock.now_ms() - live_call.armed_ms))
+        self._metrics.timer_fired(self._clock.now_ms() - live_call.armed_ms)
         if self.is_paused:
             return  # resume sets the timers again
         with self.guard(live_call, "timer"):
