@@ -20,27 +20,12 @@ from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.received_audio import ReceivedAudio
 from tests.harness.phones.registration import register
 from tests.harness.phones.rtp import Press, RtpLine
-from tests.harness.phones.sip import SCENARIOS, SipCall, SipMessage
+from tests.harness.phones.sip import EARLY_SDP, SCENARIOS, ULAW_AND_EVENTS, SipCall, SipMessage
 from tests.harness.ports import free_port
 from tests.harness.until import until
 
 NEVER_MS = 600_000
-ULAW_AND_EVENTS = """m=audio @RTP_PORT@ RTP/AVP 0 101
-      a=rtpmap:0 PCMU/8000
-      a=rtpmap:101 telephone-event/8000
-      a=fmtp:101 0-15
-      a=ptime:20"""
 SESSION_PROGRESS, OK = 183, 200
-EARLY_SDP = """Content-Type: application/sdp
-      Content-Length: [len]
-
-      v=0
-      o=- 1 1 IN IP4 127.0.0.1
-      s=-
-      c=IN IP4 127.0.0.1
-      t=0 0
-      @MEDIA@
-"""
 
 
 class Phone(ReceivedAudio):

@@ -15,6 +15,21 @@ from tests.harness.servers.process import Process
 from tests.harness.until import until
 
 SCENARIOS = Path(__file__).with_name("sipp")
+ULAW_AND_EVENTS = """m=audio @RTP_PORT@ RTP/AVP 0 101
+      a=rtpmap:0 PCMU/8000
+      a=rtpmap:101 telephone-event/8000
+      a=fmtp:101 0-15
+      a=ptime:20"""
+EARLY_SDP = """Content-Type: application/sdp
+      Content-Length: [len]
+
+      v=0
+      o=- 1 1 IN IP4 127.0.0.1
+      s=-
+      c=IN IP4 127.0.0.1
+      t=0 0
+      @MEDIA@
+"""
 POLL_INTERVAL_S = 0.01
 HARNESS_FROM = "<sip:harness@127.0.0.1>;tag=1"
 _MESSAGE = re.compile(r"^-{47} [^\n]*\nUDP message (sent|received)[^\n]*:\n\n", re.MULTILINE)
