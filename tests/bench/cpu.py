@@ -38,7 +38,7 @@ class Meter:
 async def idle_shares(pids: Mapping[str, int], seconds: float) -> dict[str, float]:
     """Return the share of a core that each idle process consumes."""
     meter = Meter(pids)
-    await asyncio.sleep(seconds)
+    await asyncio.sleep(seconds)  # the period that is measured
     return {name: used / seconds for name, used in meter.used_s().items()}
 
 

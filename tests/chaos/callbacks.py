@@ -93,7 +93,7 @@ class CallbackTrial:
     async def kill_and_restart(self, engine: Engine) -> None:
         """Kill an engine, and start it again after the other has taken over its slots."""
         await engine.kill()
-        await asyncio.sleep(5)
+        await asyncio.sleep(5)  # meanwhile the other takes over
         await engine.start()
 
 
@@ -108,7 +108,7 @@ async def callbacks(folder: Path, calls: int, per_s: float) -> Outcome:
         scripts = tuple(Script(_number(each)) for each in range(TARGETS))
         running = asyncio.create_task(_run_calls(trial, scripts, calls, per_s))
         for engine in trial.engines:
-            await asyncio.sleep(calls / per_s / 4)
+            await asyncio.sleep(calls / per_s / 4)  # between the kills, calls are made
             await trial.kill_and_restart(engine)
         offered, answered = await running
         await _wait_for_ends(customer, answered)

@@ -51,10 +51,10 @@ async def play(context: DemoContext) -> list[Check]:
 async def _talk(context: DemoContext, call_id: str, customer: Phone, shop: Phone) -> None:
     await customer.until_hears(SHOP_HZ, timeout_s=20)
     await shop.until_hears(CUSTOMER_HZ)
-    await asyncio.sleep(TALK_S)
+    await asyncio.sleep(TALK_S)  # the parties talk
     leg = {"callId": call_id, "channelId": await context.rest.leg(call_id, shop.address)}
     await context.rest.post("mute", **leg)
-    await asyncio.sleep(TALK_S)
+    await asyncio.sleep(TALK_S)  # while it is muted
     await context.rest.post("unmute", **leg)
     await customer.until_hears(SHOP_HZ)
     await shop.hang_up()

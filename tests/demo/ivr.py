@@ -69,7 +69,7 @@ async def _talk(context: DemoContext, call_id: str, customer: Phone, sales: Phon
     await customer.press(CODE)
     await customer.until_hears(SALES_HZ, timeout_s=20)
     await sales.until_hears(CUSTOMER_HZ)
-    await asyncio.sleep(TALK_S)
+    await asyncio.sleep(TALK_S)  # the parties talk
     await sales.hang_up()
     await customer.wait_ended(timeout_s=20)
 

@@ -55,7 +55,7 @@ class SimulatedCalls:
             for _ in range(int(load.rate * passed_s) - started):
                 self._start(load.scripts[started % len(load.scripts)], apps(), ended)
                 started += 1
-            await asyncio.sleep(TICK_S)
+            await asyncio.sleep(TICK_S)  # the offered load
         if not load.hold:
             await until(lambda: len(ended) >= started, timeout_s=TIMEOUT_S, what="the last call")
         silences = tuple((number, round(end.silence_ms, 2)) for number, end in ended)

@@ -80,7 +80,7 @@ async def _probes(
     calls: list[asyncio.Task[Waits]] = []
     for _ in range(int(seconds * per_s)):
         calls.append(asyncio.create_task(standard_call(sip_port, number)))
-        await asyncio.sleep(1 / per_s)
+        await asyncio.sleep(1 / per_s)  # the offered load
     ended = await asyncio.gather(*calls, return_exceptions=True)
     unexpected = [each for each in ended if isinstance(each, BaseException)]
     for each in unexpected:

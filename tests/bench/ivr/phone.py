@@ -102,7 +102,7 @@ class _Phone:
         loop = asyncio.get_running_loop()
         began_s, pressed_s, before = loop.time(), 0.0, Packet(0, b"")
         for packet in standard_caller(DIGITS, DIGITS_AT_MS):
-            await asyncio.sleep(began_s + packet.at_ms / 1000 - loop.time())
+            await asyncio.sleep(began_s + packet.at_ms / 1000 - loop.time())  # as a phone does
             if packet.ends_digit and not before.ends_digit:
                 pressed_s = time.time()
             self._media.send(packet.data)

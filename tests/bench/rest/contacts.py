@@ -116,7 +116,7 @@ async def _peaks(pid: int) -> AsyncIterator[dict[str, int]]:
             now["both"] = now["api"] + now["reader"]
             for who, kib in now.items():
                 found[who] = max(found[who], kib)
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.1)  # memory use is sampled
 
     task = asyncio.create_task(watching())
     try:

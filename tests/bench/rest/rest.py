@@ -64,7 +64,7 @@ async def _originates(
     started_s = perf_counter()
     async with asyncio.TaskGroup() as group:
         for number in range(int(seconds * RATE)):
-            await asyncio.sleep(started_s + number / RATE - perf_counter())
+            await asyncio.sleep(started_s + number / RATE - perf_counter())  # the offered load
             layer = "rest" if number % 2 else "rpc"
             group.create_task(_time_post(http, *targets[layer], took[layer]))
     rest_p99, rpc_p99 = percentile(took["rest"], 99), percentile(took["rpc"], 99)

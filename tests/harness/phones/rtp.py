@@ -202,5 +202,6 @@ class RtpLine:
 
 
 async def _reach(due_s: float) -> None:
-    """Wait for a time of the event loop: a real PBX expects audio in real time."""
-    await asyncio.sleep(max(0, due_s - asyncio.get_running_loop().time()))
+    """Wait for a time of the event loop."""
+    now_s = asyncio.get_running_loop().time()
+    await asyncio.sleep(max(0, due_s - now_s))  # a real PBX expects audio in real time
