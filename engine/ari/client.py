@@ -40,10 +40,12 @@ class Router:
         request is sent over HTTP, not in order with the others.
         """
         websocket = self._websockets[hash(key) % len(self._websockets)]
-        if may_block or not websocket.is_ready:
+        if may_block:
             self._http.send(request, on_reply)
-        else:
+        elif websocket.is_ready:
             websocket.send(request, on_reply)
+        else:
+            self._http.send_in_order(request, key, on_reply)
 
     async def run(self) -> None:
         """Keep the websockets connected until cancelled."""

@@ -193,6 +193,14 @@ def may_block(command: PbxCommand) -> bool:
     return isinstance(command, (AddToBridge, RemoveFromBridge, DestroyBridge))
 
 
+def has_result(command: PbxCommand) -> bool:
+    """Return whether the next command must wait for the reply, which may become an event.
+
+    Asterisk keeps the order of the others and of what follows (docs/asterisk.md, "Prompts, moved and in bridges").
+    """
+    return not isinstance(command, (StopPlayback, Mute, Unmute))
+
+
 def is_pipelined(command: PbxCommand) -> bool:
     """Return whether all requests are sent at once: half of them would leave a mark or bridge."""
     return isinstance(command, (Dial, StartVoicemail))

@@ -33,7 +33,7 @@ from engine.calls.model.io_commands import (
 from engine.common.tasks import PendingKeys
 from engine.runtime.base.interfaces import IoRunner
 from engine.runtime.pbx.ari_replies import event_from_reply
-from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_for
+from engine.runtime.pbx.ari_requests import has_result, is_pipelined, may_block, requests_for
 from engine.runtime.shard.call_guard import Guard
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
@@ -112,9 +112,19 @@ class CommandExecutor:
             self._recorder.run(command, live_call.call.id, done)
 
     def _send_next(self, live_call: LiveCall) -> None:
-        if live_call.queue and not live_call.is_busy:
+        """Send the next command, and the one after it if the order is kept without its reply.
+
+        So a prompt follows a stopped one without a gap, however late the engine reads replies.
+        """
+        queue = live_call.queue
+        if live_call.is_busy:
+            return
+        while len(queue) > 1 and not has_result(queue[0]) and not may_block(queue[1]):
+            stop = queue.pop(0)
+            self._send(live_call, stop, requests_for(stop, self._endpoints), _ignore)
+        if queue:
             live_call.is_busy = True
-            self._send_queued(live_call, live_call.queue[0])
+            self._send_queued(live_call, queue[0])
 
     def _send_queued(self, live_call: LiveCall, command: PbxCommand) -> None:
         if not isinstance(command, Originate):

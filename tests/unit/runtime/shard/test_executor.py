@@ -7,7 +7,10 @@ from engine.calls.model.commands import (
     Dial,
     EmitEvent,
     Hangup,
+    Mute,
+    Play,
     StartRinging,
+    StopPlayback,
     StopRinging,
 )
 from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated
@@ -29,6 +32,32 @@ def test_a_calls_requests_are_sequential() -> None:
     bench.pbx.reply()
     assert not bench.live_call.is_busy
     assert bench.live_call.outbox == []
+
+
+def test_a_prompt_follows_a_stopped_one_at_once() -> None:
+    """Stop, mute and play need no reply in between: the phone hears no gap."""
+    stop, mute, play = StopPlayback("p1"), Mute(MAIN, "in"), Play(MAIN, "p2", (), 0)
+    bench = ExecutorBench(stop, mute, play, StartRinging(MAIN))
+    assert bench.pbx.lines == [
+        "DELETE playbacks/p1",
+        f"POST channels/{MAIN}/mute",
+        f"POST channels/{MAIN}/play/p2",
+    ]
+    bench.pbx.reply(Reply(404))
+    bench.pbx.reply()
+    assert len(bench.pbx.lines) == 3
+    assert bench.live_call.outbox == [play, StartRinging(MAIN)]
+    bench.pbx.settle()
+    assert bench.live_call.outbox == []
+
+
+def test_a_bridge_waits_for_a_stopped_prompt() -> None:
+    """Its request takes another connection, where it could overtake the stop."""
+    bench = ExecutorBench(StopPlayback("p1"), AddToBridge(f"{ID}.b1", (MAIN,)))
+    assert bench.pbx.lines == ["DELETE playbacks/p1"]
+    assert bench.live_call.is_busy
+    bench.pbx.reply()
+    assert bench.pbx.lines[-1] == f"POST bridges/{ID}.b1"
 
 
 def test_a_hangup_waits_for_nothing() -> None:
