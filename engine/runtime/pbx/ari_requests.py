@@ -29,7 +29,7 @@ from engine.calls.model.commands import (
     Unmute,
 )
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
-from engine.runtime.pbx.replacement import replacement_arguments
+from engine.runtime.pbx.replacement_arguments import replacement_arguments
 
 DIALED_VARIABLE = "SWITCHROOM_CALLED"  # marks a channel that was dialled: a second dial kills it
 TALK_THRESHOLD = 256  # Asterisk's default, here and for AMD
@@ -196,7 +196,7 @@ def may_block(command: PbxCommand) -> bool:
 def has_result(command: PbxCommand) -> bool:
     """Return whether the next command must wait for the reply, which may become an event.
 
-    Asterisk keeps the order of the others and of what follows (docs/asterisk.md, "Prompts, moved and in bridges").
+    Asterisk keeps the order of the others and of what follows: docs/asterisk.md, "Prompts".
     """
     return not isinstance(command, (StopPlayback, Mute, Unmute))
 

@@ -24,8 +24,8 @@ from engine.runtime.pbx.ari_events import (
     subject_id,
     translate,
 )
-from engine.runtime.pbx.incoming_call import read_arguments
-from engine.runtime.pbx.replacement import read_replacement
+from engine.runtime.pbx.incoming_call_arguments import read_arguments
+from engine.runtime.pbx.replacement_arguments import read_replacement
 from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.pbx_nodes.recovery import Recoveries

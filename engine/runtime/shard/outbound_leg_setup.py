@@ -19,7 +19,6 @@ from wire.party import Party
 log = structlog.get_logger()
 
 
-# The requests that create the leg, or the end of a leg that cannot be created.
 class OutboundLeg(Struct, frozen=True):
     """The requests that create a leg, and the name of its agent, if one is known."""
 

@@ -9,7 +9,7 @@ from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnd
 from engine.calls.model.requests import ReplacementArrived
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_for
-from engine.runtime.pbx.replacement import read_replacement
+from engine.runtime.pbx.replacement_arguments import read_replacement
 from tests.unit.calls.harness.builders import CLIPS, ID, MAIN
 from tests.unit.runtime.harness.shard_bench import ENDPOINTS
 

@@ -4,7 +4,11 @@ from urllib.parse import quote
 
 import pytest
 
-from engine.runtime.pbx.incoming_call import MAX_DIVERSIONS, IncomingArguments, read_arguments
+from engine.runtime.pbx.incoming_call_arguments import (
+    MAX_DIVERSIONS,
+    IncomingArguments,
+    read_arguments,
+)
 from wire.party import Diversion
 
 
