@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 INSTALLED := .venv/.installed
 PACKAGES := sip-tester baresip-core espeak-ng sox
 
-.PHONY: up down demo quick contract simulate live test check bench chaos mutants sim sim-long logs ari proto docs compose-trial tools
+.PHONY: up down demo quick contract simulate live test check bench chaos soak mutants sim sim-long logs ari proto docs compose-trial tools
 
 up: $(INSTALLED) tools  ## start the lab and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up
@@ -47,6 +47,9 @@ bench: $(INSTALLED) tools  ## run the benchmarks; writes bench-out/
 
 chaos: $(INSTALLED) tools  ## inject faults into real programs with 200 live calls; writes bench-out/
 	@$(PYTHON) -m tests.chaos
+
+soak: $(INSTALLED) tools  ## 200 live calls of mixed kinds for ten minutes; their records must match the phones' logs
+	@$(PYTHON) -m tests.soak
 
 mutants: $(INSTALLED) tools  ## change the product in small ways that tests must notice; an hour at most
 	@nice $(PYTHON) -m tests.mutants

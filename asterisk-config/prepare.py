@@ -35,6 +35,7 @@ DEFAULTS: Mapping[str, str] = {
     # with g722 and opus Asterisk 22.10 garbles recordings (docs/asterisk.md)
     "TRUNK_CODECS": "ulaw,alaw",
     "AGENT_CODECS": "ulaw,alaw",
+    "AGENT_QUALIFY_S": "30",
     "EXTERNAL_ADDRESS": "",
     "LOCAL_NETS": "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,127.0.0.0/8",
     "SLOTS": "8",

@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -39,6 +40,11 @@ class EventLog:
             duplicated += len(numbers) - len(set(numbers))
             missing += max(numbers) - min(numbers) + 1 - len(set(numbers))
         return EventCounts(duplicated, missing)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield the records of all ended calls."""
+        for events in self._events.values():
+            yield from (each["record"] for each in events if each["event"] == "completed")
 
     def end_reason(self, call: str) -> str | None:
         """Return the reason in the last event of a call; None if it has not ended."""

@@ -54,6 +54,7 @@ def reconcile(
     events: list[Event] = [e for e in collected_digits(call, digits) if e not in late]
     for leg in call.legs:
         events += _leg_events(call, leg, snapshot, outbox)
+    events += _phone_hold_events(call, snapshot)
     events += _snoop_events(call, snapshot, outbox)
     events += prompts_ended
     events += _hold_music_events(call, outbox, snapshot)
@@ -77,8 +78,6 @@ def _leg_events(
         unsent = leg.state == "requested" and any(_originates(each, leg) for each in outbox)
         lost = LegEnded(leg.id, causes.LOST, seen_ms=snapshot.last_seen_ms)
         return [] if unsent and is_expected(call, leg.id) else [lost]
-    if state == "Up" and leg.held_by_phone and leg.id not in snapshot.held_by_phone:
-        return [LegResumedByPhone(leg.id)]
     if state == "Up":
         return [] if leg.state == "up" else [LegAnswered(leg.id)]
     if state == "Ringing" and leg.state in {"requested", "created"}:
@@ -86,6 +85,19 @@ def _leg_events(
     # Created, but its party is not called: repeat the event, as the ring time starts only now.
     not_dialed = any(_dials(each, leg) for each in outbox) and leg.id not in snapshot.dialed
     return [LegCreated(leg.id)] if leg.state == "requested" or not_dialed else []
+
+
+def _phone_hold_events(call: Call, snapshot: PbxSnapshot) -> list[Event]:
+    """Return the missed ends of holds, which lasted until now.
+
+    They follow the lost legs, which ended earlier: the call is on hold for as long as any leg.
+    """
+    held = (each.id for each in call.legs if each.held_by_phone)
+    return [
+        LegResumedByPhone(leg)
+        for leg in held
+        if snapshot.channels.get(leg) == "Up" and leg not in snapshot.held_by_phone
+    ]
 
 
 def _originates(command: Command, leg: Leg) -> bool:

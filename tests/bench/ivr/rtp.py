@@ -1,7 +1,7 @@
 """RTP of phones: voice and RFC 4733 digits, as packets or as a pcap file for SIPp."""
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -29,15 +29,20 @@ class Packet(Struct, frozen=True):
 
 
 def standard_caller(digits: str, digits_at_ms: int) -> Iterator[Packet]:
-    """Yield the packets of a caller: two of voice after the answer, then the digits.
+    """Return the packets of a caller who presses all digits without a break."""
+    step_ms = DIGIT_MS + GAP_MS
+    return caller([(digits_at_ms + n * step_ms, digit) for n, digit in enumerate(digits)])
+
+
+def caller(presses: Iterable[tuple[int, str]]) -> Iterator[Packet]:
+    """Yield the packets of a caller: two of voice after the answer, then digits at their times.
 
     The dialplan's Answer waits up to 500 ms for a caller's first packet; ARI's does not.
     """
     sequence = iter(range(1, 1 << 15))
     for at_ms in (0, PACKET_MS):
         yield Packet(at_ms, _header(VOICE, next(sequence), at_ms) + SILENCE)
-    for number, digit in enumerate(digits):
-        pressed_ms = digits_at_ms + number * (DIGIT_MS + GAP_MS)
+    for pressed_ms, digit in presses:
         for age_ms in range(0, DIGIT_MS, PACKET_MS):
             event = _event(digit, age_ms + PACKET_MS, is_end=False)
             header = _header(DIGIT, next(sequence), pressed_ms, is_first=age_ms == 0)

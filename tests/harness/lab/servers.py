@@ -109,5 +109,6 @@ def lab_pbx(name: str, ports: Ports, settings: Mapping[str, str]) -> Pbx:
             settings["SWITCHROOM_PEER_PASSWORD"],
         ),
         slots=int(settings["SWITCHROOM_SLOTS"]),
+        agent_qualify_s=30,
         bound=False,
     )

@@ -67,6 +67,7 @@ class Pbx(Server):
         slots: int = 8,
         rtp_timeout_s: int = 45,
         qualify_s: int = 0,
+        agent_qualify_s: int = 0,
         trunk_refers: bool = False,
         bound: bool = True,
         settings: Mapping[str, str] | None = None,
@@ -79,6 +80,7 @@ class Pbx(Server):
         self._settings = {
             "TRUNK": trunk,
             "TRUNK_QUALIFY_S": qualify_s,
+            "AGENT_QUALIFY_S": agent_qualify_s,  # 0: phones of SIPp answer no OPTIONS
             "TRUNK_REFER": "yes" if trunk_refers else "no",
             "SLOTS": slots,
             "RTP_TIMEOUT_S": rtp_timeout_s,

@@ -19,14 +19,21 @@ GRACE_S = 3
 class TwoNodes:
     """pbx1 of weight 3, pbx2 of weight 1 with at most 4 calls; 10 calls on the trunk."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, agent_qualify_s: int = 0) -> None:
         self.trunk_port = free_port()
         self._token = secrets.token_hex(16)
         self.valkey = Valkey(folder / "valkey")
         trunk = f"sip:127.0.0.1:{self.trunk_port}"
         passwords = Secrets(*(secrets.token_hex(8) for _ in range(4)))
         self.nodes = [
-            Pbx(folder / name, name=name, trunk=trunk, passwords=passwords) for name in NODE_OPTIONS
+            Pbx(
+                folder / name,
+                name=name,
+                trunk=trunk,
+                passwords=passwords,
+                agent_qualify_s=agent_qualify_s,
+            )
+            for name in NODE_OPTIONS
         ]
         self.engine = self.new_engine(folder / "engine", self.nodes)
 

@@ -7,7 +7,7 @@ import asyncio
 import json
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,11 @@ ACCOUNT = "<sip:{agent}@127.0.0.1:{port}>;auth_user={agent};auth_pass={password}
 class Softphone:
     """One baresip; `events` are those that it has reported, such as CALL_ESTABLISHED."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, process: Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         self.events: list[dict[str, Any]] = []
+        self._process = process
         self._reader = reader
         self._writer = writer
 
@@ -59,7 +62,7 @@ class Softphone:
             process = Process.start(argv, log=folder / "baresip.log", cwd=folder)
             try:
                 reader, writer = await _connect(control_port)
-                phone = cls(reader, writer)
+                phone = cls(process, reader, writer)
                 reading = asyncio.get_running_loop().create_task(phone._read())
                 try:
                     phone.command("uanew", ACCOUNT.format(**account))
@@ -78,6 +81,10 @@ class Softphone:
         body = json.dumps({"command": name, "params": parameters})
         self._writer.write(f"{len(body)}:{body},".encode())
 
+    async def kill(self) -> None:
+        """End it without unregistering, as a power cut does."""
+        await self._process.kill()
+
     def press(self, digits: str) -> None:
         """Press keys in the current call."""
         for digit in digits:
@@ -87,18 +94,21 @@ class Softphone:
         """Send REFER to a number in the current call."""
         self.command("transfer", f"sip:{number}@127.0.0.1")
 
-    async def wait_for(self, kind: str) -> None:
-        """Wait until it has reported a kind of event."""
+    async def wait_for(self, kind: str, after: int = 0, timeout_s: float = 10) -> None:
+        """Wait until it has reported a kind of event, more often than `after` times."""
         await until(
-            lambda: any(each.get("type") == kind for each in self.events), what=f"{kind} of baresip"
+            lambda: sum(each.get("type") == kind for each in self.events) > after,
+            timeout_s=timeout_s,
+            what=f"{kind} of baresip",
         )
 
     async def _read(self) -> None:
-        """Read its messages, which are netstrings of JSON."""
-        while True:
-            length = await self._reader.readuntil(b":")
-            body = await self._reader.readexactly(int(length[:-1]) + 1)
-            self.events.append(json.loads(body[:-1]))
+        """Read its messages, which are netstrings of JSON, until it ends."""
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                length = await self._reader.readuntil(b":")
+                body = await self._reader.readexactly(int(length[:-1]) + 1)
+                self.events.append(json.loads(body[:-1]))
 
 
 async def _connect(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -13,7 +13,7 @@ from typing import Any, Self
 from redis.asyncio import Redis
 
 from tests.harness.live_lab import Lab
-from tests.harness.pbx.asterisk import Pbx
+from tests.harness.pbx.asterisk import Pbx, Secrets
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.server import Server
@@ -33,7 +33,10 @@ class Cluster:
         self.valkey = Valkey(folder / "valkey")
         trunk = f"sip:127.0.0.1:{self.trunk_port}"
         names = [f"pbx{number}" for number in range(1, nodes + 1)]
-        self.nodes = [Pbx(folder / name, name=name, trunk=trunk) for name in names]
+        passwords = Secrets(*(secrets.token_hex(8) for _ in range(4)))
+        self.nodes = [
+            Pbx(folder / name, name=name, trunk=trunk, passwords=passwords) for name in names
+        ]
         self.labs: list[Lab] = []
         self._folder = folder
         self._token = secrets.token_hex(16)

@@ -111,7 +111,7 @@ async def test_a_conference_with_the_agent(two: TwoNodes, home: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "cause", "result"), [(486, 17, "busy"), (480, 19, "no-answer"), (403, 21, "failed")]
+    ("status", "cause", "result"), [(486, 17, "busy"), (480, 19, "no-answer"), (603, 21, "failed")]
 )
 async def test_a_refusal_is_reported_as_from_the_own_node(
     two: TwoNodes, status: int, cause: int, result: str

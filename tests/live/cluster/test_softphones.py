@@ -1,10 +1,15 @@
 """Softphones of others (baresip) at both nodes: registration, calls between nodes."""
 
+from functools import partial
+from pathlib import Path
+
 import pytest
 
+from tests.harness.live_lab import Lab
 from tests.harness.pbx.two_nodes import TwoNodes
 from tests.harness.phones.parties import TONES_HZ, Parties
 from tests.harness.phones.softphone import Softphone
+from tests.harness.until import until
 
 AGENT = "1002"
 
@@ -27,3 +32,28 @@ async def test_a_softphone_is_reached_from_both_nodes(
         await parties.lab.wait_ended(parties.call)
         ended = await two.engine.wait_for_event(parties.call, "leg-completed")
         assert (ended["agent_id"], ended["hangupCause"]) == (AGENT, 16)
+
+
+async def test_a_dead_phone_is_not_preferred(tmp_path: Path) -> None:
+    """It died without unregistering; its successor at the other node is called."""
+    two = TwoNodes(tmp_path, agent_qualify_s=1)
+    try:
+        await two.ensure_running()
+        async with Softphone.agent(two.nodes[0], AGENT, tone_hz=TONES_HZ["target"]) as dead:
+            await dead.kill()
+            async with (
+                Softphone.agent(two.nodes[1], AGENT, tone_hz=TONES_HZ["source"]) as softphone,
+                Parties(two.lab(0)) as parties,
+            ):
+                await until(partial(_is_offline, two.lab(0)), what="the dead phone to be offline")
+                dial = {"type": "dial", "data": {"agent_id": AGENT}, "timeout": 10}
+                await parties.call_in(await parties.lab.add_number(dial))
+                await parties.expect_audio(customer="source")
+                softphone.command("hangup")
+                await parties.lab.wait_ended(parties.call)
+    finally:
+        await two.stop()
+
+
+async def _is_offline(lab: Lab) -> bool:
+    return bool((await lab.ari(f"endpoints/PJSIP/{AGENT}"))["state"] == "offline")

@@ -4,9 +4,18 @@ from collections.abc import Callable
 
 import pytest
 
+from engine.calls.model import causes
 from engine.calls.model.call import deadline_ms
 from engine.calls.model.commands import Answer, Dial, Hangup, Originate, Snoop
-from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging, Recovered
+from engine.calls.model.events import (
+    LegAnswered,
+    LegCreated,
+    LegEnded,
+    LegHeldByPhone,
+    LegResumedByPhone,
+    LegRinging,
+    Recovered,
+)
 from engine.calls.model.requests import HangupRequested
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
@@ -56,6 +65,17 @@ def test_a_leg_that_changed_during_an_outage(
     box = outbox(story, Originate) if unsent else ()
     _, events = reconcile(story.call, box, seen, story.now)
     assert events == ((event, Recovered()) if event else (Recovered(),))
+
+
+def test_a_phone_resumed_after_another_was_lost() -> None:
+    """So the call is on hold for as long as the phone that is still there."""
+    story = bridged_call(BOB)
+    for leg in (MAIN, LEG):
+        story.take(LegHeldByPhone(leg), 1_000)
+    seen = PbxSnapshot({MAIN: "Up"}, last_seen_ms=story.now)
+    _, events = reconcile(story.call, (), seen, story.now + 60_000)
+    lost = LegEnded(LEG, causes.LOST, seen_ms=story.now)
+    assert events == (lost, LegResumedByPhone(MAIN), Recovered())
 
 
 def test_an_unsent_originate_is_sent() -> None:

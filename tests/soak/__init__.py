@@ -1,0 +1,1 @@
+"""Runs many calls of mixed kinds for minutes and compares their records with the phones' logs."""
