@@ -110,7 +110,9 @@ def on_event(call: Call, conference: Conference, event: Event, now: int) -> Step
         case BridgeFailed(bridge, legs=legs) if not _moved_elsewhere(call, bridge, legs):
             return _remove_unbridged(call, legs, now)
         case _:
-            call, music = next_loop(call, conference.hold_music, event)
+            call, music, reports = next_loop(call, conference.hold_music, event, now)
+            if reports:
+                return call, reports
             if music is conference.hold_music:
                 return coaching.on_event(call, conference, event, now)
             return with_conference(call, replace(conference, hold_music=music)), ()

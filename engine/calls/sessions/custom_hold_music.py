@@ -4,10 +4,12 @@ from msgspec.structs import replace
 
 from engine.calls.media.plan import desired_media
 from engine.calls.model.call import Call, allocate_id, with_conference, with_transfer
+from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import Event, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.sessions import HoldMusic
+from engine.calls.verbs.media_faults import emit_faults
 from engine.calls.verbs.suspendable_playback import MAX_CLIPS
 from wire.media import Audio
 
@@ -22,18 +24,26 @@ def fetch_music(
     return call, HoldMusic(request), (FetchMedia(request, (Audio(url),)),)
 
 
-def next_loop(call: Call, music: HoldMusic | None, event: Event) -> tuple[Call, HoldMusic | None]:
-    """Start a loop when the music has arrived, and the next one when a loop has ended."""
+def next_loop(
+    call: Call, music: HoldMusic | None, event: Event, now: int
+) -> tuple[Call, HoldMusic | None, tuple[EmitEvent, ...]]:
+    """Start a loop when the music has arrived, and the next one when a loop has ended.
+
+    Music that cannot be fetched is reported; the default music goes on.
+    """
     match event:
-        case MediaFetched(request, clips) if music and request == music.request and clips:
+        case MediaFetched(request, clips=()) if music and request == music.request:
+            call, reports = emit_faults(call, call.main, event.failed, now)
+            return call, music, reports
+        case MediaFetched(request, clips) if music and request == music.request:
             music = replace(music, clips=clips * MAX_CLIPS)
         case PlaybackEnded(playback, failed=False) if music and playback == music.playback:
             pass
         case PlaybackEnded(playback) if music and playback == music.playback:
-            return call, replace(music, playback="", clips=())  # it can't be played: default music
+            return call, replace(music, playback="", clips=()), ()  # its leg may have ended
         case _:
-            return call, music
-    return _start_loop(call, music)
+            return call, music, ()
+    return (*_start_loop(call, music), ())
 
 
 def restart_loop(call: Call, leg: str) -> Call:

@@ -114,9 +114,9 @@ def on_event(call: Call, transfer: Transfer, event: Event, now: int) -> Step:
         case LegEnded(leg) if leg == transfer.source and _has_source(call, transfer):
             return _complete(call, replace(transfer, reason="source_hangup_intentional"), now)
         case _:
-            call, music = next_loop(call, transfer.hold_music, event)
+            call, music, reports = next_loop(call, transfer.hold_music, event, now)
             if music is transfer.hold_music:
-                return call, ()
+                return call, reports
             return with_transfer(call, replace(transfer, hold_music=music)), ()
 
 

@@ -32,13 +32,21 @@ def playback_fault(sources: Sequence[Source], reason: FailedIn) -> tuple[MediaFa
 
 def report(call: Call, leg: str, faults: Sequence[MediaFault], now: int) -> Step:
     """Emit an event for each fault, and keep the last one for the next webhook request."""
+    call, commands = emit_faults(call, leg, faults, now)
+    return replace(call, media_fault=faults[-1]) if faults else call, commands
+
+
+def emit_faults(
+    call: Call, leg: str, faults: Sequence[MediaFault], now: int
+) -> tuple[Call, tuple[EmitEvent, ...]]:
+    """Emit an event for each fault."""
     commands: list[EmitEvent] = []
     for fault in faults:
         call, emitted = emit(
             call, "media-failed", now, channel_id=leg, source=fault.source, reason=fault.reason
         )
         commands.append(emitted)
-    return replace(call, media_fault=faults[-1]) if faults else call, tuple(commands)
+    return call, tuple(commands)
 
 
 def take_fault(call: Call) -> tuple[Call, MediaFault | None]:

@@ -84,6 +84,20 @@ async def test_a_member_leaves(bench: Bench) -> None:
     assert await conversation.posted("conference/leave", **body) == done
 
 
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [({"agentId": "1003"}, "other_agent"), ({"pbxIp": "192.0.2.1"}, "other_node")],
+)
+async def test_a_leave_names_its_own_leg(bench: Bench, wrong: dict[str, str], code: str) -> None:
+    """An agent does not leave in another's place; the node, if given, is the call's."""
+    conversation, view = await conferring(bench)
+    session, ada = view["conferenceSessionId"], view["members"][2]["channelId"]
+    body = {"conferenceSessionId": session, "agentId": "1002", "channelId": ada}
+    other = {**body, "agentId": "1003"}
+    assert await conversation.refused("conference/leave", **other) == (400, "other_agent")
+    assert await conversation.shown("/conference/members") == view
+
+
 async def test_a_member_coaches(bench: Bench) -> None:
     """The view has the one member that hears the coach; without a channel the coaching ends."""
     conversation, view = await conferring(bench)

@@ -31,7 +31,7 @@ from tests.unit.calls.harness.control import (
     transferring,
     unhold,
 )
-from wire.media import Audio, Clip
+from wire.media import Audio, Clip, MediaFault
 
 CLIP = Clip("e" * 32, 30_000)
 FETCH_ID = f"{ID}.p5"
@@ -71,11 +71,18 @@ def test_it_loops() -> None:
     assert story.take(PlaybackEnded(NEXT_LOOP))[-1] == Play(MAIN, f"{ID}.p8", (CLIP,) * MAX_CLIPS)
 
 
-def test_it_cannot_be_fetched() -> None:
-    """The default music goes on."""
-    story = transferring("ringback", music=MUSIC_URL)
-    assert story.take(MediaFetched(FETCH_ID, (), ("status 404",))) == ()
-    assert media_of(story, MAIN) == LegMedia(sound="music")
+@pytest.mark.parametrize(
+    "story", [transferring("ringback", music=MUSIC_URL), inviting(music=MUSIC_URL)]
+)
+def test_it_cannot_be_fetched(story: Story) -> None:
+    """It is reported; the default music goes on."""
+    before, request = media_of(story, MAIN), story.commands_of(FetchMedia)[-1].request
+    fault = MediaFault(MUSIC_URL, "not_found")
+    assert story.take(MediaFetched(request, (), ("status 404",), (fault,))) == ()
+    event = story.emitted[-1]
+    assert (event.event, event.source, event.reason) == ("media-failed", MUSIC_URL, "not_found")
+    assert media_of(story, MAIN) == before
+    assert story.call.media_fault is None
 
 
 def test_it_cannot_be_played() -> None:
