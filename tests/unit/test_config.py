@@ -4,6 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from engine.cli.errors import setting_errors
+from engine.store.store import LONGEST_CALL_S
 from tests.harness.settings import read_settings
 
 
@@ -12,6 +13,14 @@ def test_the_ceiling_is_above_the_minimum() -> None:
     with pytest.raises(ValidationError) as error:
         read_settings({"rpc_token": "x", "stream_events": 2_000, "stream_ceiling": 1_000})
     assert "stream_ceiling is below stream_events" in setting_errors(error.value)[0]
+
+
+def test_no_call_outlives_its_flow() -> None:
+    """The versions of a deleted flow are kept for a week."""
+    with pytest.raises(ValidationError) as error:
+        read_settings({"rpc_token": "x", "longest_call_s": LONGEST_CALL_S + 1})
+    assert "LONGEST_CALL_S" in setting_errors(error.value)[0]
+    assert str(LONGEST_CALL_S) in setting_errors(error.value)[0]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from engine.store.errors import StoreDown
-from engine.store.store import MAX_FLOW_VERSIONS
+from engine.store.store import LONGEST_CALL_S, MAX_FLOW_VERSIONS
 from wire.dial_policy import DncListChange
 
 WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
@@ -33,7 +33,6 @@ class RedisDocuments:
     """
 
     _client: Redis
-    _retention_ms: int
     _timeout_s: float
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
@@ -60,7 +59,7 @@ class RedisDocuments:
     async def delete_flow(self, account: str, flow_id: str) -> bool:
         pipeline = self._client.pipeline(transaction=True)
         pipeline.hdel(_flows_key(account), flow_id)
-        pipeline.pexpire(_flow_key(account, flow_id), self._retention_ms)
+        pipeline.expire(_flow_key(account, flow_id), LONGEST_CALL_S)
         existed, _ = await self._with_timeout(pipeline.execute())
         return bool(existed)
 

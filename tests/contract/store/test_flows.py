@@ -2,7 +2,11 @@
 
 import asyncio
 
-from engine.store.store import MAX_FLOW_VERSIONS, Store
+from redis import Redis
+
+from engine.store.redis.store import RedisStore
+from engine.store.store import LONGEST_CALL_S, MAX_FLOW_VERSIONS, Store
+from tests.harness.servers.valkey import Valkey
 
 
 async def test_a_version_never_changes(store: Store) -> None:
@@ -47,6 +51,19 @@ async def test_a_deleted_flow_is_kept_for_calls_that_run_it(store: Store) -> Non
     assert await store.flow("a1", "f1", 1) == (1, b"1")
     assert await store.put_flow("a1", "f1", b"new") == 2
     assert await store.flow("a1", "f1") == (2, b"new")
+
+
+async def test_a_deleted_flow_outlives_the_longest_call(shared_valkey: Valkey) -> None:
+    """Its versions are kept for as long as a call may last."""
+    store = RedisStore(shared_valkey.url)
+    with Redis(port=shared_valkey.port) as client:
+        client.flushall()
+        await store.put_flow("a1", "f1", b"1")
+        before = set(client.keys())
+        await store.delete_flow("a1", "f1")
+        times_s = [client.ttl(each) for each in before & set(client.keys())]
+        assert LONGEST_CALL_S - 60 < max(times_s) <= LONGEST_CALL_S
+    await store.close()
 
 
 async def test_api_requests_are_kept_by_account(store: Store) -> None:
