@@ -119,6 +119,7 @@ async def test_a_worker_survives_unexpected_errors(database: Database) -> None:
 
     await until(is_done, what="the job")
     working.cancel()
+    await asyncio.gather(working, return_exceptions=True)  # it uses the database
 
 
 class MoodyJobs(JobStore):

@@ -8,6 +8,7 @@ import pytest
 from engine.rpc.request_mapping import transfer_request
 from tests.contract.rpc.harness.bench import Bench
 from tests.contract.rpc.harness.conversation import AGENT, talking
+from tests.harness.until import until
 from wire.control import InitTransfer
 from wire.tree import Limits
 
@@ -112,11 +113,11 @@ async def test_bad_requests_name_their_fault(
 ) -> None:
     """An invalid request gets 400 with the path of the field; the call does not change."""
     call = await bench.start_call()
-    sent = list(bench.pbx.lines)
+    await until(lambda: bench.pbx.lines == ["POST channels/create"], what="the call's first leg")
     status, answer = await bench.request("POST", f"/calls/{call}/{path}", body)
     assert (status, [each["path"] for each in answer["errors"]]) == (400, [fault])
     assert answer["errors"][0]["message"]
-    assert bench.pbx.lines == sent
+    assert bench.pbx.lines == ["POST channels/create"]
 
 
 @pytest.mark.parametrize(("path", "body"), GOOD, ids=range(len(GOOD)))
