@@ -23,7 +23,7 @@ from pydantic_settings import (
 )
 
 from engine.store.redis.address import parse_address
-from engine.store.store import LONGEST_CALL_S
+from wire.flow import LONGEST_CALL_S
 
 
 def _store_url(url: str) -> str:

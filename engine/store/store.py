@@ -9,7 +9,6 @@ from engine.store.stream import Stream
 from wire.dial_policy import DncListChange
 
 MAX_FLOW_VERSIONS = 100  # of a flow
-LONGEST_CALL_S = 7 * 86_400  # versions of a deleted flow are kept for the calls that run it
 
 
 class DialPolicyStore(Protocol):

@@ -4,8 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from engine.cli.errors import setting_errors
-from engine.store.store import LONGEST_CALL_S
 from tests.harness.settings import read_settings
+from wire.flow import LONGEST_CALL_S
 
 
 def test_the_ceiling_is_above_the_minimum() -> None:

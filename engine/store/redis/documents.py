@@ -14,8 +14,9 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from engine.store.errors import StoreDown
-from engine.store.store import LONGEST_CALL_S, MAX_FLOW_VERSIONS
+from engine.store.store import MAX_FLOW_VERSIONS
 from wire.dial_policy import DncListChange
+from wire.flow import LONGEST_CALL_S
 
 WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
 _PUT_FLOW = (Path(__file__).parent / "lua/put_flow.lua").read_text()

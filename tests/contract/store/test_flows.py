@@ -5,8 +5,9 @@ import asyncio
 from redis import Redis
 
 from engine.store.redis.store import RedisStore
-from engine.store.store import LONGEST_CALL_S, MAX_FLOW_VERSIONS, Store
+from engine.store.store import MAX_FLOW_VERSIONS, Store
 from tests.harness.servers.valkey import Valkey
+from wire.flow import LONGEST_CALL_S
 
 
 async def test_a_version_never_changes(store: Store) -> None:
