@@ -20,4 +20,6 @@ async def clean_up(
             await delete_expired()
         except ApiError as error:
             log.warning("cleanup failed", reason=error.detail)
+        except Exception:
+            log.exception("cleanup failed")  # the next one may succeed
         await asyncio.sleep(interval_s)

@@ -57,6 +57,8 @@ class PolicySync:
                 await self.sync_all()
             except ApiError as error:  # also from an engine of an older version
                 log.info("dial policy sync failed", reason=error.detail)
+            except Exception:
+                log.exception("dial policy sync failed")  # the next one may succeed
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(due_s):
                     await self._sync_changed()
@@ -88,8 +90,16 @@ class PolicySync:
             self._wakeup.clear()
             changed, self._changed = self._changed, set()
             for account_id in changed:
-                with suppress(ApiError):  # the next comparison finds it
-                    await self.sync_account(account_id)
+                await self._sync_one(account_id)
+
+    async def _sync_one(self, account_id: str) -> None:
+        """Synchronize a changed account; after a failure the next comparison does so."""
+        try:
+            await self.sync_account(account_id)
+        except ApiError as error:
+            log.info("dial policy sync failed", account=account_id, reason=error.detail)
+        except Exception:
+            log.exception("dial policy sync failed", account=account_id)
 
     async def _sync(self, account: Account, numbers: Sequence[str], wanted: ListVersions) -> None:
         stored = self._engine_state.get(account.id, DialPolicyView(account.id))

@@ -80,8 +80,11 @@ class _Maintenance(Struct, frozen=True):
         while True:
             await wait_for_event(changed, _MAX_INTERVAL_S)
             changed.clear()
-            await self._evict()
-            await self.save()
+            try:
+                await self._evict()
+                await self.save()
+            except Exception:  # noqa: BLE001 - it is logged, and the next run may succeed
+                _log.exception("media maintenance failed")
             await asyncio.sleep(_MIN_INTERVAL_S)
 
     async def _evict(self) -> None:

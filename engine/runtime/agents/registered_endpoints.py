@@ -110,6 +110,9 @@ class RegisteredEndpoints:
             except PbxUnavailable as error:
                 log.warning("presence not read", node=self.node, error=str(error))
                 pause_s = RETRY_DELAY_S
+            except Exception:
+                log.exception("presence not read", node=self.node)  # the next read may succeed
+                pause_s = RETRY_DELAY_S
             await asyncio.sleep(pause_s)
 
     async def _read(self) -> None:

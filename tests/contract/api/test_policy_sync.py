@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 from sqlalchemy import delete
+from structlog.testing import capture_logs
 
+from api.accounts.store import Account, AccountStore
 from api.common.background import background
 from api.common.errors import NotFound
 from api.dnc import tables
@@ -123,11 +126,11 @@ async def test_a_change_is_pushed_at_once(rest: Rest) -> None:
         await until(lambda: _is_there(rest))
         await lists(rest).put("acme", [CUSTOMER], "p")
         rest.services.policy_sync.notify("acme")
+        await until(partial(_is_listed, rest))
 
-        async def is_listed() -> bool:
-            return await listed(rest, CUSTOMER) is True
 
-        await until(is_listed)
+async def _is_listed(rest: Rest) -> bool:
+    return await listed(rest, CUSTOMER) is True
 
 
 async def _is_there(rest: Rest) -> bool:
@@ -181,3 +184,41 @@ async def test_an_engine_without_dial_policies_is_retried(kept: Rest) -> None:
     assert not task.done()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_unexpected_errors_are_logged_and_retried(rest: Rest) -> None:
+    """Neither a comparison nor the synchronization of a changed account ends by an error."""
+    parts = rest.services
+    accounts = MoodyAccounts(parts.database, parts.now_ms)
+    pusher = PolicySync(parts.engine, accounts, lists(rest))
+    with capture_logs() as logged:
+        async with background(pusher.run(0.01)):
+            await until(lambda: _is_there(rest), what="the second comparison")
+            accounts.fails_to_get = True
+            pusher.notify("acme")
+            await until(lambda: not accounts.fails_to_get, what="the failed synchronization")
+            await lists(rest).put("acme", [CUSTOMER], "p")
+            await until(partial(_is_listed, rest), what="the list")
+    errors = [each for each in logged if each["log_level"] == "error"]
+    assert [each.get("account") for each in errors] == [None, "acme"]
+
+
+class MoodyAccounts(AccountStore):
+    """Accounts whose first list raises an unexpected error, and a single one when told to."""
+
+    fails_to_list = True
+    fails_to_get = False
+
+    async def all(self) -> list[Account]:
+        """List the accounts; raises on the first call."""
+        if self.fails_to_list:
+            self.fails_to_list = False
+            raise ZeroDivisionError
+        return await super().all()
+
+    async def get(self, account_id: str) -> Account:
+        """Return an account; raises once when told to."""
+        if self.fails_to_get:
+            self.fails_to_get = False
+            raise ZeroDivisionError
+        return await super().get(account_id)

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from engine.ari.decode import decode_event
 from engine.ari.request import Reply, Request
@@ -27,12 +28,16 @@ class Endpoints:
         self.subscribed: list[str] = []
         self.requests: list[str] = []
         self.is_up = True
+        self.fails = False
 
     async def ask(self, request: Request) -> Reply:
         """Reply as Asterisk does."""
         self.requests.append(request.path)
         if not self.is_up:
             return Reply(0)
+        if self.fails:
+            self.fails = False
+            raise ZeroDivisionError
         match request.method, request.path:
             case "GET", "endpoints/PJSIP":
                 return Reply(200, msgspec.json.encode([*map(self._endpoint, self.states)]))
@@ -137,6 +142,15 @@ async def test_endpoints_configured_later(pbx: Endpoints, presence: RegisteredEn
     await until(lambda: presence.of("PJSIP/new7") == "online", every_s=SOON_S)
     assert len(pbx.subscribed) == 2 + SUBSCRIPTION_BATCH + 1
     assert pbx.requests.count(SUBSCRIBE) == 3
+
+
+async def test_an_unexpected_error(pbx: Endpoints, presence: RegisteredEndpoints) -> None:
+    """A read that raises anything is logged, and the states are read again."""
+    pbx.fails = True
+    with capture_logs() as logged:
+        presence.on_connected()
+        await until(lambda: presence.is_known, what="the states", every_s=SOON_S)
+    assert [each["log_level"] for each in logged] == ["error"]
 
 
 async def test_another_engine_takes_over_the_app(presence: RegisteredEndpoints) -> None:
