@@ -22,6 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from api.common.clock import Clock
 from api.common.errors import ServiceUnavailable
+from api.db.connection_use import ConnectionUse
 
 log = structlog.get_logger()
 metadata = MetaData(
@@ -40,6 +41,7 @@ BUSY_TIMEOUT_MS = 5_000
 # are no OperationalError.
 TRANSIENT_SQLSTATES = frozenset({"08", "40", "53", "55", "57", "58"})
 MAX_WAL_ATTEMPTS = 100
+CLOSE_TIMEOUT_S = 5.0
 PRAGMAS = (
     "synchronous=NORMAL",  # with WAL: a power cut may lose the last commits, never the file
     "foreign_keys=ON",
@@ -60,6 +62,7 @@ class Database:
         self.is_sqlite = url.startswith("sqlite")
         self.insert: Callable[..., Any] = INSERTS["sqlite" if self.is_sqlite else "postgresql"]
         self._path = Path(url.partition(":///")[2]) if self.is_sqlite else None
+        self._use = ConnectionUse()
         self._writer = asyncio.Lock()  # SQLite itself waits by sleeping
         self._engine = _engine(url, self.is_sqlite)
         # Switching a pooled connection to autocommit and back costs several round trips.
@@ -77,13 +80,15 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """Yield a connection for statements that change nothing."""
-        async with _mapped_errors(), self._reader.connect() as connection:
-            yield connection
+        with self._use.counted():
+            async with _mapped_errors(), self._reader.connect() as connection:
+                yield connection
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
         """Yield a connection with a transaction, committed unless the context raises."""
         async with _mapped_errors(), AsyncExitStack() as stack:
+            stack.enter_context(self._use.counted())
             if self.is_sqlite:
                 await stack.enter_async_context(self._writer)
             connection = await stack.enter_async_context(self._engine.connect())
@@ -120,9 +125,18 @@ class Database:
         async with self.writing() as connection:
             return (await connection.execute(statement)).rowcount
 
-    async def close(self) -> None:
-        await self._reader.dispose()
-        await self._engine.dispose()
+    async def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> None:
+        """Close all connections; those in use get the time to be returned.
+
+        A connection that is returned later is not closed, only collected as garbage: a cancelled
+        task needs a few turns of the event loop until it has returned its connection.
+        """
+        try:
+            if not await self._use.wait_until_unused(timeout_s):
+                log.warning("database closed with connections in use", count=self._use.count)
+        finally:
+            await self._reader.dispose()
+            await self._engine.dispose()
 
 
 class Store:

@@ -18,20 +18,25 @@ def sqlite_url(folder: Path) -> str:
 
 async def empty_database(postgres: Postgres) -> str:
     """Empty a PostgreSQL database; return its URL."""
-    database = Database(postgres.url)
-    async with database.writing() as connection:
+    async with opened(postgres.url) as database, database.writing() as connection:
         await connection.execute(text("DROP SCHEMA public CASCADE"))
         await connection.execute(text("CREATE SCHEMA public"))
-    await database.close()
     return postgres.url
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[Database]:
+    """Open a database as it is."""
+    database = Database(url)
+    try:
+        yield database
+    finally:
+        await database.close()
 
 
 @asynccontextmanager
 async def migrated_database(url: str) -> AsyncIterator[Database]:
     """Open a migrated database."""
-    database = Database(url)
-    try:
+    async with opened(url) as database:
         await migrate(database)
         yield database
-    finally:
-        await database.close()

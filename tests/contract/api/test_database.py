@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from contextlib import AsyncExitStack
 
 import pytest
 from sqlalchemy import func, insert, select, text, update
@@ -12,17 +13,17 @@ from api.common.clock import now_ms
 from api.common.errors import Conflict
 from api.db.database import Database, DatabaseUnavailable, metadata
 from api.db.migrate import migrate
-from tests.contract.api.databases import empty_database
+from tests.contract.api.databases import empty_database, migrated_database, opened
 from tests.harness.servers.postgres import Postgres
 
 
 async def test_many_processes_may_start_at_once(database_url: str) -> None:
     """The migrations run once."""
-    several = [Database(database_url) for _ in range(8)]
-    await asyncio.gather(*map(migrate, several))
-    await AccountStore(several[0], now_ms).add(Account("acme", "Acme"))
-    assert [each.id for each in await AccountStore(several[2], now_ms).all()] == ["acme"]
-    await asyncio.gather(*(each.close() for each in several))
+    async with AsyncExitStack() as stack:
+        several = [await stack.enter_async_context(opened(database_url)) for _ in range(8)]
+        await asyncio.gather(*map(migrate, several))
+        await AccountStore(several[0], now_ms).add(Account("acme", "Acme"))
+        assert [each.id for each in await AccountStore(several[2], now_ms).all()] == ["acme"]
 
 
 async def test_the_schema_matches_the_code(database: Database) -> None:
@@ -47,25 +48,22 @@ async def test_a_failed_transaction_leaves_nothing(database: Database) -> None:
 
 async def test_many_writers_wait_for_each_other(database_url: str) -> None:
     """Processes that read before they write lose no update."""
-    first, second = Database(database_url), Database(database_url)
-    await migrate(first)
 
     async def count(database: Database) -> None:
         async with database.writing() as connection:
             found = await connection.execute(select(func.count()).select_from(accounts))
             await _add(connection, f"{secrets.token_hex(4)}-{found.scalar_one()}")
 
-    await asyncio.gather(*(count(each) for each in (first, second) * 10))
-    assert len(await AccountStore(first, now_ms).all()) == 20
-    await asyncio.gather(first.close(), second.close())
+    async with migrated_database(database_url) as first, opened(database_url) as second:
+        await asyncio.gather(*(count(each) for each in (first, second) * 10))
+        assert len(await AccountStore(first, now_ms).all()) == 20
 
 
 async def test_an_unreachable_database_raises_database_unavailable() -> None:
     """The error does not name the driver."""
-    away = Database("postgresql+asyncpg://nobody@127.0.0.1:1/none")
-    with pytest.raises(DatabaseUnavailable):
-        await AccountStore(away, now_ms).all()
-    await away.close()
+    async with opened("postgresql+asyncpg://nobody@127.0.0.1:1/none") as away:
+        with pytest.raises(DatabaseUnavailable):
+            await AccountStore(away, now_ms).all()
 
 
 @pytest.mark.parametrize("action", ["pg_terminate_backend", "pg_cancel_backend"])
@@ -73,28 +71,22 @@ async def test_an_aborted_statement_raises_database_unavailable(
     postgres: Postgres, action: str
 ) -> None:
     """The next statement after a restart works again."""
-    database = Database(postgres.url)
 
-    async def requested(statement: str) -> object:
+    async def requested(database: Database, statement: str) -> object:
         async with database.reading() as connection:
             return (await connection.execute(text(statement))).scalar_one()
 
-    with pytest.raises(DatabaseUnavailable):
-        await requested(f"SELECT {action}(pg_backend_pid())")
-    assert await requested("SELECT 7") == 7
-    await database.close()
+    async with opened(postgres.url) as database:
+        with pytest.raises(DatabaseUnavailable):
+            await requested(database, f"SELECT {action}(pg_backend_pid())")
+        assert await requested(database, "SELECT 7") == 7
 
 
 async def test_a_deadlock_raises_database_unavailable(postgres: Postgres) -> None:
     """PostgreSQL rolls one transaction back, so its client may retry."""
-    database = Database(await empty_database(postgres))
-    await migrate(database)
-    async with database.writing() as connection:
-        for name in ("acme", "other"):
-            await _add(connection, name)
     both_hold_one = asyncio.Barrier(2)
 
-    async def renamed(*names: str) -> None:
+    async def renamed(database: Database, *names: str) -> None:
         async with database.writing() as connection:
             for name in names:
                 await connection.execute(
@@ -103,13 +95,18 @@ async def test_a_deadlock_raises_database_unavailable(postgres: Postgres) -> Non
                 if name == names[0]:
                     await both_hold_one.wait()
 
-    outcomes = await asyncio.gather(
-        renamed("acme", "other"), renamed("other", "acme"), return_exceptions=True
-    )
+    async with migrated_database(await empty_database(postgres)) as database:
+        async with database.writing() as connection:
+            for name in ("acme", "other"):
+                await _add(connection, name)
+        outcomes = await asyncio.gather(
+            renamed(database, "acme", "other"),
+            renamed(database, "other", "acme"),
+            return_exceptions=True,
+        )
     assert {type(each) for each in outcomes} == {DatabaseUnavailable, type(None)}
     (down,) = filter(None, outcomes)
     assert "acme" not in str(down.__cause__)  # the log must not have written values
-    await database.close()
 
 
 async def _add(connection: AsyncConnection, name: str) -> None:

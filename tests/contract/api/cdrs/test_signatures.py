@@ -15,6 +15,7 @@ from api.cdrs.tables import agents, bodies, cdrs, numbers
 from api.db.database import Database
 from api.db.migrate import alembic_config, migrate
 from tests.contract.api.cdrs.records import CUSTOMER, leg, missed, record, recording, write_calls
+from tests.contract.api.databases import opened
 from wire.record import CallRecord
 
 NINA = leg("agent:7", agent_id="7", agent_name="Nina")
@@ -46,17 +47,16 @@ REQUESTED: tuple[dict[str, Any], ...] = (
 
 async def test_existing_calls_get_signatures(database_url: str) -> None:
     """The migration computes the signatures of existing calls."""
-    database = Database(database_url)
-    async with database.writing() as connection:
-        await connection.run_sync(_fill_as_before)
-    await migrate(database)
-    await _is_found(database)
-    await CdrStore(database).set_dispositions("acme", CALLS[0].call_id, {"disposition1": "no"})
-    rows = await CdrStore(database).page(
-        Filters("acme", disposition1="no", agent_names=("Nina",)), 9
-    )
-    assert [row.req_id for row in rows] == [CALLS[0].call_id]
-    await database.close()
+    async with opened(database_url) as database:
+        async with database.writing() as connection:
+            await connection.run_sync(_fill_as_before)
+        await migrate(database)
+        await _is_found(database)
+        await CdrStore(database).set_dispositions("acme", CALLS[0].call_id, {"disposition1": "no"})
+        rows = await CdrStore(database).page(
+            Filters("acme", disposition1="no", agent_names=("Nina",)), 9
+        )
+        assert [row.req_id for row in rows] == [CALLS[0].call_id]
 
 
 async def test_any_two_filters(database: Database) -> None:
