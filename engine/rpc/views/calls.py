@@ -8,9 +8,10 @@ from engine.calls.model.call import Call
 from engine.calls.model.call_id_format import slot_and_node
 from engine.calls.model.call_states import Bridged, CallState
 from engine.calls.model.commands import Command, EmitEvent
+from engine.calls.model.events import ClockChanged
 from engine.calls.model.leg import Leg
 from engine.calls.model.state_traits import running_verb
-from engine.calls.replay_audit import replay
+from engine.calls.replay_audit import ReplayStep, replay
 from engine.calls.reporting.call_events import end_reason
 from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view
@@ -80,12 +81,11 @@ def _leg_view(leg: Leg) -> LegView:
 def timeline_view(call: Call, log: list[bytes]) -> Timeline:
     """Build a call's timeline by replaying its log through the core."""
     moments: list[TimelineEntry] = []
-    verbs_started = 0
+    before: Call | None = None
     for step in replay(log):
         commands = tuple(tagged_fields(each) for each in step.commands if _is_shown(each))
-        is_new = step.call.verbs_started > verbs_started
-        verb = running_verb(step.call.state) if is_new else None
-        verbs_started = step.call.verbs_started
+        verb = running_verb(step.call.state) if _has_started_verb(before, step) else None
+        before = step.call
         moments.append(
             TimelineEntry(
                 step.at_ms,
@@ -96,6 +96,14 @@ def timeline_view(call: Call, log: list[bytes]) -> Timeline:
             )
         )
     return Timeline(call_view(call), tuple(moments))
+
+
+def _has_started_verb(before: Call | None, step: ReplayStep) -> bool:
+    """Return whether a step has started a verb; the count begins anew after some minutes."""
+    if before is None or isinstance(step.event, ClockChanged):  # which moves all times
+        return before is None and step.call.verbs_started > 0
+    is_reset = step.call.verbs_since_ms != before.verbs_since_ms
+    return is_reset or step.call.verbs_started > before.verbs_started
 
 
 def _verb_view(verb: Verb) -> dict[str, Any]:

@@ -2,10 +2,14 @@
 
 from typing import Any
 
-from engine.calls.model.events import LegAnswered, LegCreated
+from engine.calls.model.events import ClockChanged, LegAnswered, LegCreated
+from engine.calls.state_dispatch import MAX_VERBS_PERIOD_MS
+from engine.rpc.views.calls import timeline_view
 from tests.contract.rpc.harness.bench import Bench, inject
 from tests.contract.rpc.harness.conversation import talking
+from tests.harness.recorded_call import record_call
 from tests.harness.until import until
+from tests.unit.calls.harness.builders import answered_call, outbound
 
 
 async def test_sessions_show_their_states(bench: Bench) -> None:
@@ -46,6 +50,20 @@ async def test_a_started_verb_is_shown(bench: Bench) -> None:
     assert [each["started"] for each in story["moments"] if "started" in each] == [pause]
     _, view = await bench.request("GET", f"/calls/{call_id}")
     assert (view["state"], view["verb"]) == ("pausing", "pause")
+
+
+def test_a_verb_after_some_minutes_is_shown() -> None:
+    """Verbs are counted per period; a new count hides no verb, and a new clock shows none."""
+    last = {"type": "pause", "data": {"length": 7}}
+    long_pause = {"type": "pause", "data": {"length": MAX_VERBS_PERIOD_MS / 1000}, "action": last}
+    story = answered_call(long_pause)
+    story.take(ClockChanged(60_000), 1_000)
+    story.now += 60_000
+    story.pass_deadline()
+    log = record_call(outbound(long_pause), story.events).log
+    shown = timeline_view(story.call, list(log)).moments
+    lengths = [each.started["data"]["length"] for each in shown if each.started is not None]
+    assert lengths == [300.0, 7.0]
 
 
 def _session_events(story: Any) -> list[dict[str, Any]]:
