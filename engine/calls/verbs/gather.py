@@ -138,6 +138,8 @@ def on_spare_terminator(call: Call, now: int) -> Step:
 def suspend(call: Call, state: Gathering, now: int) -> Step:
     """Put the leg on hold: the prompt and the clocks stop, digits are ignored."""
     state = replace(state, suspended_ms=now)
+    if _has_prompt_failed(state):  # its deadline decides
+        return replace(call, state=replace(state, suspended=True)), ()
     if state.phase == "prompt":
         call, state, stops = suspend_prompt(call, state, now)
         return replace(call, state=state), stops
@@ -146,6 +148,8 @@ def suspend(call: Call, state: Gathering, now: int) -> Step:
 
 def resume(call: Call, state: Gathering, now: int) -> Step:
     """Continue after a hold: the prompt from where it stopped, a clock from its start."""
+    if _has_prompt_failed(state):
+        return replace(call, state=replace(state, suspended=False)), ()
     limit_ms = state.limit_ms + now - state.suspended_ms
     # A mute suspends and resumes at the same time: earlier digits that AMI reports later count.
     since_ms = now if now > state.suspended_ms else state.since_ms
@@ -187,11 +191,15 @@ def _on_prompt_ended(call: Call, state: Gathering, event: PlaybackEnded, now: in
     if event.failed:  # a leg that hangs up ends its playback first
         if state.ends_ms:  # else the event is repeated
             deadline = min(now + HANGUP_GRACE_MS, state.limit_ms)
-            state = replace(state, ends_ms=0, deadline_ms=deadline)
+            state = replace(state, clips=(), ends_ms=0, deadline_ms=deadline)
         return replace(call, state=state), ()
     if not state.ends_ms:
         return _on_phase_timeout(call, state, now)
     return wait_first_digit(call, state, now), ()
+
+
+def _has_prompt_failed(state: Gathering) -> bool:
+    return state.phase == "prompt" and not state.clips
 
 
 def _on_prompt_failed(

@@ -17,7 +17,7 @@ MAX_KEY_DOWN_MS = 10_000  # a key that is down for longer is not waited for
 
 def wait_first_digit(call: Call, state: Gathering, now: int) -> Call:
     if state.suspended:
-        return replace(call, state=replace(state, phase="first"))
+        return replace(call, state=replace(state, phase="first", deadline_ms=call.must_end_ms))
     deadline = now + state.verb.data.timeout + GRACE_MS
     return replace(call, state=enter_phase(state, "first", deadline))
 

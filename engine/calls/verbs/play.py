@@ -51,10 +51,7 @@ def on_event(call: Call, state: Playing, event: Event, now: int) -> Step:
         case MediaFetched(request) if request == state.request and not state.clips:
             return _on_fetched(call, state, event, now)
         case PlaybackEnded(playback, failed) if playback == state.request:
-            if failed:
-                state = replace(state, deadline_ms=now + HANGUP_GRACE_MS, ends_ms=0)
-                return replace(call, state=state), ()
-            return _on_ended(call, state, now)
+            return (_on_failed if failed else _on_ended)(call, state, now)
         case Recovered() if not state.clips:
             return replace(call, state=replace(state, deadline_ms=now + FETCH_TIMEOUT_MS)), ()
         case DeadlinePassed() if state.ends_ms:
@@ -67,6 +64,8 @@ def on_event(call: Call, state: Playing, event: Event, now: int) -> Step:
 
 def suspend(call: Call, state: Playing, now: int) -> Step:
     """Stop the playback while the leg is on hold; audio that arrives meanwhile waits."""
+    if _has_failed(state):
+        return call, ()
     if not state.ends_ms:
         return replace(call, state=replace(state, suspended=True)), ()
     call, state, stops = suspend_prompt(call, state, now)
@@ -75,8 +74,15 @@ def suspend(call: Call, state: Playing, now: int) -> Step:
 
 def resume(call: Call, state: Playing, now: int) -> Step:
     """Continue from where the playback was stopped."""
+    if _has_failed(state):
+        return call, ()
     if not state.clips:
         return replace(call, state=replace(state, suspended=False)), ()
+    return _play(call, state, now)
+
+
+def _play(call: Call, state: Playing, now: int) -> Step:
+    """Play what is left."""
     if state.played_ms >= _total_ms(state):
         return _finish(call, state), ()
     state, play = resume_prompt(state, call.main, now)
@@ -84,6 +90,18 @@ def resume(call: Call, state: Playing, now: int) -> Step:
     if state.verb.timeout is not None:
         deadline_ms = min(deadline_ms, now + int(state.verb.timeout * 1000) - state.played_ms)
     return replace(call, state=replace(state, deadline_ms=deadline_ms)), (play,)
+
+
+def _has_failed(state: Playing) -> bool:
+    """Return whether the playback has failed, and its deadline decides; a hold changes nothing."""
+    return bool(state.clips) and not state.ends_ms and not state.suspended
+
+
+def _on_failed(call: Call, state: Playing, now: int) -> Step:
+    """Wait for the hangup of the leg, which may have caused the failure."""
+    if not state.ends_ms:  # the event is repeated
+        return call, ()
+    return replace(call, state=replace(state, deadline_ms=now + HANGUP_GRACE_MS, ends_ms=0)), ()
 
 
 def _on_ended(call: Call, state: Playing, now: int) -> Step:
@@ -94,7 +112,7 @@ def _on_ended(call: Call, state: Playing, now: int) -> Step:
     if played_ms >= _total_ms(state):
         return _finish(call, state), ()
     call, request = allocate_id(call, "p")
-    return resume(call, replace(state, request=request, played_ms=played_ms), now)
+    return _play(call, replace(state, request=request, played_ms=played_ms), now)
 
 
 def _total_ms(state: Playing) -> int:
@@ -111,7 +129,7 @@ def _on_fetched(call: Call, state: Playing, event: MediaFetched, now: int) -> St
     state = replace(state, clips=event.clips)
     if state.suspended:
         return replace(call, state=replace(state, deadline_ms=call.must_end_ms)), reports
-    call, commands = resume(call, state, now)
+    call, commands = _play(call, state, now)
     return call, (*reports, *commands)
 
 

@@ -6,13 +6,14 @@ import pytest
 
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import Play, StartHoldMusic, StopHoldMusic, StopPlayback
-from engine.calls.model.events import DigitPressed, Recovered
-from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.events import DigitPressed, PlaybackEnded, Recovered
+from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.gather_clocks import GRACE_MS
-from engine.calls.verbs.play import FETCH_TIMEOUT_MS
+from engine.calls.verbs.play import FETCH_TIMEOUT_MS, HANGUP_GRACE_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
 from tests.unit.calls.harness.control import hold, unhold
+from wire.media import Speech
 
 DATA = {"timeout": 4_000, "digitTimeout": 1_500, "maxDigits": 3}
 
@@ -63,6 +64,32 @@ def test_a_prompt_that_had_ended() -> None:
     story.take(hold(MAIN), 4_000)
     assert story.take(unhold(MAIN)) == (StopHoldMusic(MAIN),)
     assert story.state_as(Gathering).phase == "first"
+
+
+@pytest.mark.parametrize("is_resumed", [True, False])
+def test_a_prompt_that_had_failed(is_resumed: bool) -> None:
+    """It is not played again, and `onError` runs after the same time."""
+    story = gathering_in("prompt", onError=say("failed"))
+    request, failed_ms = story.state_as(Gathering).request, story.now
+    story.take(PlaybackEnded(request, failed=True))
+    assert story.take(hold(MAIN), 50) == (StartHoldMusic(MAIN),)
+    assert story.press("7", 0) == ()
+    if is_resumed:
+        assert story.take(unhold(MAIN), 50) == (StopHoldMusic(MAIN),)
+    assert story.pass_deadline()[-1] == FetchMedia(f"{ID}.p2", (Speech("failed"),))
+    assert story.now == failed_ms + HANGUP_GRACE_MS
+
+
+def test_a_prompt_that_fails_before_a_hold() -> None:
+    """Without `onError`, the clock of the first digit begins with the end of the hold."""
+    story = gathering_in("prompt")
+    story.take(PlaybackEnded(story.state_as(Gathering).request, failed=True))
+    story.take(hold(MAIN), 50)
+    story.pass_deadline()
+    state = story.state_as(Gathering)
+    assert (state.phase, state.deadline_ms) == ("first", story.call.must_end_ms)
+    story.take(unhold(MAIN), 60_000)
+    assert story.state_as(Gathering).deadline_ms == story.now + DATA["timeout"] + GRACE_MS
 
 
 def test_held_while_the_prompt_is_fetched() -> None:

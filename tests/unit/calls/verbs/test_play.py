@@ -95,6 +95,34 @@ def test_a_failed_playback_is_skipped() -> None:
     assert story.state_as(Playing).request == f"{ID}.p2"
 
 
+@pytest.mark.parametrize("held_ms", [50, HANGUP_GRACE_MS + 50])
+def test_a_hold_does_not_repeat_a_failed_playback(held_ms: int) -> None:
+    """A hold after the failure neither plays again nor delays `onError`."""
+    story = playing_and_saying(onError=say("failed"))
+    story.deliver_media()
+    failed_ms = story.now
+    story.take(PlaybackEnded(PLAYBACK, failed=True))
+    story.take(hold(MAIN), 50)
+    if held_ms < HANGUP_GRACE_MS:
+        assert story.commands_of(Play)[1:] == []
+        story.take(unhold(MAIN), held_ms)
+    assert story.pass_deadline()[-1] == FetchMedia(f"{ID}.p2", (Speech("failed"),))
+    assert story.now == failed_ms + HANGUP_GRACE_MS
+    assert story.commands_of(Play) == [Play(MAIN, PLAYBACK, CLIPS)]
+    assert story.state_as(Playing).suspended == (held_ms > HANGUP_GRACE_MS)
+
+
+def test_a_repeated_failure_does_not_delay() -> None:
+    """The wait begins with the first event."""
+    story = playing_and_saying()
+    story.deliver_media()
+    failed_ms = story.now
+    story.take(PlaybackEnded(PLAYBACK, failed=True))
+    story.take(PlaybackEnded(PLAYBACK, failed=True), 100)
+    story.pass_deadline()
+    assert story.now == failed_ms + HANGUP_GRACE_MS
+
+
 def test_nothing_starts_when_a_hangup_failed_the_playback() -> None:
     """Asterisk reports the failed playback first and the hangup shortly after."""
     story = playing_and_saying()
