@@ -12,10 +12,12 @@ from typing import Any, TypeVar
 
 import aiohttp
 import msgspec
+import structlog
 
 from api.common.errors import ApiError, Conflict, InvalidRequest, NotFound, ServiceUnavailable
 from wire.rpc import Problem
 
+log = structlog.get_logger()
 T = TypeVar("T")
 RESPONSE_TIMEOUT_S = 15.0
 CONNECT_TIMEOUT_S = 3.0
@@ -76,7 +78,8 @@ class EngineClient:
         try:
             return msgspec.json.decode(response, type=shape)
         except msgspec.DecodeError as error:
-            raise EngineUnavailable(f"an engine's answer is not understood ({error})") from None
+            log.warning("engine's answer not understood", path=path, error=str(error))
+            raise EngineUnavailable("an engine's answer is not understood") from None
 
     async def request_raw(
         self, method: str, path: str, body: object = None, query: Mapping[str, str] | None = None

@@ -1,5 +1,6 @@
 """Health endpoints: whether the engine runs, and whether it can take calls."""
 
+import structlog
 from aiohttp import web
 
 from engine.rpc.json_body import json_response
@@ -8,6 +9,7 @@ from engine.runtime.call_service import CallService
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 
+log = structlog.get_logger()
 MAX_CLOCK_OFFSET_S = 2
 
 
@@ -56,5 +58,6 @@ async def _store_errors(store: Store) -> list[str]:
     try:
         await store.ping()
     except StoreDown as error:
-        return [f"store: {error}"]
+        log.warning("store not ready", error=str(error))
+        return [f"store: {error.detail}"]
     return []

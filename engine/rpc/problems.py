@@ -59,8 +59,9 @@ async def problem_middleware(  # noqa: C901 - one branch per error type
         retry_after = {"Retry-After": str(error.retry_after_s)}
         return problem_response(Problem("Not now", 503, error.code, str(error)), retry_after)
     except StoreDown as error:
+        log.warning("store down", path=request.path, error=str(error))
         return problem_response(
-            Problem("Not now", 503, "store_down", str(error)), {"Retry-After": "1"}
+            Problem("Not now", 503, "store_down", error.detail), {"Retry-After": "1"}
         )
     except web.RequestPayloadError as error:
         return problem_response(Problem("Invalid input", 400, "invalid", str(error)))

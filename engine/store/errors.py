@@ -2,7 +2,14 @@
 
 
 class StoreDown(Exception):
-    """The store cannot be reached or cannot write; the same request may be repeated."""
+    """The store cannot be reached or cannot write; the same request may be repeated.
+
+    The message may name the server and its error, for the log; `detail` is for clients.
+    """
+
+    def __init__(self, message: str, detail: str = "the store can't be used now") -> None:
+        super().__init__(message)
+        self.detail = detail
 
 
 class Fenced(Exception):

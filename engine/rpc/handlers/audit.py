@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import msgspec
+import structlog
 from aiohttp import web
 from msgspec import Struct
 
@@ -29,6 +30,7 @@ from wire.errors import BadInput
 from wire.events import CallEvent
 from wire.views import Difference, EndedCalls, Replay
 
+log = structlog.get_logger()
 MAX_DIFFERENCES = 20  # later differences mostly follow from the first
 MAX_LISTED = 10_000
 STEPS_PER_TURN = 50  # then live calls get their turn on the event loop
@@ -38,10 +40,10 @@ _event = msgspec.json.Decoder(CallEvent)
 
 
 class _ReplayRun(Struct, frozen=True):
-    """The replayed steps of a log, and the error that stopped the replay."""
+    """The replayed steps of a log, and whether an error stopped the replay."""
 
     steps: tuple[ReplayStep, ...]
-    error: str = ""
+    has_failed: bool = False
 
 
 class AuditHandlers(Struct, frozen=True):
@@ -66,9 +68,9 @@ class AuditHandlers(Struct, frozen=True):
         if record is None or account not in {None, record.call.account}:
             raise NotFound(f"no call {call_id}")
         # Entries logged after the record was read are ignored.
-        log = (await self.store.log(slot, call_id))[: record.log_length]
-        run = await _run(log)
-        return _compare(record, log, run, await self._published_events(slot, record))
+        lines = (await self.store.log(slot, call_id))[: record.log_length]
+        run = await _run(call_id, lines)
+        return _compare(record, lines, run, await self._published_events(slot, record))
 
     async def _published_events(self, slot: int, record: StoredCall) -> list[CallEvent]:
         """Read the call's events from the stream, up to its last event or the end."""
@@ -116,29 +118,31 @@ def _stored_call(state: bytes) -> StoredCall:
     try:
         return decode_stored_call(state)
     except msgspec.DecodeError as error:
-        raise Conflict(f"this version can't read how the call is stored: {error}") from None
+        log.warning("stored call not read", error=str(error))
+        raise Conflict("this version can't read how the call is stored") from None
 
 
-async def _run(log: Sequence[bytes]) -> _ReplayRun:
+async def _run(call_id: str, lines: Sequence[bytes]) -> _ReplayRun:
     steps: list[ReplayStep] = []
     try:
-        for step in replay(log):
+        for step in replay(lines):
             steps.append(step)
             if len(steps) % STEPS_PER_TURN == 0:
                 await asyncio.sleep(0)
-    except Exception as error:  # noqa: BLE001 - a core that fails on a log is a finding
-        return _ReplayRun(tuple(steps), f"{type(error).__name__}: {error}")
+    except Exception:  # a core that fails on a log is a finding
+        log.exception("replay failed", call_id=call_id, line=len(steps) + 1)
+        return _ReplayRun(tuple(steps), has_failed=True)
     return _ReplayRun(tuple(steps))
 
 
 def _compare(
-    record: StoredCall, log: Sequence[bytes], run: _ReplayRun, events: Sequence[CallEvent]
+    record: StoredCall, lines: Sequence[bytes], run: _ReplayRun, events: Sequence[CallEvent]
 ) -> Replay:
-    steps, gap = run.steps, find_gap(log)
-    is_complete = gap is None and not run.error
+    steps, gap = run.steps, find_gap(lines)
+    is_complete = gap is None and not run.has_failed
     differences = [_difference("commands", each, steps) for each in compare_decisions(steps)]
-    if run.error:
-        failure = Mismatch(f"the core fails on the next line: {run.error}", len(steps) - 1)
+    if run.has_failed:
+        failure = Mismatch("the core fails on the next line; see the engine's log", len(steps) - 1)
         differences.append(_difference("commands", failure, steps))
     compared = compare_events(steps, events, is_complete=is_complete)
     differences += [_difference("events", each, steps) for each in compared.mismatches]
@@ -147,7 +151,7 @@ def _compare(
     return Replay(
         call_id=record.call.id,
         is_same=not differences,
-        lines=len(log),
+        lines=len(lines),
         compared=sum(step.digest is not None for step in steps),
         events=record.call.event_seq,
         trimmed=compared.trimmed,

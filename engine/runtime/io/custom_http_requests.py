@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -13,6 +14,8 @@ from engine.store.store import Store
 from engine.webhooks.api_sender import ApiResponse, ApiSender
 from engine.webhooks.errors import WebhookFailed
 from wire.request import ApiRequest
+
+log = structlog.get_logger()
 
 
 class ApiRequestRunner(Struct, frozen=True):
@@ -37,7 +40,8 @@ class ApiRequestRunner(Struct, frozen=True):
         try:
             body = await self.store.request(account, api)
         except StoreDown as error:
-            raise WebhookFailed("store_down", str(error), ()) from None
+            log.warning("api request not read", account=account, request=api, error=str(error))
+            raise WebhookFailed("store_down", error.detail, ()) from None
         if body is None:
             raise WebhookFailed("no_request", f"no API request {api}", ())
         return msgspec.json.decode(body, type=ApiRequest)

@@ -2,6 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 
+import structlog
+
 from engine.calls.flows.templates import Lookup, fill
 from engine.calls.flows.variables import value_of
 from engine.calls.model.call import Call
@@ -16,6 +18,7 @@ from wire.media import Source
 from wire.tree import Limits, flow_ids, parse_action
 from wire.verbs import Action
 
+log = structlog.get_logger()
 MAX_CACHED_VERSIONS = 1_000
 LATEST = 0
 # Reads a version of an account's flow, with its number; see `Store.flow`.
@@ -41,8 +44,11 @@ class FlowCache:
                 tree = parse_action(fill(body, call_variables(call)), self._limits)
                 await self.check_flow_ids(call.account, tree)
                 return ActionReceived(command.request, tree)
-        except (BadInput, StoreDown) as error:
+        except BadInput as error:
             return ActionFailed(command.request, str(error))
+        except StoreDown as error:
+            log.warning("flow not read", call_id=call.id, flow=command.flow_id, error=str(error))
+            return ActionFailed(command.request, error.detail)
         self._keep((call.account, command.flow_id, version), outline)
         return FlowStarted(command.request, command.flow_id, version, outline.start)
 
@@ -68,8 +74,11 @@ class FlowCache:
         try:
             found = await self._read_flow(call.account, command.flow_id, command.version)
             outline = read_outline(found[1]) if found is not None else None
-        except (BadInput, StoreDown) as error:
+        except BadInput as error:
             return ActionFailed(command.request, str(error))
+        except StoreDown as error:
+            log.warning("flow not read", call_id=call.id, flow=command.flow_id, error=str(error))
+            return ActionFailed(command.request, error.detail)
         if outline is None:
             text = f"no version {command.version} of flow {command.flow_id}"
             return ActionFailed(command.request, text)

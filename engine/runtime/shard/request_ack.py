@@ -30,9 +30,9 @@ class RequestAck:
             async with asyncio.timeout(COMMIT_TIMEOUT_S):
                 await self._decided.wait()
         except TimeoutError:
-            raise StoreDown(error_text) from None
+            raise StoreDown(error_text, error_text) from None
         if not self._is_committed:
-            raise StoreDown(error_text)
+            raise StoreDown(error_text, error_text)
 
 
 @contextmanager

@@ -48,7 +48,9 @@ async def test_while_the_store_is_away(bench: Bench) -> None:
     """Without the store, live calls are readable; other reads and new calls get 503."""
     call_id = await bench.start_call()
     bench.store.down = True
-    assert (await bench.problem("GET", "/calls/0-pbx1-abcdefgh")) == (503, "store_down")
+    _, problem = await bench.request("GET", "/calls/0-pbx1-abcdefgh")
+    assert (problem["status"], problem["code"]) == (503, "store_down")
+    assert problem["detail"] == "the store can't be used now"  # the server's name is not told
     assert (await bench.request("GET", f"/calls/{call_id}"))[0] == 200
     body = {**CALL, "requestId": "order_1234"}
     assert await bench.problem("POST", "/calls", body) == (503, "store_down")
@@ -56,6 +58,7 @@ async def test_while_the_store_is_away(bench: Bench) -> None:
     await until(lambda: not any(shard.can_store for shard in shards_with_calls(bench)))
     async with bench.session.get(bench.url + "/readyz") as got:
         assert got.status == 503
+        assert "store: the store can't be used now" in (await got.json())["faults"]
     headers = {"Authorization": f"Bearer {TOKEN}"}
     statuses = set()
     while 503 not in statuses:

@@ -130,13 +130,16 @@ async def test_a_log_that_the_core_breaks_on(bench: Bench) -> None:
     await stored(bench, replace(change, log=(*change.log[:4], b"\xc1", *change.log[5:])))
     found = await audit(bench, ID)
     assert not found["isSame"]
-    assert "the core fails on the next line" in found["differences"][0]["detail"]
+    detail = found["differences"][0]["detail"]
+    assert detail == "the core fails on the next line; see the engine's log"
 
 
 async def test_a_call_that_can_not_be_read_is_refused(bench: Bench) -> None:
     """A call that a newer version has stored gets 409."""
     await stored(bench, Change(ID, "pbx1", b"\xc1", 0, (b"line",), live=False))
-    assert await bench.problem("GET", f"/calls/{ID}/replay") == (409, "conflict")
+    status, problem = await bench.request("GET", f"/calls/{ID}/replay")
+    assert (status, problem["code"]) == (409, "conflict")
+    assert problem["detail"] == "this version can't read how the call is stored"
 
 
 async def test_events_that_are_gone_from_the_stream_are_counted(tmp_path: Path) -> None:

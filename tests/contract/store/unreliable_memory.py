@@ -69,4 +69,4 @@ class UnreliableStore(MemoryStore):
 
     def _check(self) -> None:
         if self.down:
-            raise StoreDown("test fault")
+            raise StoreDown("server:6379: test fault")

@@ -70,7 +70,7 @@ class FakeFlows(MemoryStore):
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
         """Read a flow."""
         if flow_id == "down":
-            raise StoreDown("gone")
+            raise StoreDown("server:6379: gone")
         return await super().flow(account, flow_id, version)
 
 

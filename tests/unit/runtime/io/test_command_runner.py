@@ -89,7 +89,7 @@ async def test_a_flow_is_loaded_and_filled_in() -> None:
     for flow_id, why in (
         ("bad", "invalid value"),
         ("theirs", "no flow"),
-        ("down", "gone"),
+        ("down", "the store can't be used now"),
         ("chat", "of kind message"),
     ):
         failed = await bench.run(LoadFlow("r", flow_id))

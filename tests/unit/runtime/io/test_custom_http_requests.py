@@ -20,7 +20,7 @@ class Down(MemoryStore):
 
     async def request(self, account: str, request_id: str) -> bytes | None:
         """Fail."""
-        raise StoreDown(f"{account} {request_id}")
+        raise StoreDown(f"server:6379 {account} {request_id}")
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,4 @@ async def test_requests_that_cannot_be_read(store: MemoryStore, account: str, re
         with pytest.raises(WebhookFailed) as failed:
             await book.ask(account, API, lambda _name: None, "k")
     assert failed.value.reason == reason
+    assert "server:6379" not in str(failed.value)
