@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from time import perf_counter
 
+import structlog
 from aiohttp import ClientSession
 
 from engine.media.clip import SAMPLE_RATE_HZ, Clip, MadeClip, MediaError, MediaLimits
@@ -23,6 +24,7 @@ from engine.media.worker.sniff import Container
 from engine.observe.metrics import Metrics
 from wire.media import Audio, Source, Speech, Tone
 
+log = structlog.get_logger()
 LARGE_BYTES = 262_144  # some 15 s of mp3; 16 s of telephone wav
 AMPLITUDE = 8_000  # a quarter of full scale: audible, not startling
 
@@ -54,7 +56,8 @@ class ClipMaker:
                 case Tone():
                     return MadeClip(await self._from_wav(beep(source), now_ms), None)
         except OSError as error:
-            raise MediaError("not_stored", str(error)) from error
+            log.warning("clip not stored", error=str(error))
+            raise MediaError("not_stored", error.strerror or "the disk can't be used") from error
 
     def first_provider(self, speech: Speech) -> str:
         """Return the name of the preferred provider for a text."""

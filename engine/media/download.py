@@ -121,5 +121,5 @@ def _too_large(limits: MediaLimits) -> MediaError:
 def _to_media_error(error: ClientError) -> MediaError:
     # The address guard raises PermissionError; so does a local firewall.
     if isinstance(error, ClientConnectorError) and isinstance(error.os_error, PermissionError):
-        return MediaError("refused_address", str(error))
-    return MediaError("unreachable", f"{failure_word(error)}: {error}")
+        return MediaError("refused_address", error.os_error.strerror or str(error.os_error))
+    return MediaError("unreachable", failure_word(error))

@@ -24,7 +24,9 @@ def sanitize(text: str) -> str:
     try:
         root = ET.fromstring(whole)  # noqa: S314 - no declarations, and a verb's text is small
         return ET.tostring(_copy(root, root.tail), encoding="unicode")
-    except (ET.ParseError, RecursionError) as error:
+    except RecursionError:
+        raise MediaError("speech_failed", "SSML that is nested too deeply") from None
+    except ET.ParseError as error:
         raise MediaError("speech_failed", f"SSML that is not well-formed: {error}") from None
 
 

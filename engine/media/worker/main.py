@@ -60,9 +60,19 @@ def _run_job(job: Job) -> Reply:
                 return JobDone(_synthesize(text, voice))
     except MediaError as failure:
         return JobFailed(failure.reason, failure.text)
-    except Exception as error:  # noqa: BLE001  any error of a library is the reply
-        reason: Reason = "unreadable" if isinstance(job, Transcode) else "speech_failed"
-        return JobFailed(reason, f"{type(error).__name__}: {error}")
+    except Exception as error:  # noqa: BLE001  any error of a library fails only its job
+        # Customers read the reply; the engine's log has the error, which may name files.
+        reason, text = _failure(job)
+        sys.stderr.write(f"media worker: {text}: {error!r}\n")
+        return JobFailed(reason, text)
+
+
+def _failure(job: Job) -> tuple[Reason, str]:
+    match job:
+        case Transcode():
+            return "unreadable", "the audio can't be decoded"
+        case Synthesize():
+            return "speech_failed", "the text can't be spoken"
 
 
 def _synthesize(text: str, voice: str) -> bytes:

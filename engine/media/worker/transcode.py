@@ -18,15 +18,16 @@ def transcode(job: Transcode) -> None:
     """Write the clip file; raises MediaError (not_audio, unreadable, too_long)."""
     try:
         # The demuxer is fixed and protocols are disabled: a playlist can't open other files.
-        with (
-            Path(job.path).open("rb") as file,
-            av.open(
-                file, "r", format=job.container, options={"protocol_whitelist": "none"}
-            ) as opened,
-        ):
-            _write(job, _samples(opened))
-    except (av.FFmpegError, ValueError, EOFError) as error:
-        raise MediaError("unreadable", f"the audio does not decode: {error}") from error
+        with Path(job.path).open("rb") as file:
+            if not file.peek(1):  # PyAV would print a traceback
+                raise MediaError("unreadable", "the file is empty")
+            options = {"protocol_whitelist": "none"}
+            with av.open(file, "r", format=job.container, options=options) as opened:
+                _write(job, _samples(opened))
+    except av.FFmpegError as error:  # its own text has the name of the file
+        raise MediaError("unreadable", f"the audio does not decode: {error.strerror}") from error
+    except (ValueError, EOFError) as error:
+        raise MediaError("unreadable", "the audio does not decode") from error
 
 
 def _write(job: Transcode, samples: Iterator[bytes]) -> None:

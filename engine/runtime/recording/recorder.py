@@ -150,7 +150,7 @@ class Recorder:
             length_ms = await self.archive(command.names)
         except ArchiveError as error:
             log.warning("recording not archived yet", call_id=call, error=str(error))
-            return RecordingsArchived(command.request, fault=str(error))
+            return RecordingsArchived(command.request, fault=error.fault)
         if length_ms is None:
             log.error("recording lost", call_id=call)
             return RecordingsArchived(command.request, fault="lost")

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -40,6 +41,22 @@ async def test_worker_killed(tmp_path: Path) -> None:
         assert worker.pid != killed
     finally:
         await worker.close()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"garbage" * 100, sound("wav")[:44]])
+async def test_errors_name_no_files(tmp_path: Path, content: bytes | None) -> None:
+    """Customers see the text: it has neither paths of this machine nor names of classes."""
+    source, target = tmp_path / "x.src", tmp_path / "a.wav"
+    if content is not None:
+        source.write_bytes(content)
+    worker = Worker(LIMITS)
+    try:
+        with pytest.raises(MediaError) as failed:
+            await worker.run(Transcode(str(source), "mp3", str(target), 20_000))
+    finally:
+        await worker.close()
+    assert failed.value.reason == "unreadable"
+    assert not re.search(r"/|Err", failed.value.text)
 
 
 _ORPHAN = """
