@@ -7,6 +7,7 @@ and RTCP uses the next one.
 """
 
 import fcntl
+import os
 import socket
 import tempfile
 from collections.abc import Iterable
@@ -27,10 +28,15 @@ class PortBlock:
     """
 
     def __init__(self) -> None:
-        index, self._lock = reserve_block(Path(tempfile.gettempdir()) / "switchroom-test-ports")
+        index, self._lock = reserve_block(lock_folder(Path(tempfile.gettempdir())))
         size, media_size = len(PORTS) // BLOCKS, len(MEDIA_PORTS) // BLOCKS // 4 * 4
         self.turns = cycle(PORTS[index * size : (index + 1) * size])
         self.media_turns = cycle(MEDIA_PORTS[index * media_size : (index + 1) * media_size : 4])
+
+
+def lock_folder(parent: Path) -> Path:
+    """Return this user's folder of locks: another user's files can't be opened."""
+    return parent / f"switchroom-test-ports-{os.getuid()}"
 
 
 def reserve_block(folder: Path) -> tuple[int, IO[bytes]]:

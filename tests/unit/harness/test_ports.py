@@ -1,8 +1,9 @@
 """Ports of concurrent test processes."""
 
+import os
 from pathlib import Path
 
-from tests.harness.ports import reserve_block
+from tests.harness.ports import lock_folder, reserve_block
 
 
 def test_no_two_processes_have_the_same_block(tmp_path: Path) -> None:
@@ -15,3 +16,8 @@ def test_no_two_processes_have_the_same_block(tmp_path: Path) -> None:
     assert third == first
     for each in (other, again):
         each.close()
+
+
+def test_each_user_has_a_folder(tmp_path: Path) -> None:
+    """Lock files of root do not stop the tests of another user."""
+    assert lock_folder(tmp_path).name.endswith(f"-{os.getuid()}")
