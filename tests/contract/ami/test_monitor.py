@@ -1,10 +1,11 @@
 """The manager monitor: reported events and failures."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from engine.ami.monitor import AmiMonitor
+from engine.common.tasks import cancel_all
 from tests.contract.ami.fake_manager import SECRET, FakeManager
 from tests.harness.ports import free_port
 from tests.harness.until import until
@@ -47,8 +48,8 @@ class RecordingListener:
         self.calls.append((channel, digit, held_ms, pbx_ms))
 
 
-@contextmanager
-def watching(port: int, secret: str = SECRET) -> Iterator[RecordingListener]:
+@asynccontextmanager
+async def watching(port: int, secret: str = SECRET) -> AsyncIterator[RecordingListener]:
     """Monitor a port."""
     listener = RecordingListener()
     login = ("switchroom", secret)
@@ -57,16 +58,15 @@ def watching(port: int, secret: str = SECRET) -> Iterator[RecordingListener]:
     try:
         yield listener
     finally:
-        task.cancel()
+        await cancel_all([task])
 
 
 @asynccontextmanager
 async def watched() -> AsyncIterator[tuple[FakeManager, RecordingListener]]:
     """Monitor a fake manager, logged in."""
-    async with FakeManager() as manager:
-        with watching(manager.port) as listener:
-            await until(lambda: 7 in listener.calls, what="the first look")
-            yield manager, listener
+    async with FakeManager() as manager, watching(manager.port) as listener:
+        await until(lambda: 7 in listener.calls, what="the first look")
+        yield manager, listener
 
 
 async def test_a_look_tells_how_things_are() -> None:
@@ -137,13 +137,12 @@ async def test_it_comes_back() -> None:
 
 async def test_a_wrong_password_is_not_tried_again_and_again() -> None:
     """The retry delay is long: a manager may ban repeated failures."""
-    async with FakeManager() as manager:
-        with watching(manager.port, "wrong") as listener:
-            await until(lambda: listener.calls == ["on_unwatched", "on_disconnected"])
-            assert (manager.logins, manager.actions) == (1, ["Login"])
+    async with FakeManager() as manager, watching(manager.port, "wrong") as listener:
+        await until(lambda: listener.calls == ["on_unwatched", "on_disconnected"])
+        assert (manager.logins, manager.actions) == (1, ["Login"])
 
 
 async def test_nobody_there_is_no_fault() -> None:
     """A node without this interface is retried quietly."""
-    with watching(free_port()) as listener:
+    async with watching(free_port()) as listener:
         await until(lambda: listener.calls.count("on_unwatched") > 2)

@@ -1,4 +1,4 @@
-"""Calls over the RPC (design sections 6, 7): started once, shown, listed, hung up, replayed."""
+"""Calls over the RPC: started once, shown, listed, hung up, replayed."""
 
 import asyncio
 import json

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from engine.common.tasks import cancel_all
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
@@ -45,4 +46,4 @@ async def test_all_engines_see_drained_nodes() -> None:
     await asyncio.wait([task], timeout=0.6)
     assert there.nodes == {"pbx1"}
     assert not task.done()
-    task.cancel()
+    await cancel_all([task])

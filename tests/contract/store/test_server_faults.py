@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from redis import Redis
 
+from engine.common.tasks import cancel_all
 from engine.store.errors import StoreDown
 from engine.store.writer import Writer
 from tests.contract.store.durable_server import all_events, change, open_store
@@ -109,7 +110,7 @@ async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(valkey: Va
                 assert len(await store.log(3, "c1")) >= acknowledged
             await asyncio.sleep(0)
         await writer.drain()
-        writing.cancel()
+        await cancel_all([writing])
         assert done == list(range(600))
         assert await store.log(3, "c1") == [b"%d" % number for number in range(600)]
         assert await all_events(store) == [b"%d" % number for number in range(600)]

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from engine.common.tasks import cancel_all
 from engine.store.change import Change, coalesce
 from engine.store.errors import Overflow, StoreDown
 from engine.store.memory.store import MemoryStore
@@ -70,7 +71,7 @@ async def scene(limit: int = 100) -> AsyncIterator[Scene]:
     try:
         yield created
     finally:
-        running.cancel()
+        await cancel_all([running])
 
 
 async def test_changes_of_one_tick_are_one_batch() -> None:
@@ -156,7 +157,7 @@ async def test_a_new_writer_takes_the_pending_changes_of_a_fenced_one() -> None:
         successor.take_pending_from(at.writer)
         writing = asyncio.create_task(successor.run())
         await successor.drain()
-        writing.cancel()
+        await cancel_all([writing])
         assert [await at.store.log(3, call) for call in ("c1", "c2")] == [[b"0"], [b"0"]]
         assert at.calls == ["fenced"]
 
@@ -224,5 +225,5 @@ async def test_a_merged_change_is_reported_with_all_its_callbacks() -> None:
     assert reported == []
     running = asyncio.create_task(writer.run())
     await writer.drain()
-    running.cancel()
+    await cancel_all([running])
     assert [(each.first_seq, each.callbacks) for each in reported] == [(0, (b"0", b"1", b"2"))]

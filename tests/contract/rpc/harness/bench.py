@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from engine.callbacks.account_settings import AccountSettings
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
+from engine.common.tasks import cancel_all
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
@@ -109,7 +110,7 @@ class Bench:
             token = await claim_slot(self.store, slot, "me")
             writer = Writer(self.store, slot, token, lambda: 0.0, metrics=meter)
             task = asyncio.create_task(writer.run())
-            stack.callback(task.cancel)
+            stack.push_async_callback(cancel_all, [task])
             plan = EndpointTemplates(
                 f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x", policy=self.terms
             )
