@@ -47,7 +47,7 @@ async def test_redirect_inside_is_refused() -> None:
 
 async def test_no_cookies_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cookies are forgotten and proxies of the environment are not used."""
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")  # aiohttp itself would read it
     seen: list[str | None] = []
 
     async def bake(request: web.Request) -> web.Response:

@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parents[3] / "asterisk-config"
 @pytest.fixture
 def prepare(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Load the script, which imports its neighbour."""
-    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.syspath_prepend(FOLDER)  # as for a script: its folder is no package
     spec = spec_from_file_location("prepare", FOLDER / "prepare.py")
     assert spec is not None
     assert spec.loader is not None

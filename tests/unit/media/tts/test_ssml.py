@@ -47,3 +47,9 @@ def test_refused(text: str) -> None:
     """Markup that is not well-formed, or declares anything, is not spoken."""
     with pytest.raises(MediaError, match="speech_failed"):
         sanitize(text)
+
+
+def test_deep_nesting() -> None:
+    """It is refused in words of our own."""
+    with pytest.raises(MediaError, match="nested too deeply"):
+        sanitize("<p>" * 5_000 + "</p>" * 5_000)
