@@ -33,7 +33,7 @@ class AmiClient:
         self._lock = asyncio.Lock()
 
     async def ask(self, action: str, fields: Mapping[str, str]) -> AmiResponse:
-        """Ask for an action; raises AmiAway, ValueError when a field would be two."""
+        """Ask for an action; raises AmiUnavailable, and ValueError if a field has several lines."""
         if any(sign in value for value in fields.values() for sign in "\r\n"):
             raise ValueError(f"a field of {action} has more than one line")
         try:

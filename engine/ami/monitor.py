@@ -27,7 +27,7 @@ DTMF_BEGIN = b"Event: DTMFBegin"
 
 
 class HealthListener(Protocol):
-    """Receives health events; implemented by `runtime.nodes.health`."""
+    """Receives health events; implemented by `NodeHealth`."""
 
     def on_booted(self) -> None:
         """Handle that the node is ready."""

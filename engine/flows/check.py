@@ -39,7 +39,7 @@ def requested_ids(document: Any) -> set[str]:
 
 
 def check_graph(document: dict[str, Any], limits: Limits, apis: ApiRequests) -> None:
-    """Check a graph; `apis` are the account's API requests that it names. Raises Faults."""
+    """Check a graph; `apis` are the account's API requests that it names. Raises InputErrors."""
     faults = list(_find_faults(document, limits, apis))
     if faults:
         raise InputErrors(tuple(faults))

@@ -29,7 +29,7 @@ _RESERVED_HEADERS = frozenset(
 
 
 def check_request(document: Any, limits: Limits, stored: Mapping[str, str | None]) -> ApiRequest:
-    """Read an API request and merge it with its stored `secrets`. Raises Faults."""
+    """Read an API request and merge it with its stored `secrets`. Raises InputErrors."""
     request, faults = explain(document, ApiRequest, "")
     if request is not None:
         merged = {**stored, **request.secrets}
