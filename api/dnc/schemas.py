@@ -1,4 +1,4 @@
-"""Requests and views of do-not-call lists (spec, "DNC entry")."""
+"""Requests and views of do-not-call lists (docs/dnc.md)."""
 
 from typing import Annotated
 

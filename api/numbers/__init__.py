@@ -1,1 +1,1 @@
-"""Numbers of an account's business on the messaging platform (spec, "Msgapp numbers")."""
+"""Numbers of an account's business on the messaging platform (docs/messaging.md)."""

@@ -1,4 +1,4 @@
-"""`/srmain/msgapp_templates`: templates; each account sees its own (spec, "Msgapp templates")."""
+"""`/srmain/msgapp_templates`: templates; each account sees its own (docs/messaging.md)."""
 
 from typing import Annotated
 

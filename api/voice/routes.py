@@ -1,4 +1,4 @@
-"""Calls over REST: started, shown, controlled leg by leg (spec, "Voice")."""
+"""Calls over REST: started, shown, controlled leg by leg (docs/rest.md)."""
 
 from typing import TypedDict
 

@@ -1,4 +1,4 @@
-"""Request bodies for calls and their legs (spec, "Voice"); responses are the engine's views.
+"""Request bodies for calls and their legs (docs/rest.md); responses are the engine's views.
 
 The alternative paths contain the call id; their bodies may repeat it.
 """

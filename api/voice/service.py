@@ -129,7 +129,7 @@ def _originate_request(
     request_id: str | None,
     permissions: Permissions,
 ) -> rpc.Originate:
-    """Build the engine's request for either form of click-to-call (design section 7)."""
+    """Build the engine's request for either form of click-to-call."""
     own_number = permissions.own(body.from_)
     return project(
         rpc.Originate,

@@ -1,4 +1,4 @@
-"""When an event is retried, and when it is given up (design section 7)."""
+"""When an event is retried, and when it is given up (docs/callbacks.md)."""
 
 from msgspec import Struct
 

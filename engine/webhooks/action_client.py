@@ -1,4 +1,4 @@
-"""Fetches a call's next action from a customer's server (design section 7)."""
+"""Fetches a call's next action from a customer's server (docs/reference/verbs.md)."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""Contacts over REST (spec, "Contact lists and contacts")."""
+"""Contacts over REST (docs/contacts.md)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Downloads over REST (spec, "Contact lists and contacts")."""
+"""Downloads over REST (docs/contacts.md)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Tags over REST (spec, "Contact lists and contacts")."""
+"""Tags over REST (docs/contacts.md)."""
 
 from typing import Annotated
 

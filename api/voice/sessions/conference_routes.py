@@ -1,4 +1,4 @@
-"""Conferences over REST (spec, "Voice")."""
+"""Conferences over REST (docs/sessions.md)."""
 
 from api.auth.dependencies import AuthenticatedUser
 from api.http.routes import Body, Routes

@@ -1,4 +1,4 @@
-"""Request bodies for transfers and conferences (spec, "Voice")."""
+"""Request bodies for transfers and conferences (docs/sessions.md)."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Transfers over REST (spec, "Voice")."""
+"""Transfers over REST (docs/sessions.md)."""
 
 from api.auth.dependencies import AuthenticatedUser
 from api.http.routes import Body, Routes

@@ -1,6 +1,6 @@
 """Reconciles a stored call with a PBX snapshot: the differences become ordinary events.
 
-One path for a crash, a takeover and a lost websocket (design section 3.6).
+One path for a crash, a takeover and a lost websocket (docs/architecture.md).
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Reads a snapshot of a PBX's channels and bridges over ARI (design section 3.6)."""
+"""Reads a snapshot of a PBX's channels and bridges over ARI (docs/architecture.md)."""
 
 import asyncio
 from collections.abc import Iterable

@@ -1,7 +1,6 @@
 """The reaper: removes orphaned channels and bridges, and verifies calls whose legs have ended.
 
-It acts on what two sweeps in a row show: a channel created between them is an orphan for a moment
-(design fact 9).
+It acts on what two sweeps in a row show: a channel created between them is an orphan for a moment.
 """
 
 import asyncio

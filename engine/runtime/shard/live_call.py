@@ -1,4 +1,4 @@
-"""A live call in memory: its value, outbox and timer; data, not a task (design fact 16)."""
+"""A live call in memory: its value, outbox and timer; data, not a task."""
 
 from collections.abc import Callable, Sequence
 

@@ -28,7 +28,7 @@ def no_op() -> None:
 
 
 class StepRunner(Struct, frozen=True):
-    """Takes calls from event to commit to command, in that order (design section 3.5)."""
+    """Takes calls from event to commit to command, in that order (docs/architecture.md)."""
 
     node: str
     clock: Clock

@@ -10,7 +10,7 @@ SCHEDULE = RetrySchedule()
 
 @given(some.integers(1, 5), some.floats(0, 1))
 def test_the_delays_with_jitter(tries: int, random: float) -> None:
-    """Each delay is that of the design, plus or minus a tenth."""
+    """Each delay is that of the schedule, plus or minus a tenth."""
     after_s = SCHEDULE.next_delay_s(tries, 0, None, random)
     assert after_s is not None
     assert abs(after_s - DELAYS_S[tries]) <= DELAYS_S[tries] * JITTER * 1.001

@@ -1,4 +1,4 @@
-"""Action trees: accepted trees, and the path and text of each error (design section 7, Verbs)."""
+"""Action trees: accepted trees, and the path and text of each error."""
 
 from typing import Any
 

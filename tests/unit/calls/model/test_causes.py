@@ -1,4 +1,4 @@
-"""The mapping of Q.850 causes (design section 7, Call states)."""
+"""The mapping of Q.850 causes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Stored calls, logs and their replay (design section 3.5)."""
+"""Stored calls, logs and their replay."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Recovery as ordinary events: the PBX snapshot against the stored call (design section 3.6)."""
+"""Recovery as ordinary events: the PBX snapshot against the stored call."""
 
 from collections.abc import Callable
 

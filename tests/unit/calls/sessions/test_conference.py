@@ -1,4 +1,4 @@
-"""Conference: a conversation of several, made from one of two (design section 7)."""
+"""Conference: a conversation of several, made from one of two."""
 
 import pytest
 

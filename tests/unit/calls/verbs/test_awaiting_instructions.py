@@ -1,4 +1,4 @@
-"""Requesting the next action from a webhook or a stored flow (design section 7, Verbs)."""
+"""Requesting the next action from a webhook or a stored flow."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""hangup, and every other end of a call (spec, Verbs; design section 3.7)."""
+"""hangup, and every other end of a call."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""Call setup until the first verb (design section 7, Click-to-call; Call states)."""
+"""Call setup until the first verb."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""dial: call, bridge the first to answer, advance when the bridged party hangs up (spec, Verbs)."""
+"""dial: call, bridge the first to answer, advance when the bridged party hangs up."""
 
 from typing import Any
 

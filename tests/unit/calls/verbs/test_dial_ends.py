@@ -1,4 +1,4 @@
-"""How a dial and its conversation end: limits, hangups, failed bridges, recovery (spec, Verbs)."""
+"""How a dial and its conversation end: limits, hangups, failed bridges, recovery."""
 
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import NORMAL

@@ -1,4 +1,4 @@
-"""Flows that are graphs: nodes run one after another, by their exits (design section 7)."""
+"""Flows that are graphs: nodes run one after another, by their exits."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""API requests of a flow: their results and failures (spec, flows)."""
+"""API requests of a flow: their results and failures."""
 
 from engine.calls.model.call import Frame
 from engine.calls.model.call_states import AwaitingInstructions

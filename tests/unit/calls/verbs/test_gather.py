@@ -1,4 +1,4 @@
-"""gather: maxDigits, timeout, digitTimeout, terminator, barge-in, fallback (spec, Verbs)."""
+"""gather: maxDigits, timeout, digitTimeout, terminator, barge-in, fallback."""
 
 import pytest
 

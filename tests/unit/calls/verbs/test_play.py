@@ -1,4 +1,4 @@
-"""play and say: fetch the audio, play it, then run the nested action (spec, Verbs)."""
+"""play and say: fetch the audio, play it, then run the nested action."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""record and other events: outages, holds and conversations (spec, Verbs)."""
+"""record and other events: outages, holds and conversations."""
 
 from engine.calls.model.call_states import Playing, RecordingVoicemail
 from engine.calls.model.commands import (

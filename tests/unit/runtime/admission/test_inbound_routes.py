@@ -1,4 +1,4 @@
-"""Routes of inbound numbers, and the calls that they start (design section 7)."""
+"""Routes of inbound numbers, and the calls that they start."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Click-to-call, both forms (design section 7)."""
+"""Click-to-call, both forms."""
 
 from typing import Any
 

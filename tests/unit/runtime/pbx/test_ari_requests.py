@@ -1,4 +1,4 @@
-"""PBX commands as ARI requests, and replies as call events (design sections 3.4, 6)."""
+"""PBX commands as ARI requests, and replies as call events."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A node: routes events to calls, accepts channels, handles outages (design sections 3.6, 5)."""
+"""A node: routes events to calls, accepts channels, handles outages."""
 
 import asyncio
 from collections.abc import Callable

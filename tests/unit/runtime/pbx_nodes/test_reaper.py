@@ -1,4 +1,4 @@
-"""The reaper: removes an orphan that two sweeps in a row have found (design fact 9)."""
+"""The reaper: removes an orphan that two sweeps in a row have found."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""The shard: from event to commit to command, in that order (design section 3.5)."""
+"""The shard: from event to commit to command, in that order."""
 
 import msgspec
 import pytest
