@@ -37,5 +37,6 @@ def _copy(element: ET.Element, tail: str | None) -> ET.Element:
     kept = {key: value for key, value in element.items() if key in (attributes or ())}
     copy = ET.Element(name if attributes is not None else "s", kept)
     copy.text, copy.tail = element.text, tail
-    copy.extend(_copy(child, child.tail) for child in element)
+    # A list: `extend` turns an error of a generator, such as too deep a recursion, into TypeError.
+    copy.extend([_copy(child, child.tail) for child in element])
     return copy
