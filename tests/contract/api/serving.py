@@ -92,5 +92,5 @@ async def run_server(
             await until(lambda: uvicorn.started, what="the service")
             yield listener.getsockname()[1]
         finally:
-            uvicorn.should_exit = uvicorn.force_exit = True
+            uvicorn.should_exit = True
             await task
