@@ -6,14 +6,13 @@ Checks the shape of each node, then the rules of its verb, then the graph and it
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from engine.calls.flows.flow_node_traits import needs_call
 from engine.flows.document import check_node, is_graph
 from engine.flows.errors import explain
 from engine.flows.graph import cycles, unknown_targets, unreachable_nodes
 from engine.flows.variable_names import ApiRequests, undefined_names
-from wire.errors import BadInput, InputErrors, from_decoder
+from wire.decoding.json_document import read_json
+from wire.errors import BadInput, InputErrors
 from wire.flow import DialNode, FlowOutline, GatherNode, Node, RequestNode
 from wire.tree import Limits
 
@@ -24,10 +23,7 @@ def read_document(body: bytes, size_bytes: int) -> Any:
     """Read JSON; raises BadInput."""
     if len(body) > size_bytes:
         raise BadInput("", f"larger than {size_bytes} bytes", "too_large")
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise from_decoder(msgspec.DecodeError(str(error))) from None
+    return read_json(body)
 
 
 def requested_ids(document: Any) -> set[str]:

@@ -7,6 +7,8 @@ from wire.patterns import PATTERNS
 REQUIRED = "required, but missing"
 UNKNOWN_FIELD = "unknown field"
 TRUNCATED = "the JSON is truncated"
+NUMBER_TOO_LARGE = "a number in the JSON is too large"
+LONE_SURROGATE = "a text contains half of a surrogate pair: \\ud800 to \\udfff come in pairs"
 
 _TYPES = {
     "str": "text",
@@ -30,10 +32,13 @@ _LENGTH = re.compile(
     r"(?:(?P<sign>[<>]=) )?(?P<bound>\d+)(?:, got 0)?"
 )
 _VALUE = re.compile(r"Invalid (?:enum )?value (?P<value>.+)", re.DOTALL)
+_POSITION = re.compile(r" \(byte \d+\)$")
 _FIXED = {
     "Input data was truncated": TRUNCATED,
     "Integer value out of range": "the number is too large",
     "Number out of range": "the number is too large",
+    "JSON is malformed: invalid utf-16 surrogate pair": LONE_SURROGATE,
+    "JSON is malformed: unexpected end of escaped utf-16 surrogate pair": LONE_SURROGATE,
 }
 
 
@@ -54,7 +59,7 @@ def plain_text(message: str) -> str:
         return expected_types(found["expected"], found["given"] or "")
     if found := _VALUE.fullmatch(message):
         return f"invalid value {found['value']}"
-    return _FIXED.get(message, message)
+    return _FIXED.get(_POSITION.sub("", message), message)
 
 
 def expected_range(kind: str, sign: str, bound: str) -> str:

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import UNSET, Struct, inspect
 
 from wire.decoding.error_texts import REQUIRED, UNKNOWN_FIELD
+from wire.decoding.json_document import NOT_JSON, is_out_of_range, json_error, read_json
 from wire.errors import BadInput, from_decoder, one_type, raise_errors, type_info
 
 T = TypeVar("T")
@@ -24,17 +25,15 @@ MAX_ERRORS = 50
 def decode(body: bytes, shape: type[T], prefix: str = "") -> T:
     """Decode JSON; raises BadInput, or InputErrors for several errors."""
     try:
-        try:
-            return _decoder(shape).decode(body)
-        except msgspec.ValidationError as error:
-            found: T = _retry(msgspec.json.decode(body), shape, prefix, error, strict=True)
-            return found
-    except msgspec.DecodeError as error:
-        raise from_decoder(error, prefix) from None
-    except UnicodeDecodeError:
-        raise BadInput(prefix, "not UTF-8") from None
-    except RecursionError:
-        raise BadInput(prefix, "nested too deep", "too_deep") from None
+        return _decoder(shape).decode(body)
+    except msgspec.ValidationError as error:
+        first = error
+    except NOT_JSON as error:
+        raise json_error(error, body, prefix) from None
+    if is_out_of_range(first):
+        raise json_error(first, body, prefix)
+    found: T = _retry(read_json(body, prefix), shape, prefix, first, strict=True)
+    return found
 
 
 def convert(value: Any, shape: Any, prefix: str = "", *, strict: bool = True) -> Any:
@@ -43,6 +42,8 @@ def convert(value: Any, shape: Any, prefix: str = "", *, strict: bool = True) ->
         return msgspec.convert(value, shape, strict=strict)
     except msgspec.ValidationError as error:
         return _retry(value, shape, prefix, error, strict=strict)
+    except RecursionError:
+        raise BadInput(prefix, "nested too deep", "too_deep") from None
 
 
 _decoders: dict[int, tuple[Any, msgspec.json.Decoder[Any]]] = {}

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from wire.errors import BadInput, from_decoder
+from wire.decoding.json_document import read_json
+from wire.errors import BadInput
 
 Lookup = Callable[[str], Any]  # returns the value of a name, or None
 ROOTS = ("contact", "custom", "call", "vars", "answers", "dial", "record", "event", "secrets")
@@ -24,11 +25,7 @@ _ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 def fill(document: bytes, lookup: Lookup) -> bytes:
     """Fill in the strings of a JSON document; a missing value becomes empty. Raises BadInput."""
-    try:
-        decoded = msgspec.json.decode(document)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise from_decoder(msgspec.DecodeError(str(error))) from None
-    return msgspec.json.encode(fill_decoded(decoded, lookup))
+    return msgspec.json.encode(fill_decoded(read_json(document), lookup))
 
 
 def fill_decoded(document: Any, lookup: Lookup, *, typed: bool = False) -> Any:

@@ -76,6 +76,34 @@ def test_a_truncated_document(body: bytes) -> None:
     assert str(raised.value) == "the JSON is truncated"
 
 
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        (b'{"seconds": 1e400}', "in.seconds"),
+        (b'{"whole": 0, "seconds": 1e400}', "in"),  # another field has the first error
+        (b'{"more": {"any": 1e400}}', "in"),
+    ],
+)
+def test_a_number_beyond_all_numbers(body: bytes, path: str) -> None:
+    """The path ends where the decoder knows no field."""
+    assert _error(body) == (path, "a number in the JSON is too large")
+
+
+@pytest.mark.parametrize(
+    "text", [r"\ud800", r"\udc00", r"a\ud800b", r"\ud800\u0041", r"\ud83d\ud83d"]
+)
+def test_half_of_a_surrogate_pair(text: str) -> None:
+    """It is no character, and the JSON is not truncated."""
+    path, message = _error(f'{{"needed": "{text}"}}'.encode())
+    assert (path, message.partition(":")[0]) == ("in", "a text contains half of a surrogate pair")
+
+
+def _error(body: bytes) -> tuple[str, str]:
+    with pytest.raises(BadInput) as raised:
+        lenient.decode(body, Shape, "in")
+    return raised.value.path, raised.value.message
+
+
 def _errors(document: dict[str, Any]) -> dict[str, str]:
     with pytest.raises(BadInput) as raised:
         lenient.decode(msgspec.json.encode(document), Shape)
