@@ -28,6 +28,6 @@ DialTarget = Annotated[str, Meta(pattern=patterns.DIAL_TARGET)]
 Name = Annotated[str, Meta(pattern=patterns.NAME)]
 CallerId = Annotated[str, Meta(pattern=patterns.CALLER_ID)]
 Language = Annotated[str, Meta(pattern=patterns.LANGUAGE)]
-Seconds = Annotated[float, Meta(gt=0, le=86_400)]
+Seconds = Annotated[float, Meta(ge=0.001, le=86_400)]  # calls count in milliseconds
 Labels = Annotated[dict[Name, Annotated[str, Meta(max_length=256)]], Meta(max_length=16)]
 Milliseconds = Annotated[int, Meta(ge=0, le=600_000)]

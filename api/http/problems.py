@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -32,6 +33,7 @@ _LIMITS = {  # kinds of pydantic's errors, with the relation and the name of the
     "string_too_short": (">=", "min_length"),
     "string_too_long": ("<=", "max_length"),
 }
+_BOUNDS = ((">=", "ge"), (">", "gt"), ("<=", "le"), ("<", "lt"))
 PARAMETER_SOURCES = frozenset({"body", "query", "path", "header", "cookie"})
 
 
@@ -103,7 +105,7 @@ def _message(error: dict[str, Any], request: Request) -> str:
     """Return the message of an invalid parameter in the words of `wire.decoding.error_texts`."""
     match error:
         case {"type": "extra_forbidden"}:
-            known = ", ".join(_query_parameters(request.scope["route"].dependant))
+            known = ", ".join(dict(_query_parameters(request.scope["route"].dependant)))
             return f"unknown parameter; one of {known}"
         case {"type": "string_pattern_mismatch"}:
             return "contains characters that are not allowed here"
@@ -113,7 +115,8 @@ def _message(error: dict[str, Any], request: Request) -> str:
             sign, name = _LIMITS[kind]
             if kind.startswith("string_"):
                 return expected_size("str", sign, error["ctx"][name])
-            return expected_range("int", sign, str(error["ctx"][name]))
+            bounds = _bounds(request, str(error["loc"][-1]))
+            return expected_range("int", *(bounds or [(sign, error["ctx"][name])]))
         case {"type": "literal_error", "ctx": {"expected": values}}:
             return f"expected {values}"
         case {"type": "value_error", "ctx": {"error": reason}}:
@@ -124,14 +127,22 @@ def _message(error: dict[str, Any], request: Request) -> str:
             return str(error["msg"])
 
 
-def _query_parameters(dependant: Dependant) -> Iterator[str]:
-    """Yield the names of a route's query parameters, those of its dependencies too."""
+def _bounds(request: Request, parameter: str) -> list[tuple[str, object]]:
+    """Return the bounds of a number in the query; none if it is elsewhere."""
+    field = dict(_query_parameters(request.scope["route"].dependant)).get(parameter)
+    limits = field.metadata if field else []
+    found = ((sign, getattr(each, name, None)) for sign, name in _BOUNDS for each in limits)
+    return [(sign, bound) for sign, bound in found if bound is not None]
+
+
+def _query_parameters(dependant: Dependant) -> Iterator[tuple[str, FieldInfo]]:
+    """Yield a route's query parameters by name, those of its dependencies too."""
     for field in dependant.query_params:
         shape = field.field_info.annotation
         if isinstance(shape, type) and issubclass(shape, BaseModel):
-            yield from (each.alias or name for name, each in shape.model_fields.items())
+            yield from ((each.alias or name, each) for name, each in shape.model_fields.items())
         else:
-            yield field.alias
+            yield field.alias, field.field_info
     for each in dependant.dependencies:
         yield from _query_parameters(each)
 

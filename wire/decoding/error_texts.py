@@ -52,7 +52,7 @@ def plain_text(message: str) -> str:
     if message.startswith("Object contains unknown field"):
         return UNKNOWN_FIELD
     if found := _BOUND.fullmatch(message):
-        return expected_range(found["type"], found["sign"], found["bound"])
+        return expected_range(found["type"], (found["sign"], found["bound"]))
     if found := _LENGTH.fullmatch(message):
         return expected_size(found["type"], found["sign"] or ">=", int(found["bound"]))
     if found := _TYPE.fullmatch(message):
@@ -62,9 +62,10 @@ def plain_text(message: str) -> str:
     return _FIXED.get(_POSITION.sub("", message), message)
 
 
-def expected_range(kind: str, sign: str, bound: str) -> str:
-    """Return the error of a number: `expected a number, at most 600`."""
-    return f"expected {_TYPES[kind]}, {_BOUNDS[sign]} {bound.removesuffix('.0')}"
+def expected_range(kind: str, *bounds: tuple[str, object]) -> str:
+    """Return the error of a number: `expected a number, more than 0 and at most 600`."""
+    texts = (f"{_BOUNDS[sign]} {str(bound).removesuffix('.0')}" for sign, bound in bounds)
+    return f"expected {_TYPES[kind]}, {' and '.join(texts)}"
 
 
 def expected_size(kind: str, sign: str, bound: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET, Struct, inspect
 
-from wire.decoding.error_texts import REQUIRED, UNKNOWN_FIELD
+from wire.decoding.error_texts import REQUIRED, UNKNOWN_FIELD, expected_range
 from wire.decoding.json_document import NOT_JSON, is_out_of_range, json_error, read_json
 from wire.errors import BadInput, from_decoder, one_type, raise_errors, type_info
 
@@ -178,7 +178,7 @@ class _Faults(Struct, frozen=True):
         error = probe(value)
         if error is not None:
             inner = list(self.inside(value, kind, path, probe))
-            yield from inner or [BadInput(path, from_decoder(error).message)]
+            yield from inner or [BadInput(path, _range_message(error, kind) or _message(error))]
 
     def _of_struct(
         self, value: Mapping[str, Any], kind: inspect.StructType, path: str
@@ -206,6 +206,33 @@ class _Faults(Struct, frozen=True):
             # Without a path it is about the fields that are left out.
             return error if " `$" in str(error) else None
         return None
+
+
+def _message(error: msgspec.ValidationError) -> str:
+    return from_decoder(error).message
+
+
+def _range_message(error: msgspec.ValidationError, kind: inspect.Type) -> str:
+    """Return the message of a number beyond its bounds, which names both; else an empty text."""
+    for each in _alternatives(kind):
+        number = each.type if isinstance(each, inspect.Metadata) else each
+        name, bounds = _bounds(number)
+        if any(_message(error) == expected_range(name, bound) for bound in bounds):
+            return expected_range(name, *bounds)
+    return ""
+
+
+def _bounds(kind: inspect.Type) -> tuple[str, list[tuple[str, object]]]:
+    """Return the decoder's name of a number's type, and its bounds; none for other types."""
+    match kind:
+        case inspect.IntType():
+            name = "int"
+        case inspect.FloatType():
+            name = "float"
+        case _:
+            return "", []
+    signs = {">=": kind.ge, ">": kind.gt, "<=": kind.le, "<": kind.lt}
+    return name, [(sign, bound) for sign, bound in signs.items() if bound is not None]
 
 
 _LISTS = (inspect.ListType, inspect.VarTupleType)

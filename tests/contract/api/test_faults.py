@@ -70,8 +70,8 @@ async def test_an_unknown_parameter_gets_the_known_ones(
 @pytest.mark.parametrize(
     ("query", "path", "message"),
     [
-        ("limit=-1", "limit", "expected a whole number, at least 1"),
-        ("limit=1001", "limit", "expected a whole number, at most 1000"),
+        ("limit=-1", "limit", "expected a whole number, at least 1 and at most 1000"),
+        ("limit=1001", "limit", "expected a whole number, at least 1 and at most 1000"),
         ("limit=1", "dialedNumber", "required, but missing"),
         (f"reqId={'a' * 257}", "reqId", "expected text of at most 256 characters"),
         ("answerStatus=maybe", "answerStatus", "expected 'answered', 'missed' or ''"),

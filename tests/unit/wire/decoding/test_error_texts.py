@@ -35,12 +35,12 @@ FIELDS = "needed, whole, seconds, below, text, names, by_name, flag, either"
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("whole", 0, "expected a whole number, at least 1"),
-        ("whole", 10, "expected a whole number, at most 9"),
+        ("whole", 0, "expected a whole number, at least 1 and at most 9"),
+        ("whole", 10, "expected a whole number, at least 1 and at most 9"),
         ("whole", 1.5, "expected a whole number, got a decimal number"),
         ("whole", "1", "expected a whole number, got text"),
-        ("seconds", 601, "expected a number, at most 600"),
-        ("seconds", 0, "expected a number, more than 0"),
+        ("seconds", 601, "expected a number, more than 0 and at most 600"),
+        ("seconds", 0, "expected a number, more than 0 and at most 600"),
         ("seconds", True, "expected a number, got true or false"),
         ("below", 0.5, "expected a number, less than 0.5"),
         ("needed", "", "expected text of at least 1 character"),
