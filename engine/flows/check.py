@@ -6,17 +6,29 @@ Checks the shape of each node, then the rules of its verb, then the graph and it
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec import inspect
+
 from engine.calls.flows.flow_node_traits import needs_call
 from engine.flows.document import check_node, is_graph
 from engine.flows.errors import explain
 from engine.flows.graph import cycles, unknown_targets, unreachable_nodes
-from engine.flows.variable_names import ApiRequests, undefined_names
+from engine.flows.samples import with_samples
+from engine.flows.variable_names import (
+    ApiRequests,
+    unclosed_templates,
+    undefined_names,
+    unknown_names,
+)
+from wire.decoding import lenient
+from wire.decoding.error_texts import REQUIRED
 from wire.decoding.json_document import read_json
-from wire.errors import BadInput, InputErrors
+from wire.errors import BadInput, ErrorCollector, InputErrors, one_type, raise_errors, type_info
 from wire.flow import DialNode, FlowOutline, GatherNode, Node, RequestNode
-from wire.tree import Limits
+from wire.tree import Limits, check_action
+from wire.verbs import Action
 
 MAX_FLOW_BYTES = 262_144
+BRANCHES = frozenset({"noInput", "invalid", "else", "success", "failure"})
 
 
 def read_document(body: bytes, size_bytes: int) -> Any:
@@ -41,7 +53,18 @@ def check_graph(document: dict[str, Any], limits: Limits, apis: ApiRequests) -> 
         raise InputErrors(tuple(faults))
 
 
+def check_tree(document: Any, limits: Limits) -> None:
+    """Check a tree with samples in place of its templates. Raises BadInput, InputErrors."""
+    faults = [*unclosed_templates(document), *unknown_names(document)]
+    collector = ErrorCollector()
+    with collector.check():
+        sampled = with_samples(document, type_info(Action))
+        check_action(lenient.convert(sampled, Action), limits)
+    raise_errors([*collector.errors, *faults])
+
+
 def _find_faults(document: dict[str, Any], limits: Limits, apis: ApiRequests) -> Iterator[BadInput]:
+    yield from unclosed_templates(document)
     outline, faults = explain(document, FlowOutline, "")
     yield from faults
     if outline is None:
@@ -65,11 +88,31 @@ def _read_nodes(raw: Mapping[str, dict[str, Any]]) -> tuple[dict[str, Node], lis
     nodes: dict[str, Node] = {}
     faults: list[BadInput] = []
     for name, document in raw.items():
-        node, more = explain(document, Node, f"nodes.{name}")
-        faults += more
+        path = f"nodes.{name}"
+        node, more = explain(_with_samples(document), Node, path)
+        faults += [_as_fault_of_node(each, path) for each in more]
         if node is not None:
             nodes[name] = node
     return nodes, faults
+
+
+def _with_samples(node: dict[str, Any]) -> dict[str, Any]:
+    """Replace the templates in a node's data; its edges may not be templates."""
+    kind = one_type(type_info(Node), node)
+    fields = kind.fields if isinstance(kind, inspect.StructType) else ()
+    data = {each.encode_name: each.type for each in fields if each.encode_name == "data"}
+    return {
+        name: with_samples(value, data[name]) if name in data else value
+        for name, value in node.items()
+    }
+
+
+def _as_fault_of_node(fault: BadInput, path: str) -> BadInput:
+    if fault.message == REQUIRED and fault.path in {f"{path}.{each}" for each in BRANCHES}:
+        return BadInput(fault.path, "a next node is required", "missing_branch")
+    if fault.code == "unknown_verb" and fault.path == f"{path}.type":
+        return BadInput(fault.path, fault.message, "unknown_node_type")
+    return fault
 
 
 def _check_verb(node: Node, limits: Limits, path: str) -> Iterator[BadInput]:

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import msgspec
-
 from engine.calls.flows.flow_node_traits import verb_of
 from engine.calls.flows.templates import Lookup, fill_decoded, names
 from engine.calls.verbs.audio_sources import audio_sources
 from wire.base import tag_of
-from wire.errors import from_decoder
+from wire.decoding import lenient
+from wire.decoding.json_document import read_json
 from wire.flow import ConditionNode, FlowOutline, Node, SetNode
 from wire.media import Source
 from wire.tree import Limits, check_action
@@ -20,14 +19,11 @@ _TYPED = frozenset(
 
 def read_outline(body: bytes) -> FlowOutline | None:
     """Read a flow's graph; None when it is a tree. Raises BadInput."""
-    try:
-        document = msgspec.json.decode(body)
-        if not is_graph(document):
-            return None
-        return msgspec.convert(document, FlowOutline)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        fault = msgspec.DecodeError(str(error))
-        raise from_decoder(fault, shape=FlowOutline, given=body) from None
+    document = read_json(body)
+    if not is_graph(document):
+        return None
+    outline: FlowOutline = lenient.convert(document, FlowOutline)
+    return outline
 
 
 def why_not_runnable(flow_id: str, body: bytes | None) -> str | None:
@@ -64,10 +60,8 @@ def static_prompts(outline: FlowOutline) -> tuple[Source, ...]:
 
 def convert_node(document: Any, path: str) -> Node:
     """Read a node without templates; raises BadInput."""
-    try:
-        return msgspec.convert(document, Node)  # type: ignore[no-any-return]  # a union
-    except msgspec.ValidationError as error:
-        raise from_decoder(error, path, Node, document) from None
+    node: Node = lenient.convert(document, Node, path)
+    return node
 
 
 def check_node(node: Node, limits: Limits, path: str) -> Node:

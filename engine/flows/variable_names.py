@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.calls.flows.flow_node_traits import result_names
-from engine.calls.flows.templates import is_name, names
+from engine.calls.flows.templates import is_name, names, unclosed
 from engine.flows.graph import Nodes, edges
 from wire.errors import BadInput
 from wire.flow import ConditionNode, FlowNode, Node, RequestNode, SetNode
@@ -29,6 +29,19 @@ def undefined_names(
             if why := _fault(used, defined):
                 path = f"nodes.{name}.{field}"
                 yield BadInput(path, f"{user}{{{{{used}}}}} {why}", "unknown_variable")
+
+
+def unknown_names(document: Any) -> Iterator[BadInput]:
+    """Report the names in a tree that no call has; the flow around it may set any variable."""
+    for path, name in names(document):
+        if why := _fault(name, frozenset({ANY})):
+            yield BadInput(path, f"{{{{{name}}}}} {why}", "unknown_variable")
+
+
+def unclosed_templates(document: Any) -> Iterator[BadInput]:
+    """Report the templates whose closing braces are missing; they would be spoken as written."""
+    for path in unclosed(document):
+        yield BadInput(path, "{{ without }} after it", "unclosed_template")
 
 
 def _fault(used: str, defined: frozenset[str]) -> str:

@@ -98,7 +98,7 @@ def _meant_field(value: Any, field: inspect.Field | None) -> Any:
 
 
 def _meant_scalar(value: Any, kind: inspect.Type) -> Any:
-    kinds = tuple(_alternatives(kind))
+    kinds = tuple(alternatives(kind))
     plain = tuple(each.type if isinstance(each, inspect.Metadata) else each for each in kinds)
     if isinstance(value, float) and value.is_integer():
         is_int = any(isinstance(each, inspect.IntType) for each in plain)
@@ -113,7 +113,7 @@ def _takes_scalars(kind: inspect.Type) -> bool:
     return isinstance(kind, inspect.Metadata) and "scalars" in (kind.extra or {})
 
 
-def _alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
+def alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
     """Yield the members of a union, or the type itself."""
     match kind:
         case inspect.UnionType(types=kinds):
@@ -126,7 +126,7 @@ def _alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
 
 def _accepts(kind: inspect.Type, value: str | None) -> bool:
     """Return whether a type accepts null, or an empty text."""
-    for each in _alternatives(kind):
+    for each in alternatives(kind):
         match each.type if isinstance(each, inspect.Metadata) else each:
             case inspect.AnyType() | inspect.RawType():
                 return True
@@ -214,7 +214,7 @@ def _message(error: msgspec.ValidationError) -> str:
 
 def _range_message(error: msgspec.ValidationError, kind: inspect.Type) -> str:
     """Return the message of a number beyond its bounds, which names both; else an empty text."""
-    for each in _alternatives(kind):
+    for each in alternatives(kind):
         number = each.type if isinstance(each, inspect.Metadata) else each
         name, bounds = _bounds(number)
         if any(_message(error) == expected_range(name, bound) for bound in bounds):
@@ -244,7 +244,7 @@ def _probe_item(probe: Probe, name: str | None, item: Any) -> msgspec.Validation
 
 def _tag_errors(value: Mapping[str, Any], kind: inspect.Type, path: str) -> Iterator[BadInput]:
     """Yield an error if the object's tag is missing, or none of the union's."""
-    kinds = [each for each in _alternatives(kind) if isinstance(each, inspect.StructType)]
+    kinds = [each for each in alternatives(kind) if isinstance(each, inspect.StructType)]
     name = next((each.tag_field for each in kinds if each.tag_field), None)
     if name is not None and isinstance(value.get(name), str):
         tags = ", ".join(str(each.tag) for each in kinds)

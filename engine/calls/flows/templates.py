@@ -52,6 +52,13 @@ def names(document: Any) -> Iterator[tuple[str, str]]:
             yield path, match[1].strip()
 
 
+def unclosed(document: Any) -> Iterator[str]:
+    """Yield the path of each string with opening braces that no closing ones follow."""
+    for path, string in _strings(document, "", 0):
+        if "{{" in _ANY.sub(" ", string):
+            yield path
+
+
 def is_name(name: str) -> bool:
     """Return whether a name is valid in a template."""
     return re.fullmatch(_NAME, name) is not None

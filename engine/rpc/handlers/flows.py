@@ -7,8 +7,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from engine.calls.flows.templates import fill
-from engine.flows.check import MAX_FLOW_BYTES, check_graph, read_document, requested_ids
+from engine.flows.check import MAX_FLOW_BYTES, check_graph, check_tree, read_document, requested_ids
 from engine.flows.document import is_graph, why_not_runnable
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
@@ -16,7 +15,7 @@ from engine.store.store import Store
 from wire import rpc
 from wire.errors import BadInput, raise_errors
 from wire.request import ApiRequest
-from wire.tree import Limits, parse_action
+from wire.tree import Limits
 
 
 class FlowHandlers(Struct, frozen=True):
@@ -68,10 +67,8 @@ class FlowHandlers(Struct, frozen=True):
             check_graph(document, self.limits, await self._api_requests(account, document))
         elif len(body) > self.limits.size_bytes:
             raise BadInput("", f"larger than {self.limits.size_bytes} bytes", "too_large")
-        elif b"{{" not in body:
-            parse_action(body, self.limits)
         else:
-            fill(body, lambda _name: None)
+            check_tree(document, self.limits)
         return body
 
     async def _api_requests(self, account: str, document: Any) -> dict[str, ApiRequest]:

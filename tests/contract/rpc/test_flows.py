@@ -134,6 +134,18 @@ async def test_every_fault_is_shown_at_once(bench: Bench) -> None:
     assert await bench.problem("GET", "/flows/acme/menu") == (404, "not_found")
 
 
+async def test_a_faulty_tree_is_not_stored(bench: Bench) -> None:
+    """A template in one of its texts hides no other error."""
+    tree: dict[str, Any] = {"type": "say", "data": {"text": "Hi {{contact.fName}}"}}
+    faulty = {**tree, "action": {"type": "pause", "data": {"length": -1}}}
+    for method, path in (("PUT", "/flows/acme/hi"), ("POST", "/flows/acme/hi/check")):
+        status, problem = await bench.request(method, path, faulty)
+        assert status == 400
+        assert [each["path"] for each in problem["errors"]] == ["action.data.length"]
+    assert await bench.problem("GET", "/flows/acme/hi") == (404, "not_found")
+    assert (await bench.request("PUT", "/flows/acme/hi", tree))[0] == 200
+
+
 async def test_a_check_stores_nothing(bench: Bench) -> None:
     """A valid flow that is only checked is not stored."""
     assert await bench.request("POST", "/flows/acme/menu/check", GRAPH) == (200, {})

@@ -1,12 +1,18 @@
 """A flow's faults are found when it is stored: all of them, each with its path."""
 
+import json
 from typing import Any
 
 import pytest
 
+from engine.flows.check import check_graph
+from engine.flows.document import read_outline, resolve_node
 from tests.sim.graphs import API
 from tests.unit.calls.harness.builders import say
 from tests.unit.flows.checks import END, LOOKUP, MENU, Found, faults, nodes
+from wire.errors import InputErrors
+from wire.flow import PlayNode
+from wire.tree import Limits
 
 
 def test_a_good_flow() -> None:
@@ -34,11 +40,12 @@ def test_a_good_flow() -> None:
         ({}, {"start": "invalid"}),
         ({"start": "a", "nodes": {}}, {"nodes": "invalid"}),
         (nodes(a=END) | {"version": 3, "name": 4}, {"version": "invalid", "name": "invalid"}),
+        ({"start": "a", "nodes": {"a": 5}}, {"nodes.a": "invalid"}),
         (nodes(a={"type": "sing"}), {"nodes.a.type": "unknown_node_type"}),
         (nodes(a=say("x", after="b")), {"nodes.a.after": "invalid"}),
         (
             nodes(a={"type": "set", "variables": {"n": 2**63}}),  # a call with it can't be stored
-            {"nodes.a.variables[...]": "invalid"},
+            {"nodes.a.variables.n": "invalid"},
         ),
         (
             nodes(a={"type": "menu", "branches": {"1": "a"}}),
@@ -56,6 +63,15 @@ def test_a_good_flow() -> None:
             nodes(a={"type": "dial", "data": {"number": "me"}, "timeout": "x"}, b=say("")),
             {"nodes.a.data.number": "invalid", "nodes.a.timeout": "invalid",
              "nodes.b.data.text": "invalid"},
+        ),
+        (nodes(a=say("Hi {{contact.fName")), {"nodes.a.data.text": "unclosed_template"}),
+        (
+            nodes(a={"type": "dial", "data": {"number": "sip:{{contact.n}}@evil.example"}}),
+            {"nodes.a.data.number": "sip_host"},
+        ),
+        (
+            nodes(a={"type": "play", "data": {"audioUrl": "http://10.0.0.1/{{ contact.a }}"}}),
+            {"nodes.a.data.audioUrl": "insecure_url"},
         ),
         (
             nodes(a={"type": "gather", "data": {"maxDigits": "{{contact.n}}"}}),
@@ -76,17 +92,47 @@ def test_a_good_flow() -> None:
         ),
         (
             nodes(a={"type": "menu", **MENU, "branches": {"x": "a"}}),
-            {"nodes.a.branches": "invalid"},
+            {"nodes.a.branches.x": "invalid"},
         ),
     ],
-    ids=["nothing", "no nodes", "top fields", "type", "field", "large", "menu", "else", "failure",
-         "several", "number", "edge", "address", "fallback", "dial a flow",
-         "keys"],
+    ids=["nothing", "no nodes", "top fields", "no object", "type", "field", "large", "menu",
+         "else", "failure", "several", "braces", "sip host", "host", "number", "edge", "address",
+         "fallback", "dial a flow", "keys"],
 )  # fmt: skip
 def test_faults_of_shape(document: Any, expected: Found) -> None:
     """Faulty fields and missing branches of each node."""
     found = faults(document)
     assert {path: found.get(path) for path in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"type": "sing"}, "invalid value 'sing'; one of play, say, gather, record, pause, dial"),
+        ({"type": "say", "data": {"text": "x"}, "x": 1}, "unknown field; one of type, data, next"),
+        ({"type": "play", "data": {"audioUrl": "https://a.b/", "loop": 0}}, "and at most 100"),
+    ],
+)
+def test_a_fault_says_what_is_allowed(fields: dict[str, Any], message: str) -> None:
+    """As in a tree; the allowed fields are listed once."""
+    with pytest.raises(InputErrors) as raised:
+        check_graph({"start": "a", "nodes": {"a": {**fields, "y": 1}}}, Limits(), {})
+    messages = [each.message for each in raised.value.errors]
+    assert [each for each in messages if message in each]
+    assert sum("; one of type" in each for each in messages) <= 1
+
+
+@pytest.mark.parametrize("loop", [1.0, 1e2, None, ""])
+def test_nodes_are_read_like_verbs(loop: Any) -> None:
+    """Whole floats, null and empty texts: in the check, and when the node runs."""
+    data = {"audioUrl": "https://example.com/a", "loop": loop}
+    flow = nodes(a={"type": "play", "data": data, "next": ""}) | {"name": None}
+    assert faults(flow) == {}
+    outline = read_outline(json.dumps(flow).encode())
+    assert outline is not None
+    node = resolve_node(outline, "a", lambda _name: None, Limits())
+    assert isinstance(node, PlayNode)
+    assert (node.data.loop, node.next) == (int(loop or 1), None)
 
 
 def test_a_flow_for_messages_needs_no_call() -> None:
