@@ -79,21 +79,41 @@ def walk(action: Action, path: str, depth: int = 1) -> Iterator[tuple[str, Actio
     yield path, action, depth
     if isinstance(action, str):
         return
-    if action.action is not None:
-        yield from walk(action.action, _join(path, "action"), depth + 1)
-    if isinstance(action, Play | Say | Gather | Record) and action.on_error is not None:
-        yield from walk(action.on_error, _join(path, "onError"), depth + 1)
-    if isinstance(action, Gather) and action.data.fallback is not None:
-        yield from walk(action.data.fallback, _join(path, "data.fallback"), depth + 1)
-    if isinstance(action, Dial) and action.data.whisper is not None:
-        yield from walk(action.data.whisper, _join(path, "data.whisper"), depth + 1)
+    for step, inner in _inner_actions(action):
+        if inner is not None:
+            yield from walk(inner, _join(path, step), depth + 1)
+
+
+def _inner_actions(verb: Verb) -> Iterator[tuple[str, Action | None]]:
+    """Yield the fields of a verb that hold an action."""
+    yield "action", verb.action
+    match verb:
+        case Play() | Say() | Record():
+            yield "onError", verb.on_error
+        case Gather():
+            yield "onError", verb.on_error
+            yield "data.fallback", verb.data.fallback
+        case Dial():
+            yield "data.whisper", verb.data.whisper
+        case Pause() | Flow() | Hangup():
+            pass
 
 
 def flow_ids(action: Action, path: str) -> Iterator[tuple[str, str]]:
     """Yield the path and the id of each stored flow that a tree runs."""
     for where, node, _depth in walk(action, path):
-        if isinstance(node, Flow | Dial) and node.data.flow_id is not None:
-            yield _join(where, "data.flowId"), node.data.flow_id
+        if not isinstance(node, str) and (flow_id := _flow_id(node)) is not None:
+            yield _join(where, "data.flowId"), flow_id
+
+
+def _flow_id(verb: Verb) -> str | None:
+    match verb:
+        case Flow(data=data):
+            return data.flow_id
+        case Dial(data=data):
+            return data.flow_id
+        case Play() | Say() | Gather() | Record() | Pause() | Hangup():
+            return None
 
 
 def _verb_errors(verb: Verb, path: str, limits: Limits) -> Iterator[BadInput]:

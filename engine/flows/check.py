@@ -22,7 +22,15 @@ from engine.flows.variable_names import (
 from wire.decoding import lenient
 from wire.decoding.error_texts import REQUIRED
 from wire.decoding.json_document import read_json
-from wire.errors import BadInput, ErrorCollector, InputErrors, one_type, raise_errors, type_info
+from wire.errors import (
+    BadInput,
+    ErrorCollector,
+    InputErrors,
+    errors_in,
+    one_type,
+    raise_errors,
+    type_info,
+)
 from wire.flow import DialNode, FlowOutline, GatherNode, Node, RequestNode
 from wire.tree import Limits, check_action
 from wire.verbs import Action
@@ -119,7 +127,7 @@ def _check_verb(node: Node, limits: Limits, path: str) -> Iterator[BadInput]:
     try:
         check_node(node, limits, path)
     except BadInput as fault:
-        yield fault
+        yield from errors_in(fault)
     if isinstance(node, GatherNode) and node.data.fallback is not None:
         yield BadInput(f"{path}.data.fallback", "not in a flow: a menu has noInput")
     if isinstance(node, DialNode) and node.data.flow_id is not None:

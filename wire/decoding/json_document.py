@@ -27,11 +27,10 @@ def is_out_of_range(error: Exception) -> bool:
 
 def json_error(error: Exception, body: bytes, prefix: str) -> BadInput:
     """Convert an error of the decoder in NOT_JSON that is not about the shape."""
-    match error:
-        case UnicodeDecodeError():
-            return BadInput(prefix, "not UTF-8")
-        case RecursionError():
-            return BadInput(prefix, "nested too deep", "too_deep")
+    if isinstance(error, UnicodeDecodeError):
+        return BadInput(prefix, "not UTF-8")
+    if isinstance(error, RecursionError):
+        return BadInput(prefix, "nested too deep", "too_deep")
     fault = from_decoder(msgspec.DecodeError(str(error)), prefix)
     if is_out_of_range(error):  # the decoder reports no field where any is allowed: `[...]`
         return BadInput(fault.path.partition("[...]")[0].rstrip("."), NUMBER_TOO_LARGE)

@@ -45,7 +45,7 @@ def exits(node: Node) -> Exits:
             return ()
         case GotoNode(node=name):
             return (("node", name), *_next(node.next))
-        case _:
+        case PauseNode() | DialNode() | FlowNode() | SetNode():
             return _next(node.next)
 
 

@@ -8,12 +8,19 @@ from msgspec.structs import replace
 from engine.calls.model.call_states import (
     Advance,
     ArchivingRecordings,
+    AwaitingInstructions,
     Bridged,
     CallState,
     ClosingState,
+    Detecting,
     Dialing,
     Ended,
     Ending,
+    Gathering,
+    Pausing,
+    Playing,
+    RecordingVoicemail,
+    Starting,
     UnbridgedState,
 )
 from engine.calls.model.causes import EndedBy, Status
@@ -280,5 +287,7 @@ def own_deadline_ms(call: Call) -> int | None:
             return min(state.due_ms, call.must_end_ms)
         case Bridged() if call.transfer is not None:
             return call.must_end_ms  # the dial's limit counts again when the source returns
-        case state:
+        case Playing() | Gathering() | Pausing() | AwaitingInstructions() as state:
+            return min(state.deadline_ms, call.must_end_ms)
+        case Starting() | Detecting() | RecordingVoicemail() | Bridged() as state:
             return min(state.deadline_ms, call.must_end_ms)

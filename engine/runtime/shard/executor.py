@@ -87,7 +87,7 @@ class CommandExecutor:
         self._send_next(live_call)
 
     def _run(self, live_call: LiveCall, command: IoCommand) -> None:
-        is_for_customer = isinstance(command, SendWebhook | SendApiRequest)
+        is_for_customer = _is_for_customer(command)
         if is_for_customer and self.is_handing_over:
             return  # it stays in the outbox for the next owner
 
@@ -196,6 +196,15 @@ class CommandExecutor:
             live_call.queue.pop(0)
         live_call.is_busy = False
         self._send_next(live_call)
+
+
+def _is_for_customer(command: IoCommand) -> bool:
+    """Return whether a command sends a request to a customer's server."""
+    match command:
+        case SendWebhook() | SendApiRequest():
+            return True
+        case FetchMedia() | LoadFlow() | LoadFlowNode():
+            return False
 
 
 def _ignore(_actor: LiveCall) -> None:

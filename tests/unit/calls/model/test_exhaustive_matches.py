@@ -108,17 +108,29 @@ def _hides_members(match: ast.Match) -> bool:
     passed = {pattern.name, ast.unparse(match.subject)}
     body = [each for line in last.body for each in ast.walk(line)]
     raises = any(isinstance(each, ast.Raise) for each in body)
-    texts = {ast.unparse(each) for each in body if isinstance(each, ast.expr)}
-    return not raises and not texts & passed
+    return not raises and not passed & set(map(ast.unparse, _passed_on(body)))
+
+
+def _passed_on(body: list[ast.AST]) -> Iterator[ast.expr]:
+    """Yield what is passed to functions, or returned, as a whole; every member may have a field."""
+    for each in body:
+        if isinstance(each, ast.Call):
+            yield from (*each.args, *(keyword.value for keyword in each.keywords))
+        elif isinstance(each, ast.Return) and isinstance(each.value, ast.IfExp):
+            yield from (each.value.body, each.value.orelse)
+        elif isinstance(each, ast.Return) and each.value is not None:
+            yield each.value
 
 
 def _items(node: ast.AST) -> list[ast.expr]:
-    """Return the items of a list of names, or the keys of a table."""
+    """Return the items of a list of names, the keys of a table, or the types of `isinstance`."""
     match node:
         case ast.Tuple(elts=items) | ast.Set(elts=items) | ast.List(elts=items):
             found = items
         case ast.Dict(keys=keys):
             found = [each for each in keys if each is not None]
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, ast.BinOp() as union]):
+            found = [each for each in ast.walk(union) if isinstance(each, ast.expr)]
         case _:
             found = []
     return [each for each in found if isinstance(each, (ast.Name, ast.Attribute))]
