@@ -82,6 +82,16 @@ def _around(inner: some.SearchStrategy[Any]) -> some.SearchStrategy[Any]:
             some.sampled_from([1, 3, 100]),
         ),
         some.builds(
+            lambda after, prompt, beep: {
+                "type": "record",
+                "data": {"audioUrl": prompt, "beep": beep, "maxLength": 5},
+                "action": after,
+            },
+            inner,
+            some.sampled_from([None, HTTPS]),
+            some.booleans(),
+        ),
+        some.builds(
             lambda after: {"type": "flow", "data": {"flowId": "f"}, "action": after}, inner
         ),
     )
