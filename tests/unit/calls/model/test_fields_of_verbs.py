@@ -31,21 +31,29 @@ FAULTS = {
     "party": ("sip:900@evil.example", ""),
     "verb": ({"type": "say", "data": {"text": "x"}, "action": INSECURE}, ".action"),
 }
-VERBS = [
-    pytest.param(verb, steps, holds, id=f"{tag_of(verb)}.{path_of(steps)}-{holds}")
+FIELDS = [
+    (verb, steps, holds)
     for verb in get_args(Verb)
     for steps, holds in dict.fromkeys(fields_of(type_info(verb)))
     if holds in FAULTS
 ]
-AUDIO = [each for each in VERBS if each.values[2] == "verb" or "audioUrl" in each.values[1]]
+AUDIO = [each for each in FIELDS if each[2] == "verb" or "audioUrl" in each[1]]
 NODES = [
-    pytest.param(node, steps, holds, id=f"{tag_of(node)}.{path_of(steps)}-{holds}")
+    (node, steps, holds)
     for node in get_args(Node)
     for steps, holds in dict.fromkeys(fields_of(type_info(node)))
 ]
 
 
-@pytest.mark.parametrize(("verb", "steps", "holds"), VERBS)
+def named(fields: list[tuple[Any, tuple[Step, ...], str]]) -> list[Any]:
+    """Return the parameters of a test, with their names."""
+    return [
+        pytest.param(each, steps, holds, id=f"{tag_of(each)}.{path_of(steps)}-{holds}")
+        for each, steps, holds in fields
+    ]
+
+
+@pytest.mark.parametrize(("verb", "steps", "holds"), named(FIELDS))
 def test_a_field_of_a_verb_is_checked(verb: Any, steps: tuple[Step, ...], holds: str) -> None:
     """A forbidden address or party in it is found, also in the verbs within it."""
     value, below = FAULTS[holds]
@@ -55,7 +63,7 @@ def test_a_field_of_a_verb_is_checked(verb: Any, steps: tuple[Step, ...], holds:
     assert path_of(steps) + below in paths(raised.value)
 
 
-@pytest.mark.parametrize(("node", "steps", "holds"), NODES)
+@pytest.mark.parametrize(("node", "steps", "holds"), named(NODES))
 def test_a_field_of_a_node_is_checked(node: Any, steps: tuple[Step, ...], holds: str) -> None:
     """The same in flows, where a field may also name a node that does not exist."""
     value, below = {**FAULTS, "edge": ("nowhere", "")}[holds]
@@ -66,7 +74,7 @@ def test_a_field_of_a_node_is_checked(node: Any, steps: tuple[Step, ...], holds:
     assert f"nodes.name.{path_of(steps)}{below}" in paths(raised.value)
 
 
-@pytest.mark.parametrize(("verb", "steps", "holds"), AUDIO)
+@pytest.mark.parametrize(("verb", "steps", "holds"), named(AUDIO))
 def test_audio_is_fetched_before_it_is_played(
     verb: Any, steps: tuple[Step, ...], holds: str
 ) -> None:
