@@ -146,6 +146,8 @@ class NodeShardFactory:
 class UnreachablePbx:
     """A PBX that loses every request."""
 
+    keeps_order = True
+
     def send(self, _request: Request, _key: str, _may_block: bool, done: OnReply) -> None:
         asyncio.get_running_loop().call_soon(done, LOST)
 

@@ -40,12 +40,10 @@ class Router:
         request is sent over HTTP, not in order with the others.
         """
         websocket = self._websockets[hash(key) % len(self._websockets)]
-        if may_block:
+        if may_block or not websocket.is_ready:
             self._http.send(request, on_reply)
-        elif websocket.is_ready:
-            websocket.send(request, on_reply)
         else:
-            self._http.send_in_order(request, key, on_reply)
+            websocket.send(request, on_reply)
 
     async def run(self) -> None:
         """Keep the websockets connected until cancelled."""
@@ -63,6 +61,11 @@ class AriClient:
         self._http = HttpTransport(pbx)
         apps = [f"{engine}-rest-{number}" for number in range(websocket_count)]
         self.router = Router([WebsocketTransport(pbx, app) for app in apps], self._http)
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether requests of one call arrive in order: over HTTP one may overtake another."""
+        return self.router.is_ready
 
     def send(self, request: Request, key: str, may_block: bool, on_reply: OnReply) -> None:
         self.router.send(request, key, may_block, on_reply)

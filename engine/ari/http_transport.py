@@ -1,7 +1,6 @@
 """Requests over plain HTTP: those that may block inside Asterisk, and all as a fallback."""
 
 import asyncio
-from collections.abc import Coroutine
 
 import aiohttp
 import structlog
@@ -20,33 +19,16 @@ class HttpTransport:
         self._pbx = pbx
         self._timeout = aiohttp.ClientTimeout(total=pbx.timeouts.request_s)
         self._in_flight: set[asyncio.Task[Reply]] = set()
-        self._newest: dict[str, asyncio.Task[Reply]] = {}  # by key
 
     def send(self, request: Request, on_reply: OnReply) -> None:
         """Send at once; a reply slower than the timeout counts as LOST."""
-        self._start(self._request(request), on_reply)
-
-    def send_in_order(self, request: Request, key: str, on_reply: OnReply) -> None:
-        """Send after the replies to all earlier requests of the key."""
-        task = self._start(self._request_after(self._newest.get(key), request), on_reply)
-        self._newest[key] = task
-        task.add_done_callback(lambda ended: self._forget(key, ended))
+        task = asyncio.get_running_loop().create_task(self._request(request))
+        self._in_flight.add(task)
+        task.add_done_callback(lambda ended: self._settle(ended, on_reply))
 
     async def close(self) -> None:
         """Cancel the requests in flight; each gets the reply LOST."""
         await cancel_all(self._in_flight)
-
-    def _start(
-        self, request: Coroutine[object, object, Reply], on_reply: OnReply
-    ) -> asyncio.Task[Reply]:
-        task = asyncio.get_running_loop().create_task(request)
-        self._in_flight.add(task)
-        task.add_done_callback(lambda ended: self._settle(ended, on_reply))
-        return task
-
-    def _forget(self, key: str, ended: asyncio.Task[Reply]) -> None:
-        if self._newest.get(key) is ended:
-            del self._newest[key]
 
     def _settle(self, task: asyncio.Task[Reply], on_reply: OnReply) -> None:
         self._in_flight.discard(task)
@@ -54,11 +36,6 @@ class HttpTransport:
         if error is not None:  # a closed session, a request that cannot be sent
             log.error("ari request failed", exc_info=error)
         on_reply(LOST if error is not None or task.cancelled() else task.result())
-
-    async def _request_after(self, before: asyncio.Task[Reply] | None, request: Request) -> Reply:
-        if before is not None:
-            await asyncio.wait([before])
-        return await self._request(request)
 
     async def _request(self, request: Request) -> Reply:
         try:

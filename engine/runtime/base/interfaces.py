@@ -17,8 +17,12 @@ from wire.media import Clip, Source
 class Pbx(Protocol):
     """The ARI requests of one PBX node; `engine.ari.client` implements it."""
 
+    @property
+    def keeps_order(self) -> bool:
+        """Whether non-blocking requests of one key arrive in order, without waiting for replies."""
+
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
-        """Send a request; non-blocking requests of one key keep their order."""
+        """Send a request."""
 
     async def ask(self, request: Request) -> Reply:
         """Send a request that belongs to no call and return its reply."""

@@ -50,6 +50,10 @@ class TimedPbx:
         self._http = metrics.nodes.request_duration.series(node, slot, "http")
         self._failures = metrics.nodes.request_failures.table(node, slot)
 
+    @property
+    def keeps_order(self) -> bool:
+        return self._pbx.keeps_order
+
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         latency = self._latency
         sent_s = latency.monotonic()
@@ -80,6 +84,10 @@ class FencedPbx(Struct, frozen=True):
     pbx: Pbx
     lease: LeaseView
 
+    @property
+    def keeps_order(self) -> bool:
+        return self.pbx.keeps_order
+
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         if self.lease.holds:
             self.pbx.send(request, key, may_block, done)
@@ -93,6 +101,10 @@ class TracedPbx(Struct, frozen=True):
 
     pbx: Pbx
     traces: Traces
+
+    @property
+    def keeps_order(self) -> bool:
+        return self.pbx.keeps_order
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Forward a request; requests that belong to no call have no span."""

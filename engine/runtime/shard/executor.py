@@ -119,12 +119,17 @@ class CommandExecutor:
         queue = live_call.queue
         if live_call.is_busy:
             return
-        while len(queue) > 1 and not has_result(queue[0]) and not may_block(queue[1]):
+        while self._may_follow_at_once(queue):
             stop = queue.pop(0)
             self._send(live_call, stop, requests_for(stop, self._endpoints), _ignore)
         if queue:
             live_call.is_busy = True
             self._send_queued(live_call, queue[0])
+
+    def _may_follow_at_once(self, queue: Sequence[PbxCommand]) -> bool:
+        if len(queue) < 2 or has_result(queue[0]) or may_block(queue[1]):  # noqa: PLR2004 - a pair
+            return False
+        return self._pbx.keeps_order
 
     def _send_queued(self, live_call: LiveCall, command: PbxCommand) -> None:
         if not isinstance(command, Originate):
@@ -165,15 +170,15 @@ class CommandExecutor:
                 else:
                     self._on_reply(live_call, command, reply, then)
 
+        def done_first(reply: Reply) -> None:
+            # The last request's reply decides the command's result.
+            if live_call.generation == generation and reply.status == 0:
+                self._on_reply_lost()
+
         while is_pipelined(command) and len(requests) > 1:
-            self._pbx.send(requests[0], live_call.call.id, False, self._on_pipelined_reply)
+            self._pbx.send(requests[0], live_call.call.id, False, done_first)
             requests = requests[1:]
         self._pbx.send(requests[0], live_call.call.id, may_block(command), done)
-
-    def _on_pipelined_reply(self, reply: Reply) -> None:
-        """Report only a lost reply: the last request's reply decides the command's result."""
-        if reply.status == 0:
-            self._on_reply_lost()
 
     def _on_reply(
         self,

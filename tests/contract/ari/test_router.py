@@ -110,21 +110,6 @@ async def test_http_replies_and_times_out() -> None:
         assert replies == [LOST]
 
 
-async def test_http_keeps_the_order_of_a_key() -> None:
-    """In place of a websocket, each request of a key waits for the reply to the one before it."""
-    async with fake_pbx() as (fake, pbx):
-        transport, replies = HttpTransport(pbx), Replies()
-        fake.hold.clear()
-        for number in range(3):
-            transport.send_in_order(playbacks.get(f"p{number}"), "call-1", replies)
-        transport.send_in_order(playbacks.get("other"), "call-2", replies)
-        await until(lambda: len(fake.http) == 2)
-        assert [path for _, path, _ in fake.http] == ["/ari/playbacks/p0", "/ari/playbacks/other"]
-        fake.hold.set()
-        await until(lambda: len(replies) == 4)
-        assert [path for _, path, _ in fake.http][2:] == ["/ari/playbacks/p1", "/ari/playbacks/p2"]
-
-
 async def test_http_without_a_pbx_is_lost() -> None:
     """A refused connection is LOST, not an exception."""
     async with fake_pbx() as (_, pbx):

@@ -25,6 +25,7 @@ class SimConnection(SimEvents):
     ) -> None:
         super().__init__(clock, loop, faults, rng)
         self.is_alive = True
+        self.keeps_order = True
         self.is_up = True  # whether the PBX can be reached
         self.is_dead = False  # dead network: requests time out instead of failing
         self.pbx = pbx

@@ -107,6 +107,7 @@ class BlindPbx:
 
     def __init__(self, pbx: Pbx) -> None:
         self.send = pbx.send
+        self.keeps_order = pbx.keeps_order
         self._pbx = pbx
         self._looks = itertools.count(1)
 
@@ -121,6 +122,7 @@ class HangingUpPbx:
 
     def __init__(self, pbx: Pbx, every: int) -> None:
         self.ask = pbx.ask
+        self.keeps_order = pbx.keeps_order
         self._pbx = pbx
         self._every = every
         self._plays = itertools.count(1)

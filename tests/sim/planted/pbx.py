@@ -13,6 +13,7 @@ class DroppingPbx:
 
     def __init__(self, pbx: Pbx, drops: Callable[[Request], bool]) -> None:
         self.ask = pbx.ask
+        self.keeps_order = pbx.keeps_order
         self._pbx = pbx
         self._drops = drops
 
@@ -41,6 +42,7 @@ class DuplicatingPbx:
 
     def __init__(self, pbx: Pbx, doubles: Callable[[Request], bool]) -> None:
         self.ask = pbx.ask
+        self.keeps_order = pbx.keeps_order
         self._pbx = pbx
         self._doubles = doubles
 

@@ -20,6 +20,7 @@ class FakeNode:
         self.phones: tuple[str, ...] | None = phones
         self.sip_address = address
         self.pbx = self
+        self.keeps_order = True
         self.requests: list[str] = []
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:

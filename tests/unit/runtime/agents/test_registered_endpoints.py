@@ -24,6 +24,7 @@ class Endpoints:
     """A PBX with endpoints, which keeps an app's subscriptions."""
 
     def __init__(self) -> None:
+        self.keeps_order = True
         self.states = {"1001": "online", "1002": "offline", "trunk": "online"}
         self.subscribed: list[str] = []
         self.requests: list[str] = []

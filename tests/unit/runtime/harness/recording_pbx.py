@@ -28,6 +28,7 @@ class RecordingPbx:
     """Keeps requests until the test replies; answers queries from `shows`, by path."""
 
     def __init__(self) -> None:
+        self.keeps_order = True
         self.sent: list[Sent] = []
         self.lines: list[str] = []
         self.on_ask: Callable[[Request], None] = lambda _request: None

@@ -51,6 +51,17 @@ def test_a_prompt_follows_a_stopped_one_at_once() -> None:
     assert bench.live_call.outbox == []
 
 
+def test_a_prompt_waits_where_requests_may_overtake() -> None:
+    """Over HTTP, a mute that comes after the prompt would wait for its end."""
+    bench = ExecutorBench()
+    bench.pbx.keeps_order = False
+    commands = StopPlayback("p1"), Mute(MAIN, "in"), Play(MAIN, "p2", (), 0)
+    bench.executor.execute(bench.live_call, commands)
+    assert bench.pbx.lines == ["DELETE playbacks/p1"]
+    bench.pbx.reply()
+    assert bench.pbx.lines[1:] == [f"POST channels/{MAIN}/mute"]
+
+
 def test_a_bridge_waits_for_a_stopped_prompt() -> None:
     """Its request takes another connection, where it could overtake the stop."""
     bench = ExecutorBench(StopPlayback("p1"), AddToBridge(f"{ID}.b1", (MAIN,)))
@@ -108,6 +119,15 @@ def test_any_lost_reply_is_reported() -> None:
     bench.pbx.reply(Reply(204))
     assert bench.lost_replies == [True]
     assert bench.live_call.outbox == []
+
+
+def test_a_reply_that_an_earlier_generation_lost_is_ignored() -> None:
+    """The recovery that began the new generation has asked the PBX since."""
+    bench = ExecutorBench(Dial(MAIN, 30))
+    bench.live_call.recover(())
+    bench.pbx.reply(LOST)
+    bench.pbx.reply(LOST)
+    assert bench.lost_replies == []
 
 
 def test_a_lost_reply_keeps_the_command() -> None:
