@@ -18,6 +18,8 @@ MOVES: dict[str, dict[Any, tuple[Any, ...]]] = {
     "conference-member": MEMBER_MOVES,
 }
 
+MAX_DEADLINES = 5_000  # until a call ends: a tree of many dials has hundreds
+
 
 class RandomControl(RandomRequests):
     """A call, a model of its PBX, and random requests."""
@@ -74,7 +76,7 @@ class RandomControl(RandomRequests):
         """At the end: all transitions were allowed, and time alone ends the call."""
         if not hasattr(self, "story"):
             return
-        for _ in range(500):
+        for _ in range(MAX_DEADLINES):
             if self.story.call.is_ended:
                 break
             self.time_passes()
