@@ -64,7 +64,7 @@ class HangupCall(Shape, frozen=True):
 
 
 class TransferTarget(Shape, frozen=True):
-    """The target of a transfer (spec, "Transfer target")."""
+    """The target of a transfer."""
 
     kind: Literal["agent", "number"]
     agent_id: Name | None = None

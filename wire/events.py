@@ -1,4 +1,4 @@
-"""Call events as published (spec, "Events"; design section 7).
+"""Call events as published (docs/events.md).
 
 docs/events.md defines which changes need another `version`.
 """

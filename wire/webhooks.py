@@ -1,4 +1,4 @@
-"""Requests to customers' webhooks for a call's next action (design section 7).
+"""Requests to customers' webhooks for a call's next action.
 
 `mediaFault` is the last audio that could not be played since the request before.
 """

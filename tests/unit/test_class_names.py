@@ -22,8 +22,6 @@ ERRORS = {
     "engine/ami/monitor.py": "log: how the connection failed",
     "engine/ari/reconnecting_websocket.py": "log: how the connection failed",
     "engine/cli/errors.py": "terminal: how the engine could not be reached",
-    "engine/media/worker/main.py": "detail: how the conversion failed",
-    "engine/rpc/handlers/audit.py": "audit detail: how the core broke",
     "engine/store/redis/script_connection.py": "log: how the connection failed",
     "engine/store/redis/documents.py": "log: how the store failed",
 }

@@ -26,8 +26,6 @@ FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 PAGE_IN_SOURCE = re.compile(r"\bdocs/[\w/-]+\.md\b")
 DECISION_IN_SOURCE = re.compile(r"\bdecision (\d{4})\b")
 FOREIGN_CITATION = re.compile(r"\bdesign (?:section|fact)s?\b|\(spec, [\"A-Z][^)]*")
-# To be replaced with the next change of these files.
-PENDING_CITATIONS = {"control.py", "decoding/lenient.py", "events.py", "verbs.py", "webhooks.py"}
 # The reader's file, and results of benchmarks.
 NOT_OURS = {"numbers.txt", "bench-out/bench.json", "bench-out/chaos.json"}
 
@@ -130,7 +128,7 @@ def test_only_documents_of_the_repository_are_cited() -> None:
         for path in {*sources, *PAGES} - {Path(__file__)}
         if FOREIGN_CITATION.search(path.read_text())
     }
-    assert citing <= {f"wire/{name}" for name in PENDING_CITATIONS}
+    assert citing == set()
 
 
 def test_the_index_of_decisions_is_complete() -> None:
