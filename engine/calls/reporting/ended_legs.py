@@ -45,7 +45,8 @@ def last_seen_ms(call: Call, ended: LegEnded, now: int) -> int:
     """
     if not ended.seen_ms:
         return now
-    return min(now, max(ended.seen_ms, *map(_last_change_ms, call.legs)))
+    changes = (*map(_last_change_ms, call.legs), *(each.ended_ms for each in call.ended_legs))
+    return min(now, max(ended.seen_ms, *changes))
 
 
 def _last_change_ms(leg: Leg) -> int:

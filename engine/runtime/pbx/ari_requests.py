@@ -193,12 +193,17 @@ def may_block(command: PbxCommand) -> bool:
     return isinstance(command, (AddToBridge, RemoveFromBridge, DestroyBridge))
 
 
-def has_result(command: PbxCommand) -> bool:
-    """Return whether the next command must wait for the reply, which may become an event.
+def begins_burst(command: PbxCommand) -> bool:
+    """Return whether the next command may be sent without waiting for the reply.
 
-    Asterisk keeps the order of the others and of what follows: docs/asterisk.md, "Prompts".
+    Asterisk keeps the order: docs/asterisk.md, "Prompts, moved and in bridges".
     """
-    return not isinstance(command, (StopPlayback, Mute, Unmute))
+    return isinstance(command, (StopPlayback, Mute, Unmute))
+
+
+def continues_burst(command: PbxCommand) -> bool:
+    """Return whether a command may follow those of a burst at once."""
+    return isinstance(command, Play) or begins_burst(command)
 
 
 def is_pipelined(command: PbxCommand) -> bool:

@@ -33,7 +33,13 @@ from engine.calls.model.io_commands import (
 from engine.common.tasks import PendingKeys
 from engine.runtime.base.interfaces import IoRunner
 from engine.runtime.pbx.ari_replies import event_from_reply
-from engine.runtime.pbx.ari_requests import has_result, is_pipelined, may_block, requests_for
+from engine.runtime.pbx.ari_requests import (
+    begins_burst,
+    continues_burst,
+    is_pipelined,
+    may_block,
+    requests_for,
+)
 from engine.runtime.shard.call_guard import Guard
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
@@ -112,28 +118,37 @@ class CommandExecutor:
             self._recorder.run(command, live_call.call.id, done)
 
     def _send_next(self, live_call: LiveCall) -> None:
-        """Send the next command, and the one after it if the order is kept without its reply.
+        """Send the next command, or a burst: commands that need no reply, and the one after them.
 
         So a prompt follows a stopped one without a gap, however late the engine reads replies.
         """
         queue = live_call.queue
-        if live_call.is_busy:
+        if live_call.is_busy or not queue:
             return
+        live_call.is_busy = True
+        burst: list[PbxCommand] = []
         while self._may_follow_at_once(queue):
-            stop = queue.pop(0)
-            self._send(live_call, stop, requests_for(stop, self._endpoints), _ignore)
-        if queue:
-            live_call.is_busy = True
-            self._send_queued(live_call, queue[0])
+            burst.append(queue.pop(0))
+            (request,) = requests_for(burst[-1], self._endpoints)
+            self._send_before_last(live_call, request)
+
+        def done(live_call: LiveCall) -> None:
+            # The replies of one websocket have the order of its requests.
+            for command in burst:
+                live_call.acknowledge(command)
+            self._dequeue(live_call)
+
+        self._send_queued(live_call, queue[0], done)
 
     def _may_follow_at_once(self, queue: Sequence[PbxCommand]) -> bool:
-        if len(queue) < 2 or has_result(queue[0]) or may_block(queue[1]):  # noqa: PLR2004 - a pair
-            return False
-        return self._pbx.keeps_order
+        is_pair = len(queue) > 1 and begins_burst(queue[0]) and continues_burst(queue[1])
+        return is_pair and self._pbx.keeps_order
 
-    def _send_queued(self, live_call: LiveCall, command: PbxCommand) -> None:
+    def _send_queued(
+        self, live_call: LiveCall, command: PbxCommand, then: Callable[[LiveCall], None]
+    ) -> None:
         if not isinstance(command, Originate):
-            self._send(live_call, command, requests_for(command, self._endpoints), self._dequeue)
+            self._send(live_call, command, requests_for(command, self._endpoints), then)
             return
         generation = live_call.generation
 
@@ -143,12 +158,12 @@ class CommandExecutor:
             with self._guard(live_call, "party"):
                 if isinstance(result, LegEnded):
                     live_call.acknowledge(command)
-                    self._dequeue(live_call)
+                    then(live_call)
                     self._feed(live_call, result)
                     return
                 if result.agent_name:
                     self._feed(live_call, AgentNamed(command.leg, result.agent_name))
-                self._send(live_call, command, result.requests, self._dequeue)
+                self._send(live_call, command, result.requests, then)
 
         set_up_outbound_leg(self._endpoints, live_call.call, command, resolved)
 
@@ -170,15 +185,20 @@ class CommandExecutor:
                 else:
                     self._on_reply(live_call, command, reply, then)
 
-        def done_first(reply: Reply) -> None:
-            # The last request's reply decides the command's result.
+        while is_pipelined(command) and len(requests) > 1:
+            self._send_before_last(live_call, requests[0])
+            requests = requests[1:]
+        self._pbx.send(requests[0], live_call.call.id, may_block(command), done)
+
+    def _send_before_last(self, live_call: LiveCall, request: Request) -> None:
+        """Send a request; only its loss matters, as the last one's reply decides the result."""
+        generation = live_call.generation
+
+        def done(reply: Reply) -> None:
             if live_call.generation == generation and reply.status == 0:
                 self._on_reply_lost()
 
-        while is_pipelined(command) and len(requests) > 1:
-            self._pbx.send(requests[0], live_call.call.id, False, done_first)
-            requests = requests[1:]
-        self._pbx.send(requests[0], live_call.call.id, may_block(command), done)
+        self._pbx.send(request, live_call.call.id, False, done)
 
     def _on_reply(
         self,

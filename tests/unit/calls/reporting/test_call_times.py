@@ -13,7 +13,7 @@ from tests.unit.calls.harness.call_records import (
     inbound_conversation,
     record,
 )
-from tests.unit.calls.harness.control import BOB, hold, unhold
+from tests.unit.calls.harness.control import BOB, PEER, THIRD, hold, in_conference, unhold
 
 
 def test_talk_time() -> None:
@@ -104,3 +104,15 @@ def test_a_leg_is_seen_while_the_other_one_holds() -> None:
         story.take(LegEnded(leg.id, causes.LOST, seen_ms=resumed_ms - 500), 2_000)
     assert not list(record_faults(story.emitted))
     assert record(story).hold_ms == 4_000
+
+
+def test_a_lost_leg_was_there_when_another_one_held() -> None:
+    """Also if that one is taken as ended before it."""
+    story = in_conference()
+    for leg in (MAIN, PEER, THIRD):
+        story.take(LegHeldByPhone(leg), 1_000)
+    seen_ms = story.now - 5_000
+    for leg in (MAIN, THIRD, PEER):
+        story.take(LegEnded(leg, causes.LOST, seen_ms=seen_ms), 2_000)
+    assert not list(record_faults(story.emitted))
+    assert record(story).hold_ms == 2_000

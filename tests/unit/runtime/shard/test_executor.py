@@ -12,6 +12,7 @@ from engine.calls.model.commands import (
     StartRinging,
     StopPlayback,
     StopRinging,
+    Unmute,
 )
 from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated
 from engine.calls.model.io_commands import PrefetchMedia
@@ -45,10 +46,22 @@ def test_a_prompt_follows_a_stopped_one_at_once() -> None:
     ]
     bench.pbx.reply(Reply(404))
     bench.pbx.reply()
-    assert len(bench.pbx.lines) == 3
-    assert bench.live_call.outbox == [play, StartRinging(MAIN)]
+    assert bench.live_call.outbox == [stop, mute, play, StartRinging(MAIN)]
+    bench.pbx.reply()
+    assert bench.live_call.outbox == [StartRinging(MAIN)]
     bench.pbx.settle()
     assert bench.live_call.outbox == []
+
+
+def test_a_burst_is_repeated_as_a_whole() -> None:
+    """Else a mute that is sent again could follow the unmute that came after it."""
+    commands = Mute(MAIN, "in"), Unmute(MAIN, "in"), Mute(MAIN, "out")
+    bench = ExecutorBench(*commands)
+    bench.pbx.reply(LOST)
+    bench.live_call.recover(commands)
+    bench.pbx.settle()
+    assert bench.lost_replies == [True]
+    assert bench.live_call.outbox == [*commands]
 
 
 def test_a_prompt_waits_where_requests_may_overtake() -> None:
