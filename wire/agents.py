@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from wire import patterns
 from wire.base import CallerId, Shape
+from wire.decoding import patterns
 
 Presence = Literal["online", "offline", "unknown"]
 Endpoint = Annotated[str, Meta(pattern=patterns.ENDPOINT)]

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from wire import patterns
 from wire.base import Language, Name, Shape, Url
+from wire.decoding import patterns
 
 AnsweredBy = Literal["human", "machine", "unknown"]
 ListeningMs = Annotated[int, Meta(ge=100, le=30_000)]

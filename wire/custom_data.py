@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 MAX_DEPTH = 50
 MAX_BYTES = 16_384  # sent with every event, webhook and commit of its call

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from wire import patterns
 from wire.base import CallerId, Name, Shape
+from wire.decoding import patterns
 
 MAX_LIST_CHANGES = 10_000  # of a list in one request, limited by the body size
 MAX_CALLER_IDS = 10_000

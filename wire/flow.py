@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
-from wire import patterns
 from wire.answer_detection import Prompt
 from wire.base import Milliseconds, Name, Seconds, Shape
+from wire.decoding import patterns
 from wire.verbs import (
     DialData,
     FlowData,

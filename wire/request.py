@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
-from wire import patterns
 from wire.base import Shape
+from wire.decoding import patterns
 from wire.flow import Variable
 
 MAX_ANSWERS = 32

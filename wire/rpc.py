@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta, field
 
-from wire import patterns
 from wire.answer_detection import Detection
 from wire.base import Labels, Name, Party, Shape
-from wire.callback_targets import StatusTarget
+from wire.callbacks.targets import StatusTarget
+from wire.decoding import patterns
 from wire.verbs import Action, Verb
 
 RequestId = Annotated[str, Meta(pattern=patterns.REQUEST_ID)]

@@ -9,7 +9,7 @@ from msgspec.json import schema_components
 from msgspec.structs import fields
 
 from wire.answer_detection import Confirm
-from wire.events import VERSION, CallEvent
+from wire.events.call_events import VERSION, CallEvent
 from wire.flow import FlowDocument, Node, RequestData
 from wire.request import ApiRequest
 

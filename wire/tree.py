@@ -5,11 +5,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from wire import patterns
 from wire.answer_detection import Prompt
 from wire.base import tag_of
-from wire.decoding import lenient
-from wire.errors import BadInput, raise_errors
+from wire.decoding import lenient, patterns
+from wire.decoding.errors import BadInput, raise_errors
 from wire.party import Party
 from wire.verbs import (
     SINGLE_LEG_VERBS,
@@ -52,7 +51,7 @@ def parse_action(body: bytes, limits: Limits = DEFAULT_LIMITS, prefix: str = "")
     """Decode and check one action, object or address; raises BadInput."""
     if len(body) > limits.size_bytes:
         raise BadInput(prefix, f"larger than {limits.size_bytes} bytes", "too_large")
-    action: Action = lenient.decode(body, Action, prefix)  # type: ignore[arg-type]  # mypy: a union is no type[T]
+    action: Action = lenient.decode(body, Action, prefix)
     return check_action(action, limits, prefix)
 
 

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from wire import patterns
 from wire.answer_detection import Confirm, MachineDetection, Prompt
 from wire.base import CallerId, Language, Milliseconds, Name, Party, Seconds, Shape, Text, Url
+from wire.decoding import patterns
 
 AgentId = Annotated[Text, Meta(min_length=1, max_length=128)]
 ReferenceId = Annotated[Text, Meta(min_length=1, max_length=256)]

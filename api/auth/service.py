@@ -16,7 +16,7 @@ from api.auth.tokens import AccessTokens
 from api.common.bounded_dict import BoundedDict
 from api.common.clock import Clock
 from api.common.errors import Unauthenticated
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 PROOF_CACHE_MS = 300_000
 KEY_CACHE_MS = 2_000

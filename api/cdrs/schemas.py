@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from api.common.phone_numbers import without_separators
 from api.common.timestamps import parse_ms
-from wire import patterns
+from wire.decoding import patterns
 
 MAX_NAMES = 20
 MAX_NAME_CHARS = 128

@@ -20,7 +20,7 @@ from api.cdrs.views import CdrView, cdr_view
 from api.common.clock import Clock
 from api.common.errors import NotFound
 from api.common.phone_numbers import canonical
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 MAX_CLIENTS = 100
 

@@ -36,7 +36,7 @@ bodies = sa.Table(
     "cdr_bodies",
     metadata,
     sa.Column("cdr_id", Key, sa.ForeignKey(cdrs.c.id), primary_key=True, autoincrement=False),
-    sa.Column("record", sa.LargeBinary, nullable=False),  # wire.record.CallRecord, as JSON
+    sa.Column("record", sa.LargeBinary, nullable=False),  # wire.events.record.CallRecord, as JSON
 )
 
 # One row for each agent of a call, the sum of its legs.

@@ -10,8 +10,7 @@ from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, label
 from api.cdrs.query.pages import CdrRow
 from api.common.projection import project
 from api.common.timestamps import format_ms
-from wire.party import Diversion
-from wire.record import (
+from wire.events.record import (
     CallRecord,
     ConferenceRecord,
     GatherRecord,
@@ -19,6 +18,7 @@ from wire.record import (
     RecordingRecord,
     TransferRecord,
 )
+from wire.party import Diversion
 
 _decode = msgspec.json.Decoder(CallRecord).decode
 

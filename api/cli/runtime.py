@@ -14,7 +14,7 @@ from api.common.errors import ApiError
 from api.config import DatabaseSettings
 from api.db.database import Database
 from api.db.migrate import migrate
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 T = TypeVar("T", bound=DatabaseSettings)
 EXIT_NOT_FOUND = 1  # exit status: nothing of that name exists

@@ -7,8 +7,8 @@ import phonenumbers
 from cyclopts import Parameter
 
 from api.cli.runtime import fail
-from wire import patterns
-from wire.patterns import NAME, PATTERNS
+from wire.decoding import patterns
+from wire.decoding.patterns import NAME, PATTERNS
 
 AccountId = Annotated[str, Parameter(help="Account id.")]
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from wire import patterns
 from wire.base import Name
+from wire.decoding import patterns
 
 PhoneNo = Annotated[str, Meta(min_length=3, max_length=64)]
 Provider = Annotated[str, Meta(min_length=1, max_length=64, pattern=patterns.TEXT_LINE)]

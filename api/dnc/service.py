@@ -11,7 +11,7 @@ from api.common.phone_numbers import InvalidNumber, e164
 from api.dnc.schemas import Entry, EntryView
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokenStore
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 
 class DncService(Struct, frozen=True):

@@ -32,7 +32,7 @@ from sqlalchemy import (
 from api.common.clock import Clock
 from api.common.errors import Conflict
 from api.db.database import Database, DatabaseUnavailable, metadata
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 HEADER = "Idempotency-Key"
 RETENTION_MS = 86_400_000

@@ -13,7 +13,7 @@ from msgspec import Struct
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
 
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 MAX_FIELDS = 4
 UTF_8 = (b"utf-8", b"utf8")

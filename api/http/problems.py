@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from api.common.errors import ApiError, InvalidRequest, NotFound, Unauthenticated
 from wire.decoding.error_texts import REQUIRED, expected_range, expected_size, expected_types
-from wire.errors import BadInput, InputErrors
+from wire.decoding.errors import BadInput, InputErrors
 from wire.rpc import FieldError, Problem
 
 TITLES = {

@@ -5,7 +5,7 @@ from msgspec import Struct
 
 from api.common.errors import NotFound
 from api.engine_client import EngineClient, id_in_path
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 
 class _FlowDocument(Struct, frozen=True):

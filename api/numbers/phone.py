@@ -1,7 +1,7 @@
 """Phone numbers with a country code; as on the messaging platform, the plus sign is optional."""
 
 from api.common.phone_numbers import InvalidNumber, e164
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 
 def international(text: str, path: str) -> str:

@@ -8,9 +8,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from api.common.projection import project
 from api.common.timestamps import format_ms
 from api.numbers.store import Number
-from wire import patterns
 from wire.base import Name
-from wire.errors import BadInput
+from wire.decoding import patterns
+from wire.decoding.errors import BadInput
 
 Via = Literal["add", "register"]
 ShortText = Annotated[str, Meta(min_length=1, max_length=256, pattern=patterns.LINE)]

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from api.common.errors import NotFound
 from api.db.database import Store, metadata
 from api.http.paging import Page
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 NOT_FOUND = "no number record of this id"
 

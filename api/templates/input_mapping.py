@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from api.templates.check import check
-from api.templates.component_parser import RawComponent, Shortcuts, parse_components, to_documents
-from api.templates.components import Body, Footer, Header
-from api.templates.placeholders import Format
+from api.templates.components.check import check
+from api.templates.components.model import Body, Footer, Header
+from api.templates.components.parser import RawComponent, Shortcuts, parse_components, to_documents
+from api.templates.components.placeholders import Format
 from api.templates.schemas import NewTemplate, TemplateChange
 from api.templates.store import Template
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 Columns = dict[str, Any]
 SHORTCUTS = frozenset({"headerText", "bodyText", "footerText"})

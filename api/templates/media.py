@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from api.messaging_platform.messages import PlatformMessages
 from api.templates.schemas import UploadResult
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 MEGABYTE = 1_048_576
 # Its documentation, "Supported media types": those that uploads by handle accept.

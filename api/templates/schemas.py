@@ -8,11 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from api.cdrs.schemas import PlainText
 from api.common.projection import project
 from api.common.timestamps import format_ms
-from api.templates.placeholders import Format
+from api.templates.components.placeholders import Format
 from api.templates.store import Template
-from wire import patterns
 from wire.base import Name
 from wire.base import Text as AnyScalar
+from wire.decoding import patterns
 
 Category = Literal[
     "AUTHENTICATION", "MARKETING", "UTILITY", "authentication", "marketing", "utility"

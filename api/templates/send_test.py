@@ -6,13 +6,13 @@ from api.common.errors import NotFound
 from api.messaging_platform.messages import PlatformMessages
 from api.numbers.phone import international
 from api.numbers.store import NumberStore
-from api.templates.component_parser import parse_component
-from api.templates.placeholders import Format
-from api.templates.rendering import render
+from api.templates.components.parser import parse_component
+from api.templates.components.placeholders import Format
+from api.templates.components.rendering import render
 from api.templates.schemas import TestSendBody, TestSendResult
 from api.templates.service import active_number
 from api.templates.store import Template, TemplateStore
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 
 class TestSender(Struct, frozen=True):

@@ -24,7 +24,7 @@ from api.templates.schemas import (
     template_view,
 )
 from api.templates.store import Template, TemplateFilters, TemplateStore
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 log = structlog.get_logger()
 

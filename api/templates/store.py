@@ -12,7 +12,7 @@ from api.common.errors import NotFound
 from api.db.database import Store
 from api.http.paging import Page
 from api.templates.tables import templates
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 LEASE_MS = 120_000  # longer than the timeout of requests to the platform
 NOT_FOUND = "no template of this id"

@@ -15,8 +15,7 @@ from msgspec import Meta, Struct
 from api.common.errors import NotFound, Unauthenticated
 from api.messaging_platform.client import PlatformClient
 from api.templates.statuses import StatusStore, StatusUpdate
-from wire import patterns
-from wire.decoding import lenient
+from wire.decoding import lenient, patterns
 
 log = structlog.get_logger()
 FIELD = "message_template_status_update"

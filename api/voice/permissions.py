@@ -5,7 +5,7 @@ import re
 import phonenumbers
 from msgspec import Struct
 
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.party import Party
 from wire.tree import walk
 from wire.verbs import Action, Dial

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, field
 
 from wire.base import DialTarget, Name, Party
-from wire.callback_targets import StatusTarget
+from wire.callbacks.targets import StatusTarget
 from wire.control import ChannelId, RingSeconds
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.rpc import AnsweredDetection, RecordCall
 from wire.verbs import Action
 

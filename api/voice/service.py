@@ -20,7 +20,7 @@ from api.voice.permissions import Permissions
 from api.voice.schemas import DialBody, LegBody, LegHangupBody, OriginateBody, Originated
 from wire import control, rpc
 from wire.custom_data import check_custom_data
-from wire.errors import BadInput, ErrorCollector
+from wire.decoding.errors import BadInput, ErrorCollector
 from wire.party import ENDPOINT_PREFIX
 from wire.tree import Limits, check_action
 from wire.verbs import Action

@@ -53,7 +53,7 @@ from engine.webhooks.action_client import ActionClient
 from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.signatures import Signer
-from wire.callback_targets import ApiRequestTarget, GrpcTarget, HttpsTarget
+from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.tree import Limits
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network

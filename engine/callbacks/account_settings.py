@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from engine.common.ttl_cache import TtlCache
 from engine.store.outbox import Outbox
 from engine.webhooks.signatures import Signer
-from wire.callback_targets import AUTO_SET, DeliveryTarget, parse_delivery_target
-from wire.callbacks import PutCallback
+from wire.callbacks.account import PutCallback
+from wire.callbacks.targets import AUTO_SET, DeliveryTarget, parse_delivery_target
 
 SECRET_BYTES = 32
 ROTATION_OVERLAP_MS = 86_400_000  # a rotated secret signs for another day

@@ -16,7 +16,7 @@ from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedE
 from engine.observe.metrics import CallbackMetrics
 from engine.store.errors import StoreDown
 from engine.store.outbox import GivenUp
-from wire.callback_targets import (
+from wire.callbacks.targets import (
     AUTO_SET,
     ApiRequestTarget,
     DeliveryTarget,

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from wire.callback_targets import DeliveryTarget
+from wire.callbacks.targets import DeliveryTarget
 
 
 class SignedEvent(Struct, frozen=True):

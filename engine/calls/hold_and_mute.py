@@ -6,7 +6,7 @@ from engine.calls.model.call import Call, Step, with_leg
 from engine.calls.model.leg import Leg, Muted
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.reporting.ended_legs import update_hold_time
-from wire.events import Kind
+from wire.events.call_events import Kind
 
 
 def release_leg(call: Call, leg_id: str, now: int) -> Step:

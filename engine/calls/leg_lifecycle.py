@@ -22,7 +22,7 @@ from engine.calls.reporting.ended_legs import archive_leg
 from engine.calls.sessions import conference, conversation, invites, transfer
 from engine.calls.state_dispatch import dispatch
 from engine.calls.verbs import call_end, gather, record
-from wire.events import Kind
+from wire.events.call_events import Kind
 
 LegProgress = LegCreated | LegRinging | LegAnswered
 

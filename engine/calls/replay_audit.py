@@ -16,7 +16,7 @@ from engine.calls.model.storage_format import (
     digest_of,
 )
 from engine.calls.step import step
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 
 
 class ReplayStep(Struct, frozen=True):

@@ -11,8 +11,8 @@ import msgspec
 
 from engine.cli.errors import NotFound, RpcError, Unreachable, error_text
 from wire import rpc
-from wire.consumer_groups import LostEvents
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
+from wire.events.consumer_groups import LostEvents
 from wire.views import Calls, CallView, EndedCalls, Timeline
 
 T = TypeVar("T")

@@ -50,7 +50,7 @@ def _command(function: Callable[..., Status], *, for_account: bool) -> Command:
         own = [*own[1:], _option("account", AccountFlag, "")]
     own.append(_option("connection", ConnectionOptions, DEFAULT_CONNECTION))
     command.__annotations__ = {each.name: each.annotation for each in own}
-    command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined] # read by cyclopts
+    command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]  # read by cyclopts
     return command
 
 

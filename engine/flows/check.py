@@ -21,8 +21,7 @@ from engine.flows.variable_names import (
 )
 from wire.decoding import lenient
 from wire.decoding.error_texts import REQUIRED
-from wire.decoding.json_document import read_json
-from wire.errors import (
+from wire.decoding.errors import (
     BadInput,
     ErrorCollector,
     InputErrors,
@@ -31,6 +30,7 @@ from wire.errors import (
     raise_errors,
     type_info,
 )
+from wire.decoding.json_document import read_json
 from wire.flow import DialNode, FlowOutline, GatherNode, Node, RequestNode
 from wire.tree import Limits, check_action
 from wire.verbs import Action

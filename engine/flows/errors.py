@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from wire.decoding import lenient
-from wire.errors import BadInput, errors_in
+from wire.decoding.errors import BadInput, errors_in
 
 MAX_FAULTS = 20  # of one node
 _STEP = re.compile(r"(?:^|\.)(?P<key>[^.\[]+)|\[(?P<index>\d+)\]")

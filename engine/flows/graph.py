@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 
 from engine.calls.flows.flow_node_traits import exits, waits_for_input
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.flow import Node
 
 Nodes = Mapping[str, Node]

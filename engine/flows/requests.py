@@ -8,7 +8,7 @@ import msgspec
 
 from engine.calls.flows.templates import fill_decoded, is_name, names
 from engine.flows.errors import explain
-from wire.errors import BadInput, InputErrors
+from wire.decoding.errors import BadInput, InputErrors
 from wire.request import ApiRequest
 from wire.tree import Limits, check_url
 
@@ -30,6 +30,7 @@ _RESERVED_HEADERS = frozenset(
 
 def check_request(document: Any, limits: Limits, stored: Mapping[str, str | None]) -> ApiRequest:
     """Read an API request and merge it with its stored `secrets`. Raises InputErrors."""
+    request: ApiRequest | None
     request, faults = explain(document, ApiRequest, "")
     if request is not None:
         merged = {**stored, **request.secrets}
@@ -38,7 +39,7 @@ def check_request(document: Any, limits: Limits, stored: Mapping[str, str | None
         faults += _find_faults(request, limits)
     if faults or request is None:
         raise InputErrors(tuple(faults))
-    return request  # type: ignore[no-any-return]  # of that shape
+    return request
 
 
 def _find_faults(request: ApiRequest, limits: Limits) -> Iterator[BadInput]:

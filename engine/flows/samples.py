@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import inspect
 
 from engine.calls.flows.templates import fill_decoded, is_template
-from wire import patterns
+from wire.decoding import patterns
+from wire.decoding.errors import one_type
 from wire.decoding.lenient import alternatives
-from wire.errors import one_type
 
 _VALUE = "1"  # of a template; where a text of it does not fit, the pattern's own sample
 _SAMPLES = {

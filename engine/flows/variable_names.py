@@ -6,7 +6,7 @@ from typing import Any
 from engine.calls.flows.flow_node_traits import result_names
 from engine.calls.flows.templates import is_name, names, unclosed
 from engine.flows.graph import Nodes, edges
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.flow import ConditionNode, FlowNode, Node, RequestNode, SetNode
 from wire.request import ApiRequest
 

@@ -12,8 +12,8 @@ from engine.calls.sessions.preconditions import Rejection
 from engine.rpc.problems import NotFound
 from engine.runtime.call_service import CallService
 from engine.runtime.shard.errors import RequestRejected
-from wire.errors import BadInput
-from wire.patterns import NAME, PATTERNS
+from wire.decoding.errors import BadInput
+from wire.decoding.patterns import NAME, PATTERNS
 
 
 async def call_of(service: CallService, request: web.Request, account: str | None) -> Call:

@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from wire import control, rpc, views
 from wire.agents import Agent, Agents, AgentView
-from wire.callbacks import CallbackView, DeadLetters, PutCallback, Resend, Resent
-from wire.consumer_groups import Acknowledged, AcknowledgeEvents, EventBatch, EventGroups
+from wire.callbacks.account import CallbackView, DeadLetters, PutCallback, Resend, Resent
 from wire.control import ConferenceView, TransferView
 from wire.dial_policy import (
     AccountDialPolicy,
@@ -17,6 +16,7 @@ from wire.dial_policy import (
     DncListChange,
     DncListState,
 )
+from wire.events.consumer_groups import Acknowledged, AcknowledgeEvents, EventBatch, EventGroups
 from wire.flow import FlowDocument
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
 from wire.views import CallView

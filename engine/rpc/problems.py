@@ -9,7 +9,7 @@ from msgspec.json import encode
 from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.shard.errors import RequestRejected
 from engine.store.errors import StoreDown
-from wire.errors import BadInput, InputErrors
+from wire.decoding.errors import BadInput, InputErrors
 from wire.rpc import FieldError, Problem
 
 log = structlog.get_logger()

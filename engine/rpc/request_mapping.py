@@ -2,7 +2,7 @@
 
 from engine.calls.model.requests import AddMemberRequested, TransferRequested
 from wire.control import AddMember, InitTransfer, TransferTarget
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.party import Party
 from wire.tree import Limits, check_party, check_url
 

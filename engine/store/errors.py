@@ -16,7 +16,7 @@ class Fenced(Exception):
     """The slot has a newer owner; the previous one must stop sending commands at once."""
 
     def __init__(self, slot: int, owner: str) -> None:
-        super().__init__(f"slot {slot} belongs to {owner or 'nobody'}")
+        super().__init__(f"slot {slot} belongs to {owner or 'no engine'}")
         self.slot = slot
         self.owner = owner
 

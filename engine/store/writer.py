@@ -77,14 +77,14 @@ class Writer:
     pending changes are not written, and no further `done` is called.
     """
 
-    def __init__(  # noqa: PLR0913  collaborators are passed in
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         store: Store,
         slot: int,
         token: int,
         random: Callable[[], float],
         *,
-        hooks: WriterHooks = WriterHooks(),  # noqa: B008  frozen
+        hooks: WriterHooks = WriterHooks(),  # noqa: B008 - frozen
         limit: int = MAX_PENDING,
         scheduler: FlushScheduler | None = None,
         metrics: Metrics | None = None,

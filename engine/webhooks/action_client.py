@@ -35,7 +35,7 @@ class ActionClient:
     the current span.
     """
 
-    def __init__(  # noqa: PLR0913  collaborators are passed in
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         session: ClientSession,
         limits: Limits,
@@ -43,7 +43,7 @@ class ActionClient:
         clock: Callable[[], float],
         random: Callable[[], float],
         *,
-        timeouts: ActionTimeouts = ActionTimeouts(),  # noqa: B008  frozen
+        timeouts: ActionTimeouts = ActionTimeouts(),  # noqa: B008 - frozen
         trace: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._sender = WebhookSender(session, clock, random, timeouts.connect_s)

@@ -81,7 +81,7 @@ def is_public(address: str) -> bool:
     ip = ip_address(address)
     if any(ip in network for network in _DENIED) or not ip.is_global or ip.is_multicast:
         return False
-    return ip.version == 4 or ip in _GLOBAL_V6  # noqa: PLR2004  4 is the name of that version
+    return ip.version == 4 or ip in _GLOBAL_V6  # noqa: PLR2004 - 4 is the name of that version
 
 
 def is_address_refused(error: BaseException) -> bool:

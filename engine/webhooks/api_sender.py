@@ -18,7 +18,7 @@ from engine.calls.flows.variables import MAX_VARIABLE_CHARS
 from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed
 from engine.webhooks.http_client import OutgoingRequest, WebhookSender
 from engine.webhooks.response import read_body
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.flow import Scalar
 from wire.request import ApiRequest
 

@@ -4,7 +4,7 @@ import msgspec
 from aiohttp import ClientResponse
 
 from engine.webhooks.errors import AttemptFailed
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.tree import Limits, parse_action
 from wire.verbs import Action
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from wire.events import CallEvent
-from wire.record import CallRecord, LegRecord
+from wire.events.call_events import CallEvent
+from wire.events.record import CallRecord, LegRecord
 
 
 def record_faults(events: Sequence[CallEvent]) -> Iterator[str]:

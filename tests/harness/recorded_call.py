@@ -11,7 +11,7 @@ from engine.calls.model.events import Event
 from engine.calls.model.storage_format import StoredCall, encode, encode_log_entry
 from engine.calls.step import step
 from engine.store.change import Change
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 
 
 class RecordedCall(Struct, frozen=True):

@@ -11,7 +11,7 @@ from engine.calls.model.storage_format import StoredCall, decode_call, decode_st
 from engine.calls.replay_audit import ReplayStep, replay
 from engine.store.memory.store import MemoryStore
 from tests.harness.sim.store import done
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 
 _event = msgspec.json.Decoder(CallEvent).decode
 

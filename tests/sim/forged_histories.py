@@ -8,7 +8,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.leg import Leg
 from engine.calls.model.sessions import Conference, Transfer
 from tests.sim.call_histories import CallHistory
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 
 
 def sessions_never_end(history: CallHistory) -> CallHistory:

@@ -27,7 +27,7 @@ from tests.harness.servers.cluster import Cluster
 from tests.soak.comparison import differences
 from tests.soak.kinds import AGENTS, KINDS, LONG_MS, Digits, Kind, after_menu, choose_digits, tree
 from tests.soak.lines import Line, PhoneCall, callees, read_log, run_line
-from wire.record import CallRecord
+from wire.events.record import CallRecord
 
 OUT = Path(__file__).parents[2] / "bench-out" / "soak"
 LINE_CALLS = 10  # live calls of one SIPp

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tests.soak.kinds import BUSY, LEAVES, RINGS, STAYS, Digits, Kind
 from tests.soak.lines import PhoneCall
-from wire.record import CallRecord
+from wire.events.record import CallRecord
 
 MAX_DIFFERENCE_MS = 1_500  # between two clocks and two programs, on a busy machine
 ANSWERED = {STAYS: "remote", LEAVES: "local"}  # how the callee saw the end

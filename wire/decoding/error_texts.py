@@ -2,7 +2,7 @@
 
 import re
 
-from wire.patterns import PATTERNS
+from wire.decoding.patterns import PATTERNS
 
 REQUIRED = "required, but missing"
 UNKNOWN_FIELD = "unknown field"

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from wire.decoding.error_texts import LONE_SURROGATE, NUMBER_TOO_LARGE, TRUNCATED
-from wire.errors import BadInput, from_decoder
+from wire.decoding.errors import BadInput, from_decoder
 
 NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _OUT_OF_RANGE = ("Number out of range", "Integer value out of range")

@@ -9,20 +9,29 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, overload
 
 import msgspec
 from msgspec import UNSET, Struct, inspect
 
 from wire.decoding.error_texts import REQUIRED, UNKNOWN_FIELD, expected_range
+from wire.decoding.errors import BadInput, from_decoder, one_type, raise_errors, type_info
 from wire.decoding.json_document import NOT_JSON, is_out_of_range, json_error, read_json
-from wire.errors import BadInput, from_decoder, one_type, raise_errors, type_info
 
 T = TypeVar("T")
 MAX_ERRORS = 50
 
 
-def decode(body: bytes, shape: type[T], prefix: str = "") -> T:
+@overload
+def decode(body: bytes, shape: type[T], prefix: str = "") -> T: ...
+
+
+@overload
+def decode(body: bytes, shape: UnionType, prefix: str = "") -> Any: ...
+
+
+def decode(body: bytes, shape: Any, prefix: str = "") -> Any:
     """Decode JSON; raises BadInput, or InputErrors for several errors."""
     try:
         return _decoder(shape).decode(body)
@@ -32,8 +41,7 @@ def decode(body: bytes, shape: type[T], prefix: str = "") -> T:
         raise json_error(error, body, prefix) from None
     if is_out_of_range(first):
         raise json_error(first, body, prefix)
-    found: T = _retry(read_json(body, prefix), shape, prefix, first, strict=True)
-    return found
+    return _retry(read_json(body, prefix), shape, prefix, first, strict=True)
 
 
 def convert(value: Any, shape: Any, prefix: str = "", *, strict: bool = True) -> Any:
@@ -49,7 +57,7 @@ def convert(value: Any, shape: Any, prefix: str = "", *, strict: bool = True) ->
 _decoders: dict[int, tuple[Any, msgspec.json.Decoder[Any]]] = {}
 
 
-def _decoder(shape: type[T]) -> msgspec.json.Decoder[T]:
+def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:
     found = _decoders.get(id(shape))
     if found is None:
         found = _decoders[id(shape)] = (shape, msgspec.json.Decoder(shape))

@@ -19,7 +19,7 @@ from api.cdrs.ingest.writer import write_events
 from api.common.errors import ApiError
 from api.db.database import Database
 from api.engine_client import EngineClient
-from wire.consumer_groups import Acknowledged, AcknowledgeEvents, LostEvents
+from wire.events.consumer_groups import Acknowledged, AcknowledgeEvents, LostEvents
 
 GROUP = "cdrs"
 POLL_TIMEOUT_S = 5
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 
 class _Delivered(Struct, frozen=True, rename="camel"):
-    """Like `wire.consumer_groups.Delivered`, with the event undecoded: it may be newer."""
+    """Like `wire.events.consumer_groups.Delivered`, with the event undecoded: it may be newer."""
 
     id: str
     event: Raw

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.cdrs.ingest.row_mapping import participant_numbers
 from api.cdrs.query.signatures import signature_bits, signature_mask
 from api.cdrs.tables import agents, bodies, cdrs, numbers
-from wire.record import CallRecord
+from wire.events.record import CallRecord
 
 DispositionLevels = Mapping[str, str | None]
 

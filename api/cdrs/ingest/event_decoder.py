@@ -3,8 +3,8 @@
 import msgspec
 from msgspec import Raw, Struct
 
-from wire.events import VERSION
-from wire.record import CallRecord
+from wire.events.call_events import VERSION
+from wire.events.record import CallRecord
 
 # Not stored: the same in every event of a call, or part of its record.
 _OMITTED = frozenset(

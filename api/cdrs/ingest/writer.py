@@ -17,7 +17,7 @@ from api.cdrs.ingest.event_decoder import DecodedEvent
 from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, participant_numbers
 from api.cdrs.tables import agents, bodies, cdrs, clients, events, numbers
 from api.db.database import INSERTS
-from wire.record import CallRecord
+from wire.events.record import CallRecord
 
 Row = dict[str, Any]
 Rows = list[Row]

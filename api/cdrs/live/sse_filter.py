@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from cryptography.fernet import Fernet, InvalidToken
 
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 COMMENT_FRAME = b":\n\n"
 LOST_FRAME = b"event: lost\ndata: {}\n\n"

@@ -4,7 +4,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from api.cdrs.query.queries import Position
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 _POSITION = re.compile(rb"([0-9]{1,15})\.([0-9]{1,18})")
 

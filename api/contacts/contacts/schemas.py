@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from api.contacts.tags.schemas import Tags
-from wire import patterns
+from wire.decoding import patterns
 
 MAX_LIMIT = 1_000
 MAX_OFFSET = 100_000  # skipping rows takes time; a download has them all

@@ -24,7 +24,7 @@ from api.contacts.ids import parse_id
 from api.contacts.list_store import ListStore
 from api.contacts.search_keys import normalize
 from api.contacts.tags.schemas import split_tags
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 MAX_CRM_ROWS = 100  # rows of a page: each is looked up in call records
 MAX_NUMBER_CHARS = 32

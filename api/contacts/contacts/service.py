@@ -20,7 +20,7 @@ from api.contacts.contacts.views import ContactView, contact_view
 from api.contacts.ids import parse_id
 from api.contacts.list_store import ContactList, ListStore, adjust_contact_count
 from api.db.database import Database
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 
 class ContactService(Struct, frozen=True):

@@ -17,7 +17,7 @@ from api.db.database import Database
 from api.http.paging import Page
 from api.jobs.artifacts import RETENTION_MS, ArtifactStore
 from api.jobs.store import Job, JobStore
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 PATH = "/srmain/contacts_list/download-requests"
 MAX_WAITING = 10  # of one account

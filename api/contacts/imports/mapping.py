@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from api.contacts.imports.reader.messages import Fields
 from api.contacts.imports.reader.row_parser import CONTACT_FIELDS, PHONE
-from wire.errors import BadInput, InputErrors
+from wire.decoding.errors import BadInput, InputErrors
 
 
 def check_mappings(

@@ -12,7 +12,7 @@ from api.contacts.imports import reader_client
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.reader.messages import FileHints, FileSummary, UnreadableFile
 from api.contacts.imports.schemas import CsvOptions
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 MAX_INSPECTIONS = 2  # at once: each may take a processor, and much memory
 MAX_NAME_CHARS = 255

@@ -9,7 +9,7 @@ from api.contacts.contacts.schemas import LINE, LINES, PageQuery
 from api.contacts.imports.reader.row_parser import CONTACT_FIELDS
 from api.contacts.imports.schemas import CsvOptions
 from api.contacts.tags.schemas import Tags
-from wire import patterns
+from wire.decoding import patterns
 
 Name = Annotated[str, Meta(min_length=1, max_length=256, pattern=patterns.TITLE)]
 Description = Annotated[str, Meta(max_length=2_000, pattern=LINES)]

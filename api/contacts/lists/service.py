@@ -29,7 +29,7 @@ from api.contacts.lists.views import (
 from api.contacts.tags.schemas import split_tags
 from api.db.database import Database
 from api.jobs.store import JobStore
-from wire.errors import BadInput, InputErrors
+from wire.decoding.errors import BadInput, InputErrors
 
 CSV_OPTIONS = ("encoding", "delimiter")
 

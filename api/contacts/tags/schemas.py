@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta, Struct, field
 from pydantic import AfterValidator, Field
 
-from wire import patterns
+from wire.decoding import patterns
 
 TAG = patterns.TAG
 MAX_TAGS = 20

@@ -12,7 +12,7 @@ from api.contacts.tags.store import TagReplacementJob, TagStore
 from api.db.database import Database
 from api.jobs.store import Job, JobStore
 from api.jobs.worker import Progress
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 KIND = "contact-tags"
 MAX_SYNCHRONOUS = 10_000  # contacts of a list; more are changed in the background

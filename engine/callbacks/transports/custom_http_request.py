@@ -10,7 +10,7 @@ from msgspec import Struct
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.webhooks.errors import WebhookFailed
 from engine.webhooks.retry import parse_retry_after
-from wire.callback_targets import ApiRequestTarget, DeliveryTarget
+from wire.callbacks.targets import ApiRequestTarget, DeliveryTarget
 
 GONE_REASON = "status_410"
 

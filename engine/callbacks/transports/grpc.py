@@ -13,7 +13,7 @@ from grpc import aio
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.common.tasks import BackgroundTasks
 from engine.webhooks.address_guard import AddressGuard, AddressRefused
-from wire.callback_targets import DeliveryTarget, GrpcTarget
+from wire.callbacks.targets import DeliveryTarget, GrpcTarget
 from wire.generated.callback_pb2 import Ack, CallEvent, Diversion
 
 METHOD = "/switchroom.callback.v1.StatusCallback/Deliver"

@@ -11,7 +11,7 @@ from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.webhooks.errors import classify_error
 from engine.webhooks.retry import parse_retry_after
-from wire.callback_targets import DeliveryTarget, HttpsTarget
+from wire.callbacks.targets import DeliveryTarget, HttpsTarget
 
 CONNECT_TIMEOUT_S = 5.0
 RESPONSE_TIMEOUT_S = 10.0

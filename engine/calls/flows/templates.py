@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from wire.decoding.errors import BadInput
 from wire.decoding.json_document import read_json
-from wire.errors import BadInput
 
 Lookup = Callable[[str], Any]  # returns the value of a name, or None
 ROOTS = ("contact", "custom", "call", "vars", "answers", "dial", "record", "event", "secrets")

@@ -18,7 +18,7 @@ from engine.calls.model.events import RecordingsArchived
 from engine.calls.model.recording import Purpose, Recording, parse_recording_name, recording_name
 from engine.calls.model.requests import RecordingAction
 from engine.calls.reporting.call_events import emit
-from wire.events import Kind
+from wire.events.call_events import Kind
 
 _ID_KINDS: dict[Purpose, IdKind] = {"call": "k", "voicemail": "v"}
 _EVENT_KINDS: dict[RecordingAction, Kind] = {

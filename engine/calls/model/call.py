@@ -29,7 +29,7 @@ from engine.calls.model.leg import EndedLeg, Leg, Muted
 from engine.calls.model.recording import Recording, RecordingDestination
 from engine.calls.model.sessions import Conference, Transfer
 from wire.answer_detection import AnsweredBy
-from wire.callback_targets import CallTarget, format_target
+from wire.callbacks.targets import CallTarget, format_target
 from wire.flow import Scalar
 from wire.media import MediaFault
 from wire.party import Diversion

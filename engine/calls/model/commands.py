@@ -11,7 +11,7 @@ from engine.calls.model.event_and_command_bases import StoredCommand
 from engine.calls.model.io_commands import IoCommand, PrefetchMedia
 from engine.calls.model.leg import MuteDirection
 from wire.answer_detection import AnsweredBy
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 from wire.media import Clip
 
 

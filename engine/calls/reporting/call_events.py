@@ -10,8 +10,8 @@ from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.recording import Recording, parse_recording_name
 from engine.calls.model.sessions import Conference, Member, Transfer
-from wire.events import VERSION, CallEvent, Kind
-from wire.record import CallRecord
+from wire.events.call_events import VERSION, CallEvent, Kind
+from wire.events.record import CallRecord
 
 
 def emit(

@@ -8,8 +8,7 @@ from engine.calls.model.call_id_format import call_of, slot_and_node
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.sessions import Conference, Member, Transfer
 from engine.calls.reporting.call_events import duration_fields, end_reason, recording_url
-from wire.party import Party
-from wire.record import (
+from wire.events.record import (
     CallRecord,
     ConferenceRecord,
     GatherRecord,
@@ -18,6 +17,7 @@ from wire.record import (
     RecordingRecord,
     TransferRecord,
 )
+from wire.party import Party
 
 
 def build_call_record(call: Call) -> CallRecord:

@@ -12,7 +12,7 @@ from engine.cli.client import Client
 from engine.cli.command import account_command
 from engine.cli.errors import UsageError
 from engine.cli.timeline.screen import id_table, table_console
-from wire.callbacks import CallbackView, DeadLetters, DeadLetterView, Resent
+from wire.callbacks.account import CallbackView, DeadLetters, DeadLetterView, Resent
 
 callback = App(
     name="callback", help="Manage status callbacks: target, signing secret and dead letters."

@@ -7,7 +7,7 @@ from typing import NoReturn
 from engine.cli.client import Client
 from engine.cli.errors import RpcError, Unreachable
 from engine.cli.live.table import CallTable
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 
 RETRY_DELAY_S = 0.5
 _FINAL = {"unauthorized", "http_404"}  # retrying does not help

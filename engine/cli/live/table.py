@@ -9,7 +9,7 @@ from rich.console import Group
 from rich.table import Table
 
 from engine.cli.timeline import wording
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 from wire.views import CallView
 
 _STAGES = ("queued", "initiated", "ringing", "in-progress")  # of a live call, in order

@@ -52,7 +52,7 @@ def _run_job(job: Job) -> Reply:
         match job:
             case Transcode():
                 # Imported by the job: each worker loads only the libraries it uses.
-                from engine.media.worker.transcode import transcode  # noqa: PLC0415  PyAV: not for synthesis
+                from engine.media.worker.transcode import transcode  # noqa: PLC0415 - PyAV is not for synthesis
 
                 transcode(job)
                 return JobDone()
@@ -60,7 +60,7 @@ def _run_job(job: Job) -> Reply:
                 return JobDone(_synthesize(text, voice))
     except MediaError as failure:
         return JobFailed(failure.reason, failure.text)
-    except Exception as error:  # noqa: BLE001  any error of a library fails only its job
+    except Exception as error:  # noqa: BLE001 - any error of a library fails only its job
         # Customers read the reply; the engine's log has the error, which may name files.
         reason, text = _failure(job)
         sys.stderr.write(f"media worker: {text}: {error!r}\n")
@@ -89,8 +89,8 @@ def _synthesize(text: str, voice: str) -> bytes:
 
 @lru_cache(maxsize=2)
 def _load_voice(name: str) -> "Hibari":
-    from hibari import Hibari  # noqa: PLC0415  takes half a second; only synthesis needs it
-    from hibari.voices import voice_path  # noqa: PLC0415  as slow as hibari
+    from hibari import Hibari  # noqa: PLC0415 - takes half a second; only synthesis needs it
+    from hibari.voices import voice_path  # noqa: PLC0415 - as slow as hibari
 
     # By default hibari downloads a missing model.
     return Hibari(name, model=voice_path(name, download_missing=False), threads=1)

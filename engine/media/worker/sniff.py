@@ -29,8 +29,8 @@ def detect_container(head: bytes) -> Container | None:
 
 def _is_mp3_frame(head: bytes) -> bool:
     """Return whether `head` is an MPEG layer III frame header (ISO 11172-3, 2.4.1.3)."""
-    if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:  # noqa: PLR2004  sync word
+    if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:  # noqa: PLR2004 - sync word
         return False
-    is_version, is_layer_3 = head[1] & 0x18 != 0x08, head[1] & 0x06 == 0x02  # noqa: PLR2004  fields
+    is_version, is_layer_3 = head[1] & 0x18 != 0x08, head[1] & 0x06 == 0x02  # noqa: PLR2004 - fields
     bitrate, rate = head[2] >> 4, head[2] >> 2 & 0x03
-    return is_version and is_layer_3 and 0 < bitrate < 15 and rate != 3  # noqa: PLR2004  reserved
+    return is_version and is_layer_3 and 0 < bitrate < 15 and rate != 3  # noqa: PLR2004 - reserved

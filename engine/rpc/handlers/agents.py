@@ -14,7 +14,7 @@ from engine.rpc.problems import NotFound
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.store.store import Store
 from wire.agents import Agent, Agents, AgentView, Presence
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 PRESENCE_PRECEDENCE: tuple[Presence, ...] = ("online", "offline", "unknown")
 

@@ -11,8 +11,8 @@ from engine.flows.requests import check_request
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
-from wire.errors import BadInput
-from wire.patterns import HEX_ID, PATTERNS
+from wire.decoding.errors import BadInput
+from wire.decoding.patterns import HEX_ID, PATTERNS
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
 from wire.tree import Limits
 

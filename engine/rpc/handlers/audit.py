@@ -26,8 +26,8 @@ from engine.calls.replay_audit import (
 from engine.rpc.problems import Conflict, NotFound
 from engine.rpc.views.calls import tagged_fields
 from engine.store.store import Store
-from wire.errors import BadInput
-from wire.events import CallEvent
+from wire.decoding.errors import BadInput
+from wire.events.call_events import CallEvent
 from wire.views import Difference, EndedCalls, Replay
 
 log = structlog.get_logger()

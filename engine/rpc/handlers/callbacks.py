@@ -7,14 +7,14 @@ from engine.callbacks.account_settings import AccountSettings, CallbackSettings
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
-from wire.callback_targets import (
+from wire.callbacks.account import CallbackView, PutCallback
+from wire.callbacks.targets import (
     ApiRequestTarget,
     HttpsTarget,
     parse_call_target,
     parse_delivery_target,
 )
-from wire.callbacks import CallbackView, PutCallback
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.tree import Limits, check_url
 
 

@@ -20,7 +20,7 @@ from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire import rpc
 from wire.custom_data import check_custom_data
-from wire.errors import BadInput, ErrorCollector
+from wire.decoding.errors import BadInput, ErrorCollector
 from wire.tree import Limits, check_action, check_party, flow_ids
 from wire.views import Calls, CallView, Timeline
 

@@ -25,7 +25,7 @@ from engine.rpc.views.sessions import conference_view
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from wire.control import AddMember, Coach, ConferenceView, KickMember, LeaveConference
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.tree import Limits
 
 

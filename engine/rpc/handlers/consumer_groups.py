@@ -11,9 +11,9 @@ from engine.rpc.json_body import read_query
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from engine.store.stream import Batch, Consumer, Gap, GroupState, StreamEntry
-from wire import consumer_groups as wire
-from wire.errors import BadInput
-from wire.patterns import EVENT_ID
+from wire.decoding.errors import BadInput
+from wire.decoding.patterns import EVENT_ID
+from wire.events import consumer_groups as wire
 
 
 class _Delivered(msgspec.Struct, frozen=True, omit_defaults=True):

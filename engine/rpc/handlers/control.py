@@ -18,7 +18,7 @@ from engine.runtime.agents.directory import Directory
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from wire import control
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.party import ENDPOINT_PREFIX, Party
 from wire.tree import Limits, check_party
 from wire.views import CallView

@@ -11,10 +11,10 @@ from engine.callbacks.account_settings import AccountSettings
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict
 from engine.store.outbox import DeadLetter, Outbox
-from wire.callback_targets import AUTO_SET
-from wire.callbacks import DeadLetters, DeadLetterView, Resend, Resent
-from wire.errors import BadInput
-from wire.patterns import DEAD_LETTER_ID, PATTERNS
+from wire.callbacks.account import DeadLetters, DeadLetterView, Resend, Resent
+from wire.callbacks.targets import AUTO_SET
+from wire.decoding.errors import BadInput
+from wire.decoding.patterns import DEAD_LETTER_ID, PATTERNS
 
 MAX_LISTED = 100
 MAX_RESENT = 1_000  # per slot and request

@@ -11,6 +11,7 @@ from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import DialPolicyStore
+from wire.decoding.errors import BadInput
 from wire.dial_policy import (
     AccountDialPolicy,
     DialPolicies,
@@ -18,7 +19,6 @@ from wire.dial_policy import (
     DncListChange,
     DncListState,
 )
-from wire.errors import BadInput
 
 
 class DialPolicyHandlers(Struct, frozen=True):

@@ -12,8 +12,8 @@ from engine.rpc.json_body import read_query
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from engine.store.stream import START, entry_order
-from wire.consumer_groups import LostEvents
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
+from wire.events.consumer_groups import LostEvents
 from wire.schemas import event_schema
 
 POLL_TIMEOUT_MS = 1_000

@@ -13,7 +13,7 @@ from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire import rpc
-from wire.errors import BadInput, raise_errors
+from wire.decoding.errors import BadInput, raise_errors
 from wire.request import ApiRequest
 from wire.tree import Limits
 

@@ -8,7 +8,7 @@ from engine.rpc.handlers.flows import check_flow_ids
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire import rpc
-from wire.callback_targets import parse_call_target
+from wire.callbacks.targets import parse_call_target
 from wire.custom_data import check_custom_data
 from wire.tree import Limits, check_action, flow_ids
 

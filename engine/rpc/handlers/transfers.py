@@ -21,7 +21,7 @@ from engine.runtime.agents.agent_presence import AgentPresence, AgentRejection
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from wire.control import CancelTransfer, CompleteTransfer, InitTransfer, TransferView
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.party import Party
 from wire.tree import Limits
 

@@ -72,7 +72,7 @@ async def _forward(
             return None
         detail = f"{failure_word(error)}: the request may have been executed"
         return problem_response(Problem("Not now", 503, "owner_lost", detail), RETRY_AFTER)
-    if upstream.headers.get(FORWARDED) == "nobody":
+    if upstream.headers.get(FORWARDED) == "no-owner":
         return None
     return _relay(upstream, body)
 
@@ -107,4 +107,4 @@ def _relay(upstream: aiohttp.ClientResponse, body: bytes) -> web.Response:
 
 def _no_owner() -> web.Response:
     problem = Problem("Not now", 503, "no_owner", "the call's engine is being replaced")
-    return problem_response(problem, {**RETRY_AFTER, FORWARDED: "nobody"})
+    return problem_response(problem, {**RETRY_AFTER, FORWARDED: "no-owner"})

@@ -16,7 +16,7 @@ from engine.calls.reporting.call_events import end_reason
 from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view
 from wire.base import tag_of
-from wire.events import Kind
+from wire.events.call_events import Kind
 from wire.verbs import Verb
 from wire.views import CallView, LegView, Timeline, TimelineEntry
 
@@ -99,7 +99,7 @@ def timeline_view(call: Call, log: list[bytes]) -> Timeline:
 
 
 def _has_started_verb(before: Call | None, step: ReplayStep) -> bool:
-    """Return whether a step has started a verb; the count begins anew after some minutes."""
+    """Return whether a step has started a verb; the count restarts after some minutes."""
     if before is None or isinstance(step.event, ClockChanged):  # which moves all times
         return before is None and step.call.verbs_started > 0
     is_reset = step.call.verbs_since_ms != before.verbs_since_ms

@@ -27,8 +27,8 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
-from wire.callback_targets import parse_call_target
-from wire.patterns import CALLER_ID
+from wire.callbacks.targets import parse_call_target
+from wire.decoding.patterns import CALLER_ID
 
 log = structlog.get_logger()
 MAX_NAME_LENGTH = 80

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.common.phone_numbers import international, spellings
 from engine.common.ttl_cache import DEFAULT_TTL_MS, Cached, TtlCache
 from engine.store.store import Store
-from wire.callback_targets import AUTO_SET
+from wire.callbacks.targets import AUTO_SET
 from wire.rpc import NumberRoute
 
 NO_SUCH_NUMBER = 1  # Q.850, sent to the caller as SIP 404

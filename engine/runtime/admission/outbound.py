@@ -23,7 +23,7 @@ from engine.runtime.shard.request_ack import awaiting_commit
 from engine.runtime.shard.shard import CallShard
 from wire import verbs
 from wire.answer_detection import MachineDetection, detection_settings
-from wire.callback_targets import AUTO_SET, CallTarget, parse_call_target
+from wire.callbacks.targets import AUTO_SET, CallTarget, parse_call_target
 from wire.party import Party
 from wire.rpc import Originate
 from wire.verbs import Action, Verb

@@ -13,7 +13,7 @@ from engine.runtime.base.interfaces import AgentPhone, OnAgentFound
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.agents import Agent
-from wire.patterns import NAME
+from wire.decoding.patterns import NAME
 
 log = structlog.get_logger()
 PEER_TRUNK = "PJSIP/peers"  # the endpoint through which each node calls the phones of the others

@@ -37,7 +37,7 @@ from engine.store.errors import StoreDown
 from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import Attempt, WebhookFailed
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.media import Clip, MediaFault, Source, describe_source
 
 log = structlog.get_logger()
@@ -82,8 +82,8 @@ class IoRunner:
         self._done: dict[str, Callable[[Event], None]] = {}
 
     def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
-        clips = tuple(map(self._clips.cached, sources))
-        return None if None in clips else clips  # type: ignore[return-value]  # no None is left
+        clips = tuple(clip for clip in map(self._clips.cached, sources) if clip is not None)
+        return clips if len(clips) == len(sources) else None
 
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
         return self._flows.cached_node(command, call)

@@ -12,7 +12,7 @@ from engine.calls.model.io_commands import LoadFlow, LoadFlowNode
 from engine.calls.model.io_results import ActionFailed, ActionReceived, FlowNodeLoaded, FlowStarted
 from engine.flows.document import read_outline, resolve_node, static_prompts, why_not_runnable
 from engine.store.errors import StoreDown
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.flow import FlowOutline
 from wire.media import Source
 from wire.tree import Limits, flow_ids, parse_action

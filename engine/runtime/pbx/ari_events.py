@@ -44,7 +44,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.recording import parse_recording_name
 from engine.calls.model.requests import ReferReceived
-from wire.patterns import NUMBER
+from wire.decoding.patterns import NUMBER
 
 DEVICE_LOST = 1  # Asterisk's AST_SOFTHANGUP_DEV
 SNOOP_ID = r"\.s[0-9]+\Z"

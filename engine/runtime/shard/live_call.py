@@ -11,7 +11,7 @@ from engine.calls.model.commands import Command, EmitEvent, PbxCommand
 from engine.calls.model.storage_format import FORMAT, StoredCall, encode
 from engine.runtime.base.clock import Clock, Timer
 from engine.store.change import Change
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 
 LOST_LOG_LINE = b""  # stands for a log line that the store has lost
 

@@ -38,8 +38,8 @@ class MemoryStore(MemoryDocuments):
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         *,
         retention_s: float = 86_400.0,
-        stream_limits: StreamLimits = StreamLimits(),  # noqa: B008  frozen
-        outbox_limits: OutboxLimits = OutboxLimits(),  # noqa: B008  frozen
+        stream_limits: StreamLimits = StreamLimits(),  # noqa: B008 - frozen
+        outbox_limits: OutboxLimits = OutboxLimits(),  # noqa: B008 - frozen
     ) -> None:
         super().__init__()
         self._now_ms = now_ms

@@ -39,8 +39,8 @@ class RedisStore(RedisDocuments):
         *,
         timeout_s: float = 2.0,
         retention_s: float = 86_400.0,
-        stream_limits: StreamLimits = StreamLimits(),  # noqa: B008  frozen
-        outbox_limits: OutboxLimits = OutboxLimits(),  # noqa: B008  frozen
+        stream_limits: StreamLimits = StreamLimits(),  # noqa: B008 - frozen
+        outbox_limits: OutboxLimits = OutboxLimits(),  # noqa: B008 - frozen
     ) -> None:
         self._outbox_limits = outbox_limits
         self._timeout_s = timeout_s

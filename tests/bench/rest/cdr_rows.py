@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from api.cdrs.ingest.row_mapping import AgentRow, agent_rows, cdr_row, participant_numbers
 from api.cdrs.query.signatures import signature_bits
 from tests.contract.api.cdrs.records import NOON_MS, leg, missed, record, recording
-from wire.record import CallRecord, LegRecord
+from wire.events.record import CallRecord, LegRecord
 
 YEAR_MS = 365 * 86_400_000
 KINDS = 5_000

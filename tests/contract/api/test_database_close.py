@@ -48,7 +48,7 @@ async def test_a_connection_that_is_never_returned(tmp_path: Path) -> None:
         await connection.execute(text("SELECT 1"))
         with capture_logs() as logged:
             await database.close(timeout_s=0.01)
-        await connection.invalidate()  # closes it: its pool is gone
+        await connection.invalidate()  # closes it: the pool no longer has it
     assert [(each["event"], each["count"]) for each in logged] == [
         ("database closed with connections in use", 1)
     ]

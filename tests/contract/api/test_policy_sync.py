@@ -204,7 +204,7 @@ async def test_unexpected_errors_are_logged_and_retried(rest: Rest) -> None:
 
 
 class MoodyAccounts(AccountStore):
-    """Accounts whose first list raises an unexpected error, and a single one when told to."""
+    """Accounts that raise an unexpected error for the first list, and after `fails_to_get`."""
 
     fails_to_list = True
     fails_to_get = False
@@ -217,7 +217,7 @@ class MoodyAccounts(AccountStore):
         return await super().all()
 
     async def get(self, account_id: str) -> Account:
-        """Return an account; raises once when told to."""
+        """Return an account; raises once after `fails_to_get` is set."""
         if self.fails_to_get:
             self.fails_to_get = False
             raise ZeroDivisionError

@@ -34,9 +34,9 @@ from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.signatures import Signer
 from tests.contract.store.stores import claim_slot
 from tests.harness.until import until
-from wire.callback_targets import ApiRequestTarget, GrpcTarget, HttpsTarget
-from wire.callbacks import PutCallback
-from wire.events import CallEvent, Kind
+from wire.callbacks.account import PutCallback
+from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
+from wire.events.call_events import CallEvent, Kind
 
 SLOT = 3
 POLL_INTERVAL_S = 0.05

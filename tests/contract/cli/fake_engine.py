@@ -13,7 +13,7 @@ from tests.unit.cli.inbound import timeline
 from wire import rpc
 from wire.agents import Agents, AgentView
 from wire.control import DialedLeg
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 from wire.request import ApiRequests, ApiRequestView
 from wire.verbs import Hangup
 from wire.views import CallRecordings, Calls, CallView, EndedCalls, Replay, Timeline

@@ -8,7 +8,7 @@ from engine.cli.client import open_client
 from engine.cli.errors import RpcError, Unreachable, explain
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 from wire.rpc import FieldError, NumberRoute, Problem
 
 

@@ -14,7 +14,7 @@ from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port
 from tests.harness.until import until
 from tests.unit.cli.followed_calls import event, view
-from wire.consumer_groups import LostEvents
+from wire.events.consumer_groups import LostEvents
 from wire.rpc import Problem
 
 

@@ -9,8 +9,8 @@ import pytest
 from tests.contract.callbacks.bench import commit_of
 from tests.contract.cli.command import switchroom
 from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench
-from wire.callback_targets import HttpsTarget
-from wire.patterns import PATTERNS, STATUS_TARGET
+from wire.callbacks.targets import HttpsTarget
+from wire.decoding.patterns import PATTERNS, STATUS_TARGET
 
 TARGET = "https://example.com/status"
 

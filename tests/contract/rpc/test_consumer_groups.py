@@ -13,7 +13,7 @@ from engine.store.stream import Consumer, StreamLimits
 from tests.contract.rpc.harness.bench import Bench, end
 from tests.contract.rpc.test_events import listening
 from tests.contract.store.unreliable_memory import UnreliableStore
-from wire.events import VERSION, CallEvent
+from wire.events.call_events import VERSION, CallEvent
 from wire.schemas import event_schema
 
 CDR = "/events?group=cdr&consumer=api1"

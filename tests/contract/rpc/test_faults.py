@@ -50,7 +50,7 @@ async def test_while_the_store_is_away(bench: Bench) -> None:
     bench.store.down = True
     _, problem = await bench.request("GET", "/calls/0-pbx1-abcdefgh")
     assert (problem["status"], problem["code"]) == (503, "store_down")
-    assert problem["detail"] == "the store can't be used now"  # the server's name is not told
+    assert problem["detail"] == "the store can't be used now"  # without the server's name
     assert (await bench.request("GET", f"/calls/{call_id}"))[0] == 200
     body = {**CALL, "requestId": "order_1234"}
     assert await bench.problem("POST", "/calls", body) == (503, "store_down")

@@ -114,7 +114,7 @@ async def test_a_request_is_handed_on_once(pair: EnginePair) -> None:
     headers = {"Authorization": f"Bearer {TOKEN}", FORWARDED: "1"}
     url = f"{pair.two.url}/rpc/v1/calls/{call}/hangup"
     async with pair.two.session.post(url, json={}, headers=headers) as got:
-        assert (got.status, got.headers[FORWARDED]) == (503, "nobody")
+        assert (got.status, got.headers[FORWARDED]) == (503, "no-owner")
         assert got.headers["Retry-After"] == "1"
 
 
@@ -134,7 +134,7 @@ async def test_a_slot_between_two_owners(pair: EnginePair) -> None:
     assert (await listing)[0] == 200
 
 
-async def test_a_slot_that_stays_nobodys(pair: EnginePair) -> None:
+async def test_a_slot_that_stays_without_an_owner(pair: EnginePair) -> None:
     """After the wait a request gets 503 with Retry-After; lists too, as they would be partial."""
     pair.directories[pair.one].where.clear()
     loop = asyncio.get_running_loop()

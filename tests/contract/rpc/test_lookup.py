@@ -3,7 +3,7 @@
 import pytest
 
 from engine.rpc.lookup import check_pbx_address
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 
 @pytest.mark.parametrize("address", ["pbx1", "localhost", "127.0.0.1"])

@@ -31,7 +31,7 @@ async def test_a_stale_owner_is_fenced(store: Store) -> None:
 
 async def test_an_unclaimed_slot_rejects_commits(store: Store) -> None:
     """A commit needs a claim."""
-    with pytest.raises(Fenced, match="slot 3 belongs to nobody"):
+    with pytest.raises(Fenced, match="slot 3 belongs to no engine"):
         await store.commit(3, 7, [change()])
 
 

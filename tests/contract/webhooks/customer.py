@@ -15,7 +15,7 @@ from engine.webhooks.signatures import Signer
 from wire.tree import Limits
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105  the standard's own example
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105 - the standard's own example
 HANGUP = '{"type": "hangup"}'
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 

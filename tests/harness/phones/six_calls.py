@@ -18,9 +18,11 @@ from tests.harness.ports import free_port
 from tests.harness.servers.engine import RequestError
 from tests.harness.until import until
 
-PROMPT_MS = 13_000
-RINGS_MS = 11_000
-WEBHOOK_DELAY_MS = 9_000
+# Long enough for a busy machine to replace engines before the first of these calls ends.
+PROMPT_MS = 18_000
+RINGS_MS = 16_000
+WEBHOOK_DELAY_MS = 9_000  # well below the engine's timeout
+AFTER_WEBHOOK_MS = 8_000
 KINDS = ("prompt", "gather", "ring", "talk", "hold", "ask")
 
 
@@ -95,10 +97,12 @@ class SixCalls:
                 prompt = {"audioUrl": self._sounds.tone(600, PROMPT_MS)}
                 return {"type": "play", "data": prompt, "action": play}
             case "gather":
-                data = {"maxDigits": 2, "timeout": 20_000, "digitTimeout": 20_000}
+                data = {"maxDigits": 2, "timeout": 30_000, "digitTimeout": 30_000}
                 result = self._hooks.answers("/result", None)
                 return {"type": "gather", "data": data, "action": result}
             case "ask":
+                sound = {"audioUrl": self._sounds.tone(700, AFTER_WEBHOOK_MS)}
+                play = {"type": "play", "data": sound}
                 return self._hooks.answers("/next", play, after_ms=WEBHOOK_DELAY_MS)
             case _:
                 after = self._hooks.answers(f"/after-{kind}", None)
@@ -129,7 +133,7 @@ class SixCalls:
 
     async def _finish_prompt(self) -> None:
         phone = self.phones["prompt"]
-        await phone.wait_ended(timeout_s=20)
+        await phone.wait_ended(timeout_s=30)
         *prompt, after = phone.tones_heard(600, 700)
         assert after.hz == 700
         assert_heard_once(prompt, PROMPT_MS)
@@ -154,13 +158,13 @@ class SixCalls:
 
     async def _finish_webhook(self) -> None:
         phone = self.phones["ask"]
-        await phone.wait_ended(timeout_s=20)
-        assert len(phone.tones_heard(700)) == 1
+        await phone.wait_ended(timeout_s=30)
+        assert_heard_once(phone.tones_heard(700), AFTER_WEBHOOK_MS)
         assert len({each.id for each in self._hooks.requests_to("/next")}) == 1
 
     async def _expect_bridged(self, kind: str) -> None:
-        await self.phones[kind].until_hears(500, timeout_s=20)
-        await self.far[kind].until_hears(400, timeout_s=20)
+        await self.phones[kind].until_hears(500, timeout_s=30)
+        await self.far[kind].until_hears(400, timeout_s=30)
 
     async def _hang_up_far_end(self, kind: str) -> None:
         await self.far[kind].hang_up()

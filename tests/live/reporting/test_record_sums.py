@@ -19,7 +19,7 @@ from tests.harness.phones.six_calls import SixCalls
 from tests.harness.record_checks import record_faults
 from tests.harness.servers.cluster import Cluster
 from tests.harness.until import until
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 
 
 @pytest.fixture

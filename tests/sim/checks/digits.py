@@ -15,7 +15,7 @@ from engine.calls.replay_audit import ReplayStep
 from tests.harness.sim.model import SimChannel
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 
 GRACE_MS = 120
 SLACK_MS = 30

@@ -23,7 +23,7 @@ from engine.calls.model.events import DigitPressed, LegAnswered
 from engine.calls.replay_audit import ReplayStep
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 
 GRACE_MS = 120
 SPARE_MS = 3_000

@@ -22,7 +22,7 @@ from engine.store.outbox import ClaimedBatch, DeadLetter, Outbox, PendingEvents,
 from engine.webhooks.signatures import Signer
 from tests.contract.callbacks.bench import SLOT, FakeLease
 from tests.contract.store.stores import claim_slot
-from wire.callback_targets import GrpcTarget
+from wire.callbacks.targets import GrpcTarget
 
 
 class SlowOutbox:
@@ -32,9 +32,11 @@ class SlowOutbox:
         self._outbox = outbox
         self._turns = turns or (0,)
         self._count = 0
+        self.polls = 0
 
     async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
         """See Outbox."""
+        self.polls += 1
         await self._pass_time()
         batch = await self._outbox.claim_due(slot, token, ahead_ms, limit)
         await self._pass_time()

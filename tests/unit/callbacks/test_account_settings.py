@@ -9,8 +9,8 @@ from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.store import MemoryStore
 from engine.store.outbox import OutboxLimits
 from engine.webhooks.signatures import Signer
-from wire.callback_targets import GrpcTarget, HttpsTarget
-from wire.callbacks import PutCallback
+from wire.callbacks.account import PutCallback
+from wire.callbacks.targets import GrpcTarget, HttpsTarget
 
 TARGET = "https://x.example/status"
 NOW = 1_000_000

@@ -12,7 +12,7 @@ from engine.store.memory.store import MemoryStore
 from engine.store.outbox import Outbox, Settlement
 from tests.contract.callbacks.bench import SLOT, commit_of
 from tests.unit.callbacks.dispatchers import SlowOutbox, open_dispatcher
-from wire.callback_targets import DeliveryTarget
+from wire.callbacks.targets import DeliveryTarget
 
 CALL = "3-pbx1-aaaaaaaa"
 

@@ -14,7 +14,7 @@ from engine.store.outbox import DeadLetter
 from tests.contract.callbacks.bench import SLOT, commit_of
 from tests.harness.until import until
 from tests.unit.callbacks.dispatchers import SlowOutbox, open_dispatcher
-from wire.callback_targets import DeliveryTarget
+from wire.callbacks.targets import DeliveryTarget
 
 CALL = "3-pbx1-aaaaaaaa"
 HOUR_S = 3_600.0

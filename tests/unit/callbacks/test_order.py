@@ -16,7 +16,7 @@ from engine.store.memory.store import MemoryStore
 from tests.contract.callbacks.bench import SLOT, commit_of
 from tests.harness.until import until
 from tests.unit.callbacks.dispatchers import SlowOutbox, open_dispatcher
-from wire.callback_targets import DeliveryTarget
+from wire.callbacks.targets import DeliveryTarget
 
 CALLS = ("3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb", "3-pbx1-cccccccc")
 LONG = 30
@@ -81,6 +81,7 @@ async def _deliver_all(
     transport_turns: list[int],
 ) -> None:
     store, transport = MemoryStore(), FlakyTransport(fails, transport_turns)
+    outbox = SlowOutbox(store.outbox, turns)
     numbers = dict.fromkeys(CALLS, 0)
     async with AsyncExitStack() as stack:
         open_next = partial(
@@ -88,7 +89,7 @@ async def _deliver_all(
             stack,
             store,
             transport,
-            outbox=SlowOutbox(store.outbox, turns),
+            outbox=outbox,
             schedule=SCHEDULE,
             poll_interval_s=0.002,
         )
@@ -105,7 +106,7 @@ async def _deliver_all(
             for _ in range(pause):
                 await asyncio.sleep(0)
             if pause == LONG:
-                await asyncio.sleep(0.003)  # longer than the poll interval
+                await _wait_for_poll(outbox)
 
         async def is_done() -> bool:
             pending = await asyncio.gather(
@@ -125,3 +126,8 @@ async def _deliver_all(
         assert in_order == sorted(in_order)
         assert is_taken_over or firsts == transport.arrived[call]
         assert is_taken_over or not dead.intersection(firsts)
+
+
+async def _wait_for_poll(outbox: SlowOutbox) -> None:
+    before = outbox.polls
+    await until(lambda: outbox.polls > before, what="a poll", every_s=0)

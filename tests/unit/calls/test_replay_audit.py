@@ -16,7 +16,7 @@ from engine.calls.replay_audit import (
 )
 from tests.harness.recorded_call import RecordedCall, record_call, replace_line
 from tests.unit.calls.harness.builders import NOW, bridged_call, outbound, say
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 
 DIAL = {"type": "dial", "data": {"number": ["+4712345678"]}, "action": say()}
 

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tests.unit.cli.inbound import timeline
-from wire.events import CallEvent, Kind
+from wire.events.call_events import CallEvent, Kind
 from wire.views import CallView
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from engine.flows.check import check_graph
 from tests.sim.graphs import API
-from wire.errors import InputErrors
+from wire.decoding.errors import InputErrors
 from wire.request import ApiRequest
 from wire.tree import Limits
 

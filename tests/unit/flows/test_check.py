@@ -10,7 +10,7 @@ from engine.flows.document import read_outline, resolve_node
 from tests.sim.graphs import API
 from tests.unit.calls.harness.builders import say
 from tests.unit.flows.checks import END, LOOKUP, MENU, Found, faults, nodes
-from wire.errors import InputErrors
+from wire.decoding.errors import InputErrors
 from wire.flow import PlayNode
 from wire.tree import Limits
 

@@ -9,7 +9,7 @@ from engine.flows.check import check_tree
 from tests.unit.calls.harness.builders import HTTPS, say
 from tests.unit.flows.checks import Found
 from wire.decoding import lenient
-from wire.errors import BadInput, errors_in
+from wire.decoding.errors import BadInput, errors_in
 from wire.tree import Limits, check_action
 from wire.verbs import Action
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.flows.requests import check_request
-from wire.errors import InputErrors
+from wire.decoding.errors import InputErrors
 from wire.tree import Limits
 
 URL = "https://crm.example/people?n={{ call.from }}"

@@ -11,7 +11,7 @@ from tests.harness.until import until
 
 
 class Clock:
-    """A clock that raises an unexpected error when told to."""
+    """A clock that raises an unexpected error while `fails` is set."""
 
     fails = False
 

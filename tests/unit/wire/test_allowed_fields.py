@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from wire.errors import BadInput, allowed_fields, from_decoder
+from wire.decoding.errors import BadInput, allowed_fields, from_decoder
 from wire.tree import parse_action
 from wire.verbs import Action
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from wire.answer_detection import Confirm, Detection, MachineDetection, detection_settings
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.rpc import Originate
 from wire.tree import parse_action
 from wire.verbs import Dial, Say

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from wire.custom_data import MAX_BYTES, MAX_DEPTH, check_custom_data
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 JSON = some.recursive(
     some.none() | some.booleans() | some.integers() | some.floats(allow_nan=False) | some.text(),

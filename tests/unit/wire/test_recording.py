@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.rpc import NumberRoute, Originate
 from wire.tree import parse_action
 from wire.verbs import Record, RecordData

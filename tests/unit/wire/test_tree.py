@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.wire.trees import HTTPS, chain, fault, parse
 from wire import verbs
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 
 def test_every_verb_of_the_specification_is_read() -> None:

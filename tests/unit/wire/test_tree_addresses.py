@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.wire.trees import HTTPS, fault, parse
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.tree import Limits, parse_action
 
 INSECURE = Limits(allow_insecure=True)

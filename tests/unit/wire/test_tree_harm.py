@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from tests.unit.wire.trees import HTTPS, chain, fault, parse
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.tree import Limits, parse_action
 
 

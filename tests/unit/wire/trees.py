@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from wire import verbs
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.tree import Limits, parse_action
 
 HTTPS = "https://example.com/a"

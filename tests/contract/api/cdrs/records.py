@@ -10,8 +10,8 @@ from api.cdrs.ingest.writer import write_events
 from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
 from api.db.database import Database
-from wire.events import CallEvent
-from wire.record import CallRecord, LegRecord, RecordingRecord
+from wire.events.call_events import CallEvent
+from wire.events.record import CallRecord, LegRecord, RecordingRecord
 
 NOON_MS = 1_795_262_400_000  # 2026-11-21T12:00:00Z
 CUSTOMER = "+4722222222"

@@ -16,7 +16,7 @@ from engine.calls.model.events import LegAnswered, LegCreated
 from tests.contract.api.cdrs.records import events_of, record, recording
 from tests.contract.rpc.harness.bench import TOKEN, Bench, end, inject
 from tests.harness.until import until
-from wire.record import CallRecord
+from wire.events.record import CallRecord
 
 NEWER = b'{"event":"sung","callId":"0-pbx1-abcdefgh","accountId":"acme","version":9}'
 

@@ -16,7 +16,7 @@ from api.db.database import Database
 from api.db.migrate import alembic_config, migrate
 from tests.contract.api.cdrs.records import CUSTOMER, leg, missed, record, recording, write_calls
 from tests.contract.api.databases import opened
-from wire.record import CallRecord
+from wire.events.record import CallRecord
 
 NINA = leg("agent:7", agent_id="7", agent_name="Nina")
 PER = leg("agent:8", agent_id="8", agent_name="Per")

@@ -10,7 +10,7 @@ from api.cdrs.query.pages import CdrRow
 from api.cdrs.views import cdr_view
 from api.common.timestamps import format_ms, parse_ms
 from tests.contract.api.cdrs.records import NOON_MS, events_of, record
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from api.voice.permissions import Permissions
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 from wire.tree import parse_action
 
 OURS = Permissions(("+4721930000", "+4721930001"), ("+47", "+46", "sip:"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 
 from engine.calls.flows.templates import fill, is_name, names, to_text
 from engine.calls.flows.templates import fill_decoded as fill_in
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 
 def filled(flow: Any, contact: dict[str, Any]) -> Any:

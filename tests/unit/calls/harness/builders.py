@@ -19,7 +19,7 @@ from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.leg import Leg
 from engine.calls.step import step
 from wire.base import tag_of
-from wire.events import CallEvent
+from wire.events.call_events import CallEvent
 from wire.media import Clip
 from wire.tree import Limits, parse_action
 from wire.verbs import Action

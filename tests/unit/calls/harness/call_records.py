@@ -7,8 +7,8 @@ from engine.calls.model.events import CallOpened, LegAnswered, LegCreated, LegEn
 from tests.harness.record_checks import record_faults
 from tests.unit.calls.harness.builders import CHANNEL, MAIN, Story, inbound
 from tests.unit.calls.harness.control import BOB
-from wire.events import CallEvent
-from wire.record import CallRecord
+from wire.events.call_events import CallEvent
+from wire.events.record import CallRecord
 
 DIALED = MAIN  # the first leg that an inbound call allocates
 

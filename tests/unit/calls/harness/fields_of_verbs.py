@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import inspect
 
-from wire import patterns
+from wire.decoding import patterns
 
 SAMPLES = {
     patterns.URL: "https://example.com/",

@@ -12,7 +12,7 @@ from engine.flows.check import check_graph, check_tree
 from tests.unit.calls.harness.fields_of_verbs import Step, fields_of, path_of, put, sample
 from wire.base import tag_of
 from wire.decoding import lenient
-from wire.errors import BadInput, errors_in, type_info
+from wire.decoding.errors import BadInput, errors_in, type_info
 from wire.flow import Node
 from wire.media import Audio
 from wire.tree import Limits

@@ -13,7 +13,7 @@ from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.calls.model.requests import CallRequest
 from wire.base import tag_of
-from wire.callback_targets import CallTarget
+from wire.callbacks.targets import CallTarget
 from wire.flow import Node
 from wire.media import Source
 from wire.verbs import Verb

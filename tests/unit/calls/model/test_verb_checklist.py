@@ -16,7 +16,7 @@ from tests.unit.calls.harness.builders import Story, inbound
 from tests.unit.calls.harness.fields_of_verbs import sample
 from tests.unit.calls.harness.random_trees import TREES
 from wire.base import tag_of
-from wire.errors import type_info
+from wire.decoding.errors import type_info
 from wire.flow import Node
 from wire.tree import walk
 from wire.verbs import Verb

@@ -84,8 +84,8 @@ def test_a_bridge_is_joined_by_recovered() -> None:
     assert redo == ()
     assert events == (Recovered(((MAIN, bridge),)),)
     assert story.take(events[0]) == (AddToBridge(bridge, (LEG,)),)
-    nobody = PbxSnapshot({MAIN: "Up", LEG: "Up"})
-    assert reconcile(story.call, (), nobody, story.now)[1] == (Recovered(()),)
+    empty = PbxSnapshot({MAIN: "Up", LEG: "Up"})
+    assert reconcile(story.call, (), empty, story.now)[1] == (Recovered(()),)
 
 
 def test_an_unused_bridge_is_destroyed() -> None:

@@ -37,8 +37,8 @@ from tests.unit.calls.harness.control import (
     progress,
     transferring,
 )
+from wire.events.record import CallRecord
 from wire.party import Diversion
-from wire.record import CallRecord
 
 
 def ended(story: Story) -> CallRecord:

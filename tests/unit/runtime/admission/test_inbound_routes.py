@@ -17,7 +17,7 @@ from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import CHANNEL, ID, NOW, say, tree
 from tests.unit.runtime.harness.shard_bench import ManualClock
-from wire.callback_targets import format_target, parse_call_target
+from wire.callbacks.targets import format_target, parse_call_target
 from wire.party import Diversion
 from wire.rpc import NumberRoute
 

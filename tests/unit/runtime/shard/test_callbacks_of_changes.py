@@ -9,7 +9,7 @@ from engine.calls.model.events import LegAnswered, LegEnded, LegRinging
 from engine.store.change import Change, coalesce
 from tests.unit.calls.harness.builders import MAIN, outbound
 from tests.unit.runtime.harness.shard_bench import ShardBench
-from wire.callback_targets import AutoSetTarget
+from wire.callbacks.targets import AutoSetTarget
 
 
 def _changes_of_a_call(**fields: Any) -> list[Change]:

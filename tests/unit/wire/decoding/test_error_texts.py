@@ -7,7 +7,7 @@ import pytest
 from msgspec import Meta
 
 from wire.decoding import lenient
-from wire.errors import BadInput, errors_in
+from wire.decoding.errors import BadInput, errors_in
 
 WHOLE = Annotated[int, Meta(ge=1, le=9)]
 SECONDS = Annotated[float, Meta(gt=0, le=600)]

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from wire.base import Name, Shape, Text
 from wire.decoding import lenient
-from wire.errors import BadInput, InputErrors, errors_in
+from wire.decoding.errors import BadInput, InputErrors, errors_in
 from wire.rpc import Originate
 from wire.tree import parse_action
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from api.cdrs.live.sse_filter import COMMENT_FRAME, LOST_FRAME, EventIdCipher, SseFilter
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 PLACE = b'{"0":"1795262400000-0","1":"1795262400017-12"}'
 EVENT = b'event: answered\ndata: {"callId":"0-pbx1-1","note":"id: 7"}\n\n'

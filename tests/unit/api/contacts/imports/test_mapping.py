@@ -3,7 +3,7 @@
 import pytest
 
 from api.contacts.imports.mapping import check_mappings
-from wire.errors import InputErrors
+from wire.decoding.errors import InputErrors
 
 HEADERS = ["Phone", "First name", "City"]
 

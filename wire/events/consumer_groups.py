@@ -7,9 +7,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from wire import patterns
 from wire.base import Name, Shape
-from wire.events import CallEvent
+from wire.decoding import patterns
+from wire.events.call_events import CallEvent
 
 EventId = Annotated[str, Meta(pattern=patterns.EVENT_ID)]
 MAX_EVENTS = 1_000

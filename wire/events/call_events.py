@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from wire.events.record import CallRecord
 from wire.party import Diversion
-from wire.record import CallRecord
 
 VERSION = 1  # of the event format; 0 or absent: emitted before formats were numbered
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from wire.callback_targets import (
+from wire.callbacks.targets import (
     ApiRequestTarget,
     AutoSetTarget,
     GrpcTarget,
@@ -13,8 +13,8 @@ from wire.callback_targets import (
     parse_call_target,
     parse_delivery_target,
 )
-from wire.errors import BadInput
-from wire.patterns import ACCOUNT_TARGET, STATUS_TARGET
+from wire.decoding.errors import BadInput
+from wire.decoding.patterns import ACCOUNT_TARGET, STATUS_TARGET
 
 NODE = "0123456789abcdef01234567"
 GOOD = {

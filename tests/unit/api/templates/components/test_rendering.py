@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from api.templates.component_parser import parse_component
-from api.templates.rendering import render
-from wire.errors import BadInput
+from api.templates.components.parser import parse_component
+from api.templates.components.rendering import render
+from wire.decoding.errors import BadInput
 
 BODY = {"type": "BODY", "text": "{{1}} {{2}}"}
 HEADER = {"type": "HEADER", "format": "TEXT", "text": "Hi {{1}}"}

@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 Format = Literal["POSITIONAL", "NAMED"]
 _ANY = re.compile(r"\{\{([^{}]*)\}\}")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from api.templates.components import (
+from api.templates.components.model import (
     BODY_LENGTH,
     Body,
     Buttons,
@@ -19,8 +19,8 @@ from api.templates.components import (
     Otp,
     UrlButton,
 )
-from api.templates.placeholders import Format, placeholders, substitute
-from wire.errors import BadInput
+from api.templates.components.placeholders import Format, placeholders, substitute
+from wire.decoding.errors import BadInput
 
 CODE = "1"  # the one value of an authentication template
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")

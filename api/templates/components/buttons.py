@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from urllib.parse import urlsplit
 
-from api.templates.components import (
+from api.templates.components.model import (
     Button,
     Buttons,
     FlowButton,
@@ -13,8 +13,8 @@ from api.templates.components import (
     QuickReply,
     UrlButton,
 )
-from api.templates.placeholders import placeholders
-from wire.errors import BadInput
+from api.templates.components.placeholders import placeholders
+from wire.decoding.errors import BadInput
 
 MAX_BY_KIND = {"URL": 2, "PHONE_NUMBER": 1, "COPY_CODE": 1, "FLOW": 1, "VOICE_CALL": 1, "OTP": 1}
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from wire.errors import BadInput, from_decoder
+from wire.decoding.errors import BadInput, from_decoder
 
 
 @pytest.mark.parametrize(

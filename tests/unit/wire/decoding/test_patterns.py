@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from wire import patterns
 from wire.base import CallerId, Language, Name, Number, Url
+from wire.decoding import patterns
 from wire.rpc import Originate
 
 GOOD: list[tuple[Any, str]] = [

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from api.templates.component_parser import Shortcuts, parse_components
+from api.templates.components.parser import Shortcuts, parse_components
 from api.templates.input_mapping import draft_columns
 from api.templates.schemas import NewTemplate
-from tests.unit.api.templates.inputs import (
+from tests.unit.api.templates.components.inputs import (
     BODY,
     CALL,
     COPY,
@@ -21,7 +21,7 @@ from tests.unit.api.templates.inputs import (
     reply,
     url,
 )
-from wire.errors import BadInput
+from wire.decoding.errors import BadInput
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
 
-from wire import patterns
-from wire.errors import BadInput
+from wire.decoding import patterns
+from wire.decoding.errors import BadInput
 
 AUTO_SET = "auto-set"
 DEFAULT_GRPC_PORTS = {False: 80, True: 443}  # without and with TLS, as for http and https

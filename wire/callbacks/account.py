@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from wire import patterns
 from wire.base import Shape
-from wire.callback_targets import AccountTarget
+from wire.callbacks.targets import AccountTarget
+from wire.decoding import patterns
 
 DeadLetterId = Annotated[str, Meta(pattern=patterns.DEAD_LETTER_ID)]
 

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from api.templates.components import Body, Buttons, Component, Footer, Header
-from api.templates.placeholders import Format, placeholders
-from wire.errors import BadInput, from_decoder
+from api.templates.components.model import Body, Buttons, Component, Footer, Header
+from api.templates.components.placeholders import Format, placeholders
+from wire.decoding.errors import BadInput, from_decoder
 
 RawComponent = str | dict[str, Any]
 LocatedComponent = tuple[str, Component]  # with its path in the request
@@ -79,9 +79,10 @@ def parse_component(document: Mapping[str, Any], path: str) -> Component:
             _upper_cased(each) if isinstance(each, dict) else each for each in buttons
         ]
     try:
-        return msgspec.convert(upper, Component)  # type: ignore[no-any-return]  # a union
+        component: Component = msgspec.convert(upper, Component)
     except msgspec.ValidationError as error:
         raise from_decoder(error, path, Component, upper) from None
+    return component
 
 
 def _document(raw: RawComponent, index: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.api.templates.inputs import (
+from tests.unit.api.templates.components.inputs import (
     APP,
     BODY,
     CALL,

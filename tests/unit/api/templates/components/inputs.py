@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from api.templates.check import check
-from api.templates.component_parser import Shortcuts, parse_components
-from api.templates.placeholders import Format
-from wire.errors import BadInput
+from api.templates.components.check import check
+from api.templates.components.parser import Shortcuts, parse_components
+from api.templates.components.placeholders import Format
+from wire.decoding.errors import BadInput
 
 BODY = {"type": "BODY", "text": "Hello."}
 HANDLE = {"example": {"header_handle": ["4::x"]}}

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from wire import patterns
+from wire.decoding import patterns
 
 HEADER_LENGTH, BODY_LENGTH, FOOTER_LENGTH, LABEL_LENGTH = 60, 1_024, 60, 25
 URL_LENGTH, CODE_LENGTH, MAX_BUTTONS = 2_000, 15, 10

@@ -6,9 +6,8 @@ whether a text is acceptable, the platform alone decides.
 
 from collections.abc import Sequence
 
-from api.templates.buttons import check_buttons
-from api.templates.component_parser import LocatedComponent
-from api.templates.components import (
+from api.templates.components.buttons import check_buttons
+from api.templates.components.model import (
     Body,
     Buttons,
     Footer,
@@ -17,8 +16,9 @@ from api.templates.components import (
     Named,
     Otp,
 )
-from api.templates.placeholders import Format, placeholders
-from wire.errors import BadInput
+from api.templates.components.parser import LocatedComponent
+from api.templates.components.placeholders import Format, placeholders
+from wire.decoding.errors import BadInput
 
 
 def check(components: Sequence[LocatedComponent], category: str, style: Format) -> None:

@@ -1,0 +1,1 @@
+"""A template's components: parsed, validated and rendered."""

@@ -1,0 +1,1 @@
+"""Status callbacks: an account's own, and where they are sent."""
