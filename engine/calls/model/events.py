@@ -168,6 +168,7 @@ class Recovered(StoredEvent, frozen=True, tag="recovered"):
 
     bridged: tuple[tuple[str, str], ...] = ()  # (leg, bridge) of each leg that is in a bridge
     left_over: tuple[str, ...] = ()  # bridges of the call that it no longer needs
+    restarted: tuple[str, ...] = ()  # playbacks that had not begun, and begin only now
 
 
 Event = (

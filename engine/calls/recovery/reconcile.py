@@ -62,7 +62,8 @@ def reconcile(
     events += late
     retried = tuple(command for command in outbox if should_retry(command, call, snapshot, now))
     bridged, left_over = _bridged_legs(call, snapshot), _left_over_bridges(call, outbox, snapshot)
-    return retried, (*events, Recovered(bridged, left_over))
+    restarted = tuple(each.playback for each in retried if isinstance(each, Play))
+    return retried, (*events, Recovered(bridged, left_over, restarted))
 
 
 def legs_being_dialled(outbox: Iterable[Command]) -> tuple[str, ...]:

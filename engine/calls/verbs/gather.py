@@ -28,8 +28,9 @@ from engine.calls.verbs.audio_sources import prompt_sources
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.gather_clocks import (
     GRACE_MS,
-    enter_phase,
+    enter_prompt,
     is_after_timeout,
+    restart_clock_after_outage,
     restart_phase_clock,
     wait_first_digit,
     wait_key_up,
@@ -43,7 +44,6 @@ from engine.calls.verbs.media_faults import (
     take_fault,
 )
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS, HANGUP_GRACE_MS
-from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
 from engine.calls.verbs.suspendable_playback import (
     length_ms,
     resume_prompt,
@@ -123,7 +123,7 @@ def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
         case DeadlinePassed():
             return _on_phase_timeout(call, state, now)
         case Recovered() if not state.suspended:
-            return restart_phase_clock(call, state, now), ()
+            return restart_clock_after_outage(call, state, event, now), ()
         case _:
             return call, ()
 
@@ -163,8 +163,7 @@ def resume(call: Call, state: Gathering, now: int) -> Step:
 
 def _play_prompt(call: Call, state: Gathering, now: int) -> Step:
     state, play = resume_prompt(state, state.leg, now)
-    state = enter_phase(state, "prompt", state.ends_ms + PLAYBACK_GRACE_MS)
-    return replace(call, state=state), (play,)
+    return replace(call, state=enter_prompt(state)), (play,)
 
 
 def abandon(call: Call, state: Gathering, now: int) -> Step:

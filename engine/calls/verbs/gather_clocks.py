@@ -8,8 +8,10 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Gathering, GatherPhase
-from engine.calls.model.events import DigitPressed
+from engine.calls.model.events import DigitPressed, Recovered
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
+from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
+from engine.calls.verbs.suspendable_playback import begin_prompt, is_restarted
 
 GRACE_MS = 120
 MAX_KEY_DOWN_MS = 10_000  # a key that is down for longer is not waited for
@@ -44,6 +46,13 @@ def is_after_timeout(state: Gathering, pressed: DigitPressed) -> bool:
     return has_clock and pressed.pressed_ms > state.deadline_ms - GRACE_MS
 
 
+def restart_clock_after_outage(call: Call, state: Gathering, event: Recovered, now: int) -> Call:
+    """Restart the phase's clock; a prompt that had not begun, and is repeated, begins now."""
+    if is_restarted(state, event):
+        return replace(call, state=enter_prompt(begin_prompt(state, now)))
+    return restart_phase_clock(call, state, now)
+
+
 def restart_phase_clock(call: Call, state: Gathering, now: int) -> Call:
     """Restart the phase's clock after an outage, which is no silence of the caller."""
     data = state.verb.data
@@ -56,6 +65,10 @@ def restart_phase_clock(call: Call, state: Gathering, now: int) -> Call:
         return call
     deadline = max(state.deadline_ms, now + timeouts_ms[state.phase])
     return replace(call, state=enter_phase(state, state.phase, deadline))
+
+
+def enter_prompt(state: Gathering) -> Gathering:
+    return enter_phase(state, "prompt", state.ends_ms + PLAYBACK_GRACE_MS)
 
 
 def enter_phase(state: Gathering, phase: GatherPhase, deadline_ms: int) -> Gathering:

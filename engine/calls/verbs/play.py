@@ -25,6 +25,8 @@ from engine.calls.verbs.media_faults import (
     run_instead,
 )
 from engine.calls.verbs.suspendable_playback import (
+    begin_prompt,
+    is_restarted,
     length_ms,
     playback_end_ms,
     resume_prompt,
@@ -54,6 +56,8 @@ def on_event(call: Call, state: Playing, event: Event, now: int) -> Step:
             return (_on_failed if failed else _on_ended)(call, state, now)
         case Recovered() if not state.clips:
             return replace(call, state=replace(state, deadline_ms=now + FETCH_TIMEOUT_MS)), ()
+        case Recovered() if is_restarted(state, event):
+            return replace(call, state=_with_deadline(begin_prompt(state, now), now)), ()
         case DeadlinePassed() if state.ends_ms:
             return _finish(call, state), (StopPlayback(state.request),)
         case DeadlinePassed():
@@ -86,10 +90,14 @@ def _play(call: Call, state: Playing, now: int) -> Step:
     if state.played_ms >= _total_ms(state):
         return _finish(call, state), ()
     state, play = resume_prompt(state, call.main, now)
+    return replace(call, state=_with_deadline(state, now)), (play,)
+
+
+def _with_deadline(state: Playing, now: int) -> Playing:
     deadline_ms = state.ends_ms + GRACE_MS
     if state.verb.timeout is not None:
         deadline_ms = min(deadline_ms, now + int(state.verb.timeout * 1000) - state.played_ms)
-    return replace(call, state=replace(state, deadline_ms=deadline_ms)), (play,)
+    return replace(state, deadline_ms=deadline_ms)
 
 
 def _has_failed(state: Playing) -> bool:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call, allocate_id
 from engine.calls.model.call_states import CallState, Gathering, Playing
 from engine.calls.model.commands import Command, Play, StopPlayback, StopVoicemail
+from engine.calls.model.events import Recovered
 from engine.calls.model.state_traits import active_prompt, active_voicemail
 from wire import verbs
 from wire.media import Clip
@@ -49,9 +50,19 @@ def suspend_prompt(
 def resume_prompt(state: PromptState, leg: str, now: int) -> tuple[PromptState, Command]:
     """Play the rest of a prompt to a leg; the caller sets the deadline."""
     clips, offset_ms = _remaining(state)
-    ends_ms = now + length_ms(clips) - offset_ms
-    state = replace(state, suspended=False, ends_ms=ends_ms)
+    state = begin_prompt(replace(state, suspended=False), now)
     return state, Play(leg, state.request, clips, offset_ms)
+
+
+def begin_prompt(state: PromptState, now: int) -> PromptState:
+    """Set the end of a prompt whose rest begins now; the caller sets the deadline."""
+    clips, offset_ms = _remaining(state)
+    return replace(state, ends_ms=now + length_ms(clips) - offset_ms)
+
+
+def is_restarted(state: PromptState, event: Recovered) -> bool:
+    """Return whether a recovery plays the state's prompt, which had not begun, only now."""
+    return bool(state.ends_ms) and state.request in event.restarted
 
 
 def stop_sound(state: CallState) -> tuple[StopPlayback | StopVoicemail, ...]:

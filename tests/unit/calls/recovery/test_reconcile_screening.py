@@ -69,7 +69,8 @@ def test_a_whisper_that_was_not_started() -> None:
     fetch_both(story)
     plays = tuple(story.commands_of(Play))
     redo, events = reconcile(story.call, plays, PbxSnapshot(BOTH_UP), story.now)
-    assert (redo, events) == (plays, (Recovered(),))
+    begun = tuple(each.playback for each in plays)
+    assert (redo, events) == (plays, (Recovered(restarted=begun),))
     late = story.now + 60_000
     assert reconcile(story.call, plays, PbxSnapshot(BOTH_UP), late)[0] == ()
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.calls.media.awaited_playbacks import active_playback
-from engine.calls.model.call_states import Bridged
+from engine.calls.model.call_states import Bridged, Gathering, Playing
 from engine.calls.model.commands import (
     AddToBridge,
     DestroyBridge,
@@ -29,6 +29,7 @@ from tests.unit.calls.harness.builders import (
     dialing_call,
     say,
 )
+from tests.unit.calls.harness.control import hold
 from tests.unit.calls.harness.recoveries import outbox, playing_call, playing_gather_prompt
 
 LEG = f"{ID}.l1"
@@ -56,6 +57,30 @@ def test_a_playback(
     redo, events = reconcile(story.call, box, seen, story.now + later_ms)
     assert redo == (box if again else ())
     assert (PlaybackEnded(PLAYBACK) in events) is ended
+
+
+@pytest.mark.parametrize("make", [playing_call, playing_gather_prompt])
+def test_a_repeated_prompt_begins_only_now(make: Callable[[], Story]) -> None:
+    """Its end moves by the outage; a hold then resumes it where it is, not later."""
+    story = make()
+    before = playing_state(story)
+    box = outbox(story, Play)
+    story.now += 1_000
+    seen = PbxSnapshot({MAIN: "Up"})
+    _, events = reconcile(story.call, box, seen, story.now)
+    assert events == (Recovered(restarted=(PLAYBACK,)),)
+    assert story.take(events[0]) == ()
+    after = playing_state(story)
+    assert after.ends_ms == before.ends_ms + 1_000
+    assert after.deadline_ms == before.deadline_ms + 1_000
+    story.take(hold(MAIN))
+    assert playing_state(story).played_ms == 0
+
+
+def playing_state(story: Story) -> Playing | Gathering:
+    """Return the state of a call that plays a prompt."""
+    assert isinstance(story.call.state, Playing | Gathering)
+    return story.call.state
 
 
 def test_an_earlier_playback_is_not_repeated() -> None:
