@@ -8,6 +8,7 @@ from tests.harness.pbx.two_nodes import TwoNodes
 from tests.harness.phones.audio import assert_uninterrupted
 from tests.harness.phones.parties import Parties
 from tests.harness.phones.phone import Phone
+from tests.harness.phones.sip import SipMessage
 from tests.harness.ports import free_port
 from tests.harness.until import until
 
@@ -23,9 +24,14 @@ async def talk(parties: Parties, hooks: WebhookServer) -> Parties:
 
 def refer_results(phone: Phone) -> list[str]:
     """Return the SIP status lines that a phone received about its REFER, without repetitions."""
-    notices = [m for m in phone.messages if m.method == "NOTIFY" and not m.status]
+    notices = refer_notices(phone)
     texts = {m.header("CSeq"): m.text for m in notices}.values()
     return [line.strip() for text in texts for line in text.splitlines() if _is_status(line)]
+
+
+def refer_notices(phone: Phone) -> list[SipMessage]:
+    """Return the NOTIFY requests that a phone received."""
+    return [m for m in phone.messages if m.method == "NOTIFY" and not m.status]
 
 
 def refer_statuses(phone: Phone) -> list[int]:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.harness.phones.parties import CUSTOMER, Parties
 from tests.harness.until import until
-from tests.live.sessions.test_refer import refer_results, refer_statuses
+from tests.live.sessions.test_refer import refer_notices, refer_results, refer_statuses
 
 NUMBER = "+15550100"
 CONNECTED = {"customer": "target", "target": "customer"}
@@ -58,7 +58,8 @@ async def assert_connected(parties: Parties, second: str) -> None:
     """Assert that customer and target talk, and that both lines of the phone have ended."""
     await parties["source"].wait_ended()
     await parties["fourth"].wait_ended()
-    assert refer_results(parties["source"]) == ["SIP/2.0 200 OK"]
+    notices = refer_notices(parties["source"])
+    assert refer_results(parties["source"]) == ["SIP/2.0 200 OK"], notices
     await parties.expect_audio(**CONNECTED)
     for call in (parties.call, second):
         [transfer] = (await parties.lab.engine.call(call))["transfers"]
