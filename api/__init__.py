@@ -1,1 +1,1 @@
-"""The REST layer: the platform of the specification over HTTP; it asks engines by RPC."""
+"""The REST layer: everything that docs/rest.md lists, over HTTP; it asks engines by RPC."""

@@ -1,7 +1,7 @@
 """The action verbs that customers send and calls run.
 
 Sent as JSON with a `type` (docs/reference/verbs.md); `wire.tree` checks what the types cannot.
-Durations as in the specification: gather in milliseconds, dial and flow timeouts in seconds.
+Durations, as customers write them: gather in milliseconds, dial and flow timeouts in seconds.
 `onError` is what runs instead of a verb whose audio cannot be played.
 """
 

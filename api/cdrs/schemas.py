@@ -1,4 +1,4 @@
-"""Query parameters and bodies of the call-record routes, named as in the specification.
+"""Query parameters and bodies of the call-record routes, as in docs/cdrs.md.
 
 An empty filter matches any value. A required parameter must be present nevertheless.
 """

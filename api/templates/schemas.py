@@ -1,4 +1,4 @@
-"""Requests and views of templates, with the names of the specification."""
+"""Requests and views of templates, with the names of the REST interface."""
 
 from typing import Annotated, Any, Literal
 

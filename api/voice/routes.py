@@ -22,7 +22,7 @@ from wire.views import CallView
 
 routes = Routes("Voice")
 BASE = "/srmain/voice"
-OTHER_BASES = (BASE, "/voice")  # the specification lists the alternative paths without /srmain
+OTHER_BASES = (BASE, "/voice")  # alternative paths, without /srmain
 
 
 class _CallControl(TypedDict):

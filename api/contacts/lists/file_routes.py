@@ -33,8 +33,8 @@ UPLOAD_EXAMPLE = {
 async def upload(user: AuthenticatedUser, lists: Lists, form: MultipartForm) -> ListView:
     """Create a list from a CSV file or a spreadsheet.
 
-    `data` is JSON: name, description, isDefault, isActive; beyond the specification assignedFields,
-    encoding and delimiter.
+    `data` is JSON: name, description, isDefault, isActive, assignedFields, encoding and
+    delimiter.
     """
     data = decode_data(form.field("data"), UploadData)
     return await lists.upload(user.account_id, data, form.required_file())

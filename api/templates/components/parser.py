@@ -1,6 +1,6 @@
 """Parses components: objects, or strings that contain them as JSON; in any order and case.
 
-In the specification they are strings; in the platform's API they are objects.
+Customers may send strings; the platform's API has objects.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Renders a template: the components of one message in the form of the platform's cloud API.
 
-Values are named as in the specification: `1`, `2`, … or a placeholder's name. Values of a header or
+Values are named: `1`, `2`, … or a placeholder's name. Values of a header or
 a button may be named by position: `header.1`, `buttons.0.1`; otherwise the body's value of the same
 name is used. A header's file is `header`, an https URL.
 """

@@ -59,7 +59,7 @@ async def test_the_document_is_complete(rest: Rest) -> None:
 
 
 async def test_all_voice_endpoints_exist(rest: Rest) -> None:
-    """The document has all endpoints of the specification's table."""
+    """The document has all endpoints of the table below."""
     paths = (await document_of(rest))["paths"]
     base = "/srmain/voice/"
     posts = (
