@@ -121,10 +121,16 @@ def _violations(world: WorldView, gather: Gather, channel: SimChannel) -> Iterat
     pressed = "".join(digit for digit, _, _ in channel.presses)
     if not _within(dtmf, pressed):
         yield f"gathered {dtmf!r} where {pressed!r} was pressed"
-    elif not _is_whole(world, gather, channel.presses, dtmf) and world.has_ami_digits(
+    elif not _has_digits(world, gather, channel.presses, dtmf) and world.has_ami_digits(
         gather.begin_ms, gather.end_ms
     ):
         yield f"gathered {dtmf!r} ({gather.event.reason}) of {_shown(gather, channel.presses)}"
+
+
+def _has_digits(world: WorldView, gather: Gather, presses: Presses, dtmf: str) -> bool:
+    """Return whether the gather got its digits; a key held from an earlier state may be dropped."""
+    begun = [each for each in presses if not each[1] < gather.begin_ms < each[2]]
+    return any(_is_whole(world, gather, each, dtmf) for each in (presses, begun))
 
 
 def _within(dtmf: str, pressed: str) -> bool:

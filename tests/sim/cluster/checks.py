@@ -11,6 +11,7 @@ from engine.calls.model.requests import HangupRequested
 from tests.sim.call_histories import CallHistory
 from tests.sim.checks import find_violations
 from tests.sim.cluster.world import ClusterWorld
+from tests.sim.engine_run import GRACE_MS
 
 Violation = tuple[str, str]
 WAY_MS = 5
@@ -55,10 +56,20 @@ def _lost_alive(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iterat
             match step.event:
                 case LegEnded(leg, causes.LOST) if channel := world.pbx.past.get(leg):
                     ended_ms = world.clock.at_ms if channel.ended_ms is None else channel.ended_ms
-                    if channel.born_ms < step.at_ms < ended_ms - WAY_MS:
+                    was_alive = channel.born_ms < step.at_ms < ended_ms - WAY_MS
+                    if was_alive and not _is_one_outage(world, step.at_ms):
                         yield leg, f"was given up at {step.at_ms} while it lived"
                 case _:
                     pass
+
+
+def _is_one_outage(world: ClusterWorld, end_ms: float) -> bool:
+    """Return whether an engine may have had no connection to its PBX for the whole grace time.
+
+    Two cuts are one outage if it did not reconnect between them.
+    """
+    is_cut = "cut pbx" in world.faults.kinds
+    return is_cut and not world.faults.healthy_ms(end_ms - GRACE_MS, end_ms)
 
 
 def _hung_up(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iterator[Violation]:
