@@ -154,8 +154,9 @@ def digit_window(state: CallState, from_ms: int) -> int | None:
     match state:
         case Gathering(since_ms=since_ms, suspended=suspended):
             return None if suspended else from_ms or since_ms or None
-        case RecordingVoicemail(started_ms=started_ms):
-            return started_ms
+        case RecordingVoicemail(started_ms=started_ms, ended_ms=ended_ms):
+            # The key that ended the recording may be reported after its end.
+            return started_ms if from_ms in {0, ended_ms} else from_ms
         case Detecting() | Playing() | Pausing() | AwaitingInstructions():
             return from_ms or None
         case Starting() | Advance() | Dialing() | Bridged():

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import update_leg
 from engine.calls.model.call_states import Gathering, RecordingVoicemail
-from engine.calls.model.events import PlaybackEnded
+from engine.calls.model.events import LegHeldByPhone, LegResumedByPhone, PlaybackEnded
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.requests import HoldRequested, MuteRequested
@@ -27,6 +27,7 @@ from tests.unit.calls.harness.ami_digits import (
 )
 from tests.unit.calls.harness.builders import HTTPS, MAIN, WithRequest, answered_call, say
 from tests.unit.calls.harness.screenings import CONFIRM, FIRST, deliver_media, screening_call
+from tests.unit.calls.harness.voicemails import end_voicemail, recording_voicemail
 
 
 def test_digits_of_an_outage_are_appended() -> None:
@@ -234,6 +235,16 @@ def test_a_voicemail_ended_by_a_digit() -> None:
     key = ami_digit(ari_digit(story, "#", 500))
     recover(story, key)
     assert story.state_as(RecordingVoicemail).reason == "terminator"
+
+
+def test_keys_on_hold_do_not_count_while_a_voicemail_is_archived() -> None:
+    """AMI reports them, too."""
+    story = recording_voicemail({"type": "gather"})
+    end_voicemail(story)
+    story.take(LegHeldByPhone(MAIN), 1_000)
+    key = ami_digit(ari_digit(story, "1", 500))
+    story.take(LegResumedByPhone(MAIN), 1_000)
+    assert undelivered_digits(story.call, by_leg((key,)), story.now + 1_000) == ()
 
 
 def test_a_screened_leg_confirms_in_an_outage() -> None:
