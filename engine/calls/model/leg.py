@@ -80,6 +80,7 @@ class Leg(Struct, frozen=True, array_like=True):
     agent_name: str = ""  # of its agent in the directory
     replaces: str = ""  # the leg of this or another call whose place it takes (RFC 3891)
     replaced_role: EndedBy = ""  # of that leg, if it was one of this call
+    held_until_ms: int = 0  # when its last hold ended
 
     @property
     def role(self) -> EndedBy:
@@ -116,7 +117,8 @@ class Leg(Struct, frozen=True, array_like=True):
         if leg.is_held:
             return replace(leg, held_since_ms=now)
         lasted_ms = max(0, now - self.held_since_ms) if self.held_since_ms else 0
-        return replace(leg, held_since_ms=0, held_ms=self.held_ms + lasted_ms)
+        held_ms = self.held_ms + lasted_ms
+        return replace(leg, held_since_ms=0, held_ms=held_ms, held_until_ms=now)
 
     def with_talk(self, now: int) -> "Leg":
         """Return the leg in a conversation since now."""

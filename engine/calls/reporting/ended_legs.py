@@ -52,7 +52,7 @@ def last_seen_ms(call: Call, ended: LegEnded, now: int) -> int:
 def _last_change_ms(leg: Leg) -> int:
     """Return the latest time that the data of a leg prove."""
     began_ms = max(leg.requested_ms, leg.answered_ms, leg.held_since_ms, leg.talking_since_ms)
-    return max(began_ms, leg.answered_ms + leg.held_ms + leg.talk_ms)
+    return max(began_ms, leg.held_until_ms, leg.answered_ms + leg.held_ms + leg.talk_ms)
 
 
 def ended_by(leg: Leg, ended: LegEnded) -> causes.EndedBy:

@@ -56,6 +56,18 @@ class SixCalls:
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
+    async def warm_up(self, lab: Lab) -> None:
+        """Let another engine fetch the prompt, as engines in operation have.
+
+        Else Asterisk waits for it when the prompt resumes, which counts as heard.
+        """
+        play = {"type": "play", "data": {"audioUrl": self._sounds.tone(600, PROMPT_MS)}}
+        async with Phone.answering(free_port()) as phone:
+            call = await lab.call(to=phone.address, action=play)
+            await phone.until_hears(600)
+            await phone.hang_up()
+            await lab.wait_ended(call)
+
     async def control(self, lab: Lab, kind: str, operation: str, **more: object) -> None:
         """Control the first leg of a call through an engine; raises RequestError."""
         call = self.ids[kind]

@@ -53,6 +53,7 @@ async def test_calls_survive_a_stopped_engine(
     """SIGTERM: slots are handed over, control is hardly interrupted, and no call is lost."""
     leaving, staying = cluster.labs
     async with SixCalls(leaving, hooks, sounds) as calls:
+        await calls.warm_up(staying)
         stopping = asyncio.create_task(leaving.engine.stop())
         longest_ms = await _longest_ms(calls, staying, stopping.done)
         await stopping

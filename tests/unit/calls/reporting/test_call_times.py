@@ -93,6 +93,17 @@ def test_a_leg_is_not_seen_before_the_end_of_its_conversation() -> None:
     assert (caller.channel_id, caller.hold_ms, caller.talk_ms) == (CHANNEL, 2_000, 5_000)
 
 
+def test_a_leg_is_not_seen_before_the_end_of_its_hold() -> None:
+    """Also not if the store's clock was set back; both legs hold at times."""
+    story = inbound_conversation()
+    story.take(LegHeldByPhone(DIALED), 1_000)
+    story.take(LegHeldByPhone(CHANNEL), 3_000)
+    story.take(LegResumedByPhone(CHANNEL), 2_000)
+    resumed_ms = story.now
+    story.take(LegEnded(CHANNEL, causes.LOST, seen_ms=NOW - 120_000), 60_000)
+    assert record(story).legs[0].ended_ms == resumed_ms
+
+
 def test_a_leg_is_seen_while_the_other_one_holds() -> None:
     """Its end would have been reported before; so no leg is on hold for longer than its call."""
     story = inbound_conversation()
