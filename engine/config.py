@@ -23,7 +23,7 @@ from pydantic_settings import (
 )
 
 from engine.store.redis.address import parse_address
-from wire.flow import LONGEST_CALL_S
+from wire.flow import MAX_CALL_S
 
 
 def _store_url(url: str) -> str:
@@ -104,7 +104,7 @@ class Settings(BaseSettings):
     trunk_max_calls_per_s: int | None = Field(
         None, ge=1
     )  # new calls on the trunk, over all engines
-    longest_call_s: int = Field(14_400, ge=1, le=LONGEST_CALL_S)
+    longest_call_s: int = Field(14_400, ge=1, le=MAX_CALL_S)
     node_grace_s: int = Field(30, ge=1)  # calls end when their node is disconnected for longer
     reap_s: float = Field(15, gt=0)  # interval of the search for orphaned channels
     kept_s: int = Field(86_400, ge=1)  # how long ended calls stay readable

@@ -34,7 +34,7 @@ Branch = Annotated[str, Meta(pattern=patterns.BRANCH)]
 Kind = Literal["voice", "message"]
 Operator = Literal["eq", "ne", "lt", "gt", "contains", "startsWith", "exists"]
 MAX_NODES = 200
-LONGEST_CALL_S = 7 * 86_400  # the versions of a deleted flow are kept for the calls that run it
+MAX_CALL_S = 7 * 86_400  # the versions of a deleted flow are kept for the calls that run it
 
 
 class PlayNode(Shape, frozen=True, tag="play"):

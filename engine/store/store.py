@@ -138,7 +138,7 @@ class Store(Protocol):
         """List the kept versions of a flow: the last MAX_FLOW_VERSIONS."""
 
     async def delete_flow(self, account: str, flow_id: str) -> bool:
-        """Delete a flow for new calls; its versions are kept for a day for running calls.
+        """Delete a flow for new calls; its versions are kept for a week, as long as any call lasts.
 
         False when there is none.
         """

@@ -12,7 +12,8 @@ import shutil
 import sys
 import time
 from collections import Counter, defaultdict
-from contextlib import AsyncExitStack
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import msgspec
@@ -24,6 +25,7 @@ from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.phones.softphone import Softphone
 from tests.harness.servers.cluster import Cluster
+from tests.harness.servers.engine import RequestError
 from tests.soak.comparison import differences
 from tests.soak.kinds import AGENTS, KINDS, LONG_MS, Digits, Kind, after_menu, choose_digits, tree
 from tests.soak.lines import Line, PhoneCall, callees, read_log, run_line
@@ -57,19 +59,21 @@ class Soak:
             action = tree(kind, clips, webhook)
             self._numbers[kind.name] = await self._cluster.labs[0].add_number(action)
 
-    async def run(self) -> None:
-        """Keep all kinds of calls live until the time is over, and wait for the last ones."""
-        watching = [asyncio.create_task(self._watch()), asyncio.create_task(self._hang_up())]
-        try:
+    async def run(self, leaving: Sequence[Softphone]) -> None:
+        """Keep all kinds of calls live until the time is over, and wait for the last ones.
+
+        `leaving`: the softphones that end their calls.
+        """
+        async with asyncio.TaskGroup() as background:
+            endless = [self._watch(), self._hang_up(), *(self._leave(each) for each in leaving)]
+            tasks = [background.create_task(each) for each in endless]
             async with asyncio.TaskGroup() as lines:
                 for kind in KINDS:
                     for start in range(0, kind.live, LINE_CALLS):
                         lines.create_task(self._keep(kind, min(LINE_CALLS, kind.live - start)))
             await self._cluster.wait_empty(timeout_s=60)
-        finally:
-            for task in watching:
+            for task in tasks:
                 task.cancel()
-            await asyncio.wait(watching)
         await self.events.read_new()
 
     async def _keep(self, kind: Kind, live: int) -> None:
@@ -101,21 +105,20 @@ class Soak:
                 if each["to"] == number and each["state"] == "playing"
             ]
             for call in self._rng.sample(playing, min(3, len(playing))):
-                await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
+                with suppress(RequestError):  # it may just have ended
+                    await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
 
-
-async def _leave(phone: Softphone, rng: random.Random) -> None:
-    """Hang up each call of a softphone after a random time."""
-    done = 0
-    while True:
-        await phone.wait_for("CALL_ESTABLISHED", after=done, timeout_s=LINE_S * 10)
-        done += 1
-        await asyncio.sleep(rng.uniform(*AGENT_STAYS_S))  # the time of the conversation
-        phone.command("hangup")
+    async def _leave(self, phone: Softphone) -> None:
+        """Hang up each call of a softphone after a random time."""
+        done = 0
+        while True:
+            await phone.wait_for("CALL_ESTABLISHED", after=done, timeout_s=LINE_S * 10)
+            done += 1
+            await asyncio.sleep(self._rng.uniform(*AGENT_STAYS_S))  # the time of the conversation
+            phone.command("hangup")
 
 
 async def _run(folder: Path, minutes: float, seed: int) -> tuple[Soak, dict[str, PhoneCall]]:
-    rng = random.Random(seed)
     async with AsyncExitStack() as stack:
         cluster = Cluster(folder, engines=2, nodes=2)
         hooks = await stack.enter_async_context(WebhookServer())
@@ -127,14 +130,10 @@ async def _run(folder: Path, minutes: float, seed: int) -> tuple[Soak, dict[str,
             node = cluster.nodes[number % 2]
             phone = await stack.enter_async_context(Softphone.agent(node, kind.agent, tone_hz=500))
             if kind.ended_by == "callee":
-                leaving.append(asyncio.create_task(_leave(phone, rng)))
+                leaving.append(phone)
         soak = Soak(cluster, folder, seed, time.monotonic() + minutes * 60)
         await soak.add_routes(hooks, sounds)
-        try:
-            await soak.run()
-        finally:
-            for task in leaving:
-                task.cancel()
+        await soak.run(leaving)
         return soak, read_log(folder / "callees")
 
 
@@ -159,8 +158,9 @@ def _report(soak: Soak, callee_log: dict[str, PhoneCall], console: Console) -> b
         table.add_row(kind.name, str(calls[kind.name]), str(wrong[kind.name]))
     console.print(table)
     counts = soak.events.counts()
-    live = f"{sum(soak.live) / max(1, len(soak.live)):.0f}"
-    console.print(f"{len(soak.seen)} calls; live: {live} on average, {max(soak.live)} at most")
+    live = soak.live or [0]
+    average = f"{sum(live) / len(live):.0f}"
+    console.print(f"{len(soak.seen)} calls; live: {average} on average, {max(live)} at most")
     console.print(f"events: {counts.duplicated} duplicated, {counts.missing} missing")
     return bool(wrong.total() or counts.duplicated or counts.missing)
 

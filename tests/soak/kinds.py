@@ -7,13 +7,13 @@ from msgspec import Struct
 
 from tests.bench.ivr.rtp import DIGIT_MS, GAP_MS
 
-PATIENCE_MS = 30_000  # a gather waits longer than any caller
+GATHER_TIMEOUT_MS = 30_000  # a gather waits longer than any caller
 LONG_MS = 60_000
 STAYS, LEAVES, BUSY, RINGS = "0123"  # sipp/callee.xml
 
 
 class Kind(Struct, frozen=True):
-    """Calls that go alike; `live` of them at any time.
+    """Calls of one kind; `live` of them at any time.
 
     `ended_by`: of the record. `stay_ms`: the caller hangs up after a random time in this range;
     without it, someone else does. `digits`: what its callers press. `callee`: the dialled phone.
@@ -101,7 +101,7 @@ def after_menu(kind: Kind, sounds: dict[str, str]) -> dict[str, Any]:
 
 
 def _gather(digits: int, action: object) -> dict[str, Any]:
-    data = {"maxDigits": digits, "timeout": PATIENCE_MS, "digitTimeout": PATIENCE_MS}
+    data = {"maxDigits": digits, "timeout": GATHER_TIMEOUT_MS, "digitTimeout": GATHER_TIMEOUT_MS}
     return {"type": "gather", "data": data, "action": action}
 
 

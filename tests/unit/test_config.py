@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from engine.cli.errors import setting_errors
 from tests.harness.settings import read_settings
-from wire.flow import LONGEST_CALL_S
+from wire.flow import MAX_CALL_S
 
 
 def test_the_ceiling_is_above_the_minimum() -> None:
@@ -18,9 +18,9 @@ def test_the_ceiling_is_above_the_minimum() -> None:
 def test_no_call_outlives_its_flow() -> None:
     """The versions of a deleted flow are kept for a week."""
     with pytest.raises(ValidationError) as error:
-        read_settings({"rpc_token": "x", "longest_call_s": LONGEST_CALL_S + 1})
-    assert "LONGEST_CALL_S" in setting_errors(error.value)[0]
-    assert str(LONGEST_CALL_S) in setting_errors(error.value)[0]
+        read_settings({"rpc_token": "x", "longest_call_s": MAX_CALL_S + 1})
+    assert "MAX_CALL_S" in setting_errors(error.value)[0]
+    assert str(MAX_CALL_S) in setting_errors(error.value)[0]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Reads JSON, and says why bytes are none."""
+"""Reads JSON, and reports why a document is not valid."""
 
 import json
 from typing import Any

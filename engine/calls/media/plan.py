@@ -130,7 +130,7 @@ def _bridged_media(call: Call, state: Bridged) -> MediaPlan:
 
 
 def _is_arriving(call: Call, leg_id: str) -> bool:
-    """Return whether another call has sent a leg that is just being answered: the two talk on."""
+    """Return whether another call has sent a leg that is not answered yet: the two talk on."""
     leg = call.leg(leg_id)
     return leg is not None and leg.replaced_role != "" and leg.state != "up"
 

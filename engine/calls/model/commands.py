@@ -52,7 +52,7 @@ class Answer(StoredCommand, frozen=True, tag="answer"):
     leg: str
 
 
-class Replaced(Struct, frozen=True, array_like=True):
+class ReplacedLeg(Struct, frozen=True, array_like=True):
     """A leg of another call, whose place a party takes, and what that call learns of the party."""
 
     leg: str
@@ -72,7 +72,7 @@ class Originate(StoredCommand, frozen=True, tag="originate"):
     party: str
     caller_id: str
     withheld: bool = False
-    replaces: Replaced | None = None
+    replaces: ReplacedLeg | None = None
 
 
 class Dial(StoredCommand, frozen=True, tag="dial"):

@@ -90,6 +90,11 @@ class Leg(Struct, frozen=True, array_like=True):
         return "caller" if self.is_caller or call_of(self.id) is None else "callee"
 
     @property
+    def is_local_channel(self) -> bool:
+        """Whether it is half of a Local channel: its party's own leg is in another call."""
+        return bool(self.replaces)
+
+    @property
     def is_held(self) -> bool:
         """Whether it is on hold, by a request or by its phone."""
         return self.held or self.held_by_phone

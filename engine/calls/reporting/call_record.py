@@ -112,7 +112,7 @@ def _leg(call: Call, ended: EndedLeg) -> LegRecord:
         answered_ms=leg.answered_ms,
         hangup_cause=ended.cause,
         sip_code=ended.sip_code or None,
-        agent_id=leg.agent or None,
+        agent_id=None if leg.is_local_channel else leg.agent or None,  # counted in its own call
         agent_name=_agent_name(call, leg),
         reference_id=leg.reference_id,
         answered_by=leg.answered_by,

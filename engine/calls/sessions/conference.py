@@ -1,7 +1,7 @@
 """Conference: a conversation of several members, who are invited, kicked and coached.
 
 init (no invited member has joined) -> in-progress -> completed. It lasts while two members are
-connected, or one waits for another that is being called. (Design section 7, "Conference".)
+connected, or one waits for another that is being called.
 """
 
 from msgspec.structs import replace

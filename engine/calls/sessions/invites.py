@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call, Step, allocate_id, originate, with_leg
 from engine.calls.model.call_states import AwaitingInstructions, Bridged, Dialing
-from engine.calls.model.commands import Command, Originate, Replaced
+from engine.calls.model.commands import Command, Originate, ReplacedLeg
 from engine.calls.model.leg import Leg
 from engine.calls.model.requests import DialRequested
 from engine.calls.model.state_traits import restartable_verb
@@ -13,7 +13,7 @@ from engine.calls.verbs.dial import dial_data
 from engine.calls.verbs.suspendable_playback import stop_sound
 from wire import verbs
 
-Invited = tuple[Call, str, tuple[Command, ...]]
+Invitation = tuple[Call, str, tuple[Command, ...]]
 
 
 def dial(call: Call, event: DialRequested, now: int) -> Step:
@@ -24,21 +24,21 @@ def dial(call: Call, event: DialRequested, now: int) -> Step:
     return call, commands
 
 
-def invite(call: Call, party: str, ring_s: float, now: int, caller_id: str = "") -> Invited:
+def invite(call: Call, party: str, ring_s: float, now: int, caller_id: str = "") -> Invitation:
     """Call a party that joins the conversation when it answers; also returns its leg's id."""
     call, leg_id = allocate_id(call, "l")
     leg = Leg(leg_id, party, "requested", now, ring_timeout_s=ring_s)
     return _create(call, leg, originate(call, leg_id, party, caller_id), now)
 
 
-def connect(call: Call, party: str, ring_s: float, now: int, replaced: Replaced) -> Invited:
+def connect(call: Call, party: str, ring_s: float, now: int, replaced: ReplacedLeg) -> Invitation:
     """Connect to the call of a party, in which the new leg takes the place of another."""
     call, leg_id = allocate_id(call, "l")
     leg = Leg(leg_id, party, "requested", now, ring_timeout_s=ring_s, replaces=replaced.leg)
     return _create(call, leg, Originate(leg_id, party, "", replaces=replaced), now)
 
 
-def _create(call: Call, leg: Leg, command: Originate, now: int) -> Invited:
+def _create(call: Call, leg: Leg, command: Originate, now: int) -> Invitation:
     call, event = emit_leg(with_leg(call, leg), "leg-initiated", leg, now)
     return replace(call, invited=(*call.invited, leg.id)), leg.id, (event, command)
 

@@ -9,7 +9,7 @@ hangs up its half, which declines the REFER. (docs/decisions/0008.)
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, agent_of, is_expected
-from engine.calls.model.commands import AnswerRefer, Hangup, Replaced
+from engine.calls.model.commands import AnswerRefer, Hangup, ReplacedLeg
 from engine.calls.model.leg import Leg
 from engine.calls.model.requests import ReferReceived, ReplacementArrived, TransferRequested
 from engine.calls.sessions import transfer
@@ -26,7 +26,7 @@ def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
     if not is_known or not _can_leave(call, request):
         return call, (AnswerRefer(event.leg, accepted=False),)
     party = _shown_party(call, request.customer)
-    replaced = Replaced(event.replaced, event.replaced_app, call.account, party)
+    replaced = ReplacedLeg(event.replaced, event.replaced_app, call.account, party)
     call, commands = transfer.start(call, request, now, is_referred=True, replaces=replaced)
     return call, (AnswerRefer(event.leg, True, "in-progress"), *commands)
 

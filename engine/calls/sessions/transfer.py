@@ -4,7 +4,7 @@ starting -> ringback -> answered -> completed; blind: starting -> ringback -> bl
 The source of a blind transfer leaves when the target rings: one that can not be reached at all
 (offline, unassigned, busy) gives the customer back. After a REFER it stays until the answer.
 From every live state: failed (the target), canceled (the source), abandoned (the customer).
-`media.plan` derives which legs hear each other in each state. (Design section 7, "Transfer".)
+`media.plan` derives which legs hear each other in each state.
 """
 
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from engine.calls.model.call import (
     with_transfer,
 )
 from engine.calls.model.call_states import Bridged
-from engine.calls.model.commands import Answer, Command, EmitEvent, Hangup, Replaced
+from engine.calls.model.commands import Answer, Command, EmitEvent, Hangup, ReplacedLeg
 from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegEnded, LegRinging
 from engine.calls.model.leg import Leg
 from engine.calls.model.requests import (
@@ -44,7 +44,7 @@ def start(
     now: int,
     *,
     is_referred: bool = False,
-    replaces: Replaced | None = None,
+    replaces: ReplacedLeg | None = None,
 ) -> Step:
     """Call the target, or connect to the call of a leg that it replaces."""
     call, session, ended = _open(call, request, now)

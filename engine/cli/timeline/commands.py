@@ -50,6 +50,8 @@ def command_row(command: Mapping[str, Any], call_state: str, state: TimelineStat
 
 
 def _originate(command: Mapping[str, Any]) -> str:
+    if replaced := command.get("replaces"):
+        return f"joins another call in place of {replaced[0]}"
     caller_id = f", caller id {command['caller_id']}" if command["caller_id"] else ""
     withheld = " (withheld)" if command.get("withheld") else ""
     return f"calls {command['party']}{caller_id}{withheld}"

@@ -64,7 +64,7 @@ class AuditHandlers(Struct, frozen=True):
         call_id, account = request.match_info["call"], request.query.get("account")
         slot, _node = slot_and_node(call_id) or (-1, "")
         state = await self.store.read(slot, call_id) if slot in range(self.slots) else None
-        record = _stored_call(state) if state is not None else None
+        record = _stored_call(call_id, state) if state is not None else None
         if record is None or account not in {None, record.call.account}:
             raise NotFound(f"no call {call_id}")
         # Entries logged after the record was read are ignored.
@@ -114,11 +114,11 @@ def _limit(given: str) -> int:
     raise BadInput("limit", f"expected a number from 1 to {MAX_LISTED}")
 
 
-def _stored_call(state: bytes) -> StoredCall:
+def _stored_call(call_id: str, state: bytes) -> StoredCall:
     try:
         return decode_stored_call(state)
     except msgspec.DecodeError as error:
-        log.warning("stored call not read", error=str(error))
+        log.warning("stored call not read", call_id=call_id, error=str(error))
         raise Conflict("this version can't read how the call is stored") from None
 
 

@@ -130,7 +130,8 @@ class TrunkLegs:
 
 
 def _count_trunk_legs(call: Call) -> int:
-    by_trunk = (leg for leg in call.legs if Party.parse(leg.party).is_by_trunk)
+    own = (leg for leg in call.legs if not leg.is_local_channel)
+    by_trunk = (leg for leg in own if Party.parse(leg.party).is_by_trunk)
     return sum(not _is_calling_agent(call, leg) for leg in by_trunk)
 
 

@@ -64,7 +64,9 @@ class AgentPresence:
     def views(self, account: str, agents: Mapping[str, Agent]) -> Iterator[AgentView]:
         """Iterate over the views of an account's agents, ordered by id."""
         calls = (call for call in self._live_calls() if call.account == account)
-        busy = {leg.agent: call.id for call in calls for leg in call.legs}
+        busy = {
+            leg.agent: call.id for call in calls for leg in call.legs if not leg.is_local_channel
+        }
         for agent_id, agent in sorted(agents.items()):
             yield AgentView(
                 agent_id=agent_id,

@@ -15,7 +15,7 @@ from engine.calls.model.commands import (
     PbxCommand,
     Play,
     RemoveFromBridge,
-    Replaced,
+    ReplacedLeg,
     Snoop,
     StartHoldMusic,
     StartRinging,
@@ -176,7 +176,7 @@ def _create(command: Originate, endpoints: EndpointTemplates) -> Request:
     )
 
 
-def _create_local(leg: str, replaced: Replaced, endpoints: EndpointTemplates) -> Request:
+def _create_local(leg: str, replaced: ReplacedLeg, endpoints: EndpointTemplates) -> Request:
     # When the leg is dialled, its other half enters the dialplan with the leg's variables.
     return channels.create(
         endpoint="Local/s@switchroom-replaces/n",  # n: not optimized, each half stays in its call

@@ -7,14 +7,14 @@ switchroom-replaces in asterisk-config/etc/extensions.conf.
 from collections.abc import Sequence
 from urllib.parse import quote, unquote
 
-from engine.calls.model.commands import Replaced
+from engine.calls.model.commands import ReplacedLeg
 from engine.calls.model.requests import ReplacementArrived
 
 KIND = "replaces"
 _COUNT = 4  # of arguments; those after them are of a later version
 
 
-def replacement_arguments(replaced: Replaced) -> str:
+def replacement_arguments(replaced: ReplacedLeg) -> str:
     """Return the arguments of Stasis()."""
     named = (replaced.leg, replaced.account, replaced.party)
     return ",".join((replaced.app, KIND, *(quote(each, safe="") for each in named)))

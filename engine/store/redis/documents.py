@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from engine.store.errors import StoreDown
 from engine.store.store import MAX_FLOW_VERSIONS
 from wire.dial_policy import DncListChange
-from wire.flow import LONGEST_CALL_S
+from wire.flow import MAX_CALL_S
 
 WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
 _PUT_FLOW = (Path(__file__).parent / "lua/put_flow.lua").read_text()
@@ -60,7 +60,7 @@ class RedisDocuments:
     async def delete_flow(self, account: str, flow_id: str) -> bool:
         pipeline = self._client.pipeline(transaction=True)
         pipeline.hdel(_flows_key(account), flow_id)
-        pipeline.expire(_flow_key(account, flow_id), LONGEST_CALL_S)
+        pipeline.expire(_flow_key(account, flow_id), MAX_CALL_S)
         existed, _ = await self._with_timeout(pipeline.execute())
         return bool(existed)
 

@@ -7,7 +7,7 @@ from redis import Redis
 from engine.store.redis.store import RedisStore
 from engine.store.store import MAX_FLOW_VERSIONS, Store
 from tests.harness.servers.valkey import Valkey
-from wire.flow import LONGEST_CALL_S
+from wire.flow import MAX_CALL_S
 
 
 async def test_a_version_never_changes(store: Store) -> None:
@@ -63,7 +63,7 @@ async def test_a_deleted_flow_outlives_the_longest_call(shared_valkey: Valkey) -
         before = set(client.keys())
         await store.delete_flow("a1", "f1")
         times_s = [client.ttl(each) for each in before & set(client.keys())]
-        assert LONGEST_CALL_S - 60 < max(times_s) <= LONGEST_CALL_S
+        assert MAX_CALL_S - 60 < max(times_s) <= MAX_CALL_S
     await store.close()
 
 

@@ -1,4 +1,4 @@
-"""A softphone of others (baresip) as an agent: registration, keys, hold and REFER."""
+"""A third-party softphone (baresip) as an agent: registration, keys, hold and REFER."""
 
 from collections.abc import AsyncIterator
 

@@ -17,7 +17,7 @@ from wire.rpc import Originate
 
 RETRY_DELAY_MS = 50  # as engine.rpc.peers.client has it
 WAIT_MS = 3_000
-PATIENCE_MS = 11_000  # then a client retries with the same request id
+RETRY_AFTER_MS = 11_000  # then a client retries with the same request id
 Ask = Callable[[Engine], Coroutine[Any, Any, None]]
 
 
@@ -67,7 +67,7 @@ class Clients:
         request_id = f"s{self._seed:07d}c{number}"
         request = self._records.with_recording(self._scenarios.outbound(request_id))
         self._originate(request)
-        self._clock.after(PATIENCE_MS, self._originate_again, None, request)
+        self._clock.after(RETRY_AFTER_MS, self._originate_again, None, request)
 
     def _originate_again(self, request: Originate) -> None:
         if request.request_id not in self._confirmed:

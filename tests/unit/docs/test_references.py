@@ -25,7 +25,7 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 PAGE_IN_SOURCE = re.compile(r"\bdocs/[\w/-]+\.md\b")
 DECISION_IN_SOURCE = re.compile(r"\bdecision (\d{4})\b")
-FOREIGN_CITATION = re.compile(r"\bdesign (?:section|fact)s?\b|\(spec, [\"A-Z][^)]*")
+FOREIGN_CITATION = re.compile(r"\b[Dd]esign (?:section|fact)s?\b|\(spec(?:, [\"A-Z]|:)[^)]*")
 # The reader's file, and results of benchmarks.
 NOT_OURS = {"numbers.txt", "bench-out/bench.json", "bench-out/chaos.json"}
 

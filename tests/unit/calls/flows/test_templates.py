@@ -1,4 +1,4 @@
-"""`{{contact.fName}}` in a flow (spec: contact, an object for the flow)."""
+"""`{{contact.fName}}` in a flow; `contact` is an object."""
 
 import json
 from typing import Any

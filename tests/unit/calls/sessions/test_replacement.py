@@ -11,7 +11,7 @@ from engine.calls.model.commands import (
     Hangup,
     Originate,
     ReferOutcome,
-    Replaced,
+    ReplacedLeg,
 )
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegHeldByPhone
 from engine.calls.model.requests import ReferReceived, ReplacementArrived
@@ -47,11 +47,11 @@ def arrival(replaced: str = PEER, account: str = "acme") -> ReplacementArrived:
     return ReplacementArrived(ARRIVED, replaced, account, CAROL)
 
 
-def referring() -> Story:
+def referring(party: str = CAROL) -> Story:
     """Return the call of the REFER: Bob's phone, which holds main, has sent it."""
     story = bridged_call(BOB, action=say())
     story.take(LegHeldByPhone(PEER))
-    story.take(refer(), 10_000)
+    story.take(refer(party=party), 10_000)
     story.take(LegCreated(TARGET), 5)
     return story
 
@@ -68,7 +68,7 @@ def test_the_refer_starts_a_transfer_to_the_other_call() -> None:
     """The phone gets 100 and stays; the other call gets the replaced leg and the new party."""
     story = referring()
     assert AnswerRefer(PEER, True, "in-progress") in story.commands
-    replaced = Replaced(P2, APP, "acme", "+4711111111")
+    replaced = ReplacedLeg(P2, APP, "acme", "+4711111111")
     assert story.commands_of(Originate)[-1] == Originate(TARGET, CAROL, "", replaces=replaced)
     assert media_of(story, MAIN).sound == "music"
 
@@ -87,6 +87,18 @@ def test_the_answer_of_the_other_call_completes_it() -> None:
     record = story.emitted[-1].record
     assert record is not None
     assert CAROL not in record.dialed_numbers
+
+
+def test_a_party_counts_in_its_own_call_only() -> None:
+    """An agent of the other call is none of this one."""
+    story = referring(party="agent:1002")
+    story.take(LegAnswered(TARGET), 20)
+    story.take(LegEnded(PEER, 16), 30)
+    story.take(LegEnded(TARGET, 16), 5_000)
+    story.take(LegEnded(MAIN, 16), 5_000)
+    record = story.emitted[-1].record
+    assert record is not None
+    assert [leg.agent_id for leg in record.legs if leg.channel_id == TARGET] == [None]
 
 
 OUTCOMES: list[tuple[int, ReferOutcome]] = [

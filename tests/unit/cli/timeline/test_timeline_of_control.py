@@ -123,6 +123,13 @@ def test_a_transfer_shows_its_way() -> None:
     assert result.rows[-1].kind == "failure"
 
 
+def test_a_leg_that_joins_another_call() -> None:
+    """It is half of a Local channel."""
+    place = ["b1.l0", "switchroom-1", "acme", ""]
+    joins_call = {"type": "originate", "leg": "l4", "party": "+1", "replaces": place}
+    assert words(story(OPENED, then(joins_call)))[-1] == "joins another call in place of b1.l0"
+
+
 def test_other_events_are_passed_over() -> None:
     """Changes of legs are shown by the commands that made them."""
     assert words(story(OPENED, then({"type": "emit-event", "event": {"event": "leg-held"}}))) == [

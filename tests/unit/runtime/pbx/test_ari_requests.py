@@ -84,7 +84,7 @@ def test_how_parties_are_dialled(party: str, endpoint: str) -> None:
 
 def test_a_local_channel_connects_two_calls() -> None:
     """One half is the leg; the other one enters the app of the leg that it replaces."""
-    replaced = do.Replaced("1700000000.9", "switchroom-5", "a,b", "sip:c,d@example.com")
+    replaced = do.ReplacedLeg("1700000000.9", "switchroom-5", "a,b", "sip:c,d@example.com")
     (request,) = requests_for(do.Originate(MAIN, "+4799", "", replaces=replaced), ENDPOINTS)
     query = dict(request.query)
     assert query["endpoint"] == "Local/s@switchroom-replaces/n"
