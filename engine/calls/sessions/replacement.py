@@ -7,6 +7,8 @@ through the Local channel, and so completes the first transfer, too. A call that
 hangs up its half, which declines the REFER. (docs/decisions/0008.)
 """
 
+from msgspec.structs import replace
+
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, agent_of, is_expected
 from engine.calls.model.commands import AnswerRefer, Hangup, ReplacedLeg
@@ -22,7 +24,8 @@ ANSWER_S = 10.0
 def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
     """Connect to the phone's other call, or decline the REFER: then both calls stay as they are."""
     request = _request(call, event.leg, event.party)
-    is_known = event.replaced and event.replaced_app and call.leg(event.replaced) is None
+    is_named = bool(event.replaced and event.replaced_app)
+    is_known = is_named and call.leg(event.replaced) is None
     if not is_known or not _can_leave(call, request):
         return call, (AnswerRefer(event.leg, accepted=False),)
     party = _shown_party(call, request.customer)
@@ -66,12 +69,12 @@ def _request(call: Call, source: str, party: str) -> TransferRequested:
 
 def _can_leave(call: Call, request: TransferRequested) -> bool:
     """Return whether its source can leave; the target is a party of another call."""
-    unnamed = TransferRequested("blind", request.source, request.customer, party="")
-    return check_request(call, unnamed) is None
+    return check_request(call, replace(request, party="")) is None
 
 
 def _shown_party(call: Call, leg_id: str) -> str:
     """Return a party as the other call may know it: a withheld number stays in its call."""
     leg = call.leg(leg_id)
-    is_withheld = leg is None or (call.privacy and leg.role == "caller")
-    return "" if is_withheld or leg is None else leg.party
+    if leg is None or (call.privacy and leg.role == "caller"):
+        return ""
+    return leg.party

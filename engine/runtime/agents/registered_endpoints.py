@@ -104,15 +104,14 @@ class RegisteredEndpoints:
 
     async def _poll(self) -> None:
         while True:
+            pause_s = RETRY_DELAY_S
             try:
                 await self._read()
                 pause_s = self._interval_s
             except PbxUnavailable as error:
                 log.warning("presence not read", node=self.node, error=str(error))
-                pause_s = RETRY_DELAY_S
             except Exception:
                 log.exception("presence not read", node=self.node)  # the next read may succeed
-                pause_s = RETRY_DELAY_S
             await asyncio.sleep(pause_s)
 
     async def _read(self) -> None:

@@ -193,17 +193,14 @@ def may_block(command: PbxCommand) -> bool:
     return isinstance(command, (AddToBridge, RemoveFromBridge, DestroyBridge))
 
 
-def begins_burst(command: PbxCommand) -> bool:
-    """Return whether the next command may be sent without waiting for the reply.
+def may_follow_at_once(command: PbxCommand, following: PbxCommand) -> bool:
+    """Return whether a command may be sent without waiting for the reply to the one before it.
 
     Asterisk keeps the order: docs/asterisk.md, "Prompts, moved and in bridges".
     """
-    return isinstance(command, (StopPlayback, Mute, Unmute))
-
-
-def continues_burst(command: PbxCommand) -> bool:
-    """Return whether a command may follow those of a burst at once."""
-    return isinstance(command, Play) or begins_burst(command)
+    return isinstance(command, (StopPlayback, Mute, Unmute)) and isinstance(
+        following, (StopPlayback, Mute, Unmute, Play)
+    )
 
 
 def is_pipelined(command: PbxCommand) -> bool:

@@ -34,10 +34,9 @@ from engine.common.tasks import PendingKeys
 from engine.runtime.base.interfaces import IoRunner
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import (
-    begins_burst,
-    continues_burst,
     is_pipelined,
     may_block,
+    may_follow_at_once,
     requests_for,
 )
 from engine.runtime.shard.call_guard import Guard
@@ -127,7 +126,7 @@ class CommandExecutor:
             return
         live_call.is_busy = True
         burst: list[PbxCommand] = []
-        while self._may_follow_at_once(queue):
+        while self._is_burst(queue):
             burst.append(queue.pop(0))
             (request,) = requests_for(burst[-1], self._endpoints)
             self._send_before_last(live_call, request)
@@ -138,11 +137,10 @@ class CommandExecutor:
                 live_call.acknowledge(command)
             self._dequeue(live_call)
 
-        self._send_queued(live_call, queue[0], done)
+        self._send_queued(live_call, queue[0], done if burst else self._dequeue)
 
-    def _may_follow_at_once(self, queue: Sequence[PbxCommand]) -> bool:
-        is_pair = len(queue) > 1 and begins_burst(queue[0]) and continues_burst(queue[1])
-        return is_pair and self._pbx.keeps_order
+    def _is_burst(self, queue: Sequence[PbxCommand]) -> bool:
+        return len(queue) > 1 and may_follow_at_once(*queue[:2]) and self._pbx.keeps_order
 
     def _send_queued(
         self, live_call: LiveCall, command: PbxCommand, then: Callable[[LiveCall], None]
