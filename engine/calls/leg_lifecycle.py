@@ -5,7 +5,14 @@ from typing import Literal
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, ConversationEnd, Step, invited_legs, with_leg
+from engine.calls.model.call import (
+    Call,
+    ConversationEnd,
+    Step,
+    invited_legs,
+    is_called_leg,
+    with_leg,
+)
 from engine.calls.model.call_states import (
     ArchivingRecordings,
     Bridged,
@@ -135,9 +142,11 @@ def on_leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step
     call, ended_leg = archive_leg(call, leg, event, now)
     call, commands = propagate(call, event, now)
     call = conversation.note_end(before, call, _conversation_end(ended_leg))
-    if leg.id != call.main:
+    if is_called_leg(call, leg):
         call, emitted = emit_leg_completed(call, ended_leg, now)
-        return dispatch(call, (emitted, *commands), event, now)
+        commands = (emitted, *commands)
+    if leg.id != call.main:
+        return dispatch(call, commands, event, now)
     if isinstance(call.state, Ending):
         return dispatch(call, commands, event, now)
     call, ending = _on_main_ended(call, ended_leg, now)

@@ -126,7 +126,8 @@ def _bridged_media(call: Call, state: Bridged) -> MediaPlan:
     found = {leg: LegMedia(state.bridge) for leg in up}
     if conference:
         found |= _coach_media(call, conference, state.bridge) | _waiting_media(conference, up)
-    return found | _put_on_hold(call, up, conference.hold_music if conference else None)
+    together = [leg for leg in up if found[leg].bridge == state.bridge]
+    return found | _put_on_hold(call, together, conference.hold_music if conference else None)
 
 
 def _is_arriving(call: Call, leg_id: str) -> bool:

@@ -223,6 +223,11 @@ def is_held(call: Call, leg_id: str) -> bool:
     return leg is not None and leg.is_held
 
 
+def is_called_leg(call: Call, leg: Leg) -> bool:
+    """Return whether the events of a leg are those of a called leg, not of its call."""
+    return leg.id != call.main or not leg.is_first
+
+
 def agent_of(call: Call, leg_id: str) -> str:
     """Return the agent id of a leg; empty when it is no agent's."""
     leg = call.leg(leg_id)

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call
+from engine.calls.model.call import Call, is_called_leg
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.recording import Recording, parse_recording_name
@@ -66,9 +66,9 @@ def emit_leg(call: Call, kind: Kind, leg: Leg, now: int, **fields: Any) -> tuple
         kind,
         now,
         channel_id=leg.id,
-        parent_call_id=call.id if leg.id != call.main else None,
+        parent_call_id=call.id if is_called_leg(call, leg) else None,
         party=leg.party,
-        agent_id=leg.agent_id or leg.named_agent,
+        agent_id=leg.agent or None,
         reference_id=leg.reference_id,
         answered_by=leg.answered_by,
         **fields,

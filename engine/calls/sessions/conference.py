@@ -107,8 +107,8 @@ def on_event(call: Call, conference: Conference, event: Event, now: int) -> Step
             return _connect(call, member, now) if member.state != "connected" else (call, ())
         case LegEnded(leg, cause) if member := conference.member(leg):
             return remove_member(call, member, member_reason(member, cause), now)
-        case BridgeFailed(bridge, legs=legs) if not _moved_elsewhere(call, bridge, legs):
-            return _remove_unbridged(call, legs, now)
+        case BridgeFailed(bridge, legs=(leg,)) if not _moved_elsewhere(call, bridge, leg):
+            return _remove_unbridged(call, leg, now)
         case _:
             call, music, reports = next_loop(call, conference.hold_music, event, now)
             if reports:
@@ -118,22 +118,19 @@ def on_event(call: Call, conference: Conference, event: Event, now: int) -> Step
             return with_conference(call, replace(conference, hold_music=music)), ()
 
 
-def _moved_elsewhere(call: Call, bridge: str, legs: tuple[str, ...]) -> bool:
+def _moved_elsewhere(call: Call, bridge: str, leg: str) -> bool:
     """Return whether a leg could not be bridged because it now belongs elsewhere."""
-    media = desired_media(call)
     is_main_bridge = isinstance(call.state, Bridged) and call.state.bridge == bridge
-    return not is_main_bridge or any(media.get(leg, UNBRIDGED).bridge != bridge for leg in legs)
+    return not is_main_bridge or desired_media(call).get(leg, UNBRIDGED).bridge != bridge
 
 
-def _remove_unbridged(call: Call, legs: tuple[str, ...], now: int) -> Step:
-    """Remove the members who can't be bridged."""
-    commands: tuple[Command, ...] = ()
-    for leg in legs:
-        member = call.conference.member(leg) if call.conference else None
-        if member is not None:
-            call, more = remove_member(call, member, "unavailable", now)
-            commands = (*commands, *more, Hangup(leg, causes.NORMAL))
-    return call, commands
+def _remove_unbridged(call: Call, leg: str, now: int) -> Step:
+    """Remove a member who can't be bridged."""
+    member = call.conference.member(leg) if call.conference else None
+    if member is None:
+        return call, ()
+    call, commands = remove_member(call, member, "unavailable", now)
+    return call, (*commands, Hangup(leg, causes.NORMAL))
 
 
 def kick(call: Call, request: KickRequested, now: int) -> Step:

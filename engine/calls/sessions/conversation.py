@@ -80,6 +80,8 @@ def _retry_bridge(call: Call, state: Bridged, legs: tuple[str, ...], now: int) -
     left = tuple(leg for leg in legs if media.get(leg, UNBRIDGED).bridge == state.bridge)
     if left != legs:
         return call, (AddToBridge(state.bridge, left),) if left else ()
+    if len(legs) > 1:  # which of them can't be bridged is unknown
+        return call, tuple(AddToBridge(state.bridge, (leg,)) for leg in legs)
     lost = tuple(leg for leg in state.legs if leg in legs)
     parties = state.legs if call.main in legs else lost
     after, commands = hang_up_parties(call, state, parties, now)

@@ -79,4 +79,4 @@ def join(call: Call, leg: str, now: int) -> Step:
         number=data.number if isinstance(data.number, str) else None,
         awaiting=awaiting,
     )
-    return replace(call, state=bridged), stop_sound(call.state)
+    return replace(call, state=bridged, has_run_verb=True), stop_sound(call.state)

@@ -29,6 +29,7 @@ from engine.calls.sessions import (
     transfer,
 )
 from engine.calls.sessions.preconditions import PartyRequest, check_request
+from wire.party import Party
 
 
 def on_request(call: Call, event: ControlRequest, now: int) -> Step:
@@ -81,7 +82,8 @@ def _dial(call: Call, event: DialRequested, now: int) -> Step:
         return invites.dial(call, event, now)
     if not isinstance(call.state, Bridged):
         return call, ()
-    request = AddMemberRequested(event.party, "", event.ring_s)
+    agent_id = Party.parse(event.party).agent_id or ""
+    request = AddMemberRequested(event.party, "", event.ring_s, agent_id=agent_id)
     return conference.add_member(call, call.state, request, now, event.caller_id)
 
 

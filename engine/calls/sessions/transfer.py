@@ -14,6 +14,7 @@ from engine.calls.model import causes
 from engine.calls.model.call import (
     Call,
     Step,
+    agent_of,
     allocate_id,
     with_leg,
     with_named_agent,
@@ -54,7 +55,7 @@ def start(
         call, target, commands = connect(call, request.party, request.ring_s, now, replaces)
     call, music, fetches = fetch_music(clear_invite(call, target), request.music)
     transfer = replace(
-        _transfer(session, request, target, now), hold_music=music, is_referred=is_referred
+        _transfer(call, session, request, target, now), hold_music=music, is_referred=is_referred
     )
     call, event = _store(call, transfer, now)
     return call, (*ended, event, *commands, *fetches)
@@ -64,7 +65,7 @@ def start_with(call: Call, request: TransferRequested, target: Leg, now: int) ->
     """Start a transfer to a leg that another call has sent: it waits to be answered."""
     call, session, ended = _open(call, request, now)
     call, initiated = emit_leg(with_leg(call, target), "leg-initiated", target, now)
-    call, event = _store(call, _transfer(session, request, target.id, now), now)
+    call, event = _store(call, _transfer(call, session, request, target.id, now), now)
     return call, (*ended, event, initiated, Answer(target.id))
 
 
@@ -80,7 +81,9 @@ def _open(
     return call, session, ended
 
 
-def _transfer(session: str, request: TransferRequested, target: str, now: int) -> Transfer:
+def _transfer(
+    call: Call, session: str, request: TransferRequested, target: str, now: int
+) -> Transfer:
     return Transfer(
         id=session,
         mode=request.mode,
@@ -89,7 +92,7 @@ def _transfer(session: str, request: TransferRequested, target: str, now: int) -
         target=target,
         party=request.party,
         started_ms=now,
-        source_agent=request.source_agent,
+        source_agent=request.source_agent or agent_of(call, request.source),
         target_name=request.target_name,
     )
 

@@ -76,7 +76,8 @@ def _open(call: Call, state: Starting, now: int) -> Step:
     if sources := tuple(dict.fromkeys((*audio_sources(state.action), *audio_sources(machine)))):
         commands.append(PrefetchMedia(sources))
     if call.answer_deferred:
-        call = replace(call, state=Advance(state.action, "start"))
+        first = Advance(state.action, "start", fallback=state.fallback)
+        call = replace(call, state=first)
     elif call.direction == "inbound":
         commands.append(Answer(call.main))
     else:

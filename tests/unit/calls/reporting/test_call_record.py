@@ -214,6 +214,21 @@ def test_tracking_values_stay_from_their_verb_on(verb: str) -> None:
     assert (kept.agent_id, kept.reference_id) == ("ann@example.com", "order 9")
 
 
+def test_events_about_another_agent_have_its_id() -> None:
+    """Not that of the agent whom the call's dial named."""
+    story = dialing_call(data={"agent_id": "7"})
+    leg = story.state_as(Dialing).legs[0]
+    story.take(LegAnswered(leg), 100)
+    request = TransferRequested("attended", source=leg, customer=story.call.main, party="agent:9")
+    story.take(request, 100)
+    target = story.call.legs[-1].id
+    story.take(LegCreated(target), 10)
+    story.take(LegRinging(target), 10)
+    about = [each for each in story.emitted if each.channel_id == target]
+    assert {each.agent_id for each in about if each.event.startswith("leg-")} == {"9"}
+    assert {each.agent_id for each in about if each.event == "transfer"} == {"7"}  # its source
+
+
 def test_the_last_tracking_values_count() -> None:
     """A dial with its own values replaces those of the dial before; one without keeps them."""
     second = {"type": "dial", "data": {"number": CAROL, "reference_id": "two"}}

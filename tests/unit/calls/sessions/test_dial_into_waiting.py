@@ -51,6 +51,8 @@ def test_failed_instructions_during_the_conversation() -> None:
     assert story.state == "bridged"
     story.take(LegEnded(leg, NORMAL))
     assert (story.state, story.call.reason) == ("ending", "action_failed:status_500")
+    story.hang_up()
+    assert story.call.status == "completed"
 
 
 def test_a_fallback_after_the_conversation() -> None:

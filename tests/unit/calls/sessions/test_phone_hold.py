@@ -41,6 +41,7 @@ from tests.unit.calls.harness.control import (
     THIRD,
     bridged_legs,
     cancel,
+    coaching,
     complete,
     hold,
     in_conference,
@@ -232,6 +233,13 @@ def test_a_member_of_a_conference_holds() -> None:
     assert (bridged_legs(story), media_of(story, PEER).sound) == (set(), "music")
     story.take(LegResumedByPhone(THIRD))
     assert bridged_legs(story) == {PEER, THIRD}
+
+
+def test_a_customer_whose_coached_agent_holds() -> None:
+    """The coach is in another bridge: the customer is alone, and hears music."""
+    story = coaching()
+    story.take(LegHeldByPhone(PEER))
+    assert media_of(story, MAIN).sound == "music"
 
 
 @pytest.mark.parametrize(("still_held", "sound"), [(True, "music"), (False, "")])

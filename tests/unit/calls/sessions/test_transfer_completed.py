@@ -68,6 +68,16 @@ def test_the_main_leg_is_the_source() -> None:
     assert story.state == "playing"
 
 
+def test_a_called_leg_that_became_the_main_leg_completes() -> None:
+    """Its events are those of a called leg, to the end."""
+    story = transferring_from_main("answered")
+    story.take(complete(), 5_000)
+    story.take(LegEnded(MAIN, NORMAL), 50)
+    story.take(LegEnded(PEER, NORMAL), 5_000)
+    [ended] = [e for e in story.emitted if (e.event, e.channel_id) == ("leg-completed", PEER)]
+    assert ended.parent_call_id == story.call.id
+
+
 def test_the_main_leg_hangs_up_to_complete() -> None:
     """The end of the main leg does not end the call if it was the source."""
     story = transferring_from_main("answered")

@@ -186,16 +186,21 @@ def test_a_stray_leg_is_hung_up() -> None:
 
 
 @pytest.mark.parametrize("action", [HTTPS, {"type": "flow", "data": {"flowId": "f"}}])
-def test_the_fallback_of_a_route(action: object) -> None:
-    """It runs if the first webhook or flow fails, and the call is no failed one."""
+@pytest.mark.parametrize("rings", [False, True])
+def test_the_fallback_of_a_route(action: object, rings: bool) -> None:
+    """It runs if the first webhook or flow fails, also if the call rings until then (`answer`)."""
     call = inbound(action)
     fallback = tree(say())
     assert isinstance(call.state, Starting)
     assert not isinstance(fallback, str)
-    story = Story(replace(call, state=replace(call.state, fallback=fallback)))
+    state = replace(call.state, fallback=fallback)
+    story = Story(replace(call, state=state, answer_deferred=rings))
     story.take(CallOpened())
-    story.take(LegAnswered(CHANNEL), 10)
+    if not rings:
+        story.take(LegAnswered(CHANNEL), 10)
     story.take(ActionFailed(story.state_as(AwaitingInstructions).request, "status_500"), 10)
+    if rings:
+        story.take(LegAnswered(CHANNEL), 10)
     assert story.state_as(Playing).verb == fallback
     story.hang_up()
     assert (story.call.status, story.call.ended_by, story.call.reason) == (

@@ -31,9 +31,11 @@ def test_without_a_time_limit_the_call_has_one() -> None:
 
 
 def test_a_bridge_that_fails() -> None:
-    """The dialed party is hung up, and the action runs."""
+    """Each leg is tried alone; the dialed party is hung up, and the action runs."""
     story = bridged_call(BOB, action=say())
-    commands = story.take(BridgeFailed(BRIDGE, "no", (MAIN, FIRST)))
+    alone = (AddToBridge(BRIDGE, (MAIN,)), AddToBridge(BRIDGE, (FIRST,)))
+    assert story.take(BridgeFailed(BRIDGE, "no", (MAIN, FIRST))) == alone
+    commands = story.take(BridgeFailed(BRIDGE, "no", (FIRST,)))
     assert commands[:2] == (RemoveFromBridge(BRIDGE, MAIN), DestroyBridge(BRIDGE))
     assert Hangup(FIRST, NORMAL) in commands
     assert story.state == "playing"

@@ -90,6 +90,7 @@ def test_a_machine_is_connected_or_rejected() -> None:
     assert story.state_as(Bridged).answered_by == "machine"
     [event] = [each for each in story.emitted if each.event == "machine-detection"]
     assert (event.channel_id, event.answered_by) == (FIRST, "machine")
+    assert event.parent_call_id == story.call.id
     refusing = screening_call(BOB, EVE, machineDetection={"onMachine": "hangup"})
     assert Hangup(FIRST, REJECTED) in refusing.pass_deadline()
     assert refusing.state_as(Dialing).legs == (SECOND,)
