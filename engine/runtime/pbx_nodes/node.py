@@ -7,7 +7,7 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.ari.decode import UnknownEvent
+from engine.ari.decode import UnknownEvent, timestamp_ms
 from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.events import Message, StasisStart
 from engine.ari.generated.models import Channel
@@ -53,6 +53,9 @@ log = structlog.get_logger()
 MAX_LATENCY_MS = 150
 # Asterisk 22.10 crashes when a REFER is answered within a millisecond (docs/asterisk.md).
 REFER_DELAY_MS = 50
+# A caller is answered before the call is stored (docs/decisions/0002). Calls that were given up are
+# older: their node was disconnected for `node_grace_s`.
+READMITTED_MS = 10_000
 UNKNOWN_EVENT = "unknown"  # metric label for event types of a newer Asterisk
 
 
@@ -219,11 +222,16 @@ class Node:
         if not is_here or is_known:
             return
         args = channel.dialplan.app_data.split(",")[1:]
-        if channel.state == "Up":
+        if channel.state == "Up" and not self._is_new(channel, args):
             # An answered channel is no new caller: its call was given up.
             shard.context.hang_up_channel(channel.id)
         else:
             self._accept_channel(shard, channel, args)
+
+    def _is_new(self, channel: Channel, args: list[str]) -> bool:
+        """Return whether a caller was answered just now, by an engine that has lost the call."""
+        age_ms = self._clock.now_ms() - timestamp_ms(channel.creationtime)
+        return args[:1] == ["inbound"] and age_ms < READMITTED_MS
 
     def _accept_channel(self, shard: CallShard, channel: Channel, args: list[str]) -> None:
         if replacement := read_replacement(channel.id, args):

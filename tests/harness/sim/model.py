@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Literal
 
 from msgspec import Struct
@@ -165,7 +166,7 @@ class SimChannel:
             connected=_NO_CALLER,
             accountcode="",
             dialplan=self.dialplan,
-            creationtime="",
+            creationtime=datetime.fromtimestamp(self.born_ms / 1000, UTC).isoformat(),
             language="en",
         )
 

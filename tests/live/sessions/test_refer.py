@@ -30,8 +30,13 @@ def refer_results(phone: Phone) -> list[str]:
 
 
 def refer_notices(phone: Phone) -> list[SipMessage]:
-    """Return the NOTIFY requests that a phone received."""
-    return [m for m in phone.messages if m.method == "NOTIFY" and not m.status]
+    """Return the NOTIFY requests that a phone received about its REFER.
+
+    Asterisk may still repeat one to a phone of an earlier test that had the same port.
+    """
+    dialogs = {m.header("Call-ID") for m in phone.messages if m.method == "REFER"}
+    notices = (m for m in phone.messages if m.method == "NOTIFY" and not m.status)
+    return [m for m in notices if m.header("Call-ID") in dialogs]
 
 
 def refer_statuses(phone: Phone) -> list[int]:

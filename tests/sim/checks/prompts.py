@@ -151,7 +151,7 @@ def _unreported(history: CallHistory) -> Iterator[str]:
 def _unfounded(world: WorldView, history: CallHistory) -> Iterator[str]:
     for step in history.steps:
         for source, reason in _reports(step):
-            kind = parts(Audio(source))[2]
+            kind = parts(Audio(source))[2] if "/" in source else "ok"  # a beep has no address
             is_disturbed = world.faults.is_disturbed(step.at_ms - WAIT_MS, step.at_ms)
             # A list is reported by its first source.
             is_lost = kind == "lost" or _has_lost_clip(history, step.at_ms)

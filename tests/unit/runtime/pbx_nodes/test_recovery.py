@@ -189,6 +189,23 @@ async def test_live_legs_are_not_disturbed() -> None:
         assert live_call.call.status == "in-progress"
 
 
+@pytest.mark.parametrize(("age_ms", "is_admitted"), [(2_000, True), (60_000, False)])
+async def test_an_answered_caller_without_a_call(age_ms: int, *, is_admitted: bool) -> None:
+    """One who was answered just now is admitted again; an older call was given up."""
+    async with inbound_node() as at:
+        await at.route()
+        caller = channel("1700000000.9", "Up")
+        at.bench.clock.now = timestamp_ms(caller["creationtime"]) + age_ms
+        at.shows(caller)
+        at.node.on_disconnected(0, 30_000)
+        at.node.on_connected(0)
+        await until(lambda: not at.node.is_paused, every_s=0.001)
+        await until(
+            lambda: at.has_call(caller["id"]) == is_admitted, what="the caller", every_s=0.001
+        )
+        assert (f"DELETE channels/{caller['id']}" in at.bench.pbx.lines) is not is_admitted
+
+
 async def test_a_lost_reply_is_recovered() -> None:
     """A request without reply: the shard is paused, compared with the PBX and resumed."""
     async with inbound_node() as at:
