@@ -19,7 +19,7 @@ def test_no_call_outlives_its_flow() -> None:
     """The versions of a deleted flow are kept for a week."""
     with pytest.raises(ValidationError) as error:
         read_settings({"rpc_token": "x", "longest_call_s": MAX_CALL_S + 1})
-    assert "MAX_CALL_S" in setting_errors(error.value)[0]
+    assert "LONGEST_CALL_S" in setting_errors(error.value)[0]
     assert str(MAX_CALL_S) in setting_errors(error.value)[0]
 
 
