@@ -6,14 +6,17 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.harness.pbx.two_nodes import WAITS, TwoNodes, node_of
-from tests.harness.phones.parties import CUSTOMER, Parties
+from tests.harness.phones.parties import CUSTOMER, TONES_HZ, Parties
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.registration import register
 from tests.harness.phones.sessions import Conference, Transfer, all_hear_all
 from tests.harness.ports import free_port
 from tests.harness.until import until
+from tests.live.sessions.test_refer import refer_results
 
 AGENT = "1002"
+OTHER = "1003"
+AGAIN_HZ = 1050
 BOTH_WAYS = pytest.mark.parametrize("home", [0, 1])  # the call's node; the phone is at the other
 
 
@@ -22,7 +25,8 @@ async def registrations(two: TwoNodes) -> AsyncIterator[None]:
     """Unregister the phones after each test."""
     yield
     for pbx in two.nodes:
-        await register(pbx, AGENT, free_port(), 0)
+        for agent in (AGENT, OTHER):
+            await register(pbx, agent, free_port(), 0)
 
 
 @asynccontextmanager
@@ -146,19 +150,37 @@ async def test_a_ringing_phone_stops_when_the_call_ends(two: TwoNodes) -> None:
         await phone.wait_ended()
 
 
-async def test_a_refer_of_the_phone_has_no_effect(two: TwoNodes) -> None:
-    """Its node has no call to transfer: it accepts the request only; the parties keep talking."""
-    async with parties_at(two, 0) as parties:
-        agent = await parties.add_agent("source", AGENT, pbx=two.nodes[1])
+@BOTH_WAYS
+async def test_a_refer_of_the_phone_is_a_blind_transfer(two: TwoNodes, home: int) -> None:
+    """Its node passes it on to the call's node; the phone gets 200 at once, and leaves."""
+    async with parties_at(two, home) as parties:
+        agent = await parties.add_agent("source", AGENT, pbx=two.nodes[1 - home])
         await parties.call_in(await parties.lab.add_number(dial()))
         await parties.expect_audio(customer="source", source="customer")
-        agent.refer("<sip:1003@127.0.0.1>")
-        await until(lambda: _statuses(agent, "REFER") == [202], what="an answer to REFER")
+        await parties.add_agent("target", OTHER, pbx=two.nodes[home])
+        await _refer(agent, OTHER)
+        await parties.expect_audio(customer="target", target="customer")
+        [transfer] = (await parties.view())["transfers"]
+        assert (transfer["transferMode"], transfer["state"]) == ("blind", "blind_transferred")
+        assert (transfer["target"], transfer["sourceAgentId"]) == (f"agent:{OTHER}", AGENT)
+
+
+async def test_a_refer_that_fails_calls_the_phone_again(two: TwoNodes) -> None:
+    """The target has no phone: the customer gets the agent back."""
+    async with parties_at(two, 0) as parties:
+        agent = await parties.add_agent("source", AGENT, pbx=two.nodes[1])
+        customer = await parties.call_in(await parties.lab.add_number(dial()))
         await parties.expect_audio(customer="source", source="customer")
+        async with Phone.agent(two.nodes[1], AGENT, tone_hz=AGAIN_HZ) as again:
+            await _refer(agent, "1009")
+            await again.until_hears(TONES_HZ["customer"])
+            await customer.until_hears(AGAIN_HZ)
 
 
-def _statuses(phone: Phone, method: str) -> list[int]:
-    return [each.status for each in phone.messages if each.method == method and each.status]
+async def _refer(phone: Phone, extension: str) -> None:
+    phone.refer(f"<sip:{extension}@127.0.0.1>")
+    await until(lambda: refer_results(phone) == ["SIP/2.0 200 OK"], what="the result of REFER")
+    await phone.hang_up()
 
 
 async def test_only_nodes_reach_the_trunk_between_nodes(two: TwoNodes) -> None:
