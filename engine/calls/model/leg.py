@@ -95,12 +95,6 @@ class Leg(Struct, frozen=True, array_like=True):
         return bool(self.replaces)
 
     @property
-    def is_first(self) -> bool:
-        """Whether its call began with it; every other leg was called into the call."""
-        is_callers = call_of(self.id) is None
-        return not self.is_local_channel and (is_callers or self.id.endswith(".l0"))
-
-    @property
     def is_held(self) -> bool:
         """Whether it is on hold, by a request or by its phone."""
         return self.held or self.held_by_phone

@@ -7,7 +7,8 @@ from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import AddToBridge, Hangup, RemoveFromBridge, StopHoldMusic
 from engine.calls.model.events import LegEnded
 from engine.calls.model.io_commands import SendWebhook
-from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call, say
+from tests.unit.calls.harness.builders import CHANNEL, HTTPS, MAIN, bridged_call, say
+from tests.unit.calls.harness.call_records import inbound_conversation
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
@@ -76,6 +77,23 @@ def test_a_called_leg_that_became_the_main_leg_completes() -> None:
     story.take(LegEnded(PEER, NORMAL), 5_000)
     [ended] = [e for e in story.emitted if (e.event, e.channel_id) == ("leg-completed", PEER)]
     assert ended.parent_call_id == story.call.id
+
+
+def test_a_leg_that_an_inbound_caller_dialled_completes() -> None:
+    """Also if it became the main leg; the caller's leg has no events of a called one."""
+    story = inbound_conversation()
+    caller, called = CHANNEL, story.state_as(Bridged).leg
+    request = transfer_to(source=caller, customer=called)
+    story.take(request, 10_000)
+    target = story.call.legs[-1].id
+    progress(story, target, "answered")
+    story.take(complete(transfer(story).id), 5_000)
+    story.take(LegEnded(caller, NORMAL), 50)
+    story.take(LegEnded(called, NORMAL), 5_000)
+    completed = {
+        e.channel_id: e.parent_call_id for e in story.emitted if e.event == "leg-completed"
+    }
+    assert completed[called] == story.call.id
 
 
 def test_the_main_leg_hangs_up_to_complete() -> None:
