@@ -40,7 +40,8 @@ MediaPlan = dict[str, LegMedia]
 def desired_media(call: Call) -> MediaPlan:
     """Return the desired media of each leg that the call uses and that can have any.
 
-    Those are its answered legs and snoops; with early media also the legs that ring.
+    Those are its answered legs and snoops, and a caller who is not answered yet, who hears ringing;
+    with early media also the called legs that ring.
     """
     match call.state:
         case ClosingState():
@@ -60,7 +61,17 @@ def desired_media(call: Call) -> MediaPlan:
             found[leg.id] = _with_hold_and_mute(leg, found[leg.id])
     if isinstance(call.state, Dialing):  # a leg leaves the bridge of its early media
         found.update((each.leg, UNBRIDGED) for each in call.state.screenings)
-    return found
+    return found | _unanswered_caller(call)
+
+
+def _unanswered_caller(call: Call) -> MediaPlan:
+    """Return ringing for a caller who is not answered, nor in the bridge of early media."""
+    leg = call.leg(call.main)
+    if leg is None or leg.state == "up" or call.direction == "outbound":
+        return {}
+    if _may_ring_bridged(call, leg):
+        return {}
+    return {leg.id: LegMedia(sound="ringing") if call.awaits_answer else UNBRIDGED}
 
 
 def _dialing_media(call: Call, state: Dialing) -> MediaPlan:

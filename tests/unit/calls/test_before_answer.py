@@ -17,6 +17,7 @@ from engine.calls.model.commands import (
     StartHoldMusic,
     StartRecording,
     StartRinging,
+    StopRinging,
 )
 from engine.calls.model.events import (
     BridgeFailed,
@@ -29,6 +30,8 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import DialRequested
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot
+from engine.calls.recovery.reconcile import reconcile
 from tests.unit.calls.harness.builders import (
     CHANNEL,
     HTTPS,
@@ -78,8 +81,9 @@ def test_a_dial_answers_when_the_called_party_does() -> None:
     )
     assert (story.status, story.emitted[-1].event) == ("ringing", "ringing")
     story.take(LegCreated(LEG))
-    bridge = (Answer(CHANNEL), AddToBridge(f"{ID}.b1", (CHANNEL, LEG)))
-    assert story.take(LegAnswered(LEG), 5_000) == bridge
+    connected = AddToBridge(f"{ID}.b1", (CHANNEL, LEG))
+    commands = story.take(LegAnswered(LEG), 5_000)
+    assert commands == (Answer(CHANNEL), StopRinging(CHANNEL), connected)
     assert story.call.answered_ms == 0
     assert story.take(LegAnswered(CHANNEL), 20) == ()
     assert (story.status, story.call.answered_ms) == ("in-progress", story.now)
@@ -168,6 +172,43 @@ def test_early_media_reaches_a_caller_that_is_not_answered() -> None:
     assert commands[0] == AddToBridge(f"{ID}.b1", (CHANNEL, leg))
     assert story.take(LegAnswered(leg)) == (Answer(CHANNEL),)
     assert story.take(LegAnswered(CHANNEL)) == ()
+
+
+def hears_early_media(**more: Any) -> tuple[Story, str]:
+    """Return a call whose caller, who is not answered, hears the called party's early media."""
+    data = {"number": BOB, "earlyMedia": True, **more.pop("data", {})}
+    story = ringing_call({"type": "dial", "data": data, **more})
+    story.take(LegCreated(LEG))
+    return story, story.state_as(Dialing).bridge
+
+
+def test_an_unanswered_caller_hears_ringing_while_the_party_is_screened() -> None:
+    """It has left the bridge of the early media."""
+    story, bridge = hears_early_media(data={"confirm": {"text": "Press one."}})
+    commands = story.take(LegAnswered(LEG))
+    assert {RemoveFromBridge(bridge, CHANNEL), StartRinging(CHANNEL)} <= set(commands)
+
+
+def test_an_unanswered_caller_hears_ringing_while_the_next_party_is_called() -> None:
+    story, bridge = hears_early_media(action=DIAL)
+    commands = story.take(LegEnded(LEG, BUSY))
+    assert {RemoveFromBridge(bridge, CHANNEL), StartRinging(CHANNEL)} <= set(commands)
+
+
+def test_a_prompt_after_early_media_is_played_outside_of_the_bridge() -> None:
+    """The bridge is left before it is destroyed: else Asterisk may lose the prompt."""
+    story, bridge = hears_early_media(action=say())
+    commands = story.take(LegEnded(LEG, BUSY))
+    left, destroyed = RemoveFromBridge(bridge, CHANNEL), DestroyBridge(bridge)
+    assert commands.index(left) < commands.index(destroyed)
+
+
+def test_the_ringing_of_an_unanswered_caller_survives_a_takeover() -> None:
+    """It is repeated if its reply is not known."""
+    story = ringing_call(HTTPS)
+    pending = (StartRinging(CHANNEL),)
+    seen = PbxSnapshot({CHANNEL: "Ring"})
+    assert reconcile(story.call, pending, seen, story.now)[0] == pending
 
 
 def test_an_answer_that_never_comes_ends_the_call() -> None:
