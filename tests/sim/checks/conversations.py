@@ -40,7 +40,8 @@ def _talkers(call: Call, state: Bridged) -> list[str]:
     coaching = {each.leg for each in members if each.is_snooping}
     held = {each.id for each in call.legs if each.is_held}
     holding = {each.id for each in call.legs if each.held_by_phone}
-    return [each for each in up if each not in coaching | held] if len({*up} - holding) > 1 else []
+    talking = {*up} - holding - coaching  # one alone hears music
+    return [each for each in up if each not in coaching | held] if len(talking) > 1 else []
 
 
 def _parted(world: WorldView, name: str, bridge: str, due: list[Interval]) -> Iterator[Interval]:
