@@ -132,7 +132,7 @@ def step(call: Call, event: Event, now: int) -> Step:
     after = track_hangups(call, after, commands, event, now)
     after, answers = ring_or_answer(after, event, now)
     after, recording_commands = sync_recording(after, now)
-    commands = (*recording_commands, *sort_events((*commands, *answers)))
+    commands = sort_events((*recording_commands, *commands, *answers))
     after = update_talk_time(call, after, _happened_ms(event, now))
     media_commands = diff_media(call, after)
     if not media_commands:

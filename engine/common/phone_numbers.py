@@ -17,6 +17,8 @@ MIN_INTERNATIONAL_CHARS = 8
 
 def strip_parameters(number: str) -> str:
     """Return the number of a user part or tel: URI, without parameters and separators."""
+    if _DIGITS.fullmatch(number):
+        return number
     without_scheme = number[4:] if number[:4].lower() == "tel:" else number
     bare = without_scheme.partition(";")[0].strip(" ")
     plain = _SEPARATORS.sub("", bare)

@@ -11,7 +11,7 @@ from engine.calls.model.call_states import Bridged
 
 def update_talk_time(before: Call, after: Call, now: int) -> Call:
     """Start or stop counting for the legs, and the call, whose conversation began or ended."""
-    if before is after or not (isinstance(after.state, Bridged) or _is_counting(after)):
+    if not isinstance(before.state, Bridged) and not isinstance(after.state, Bridged):
         return after
     talking = _talking_legs(after)
     if any((leg.id in talking) != bool(leg.talking_since_ms) for leg in after.legs):
@@ -31,10 +31,6 @@ def update_talk_time(before: Call, after: Call, now: int) -> Call:
         return replace(after, talking_since_ms=now)
     lasted_ms = max(0, now - after.talking_since_ms)
     return replace(after, talking_since_ms=0, talk_ms=after.talk_ms + lasted_ms)
-
-
-def _is_counting(call: Call) -> bool:
-    return bool(call.talking_since_ms) or any(leg.talking_since_ms for leg in call.legs)
 
 
 def _talking_legs(call: Call) -> set[str]:

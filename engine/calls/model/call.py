@@ -204,9 +204,10 @@ def with_tracking(call: Call, data: DialData | FlowData) -> Call:
 
 def with_leg(call: Call, leg: Leg) -> Call:
     """Replace the leg with the same id, or append it."""
-    if call.leg(leg.id) is None:
-        return replace(call, legs=(*call.legs, leg))
-    return replace(call, legs=tuple(leg if old.id == leg.id else old for old in call.legs))
+    for place, old in enumerate(call.legs):
+        if old.id == leg.id:
+            return replace(call, legs=(*call.legs[:place], leg, *call.legs[place + 1 :]))
+    return replace(call, legs=(*call.legs, leg))
 
 
 def with_transfer(call: Call, transfer: Transfer) -> Call:

@@ -18,7 +18,7 @@ PromptState = TypeVar("PromptState", Playing, Gathering)
 
 def length_ms(clips: tuple[Clip, ...]) -> int:
     """Return the total length of clips."""
-    return sum(clip.duration_ms for clip in clips)
+    return sum([clip.duration_ms for clip in clips])
 
 
 def playback_end_ms(state: PromptState) -> int:
@@ -50,7 +50,8 @@ def suspend_prompt(
 def resume_prompt(state: PromptState, leg: str, now: int) -> tuple[PromptState, Command]:
     """Play the rest of a prompt to a leg; the caller sets the deadline."""
     clips, offset_ms = _remaining(state)
-    state = begin_prompt(replace(state, suspended=False), now)
+    ends_ms = now + length_ms(clips) - offset_ms
+    state = replace(state, suspended=False, ends_ms=ends_ms)
     return state, Play(leg, state.request, clips, offset_ms)
 
 

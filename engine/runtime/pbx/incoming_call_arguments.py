@@ -48,10 +48,12 @@ class IncomingArguments(Struct, frozen=True):
 def read_arguments(args: Sequence[str], caller: str) -> IncomingArguments:
     """Read the arguments of Stasis() after `inbound`, and the caller's number."""
     values: dict[str, list[str]] = {}
-    for name, equals, value in (each.partition("=") for each in args[1:]):
-        if equals:
+    for name, _equals, value in (each.partition("=") for each in args[1:]):
+        if value:
             values.setdefault(name, []).append(unquote(value))
     dialled = strip_parameters(args[0]) if args else ""
+    if not values:
+        return IncomingArguments(dialled, is_withheld=caller.lower() in ANONYMOUS)
     return IncomingArguments(
         dialled=dialled,
         is_withheld=_is_withheld(values, caller),
