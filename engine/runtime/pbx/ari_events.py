@@ -47,6 +47,7 @@ from engine.calls.model.requests import ReferReceived
 from wire.decoding.patterns import NUMBER
 
 DEVICE_LOST = 1  # Asterisk's AST_SOFTHANGUP_DEV
+REQUEST_TERMINATED = 487  # the SIP response to an INVITE that its caller has canceled
 SNOOP_ID = r"\.s[0-9]+\Z"
 
 
@@ -129,12 +130,12 @@ def _failed_event(event: ChannelHangupRequest) -> LegEnded | None:
     """Return the end of an inbound leg that failed; the StasisEnd that follows has no cause.
 
     A `soft` request has the reason of the request as its cause: Asterisk's RTP timeout makes one
-    for a lost device. Another request has a cause only if the SIP session failed.
+    for a lost device. Another request has a cause only if the SIP session failed, or with CANCEL.
     """
     if event.soft:
         is_lost = event.cause == DEVICE_LOST
         return LegEnded(event.channel.id, causes.CHANNEL_UNAVAILABLE) if is_lost else None
-    if event.cause in {None, 0, causes.NORMAL}:
+    if event.cause in {None, 0, causes.NORMAL} or event.tech_cause == REQUEST_TERMINATED:
         return None
     return LegEnded(event.channel.id, event.cause or 0, event.tech_cause or 0)
 

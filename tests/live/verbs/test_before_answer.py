@@ -127,3 +127,4 @@ async def test_a_caller_that_gives_up_cancels_the_called_party(lab: Lab) -> None
         await far.wait_ended()
     ended = await ended_event(lab, call)
     assert (ended["callStatus"], ended["endedBy"], ended["duration"]) == ("canceled", "caller", 0)
+    assert ended["hangupCause"] == 16

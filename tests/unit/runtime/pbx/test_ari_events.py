@@ -124,6 +124,10 @@ CASES: list[tuple[Any, Event | None]] = [
         LegEnded(CHANNEL, 18, 408),
     ),
     (ari("ChannelHangupRequest", channel=channel(CHANNEL)), None),  # BYE
+    (
+        ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=127, tech_cause=487),
+        None,
+    ),  # CANCEL
     (ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=16, soft=True), None),
     (ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=32, soft=True), None),
     (ari("ChannelHangupRequest", channel=channel(MAIN), cause=1, soft=True), None),
