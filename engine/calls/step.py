@@ -94,6 +94,7 @@ from engine.calls.model.requests import (
 from engine.calls.pending_hangups import initiator, repeat_hangups, track_hangups
 from engine.calls.recovery.missed_digits import is_already_delivered, remember_last
 from engine.calls.reporting.call_events import sort_events
+from engine.calls.reporting.ended_legs import last_seen_ms
 from engine.calls.sessions import conversation
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import on_refer, on_request
@@ -133,7 +134,7 @@ def step(call: Call, event: Event, now: int) -> Step:
     after, answers = ring_or_answer(after, event, now)
     after, recording_commands = sync_recording(after, now)
     commands = sort_events((*recording_commands, *commands, *answers))
-    after = update_talk_time(call, after, _happened_ms(event, now))
+    after = update_talk_time(call, after, _happened_ms(call, event, now))
     media_commands = diff_media(call, after)
     if not media_commands:
         return after, commands
@@ -145,9 +146,9 @@ def step(call: Call, event: Event, now: int) -> Step:
     return after, (*first, *media_commands, *others)
 
 
-def _happened_ms(event: Event, now: int) -> int:
+def _happened_ms(call: Call, event: Event, now: int) -> int:
     """Return when an event happened: a leg may have ended unnoticed."""
-    return event.seen_ms or now if isinstance(event, LegEnded) else now
+    return last_seen_ms(call, event, now) if isinstance(event, LegEnded) else now
 
 
 def _reject_leg(event: Event) -> tuple[Command, ...]:

@@ -104,6 +104,14 @@ def test_a_leg_is_not_seen_before_the_end_of_its_hold() -> None:
     assert record(story).legs[0].ended_ms == resumed_ms
 
 
+def test_no_talk_is_counted_beyond_the_present() -> None:
+    """Not even if the store's clock, from which the time of a lost leg is taken, was set ahead."""
+    story = inbound_conversation({"type": "gather", "data": {}})
+    began_ms = story.now
+    story.take(LegEnded(DIALED, causes.LOST, seen_ms=began_ms + 3_600_000), 2_000)
+    assert story.call.talk_ms == story.now - began_ms
+
+
 def test_a_leg_is_seen_while_the_other_one_holds() -> None:
     """Its end would have been reported before; so no leg is on hold for longer than its call."""
     story = inbound_conversation()
