@@ -59,7 +59,7 @@ async def resolve_addresses(host: str, port: int) -> list[str]:
 def node_name(address: str) -> str:
     """Return the name of the node at an address; it must not change, as call ids contain it."""
     ip = ipaddress.ip_address(address.partition("%")[0])
-    if ip.version == 4:  # noqa: PLR2004 - the version's own name
+    if isinstance(ip, ipaddress.IPv4Address):
         return f"ip{int(ip):08x}"
     return f"ip{hashlib.sha256(ip.packed).hexdigest()[:14]}"
 

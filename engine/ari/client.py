@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from engine.ari.config import UNUSED_EVENTS, PbxAddress, PbxConnection, Timeouts
+from engine.ari.config import DEFAULT_TIMEOUTS, UNUSED_EVENTS, PbxAddress, PbxConnection, Timeouts
 from engine.ari.decode import decode
 from engine.ari.events import EventListener, EventSocket
 from engine.ari.generated.models import AsteriskInfo
@@ -108,7 +108,7 @@ async def open_ari(
     engine: str,
     random: Callable[[], float],
     clock: Callable[[], float],
-    timeouts: Timeouts = Timeouts(),  # noqa: B008 - frozen
+    timeouts: Timeouts = DEFAULT_TIMEOUTS,
 ) -> AsyncIterator[AriClient]:
     """Open the client of one node; no other process may use the same name for `engine`."""
     connector = aiohttp.TCPConnector(

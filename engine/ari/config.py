@@ -73,6 +73,9 @@ class Timeouts(Struct, frozen=True):
     max_connections: int = 64
 
 
+DEFAULT_TIMEOUTS = Timeouts()
+
+
 class PbxConnection(Struct, frozen=True):
     """A node and the means to reach it; `http` sends credentials, `clock` is in seconds."""
 

@@ -82,10 +82,10 @@ def several(values: Iterable[str]) -> str:
 
 def given(*pairs: tuple[str, str | int | bool | None]) -> tuple[tuple[str, str], ...]:
     """Return the parameters that are set, as text."""
-    return tuple([(name, _text(value)) for name, value in pairs if value is not None])
+    return tuple((name, _text(value)) for name, value in pairs if value is not None)
 
 
 def _text(value: str | int | bool) -> str:
-    if isinstance(value, str):
-        return value
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value)

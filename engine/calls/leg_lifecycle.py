@@ -10,7 +10,6 @@ from engine.calls.model.call import (
     ConversationEnd,
     Step,
     invited_legs,
-    is_called_leg,
     with_leg,
 )
 from engine.calls.model.call_states import (
@@ -24,7 +23,7 @@ from engine.calls.model.call_states import (
 from engine.calls.model.commands import Command, Dial, Hangup
 from engine.calls.model.events import Event, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.leg import EndedLeg, Leg
-from engine.calls.reporting.call_events import emit, emit_leg, emit_leg_completed
+from engine.calls.reporting.call_events import emit, emit_leg, emit_leg_completed, is_called_leg
 from engine.calls.reporting.ended_legs import archive_leg
 from engine.calls.sessions import conference, conversation, invites, transfer
 from engine.calls.state_dispatch import dispatch

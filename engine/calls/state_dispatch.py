@@ -11,8 +11,6 @@ from engine.calls.model.call_states import (
     Bridged,
     Ended,
     Ending,
-    Gathering,
-    Playing,
 )
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command
@@ -34,8 +32,6 @@ def dispatch(call: Call, before: tuple[Command, ...], event: Event, now: int) ->
 
 def _on_event(call: Call, event: Event, now: int) -> Step:
     match call.state:
-        case Playing() | Gathering() as state:  # the most frequent states
-            return registry.on_event(call, state, event, now)
         case Bridged() as state:
             return conversation.on_event(call, state, event, now)
         case Ending() as state:
@@ -61,23 +57,18 @@ def _start_next(call: Call, advance: Advance, now: int) -> Step:
         call = replace(call, verbs_started=0, verbs_since_ms=now)
     if call.verbs_started >= MAX_VERBS:
         return call_end.start(replace(call, reason="too_many_verbs"), now, "system")
-    started = call.verbs_started + 1
+    call = replace(call, verbs_started=call.verbs_started + 1)
     match advance.action:
         case None if call.continuation:
-            call = replace(call, verbs_started=started)
             return _continue(call, call.continuation[0], advance, now)
         case None:
-            return _end_tree(replace(call, verbs_started=started), advance, now)
+            return _end_tree(call, advance, now)
         case str(url):
-            call = replace(call, verbs_started=started, conversation_end=None)
+            call = replace(call, conversation_end=None)
             return awaiting_instructions.start_url(call, url, advance, now)
         case verb:
-            call = replace(
-                call,
-                verbs_started=started,
-                conversation_end=None,
-                has_run_verb=call.has_run_verb or not isinstance(verb, Flow),
-            )
+            has_run_verb = call.has_run_verb or not isinstance(verb, Flow)
+            call = replace(call, conversation_end=None, has_run_verb=has_run_verb)
             call, commands = registry.start(call, verb, now)
             if advance.fallback is not None and isinstance(call.state, AwaitingInstructions):
                 call = replace(call, state=replace(call.state, fallback=advance.fallback))

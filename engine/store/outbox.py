@@ -26,6 +26,9 @@ class OutboxLimits(Struct, frozen=True):
     dead_letter_ttl_ms: int = 30 * 86_400_000
 
 
+DEFAULT_OUTBOX_LIMITS = OutboxLimits()
+
+
 class DueCall(Struct, frozen=True):
     """A call with due events, their delivery key, and the age of the oldest."""
 

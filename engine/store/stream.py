@@ -58,6 +58,9 @@ class StreamLimits(Struct, frozen=True, array_like=True):
     max_length: int = 400_000
 
 
+DEFAULT_STREAM_LIMITS = StreamLimits()
+
+
 class Consumer(Struct, frozen=True):
     """One consumer of a group; others' entries go to it after `idle_ms` unacknowledged."""
 

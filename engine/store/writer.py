@@ -69,6 +69,9 @@ class WriterHooks(Struct, frozen=True):
     on_overflow: Callable[[int], None] = _ignore
 
 
+NO_HOOKS = WriterHooks()
+
+
 class Writer:
     """Commits changes in the order of `write`, in groups: of a loop tick, or of one commit's time.
 
@@ -84,7 +87,7 @@ class Writer:
         token: int,
         random: Callable[[], float],
         *,
-        hooks: WriterHooks = WriterHooks(),  # noqa: B008 - frozen
+        hooks: WriterHooks = NO_HOOKS,
         limit: int = MAX_PENDING,
         scheduler: FlushScheduler | None = None,
         metrics: Metrics | None = None,

@@ -21,6 +21,9 @@ class ActionTimeouts(Struct, frozen=True):
     total_s: float = 15.0
 
 
+DEFAULT_TIMEOUTS = ActionTimeouts()
+
+
 class ActionResponse(Struct, frozen=True):
     """The next action (None: nothing to add) and the attempts made."""
 
@@ -43,7 +46,7 @@ class ActionClient:
         clock: Callable[[], float],
         random: Callable[[], float],
         *,
-        timeouts: ActionTimeouts = ActionTimeouts(),  # noqa: B008 - frozen
+        timeouts: ActionTimeouts = DEFAULT_TIMEOUTS,
         trace: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._sender = WebhookSender(session, clock, random, timeouts.connect_s)

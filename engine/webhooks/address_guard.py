@@ -6,7 +6,7 @@ resolved to. A custom resolver would not do: aiohttp connects to IP literals wit
 
 import socket
 from errno import EACCES
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 
 from aiohttp import ClientConnectorError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 from aiohttp.abc import AbstractResolver
@@ -81,7 +81,7 @@ def is_public(address: str) -> bool:
     ip = ip_address(address)
     if any(ip in network for network in _DENIED) or not ip.is_global or ip.is_multicast:
         return False
-    return ip.version == 4 or ip in _GLOBAL_V6  # noqa: PLR2004 - 4 is the name of that version
+    return isinstance(ip, IPv4Address) or ip in _GLOBAL_V6
 
 
 def is_address_refused(error: BaseException) -> bool:

@@ -8,7 +8,14 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from engine.calls.media.plan import UNBRIDGED, LegMedia, Sound, desired_media, required_bridges
+from engine.calls.media.plan import (
+    UNBRIDGED,
+    LegMedia,
+    Sound,
+    desired_media,
+    have_same_media,
+    required_bridges,
+)
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import AwaitingInstructions, CallState, UnbridgedState
 from engine.calls.model.commands import (
@@ -25,7 +32,7 @@ from engine.calls.model.commands import (
     StopRinging,
     Unmute,
 )
-from engine.calls.model.leg import Leg, Muted
+from engine.calls.model.leg import Muted
 from engine.calls.model.sessions import HoldMusic
 
 
@@ -52,25 +59,11 @@ def restore_media(call: Call, bridged: Iterable[tuple[str, str]]) -> tuple[Comma
 
 def _is_unchanged(before: Call, after: Call) -> bool:
     """Return whether media can't have changed: the fast path of most steps."""
-    if before.main is not after.main or not _have_same_media(before.legs, after.legs):
+    if before.main is not after.main or not have_same_media(before.legs, after.legs):
         return False
     if before.state is not after.state:
         return _is_unbridged(before.state) and _is_unbridged(after.state)
     return before.transfers is after.transfers and before.conferences is after.conferences
-
-
-def _have_same_media(before: tuple[Leg, ...], after: tuple[Leg, ...]) -> bool:
-    """Return whether legs are the same, but for what does not affect their media."""
-    if before is after:
-        return True
-    return len(before) == len(after) and all(
-        old.id == new.id
-        and old.state == new.state
-        and old.muted == new.muted
-        and old.held == new.held
-        and old.held_by_phone == new.held_by_phone
-        for old, new in zip(before, after, strict=True)
-    )
 
 
 def _is_unbridged(state: CallState) -> bool:

@@ -74,6 +74,20 @@ def _unanswered_caller(call: Call) -> MediaPlan:
     return {leg.id: LegMedia(sound="ringing") if call.awaits_answer else UNBRIDGED}
 
 
+def have_same_media(before: tuple[Leg, ...], after: tuple[Leg, ...]) -> bool:
+    """Return whether legs are the same, but for what `desired_media` does not read."""
+    if before is after:
+        return True
+    return len(before) == len(after) and all(
+        old.id == new.id
+        and old.state == new.state
+        and old.muted == new.muted
+        and old.held == new.held
+        and old.held_by_phone == new.held_by_phone
+        for old, new in zip(before, after, strict=True)
+    )
+
+
 def _dialing_media(call: Call, state: Dialing) -> MediaPlan:
     if not state.bridge:
         sound: Sound = "music" if has_music(state.verb) else "ringing"

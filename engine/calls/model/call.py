@@ -5,7 +5,6 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.calls.model.call_id_format import call_of
 from engine.calls.model.call_states import (
     Advance,
     ArchivingRecordings,
@@ -223,17 +222,6 @@ def with_conference(call: Call, conference: Conference) -> Call:
 def is_held(call: Call, leg_id: str) -> bool:
     leg = call.leg(leg_id)
     return leg is not None and leg.is_held
-
-
-def is_called_leg(call: Call, leg: Leg) -> bool:
-    """Return whether the events of a leg are those of a called leg, not of its call."""
-    return leg.id != call.main or not _began_with(call, leg)
-
-
-def _began_with(call: Call, leg: Leg) -> bool:
-    if call.direction == "outbound":
-        return leg.id == f"{call.id}.l0"
-    return call_of(leg.id) is None and not leg.is_local_channel
 
 
 def agent_of(call: Call, leg_id: str) -> str:

@@ -5,7 +5,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, is_called_leg
+from engine.calls.model.call import Call
+from engine.calls.model.call_id_format import call_of
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.recording import Recording, parse_recording_name
@@ -57,6 +58,17 @@ def sort_events(commands: tuple[Command, ...]) -> tuple[Command, ...]:
 
 def _number(command: EmitEvent) -> int:
     return command.event.sequence_number
+
+
+def is_called_leg(call: Call, leg: Leg) -> bool:
+    """Return whether the events of a leg are those of a called leg, not of its call."""
+    return leg.id != call.main or not _began_with(call, leg)
+
+
+def _began_with(call: Call, leg: Leg) -> bool:
+    if call.direction == "outbound":
+        return leg.id == f"{call.id}.l0"
+    return call_of(leg.id) is None and not leg.is_local_channel
 
 
 def emit_leg(call: Call, kind: Kind, leg: Leg, now: int, **fields: Any) -> tuple[Call, EmitEvent]:

@@ -4,8 +4,6 @@ It begins with the digits that were typed ahead. A digit stops the prompt. Its t
 so the clocks wait for a key that is still down (`gather_clocks.py`).
 """
 
-from functools import partial
-
 from msgspec import UNSET
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
@@ -179,7 +177,7 @@ def abandon(call: Call, state: Gathering, now: int) -> Step:
 
 
 def _on_prompt_fetched(call: Call, state: Gathering, event: MediaFetched, now: int) -> Step:
-    faults = fetch_faults(event, partial(prompt_sources, state.verb.data))
+    faults = fetch_faults(event, prompt_sources(state.verb.data))
     if faults:
         return _on_prompt_failed(call, state, faults, now)
     state = replace(state, clips=event.clips, phase="prompt")

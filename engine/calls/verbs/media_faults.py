@@ -1,6 +1,6 @@
 """Reports audio that cannot be played, and chooses what runs instead of its verb."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec.structs import replace
@@ -18,13 +18,11 @@ PromptVerb = verbs.Play | verbs.Say | verbs.Gather | verbs.Record
 FailedIn = Literal["timeout", "not_played"]
 
 
-def fetch_faults(
-    event: MediaFetched, sources: Callable[[], Sequence[Source]]
-) -> tuple[MediaFault, ...]:
+def fetch_faults(event: MediaFetched, sources: Sequence[Source]) -> tuple[MediaFault, ...]:
     """Return the faults of a fetch; one that got nothing is that of its first source."""
     if event.clips or event.failed:
         return event.failed
-    return tuple(MediaFault(describe_source(each), "unavailable") for each in sources()[:1])
+    return tuple(MediaFault(describe_source(each), "unavailable") for each in sources[:1])
 
 
 def playback_fault(sources: Sequence[Source], reason: FailedIn) -> tuple[MediaFault, ...]:

@@ -8,8 +8,6 @@ A play with `loop` repeats its clips: each playback has as many rounds as fit, a
 The prompt and the beep of `record` are played here, too.
 """
 
-from functools import partial
-
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, Step, allocate_id, is_held
@@ -130,7 +128,7 @@ def _total_ms(state: Playing) -> int:
 
 
 def _on_fetched(call: Call, state: Playing, event: MediaFetched, now: int) -> Step:
-    faults = fetch_faults(event, partial(verb_sources, state.verb))
+    faults = fetch_faults(event, verb_sources(state.verb))
     call, reports = report(call, call.main, faults, now)
     if faults and (instead := run_instead(call, state.verb)) is not None:
         return replace(call, state=instead), reports

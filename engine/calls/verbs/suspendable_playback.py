@@ -18,7 +18,7 @@ PromptState = TypeVar("PromptState", Playing, Gathering)
 
 def length_ms(clips: tuple[Clip, ...]) -> int:
     """Return the total length of clips."""
-    return sum([clip.duration_ms for clip in clips])
+    return sum(clip.duration_ms for clip in clips)
 
 
 def playback_end_ms(state: PromptState) -> int:

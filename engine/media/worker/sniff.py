@@ -3,6 +3,13 @@
 from typing import Literal
 
 HEAD_BYTES = 64
+# The fields of an MPEG audio frame's header (ISO 11172-3, 2.4.1.3).
+FRAME_HEADER_BYTES = 4
+SYNC_WORD = 0b111_1111_1111
+RESERVED_VERSION = 0b01
+LAYER_III = 0b01
+FREE_BITRATE, BAD_BITRATE = 0b0000, 0b1111
+RESERVED_SAMPLE_RATE = 0b11
 
 Container = Literal["wav", "mp3", "ogg", "flac", "mov", "matroska", "amr"]
 _MAGIC: tuple[tuple[bytes, Container], ...] = (
@@ -29,8 +36,15 @@ def detect_container(head: bytes) -> Container | None:
 
 def _is_mp3_frame(head: bytes) -> bool:
     """Return whether `head` is an MPEG layer III frame header (ISO 11172-3, 2.4.1.3)."""
-    if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:  # noqa: PLR2004 - sync word
+    if len(head) < FRAME_HEADER_BYTES:
         return False
-    is_version, is_layer_3 = head[1] & 0x18 != 0x08, head[1] & 0x06 == 0x02  # noqa: PLR2004 - fields
-    bitrate, rate = head[2] >> 4, head[2] >> 2 & 0x03
-    return is_version and is_layer_3 and 0 < bitrate < 15 and rate != 3  # noqa: PLR2004 - reserved
+    header = int.from_bytes(head[:FRAME_HEADER_BYTES], "big")
+    version, layer = header >> 19 & 0b11, header >> 17 & 0b11
+    bitrate, sample_rate = header >> 12 & 0b1111, header >> 10 & 0b11
+    return (
+        header >> 21 == SYNC_WORD
+        and version != RESERVED_VERSION
+        and layer == LAYER_III
+        and bitrate not in {FREE_BITRATE, BAD_BITRATE}
+        and sample_rate != RESERVED_SAMPLE_RATE
+    )

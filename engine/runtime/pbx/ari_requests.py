@@ -194,7 +194,7 @@ def may_block(command: PbxCommand) -> bool:
 
 
 def may_follow_at_once(command: PbxCommand, following: PbxCommand) -> bool:
-    """Return whether a command may be sent without waiting for the reply to the one before it.
+    """Return whether the following command may be sent before the reply to this one.
 
     Asterisk keeps the order: docs/asterisk.md, "Prompts, moved and in bridges".
     """

@@ -54,7 +54,7 @@ MAX_LATENCY_MS = 150
 # Asterisk 22.10 crashes when a REFER is answered within a millisecond (docs/asterisk.md).
 REFER_DELAY_MS = 50
 # A caller is answered before the call is stored (docs/decisions/0002). Calls that were given up are
-# older: their node was disconnected for `node_grace_s`.
+# older: their node was disconnected for `node_grace_s`, half a minute by default.
 READMITTED_MS = 10_000
 UNKNOWN_EVENT = "unknown"  # metric label for event types of a newer Asterisk
 
@@ -231,7 +231,8 @@ class Node:
     def _is_new(self, channel: Channel, args: list[str]) -> bool:
         """Return whether a caller was answered just now, by an engine that has lost the call."""
         age_ms = self._clock.now_ms() - timestamp_ms(channel.creationtime)
-        return args[:1] == ["inbound"] and age_ms < READMITTED_MS
+        # A PBX whose clock is wrong tells nothing about the age.
+        return args[:1] == ["inbound"] and abs(age_ms) < READMITTED_MS
 
     def _accept_channel(self, shard: CallShard, channel: Channel, args: list[str]) -> None:
         if replacement := read_replacement(channel.id, args):

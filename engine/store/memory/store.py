@@ -9,8 +9,8 @@ from engine.store.errors import CommitsLost, Fenced
 from engine.store.memory.documents import MemoryDialPolicyStore, MemoryDocuments
 from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.stream import MemoryStream
-from engine.store.outbox import OutboxLimits
-from engine.store.stream import StreamLimits
+from engine.store.outbox import DEFAULT_OUTBOX_LIMITS, OutboxLimits
+from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
 
 MAX_LEASE_MS = 60_000  # a lease that ends later was given before the clock jumped back
 
@@ -38,8 +38,8 @@ class MemoryStore(MemoryDocuments):
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         *,
         retention_s: float = 86_400.0,
-        stream_limits: StreamLimits = StreamLimits(),  # noqa: B008 - frozen
-        outbox_limits: OutboxLimits = OutboxLimits(),  # noqa: B008 - frozen
+        stream_limits: StreamLimits = DEFAULT_STREAM_LIMITS,
+        outbox_limits: OutboxLimits = DEFAULT_OUTBOX_LIMITS,
     ) -> None:
         super().__init__()
         self._now_ms = now_ms

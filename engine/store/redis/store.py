@@ -9,14 +9,14 @@ from redis.asyncio import Redis
 
 from engine.store.change import Change
 from engine.store.errors import CommitsLost, Fenced
-from engine.store.outbox import OutboxLimits
+from engine.store.outbox import DEFAULT_OUTBOX_LIMITS, OutboxLimits
 from engine.store.redis.address import parse_address
 from engine.store.redis.documents import RedisDialPolicyStore, RedisDocuments
 from engine.store.redis.outbox import RedisOutbox
 from engine.store.redis.pool import create_pool
 from engine.store.redis.script_connection import ScriptConnection, load_script
 from engine.store.redis.stream import RedisStream
-from engine.store.stream import StreamLimits
+from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
 
 _CLAIM, _RENEW, _HEARTBEAT = load_script("claim"), load_script("renew"), load_script("heartbeat")
 _COMMIT = load_script("outbox", "trim_stream", "commit")
@@ -39,8 +39,8 @@ class RedisStore(RedisDocuments):
         *,
         timeout_s: float = 2.0,
         retention_s: float = 86_400.0,
-        stream_limits: StreamLimits = StreamLimits(),  # noqa: B008 - frozen
-        outbox_limits: OutboxLimits = OutboxLimits(),  # noqa: B008 - frozen
+        stream_limits: StreamLimits = DEFAULT_STREAM_LIMITS,
+        outbox_limits: OutboxLimits = DEFAULT_OUTBOX_LIMITS,
     ) -> None:
         self._outbox_limits = outbox_limits
         self._timeout_s = timeout_s

@@ -24,7 +24,7 @@ GAP_MS = 70  # three lost frames do not end a tone
 MAX_LATENESS_MS = 60  # tolerance of arrival times
 RESUME_SLACK_MS = 150  # of a prompt's position, for all its stops
 MAX_STOP_MS = 2_000  # on a busy machine
-MAX_INTERRUPTION_MS = 300  # packets that a busy machine loses; a takeover takes longer
+MAX_INTERRUPTION_MS = 300  # in all: packets that a busy machine loses
 CLICK_MS = 40  # shorter sounds are edges of other sounds
 
 

@@ -46,6 +46,7 @@ async def test_keys_reach_a_gather(lab: Lab, hooks: WebhookServer) -> None:
     gather = {"type": "gather", "data": {"maxDigits": 9}, "action": hooks.answers("/keys", None)}
     async with Softphone.agent(lab.pbx, AGENT, tone_hz=700) as softphone:
         call = await lab.call(to=f"agent:{AGENT}", action=gather)
+        await softphone.wait_for("CALL_ESTABLISHED")
         await lab.wait_for_state(call, "gathering")
         softphone.press("1402*#")
         body = (await hooks.wait_for_request("/keys")).body

@@ -1,32 +1,28 @@
-"""Before the answer: inbound calls with `answer: false`, and `earlyMedia` of a dial."""
+"""Inbound calls with `answer: false`, before the answer."""
 
 from typing import Any
 
 import pytest
 
-from engine.calls.model.call_states import Bridged, Dialing
+from engine.calls.model.call_states import Dialing
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, REJECTED
 from engine.calls.model.commands import (
     AddToBridge,
     Answer,
     DestroyBridge,
-    Dial,
     Hangup,
     Originate,
     RemoveFromBridge,
-    StartHoldMusic,
     StartRecording,
     StartRinging,
     StopRinging,
 )
 from engine.calls.model.events import (
-    BridgeFailed,
     CallOpened,
     DeadlinePassed,
     LegAnswered,
     LegCreated,
     LegEnded,
-    LegRinging,
 )
 from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import DialRequested
@@ -36,14 +32,12 @@ from tests.unit.calls.harness.builders import (
     CHANNEL,
     HTTPS,
     ID,
-    MAIN,
     Story,
-    dialing_call,
     inbound,
     say,
     tree,
 )
-from tests.unit.calls.harness.dials import BOB, EVE, FIRST
+from tests.unit.calls.harness.dials import BOB, EVE
 
 LEG = f"{ID}.l0"
 DIAL = {"type": "dial", "data": {"number": BOB}}
@@ -223,82 +217,3 @@ def test_other_calls_are_answered_at_once() -> None:
     story = Story(inbound(DIAL))
     story.take(CallOpened())
     assert (story.commands_of(Answer), story.commands_of(StartRinging)) == ([Answer(CHANNEL)], [])
-
-
-def early_call(**more: Any) -> Story:
-    """Return a call that dials Bob with early media."""
-    data = {"number": BOB, "earlyMedia": True, **more.pop("data", {})}
-    return dialing_call(data=data, **more)
-
-
-def bridge_of(story: Story) -> str:
-    return story.state_as(Dialing).bridge
-
-
-def test_the_legs_are_bridged_before_the_called_one_is_dialled() -> None:
-    """There is no ringing of ours, and nothing changes at the answer."""
-    story = early_call()
-    assert story.commands_of(StartRinging) == []
-    bridge = bridge_of(story)
-    assert story.take(LegCreated(FIRST)) == (AddToBridge(bridge, (MAIN, FIRST)), Dial(FIRST, 60))
-    assert story.take(LegRinging(FIRST)) == ()
-    assert story.take(LegAnswered(FIRST)) == ()
-    assert story.state_as(Bridged).bridge == bridge
-    assert story.take(LegEnded(FIRST, NORMAL))[0] == DestroyBridge(bridge)
-
-
-def test_a_failure_releases_the_caller() -> None:
-    """The next verb runs outside of the bridge."""
-    story = early_call(action=say())
-    bridge = bridge_of(story)
-    story.take(LegCreated(FIRST))
-    commands = story.take(LegEnded(FIRST, BUSY))
-    assert commands[:2] == (RemoveFromBridge(bridge, MAIN), DestroyBridge(bridge))
-    assert story.state == "playing"
-
-
-def test_a_screened_party_leaves_the_bridge() -> None:
-    """The caller does not hear the whisper, and hears ringing meanwhile."""
-    story = early_call(data={"whisper": say()})
-    bridge = bridge_of(story)
-    story.take(LegCreated(FIRST))
-    commands = story.take(LegAnswered(FIRST))
-    assert set(commands[:4]) == {
-        RemoveFromBridge(bridge, MAIN),
-        RemoveFromBridge(bridge, FIRST),
-        StartRinging(MAIN),
-        DestroyBridge(bridge),
-    }
-
-
-def test_a_second_party_ends_early_media() -> None:
-    """Several parties would be heard at once: the caller hears ringing."""
-    story = early_call()
-    bridge = bridge_of(story)
-    story.take(LegCreated(FIRST))
-    commands = story.take(DialRequested(EVE, 20))
-    assert commands[:3] == (
-        RemoveFromBridge(bridge, MAIN),
-        StartRinging(MAIN),
-        DestroyBridge(bridge),
-    )
-
-
-def test_several_parties_and_music_have_no_early_media() -> None:
-    """They are heard as without the setting."""
-    several = dialing_call(data={"number": [BOB, EVE], "earlyMedia": True})
-    assert (bridge_of(several), several.commands_of(StartRinging)) == ("", [StartRinging(MAIN)])
-    music = early_call(moh={"enable": True})
-    assert (bridge_of(music), music.commands_of(StartHoldMusic)) == ("", [StartHoldMusic(MAIN)])
-
-
-def test_a_failed_bridge_gives_ringing() -> None:
-    """The party may still answer, and is then bridged as usual."""
-    story = early_call()
-    bridge = bridge_of(story)
-    story.take(LegCreated(FIRST))
-    assert StartRinging(MAIN) in story.take(BridgeFailed(bridge, "500", (MAIN, FIRST)))
-    story.take(LegAnswered(FIRST))
-    connected = story.state_as(Bridged).bridge
-    assert connected != bridge
-    assert story.commands_of(AddToBridge)[-1] == AddToBridge(connected, (MAIN, FIRST))

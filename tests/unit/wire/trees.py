@@ -7,17 +7,17 @@ import pytest
 
 from wire import verbs
 from wire.decoding.errors import BadInput
-from wire.tree import Limits, parse_action
+from wire.tree import DEFAULT_LIMITS, Limits, parse_action
 
 HTTPS = "https://example.com/a"
 
 
-def parse(tree: Any, limits: Limits = Limits()) -> verbs.Action:  # noqa: B008 - frozen
+def parse(tree: Any, limits: Limits = DEFAULT_LIMITS) -> verbs.Action:
     """Parse a tree as an originate's action."""
     return parse_action(json.dumps(tree).encode(), limits, "action")
 
 
-def fault(tree: Any, limits: Limits = Limits()) -> tuple[str, str]:  # noqa: B008 - frozen
+def fault(tree: Any, limits: Limits = DEFAULT_LIMITS) -> tuple[str, str]:
     """Return the path and the message of a tree's error."""
     with pytest.raises(BadInput) as caught:
         parse(tree, limits)

@@ -215,7 +215,7 @@ def test_tracking_values_stay_from_their_verb_on(verb: str) -> None:
 
 
 def test_events_about_another_agent_have_its_id() -> None:
-    """Not that of the agent whom the call's dial named."""
+    """The id of the agent that the dial named stays with its own leg."""
     story = dialing_call(data={"agent_id": "7"})
     leg = story.state_as(Dialing).legs[0]
     story.take(LegAnswered(leg), 100)

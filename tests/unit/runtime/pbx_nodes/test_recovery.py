@@ -189,9 +189,14 @@ async def test_live_legs_are_not_disturbed() -> None:
         assert live_call.call.status == "in-progress"
 
 
-@pytest.mark.parametrize(("age_ms", "is_admitted"), [(2_000, True), (60_000, False)])
+@pytest.mark.parametrize(
+    ("age_ms", "is_admitted"), [(2_000, True), (60_000, False), (-60_000, False)]
+)
 async def test_an_answered_caller_without_a_call(age_ms: int, *, is_admitted: bool) -> None:
-    """One who was answered just now is admitted again; an older call was given up."""
+    """One who was answered just now is admitted again; an older call was given up.
+
+    So was one of unknown age: the PBX's clock is ahead.
+    """
     async with inbound_node() as at:
         await at.route()
         caller = channel("1700000000.9", "Up")
