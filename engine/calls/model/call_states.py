@@ -196,6 +196,7 @@ class AwaitingInstructions(UnbridgedState, frozen=True, tag="awaiting-instructio
     fallback: Verb | None = None
     is_api: bool = False
     has_music: bool = False  # hold music plays meanwhile
+    failure: str = ""  # of the webhook: it takes effect when the conversation has ended
 
 
 class Bridged(State, frozen=True, tag="bridged"):

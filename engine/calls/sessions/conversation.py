@@ -40,8 +40,9 @@ def on_event(call: Call, state: Bridged, event: Event, now: int) -> Step:
                 call, state=_continue_with(state, action)
             ), awaiting_instructions.prefetch(action)
         case ActionFailed(request, reason) if state.awaiting and request == state.awaiting.request:
-            call = awaiting_instructions.use_fallback(call, state.awaiting, reason)
-            return replace(call, state=_continue_with(state, state.awaiting.fallback)), ()
+            # Whoever ends the conversation may end the call: that has its own reason.
+            failed = replace(state.awaiting, failure=reason)
+            return replace(call, state=replace(state, awaiting=failed)), ()
         case FlowStarted() | FlowNodeLoaded() | ApiRequestSucceeded() | ApiRequestFailed() if (
             state.awaiting
         ):
@@ -115,12 +116,7 @@ def end(call: Call, state: Bridged, status: causes.Status, cause: int, now: int)
     call = drop_earlier(call, call.main, now)
     commands += more
     if state.awaiting is not None:
-        return replace(
-            call,
-            state=replace(
-                state.awaiting, deadline_ms=now + awaiting_instructions.WEBHOOK_TIMEOUT_MS
-            ),
-        ), commands
+        return awaiting_instructions.resume(call, state.awaiting, now), commands
     data, lasted = state.verb.data, duration_fields(state.since_ms, now)
     result = DialResult(
         status=status,

@@ -67,6 +67,13 @@ def on_event(call: Call, state: AwaitingInstructions, event: Event, now: int) ->
             return call, ()
 
 
+def resume(call: Call, state: AwaitingInstructions, now: int) -> Call:
+    """Wait again after a conversation; a webhook that failed meanwhile has its effect now."""
+    if state.failure:
+        return use_fallback(call, state, state.failure)
+    return replace(call, state=replace(state, deadline_ms=now + WEBHOOK_TIMEOUT_MS))
+
+
 def prefetch(action: Action | None) -> tuple[PrefetchMedia, ...]:
     """Return the command that fetches an action's audio, if it has any."""
     sources = audio_sources(action)

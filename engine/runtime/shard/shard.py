@@ -284,14 +284,21 @@ class CallShard:
             self._fire_deadline(live_call)
 
     def _fire_deadline(self, live_call: LiveCall) -> None:
-        # A digit pressed in time precedes its timeout, and so may a key that is still down.
-        for find_digits in (self.deliver_logged_digits, self._report_keys_down):
-            if live_call.is_due(self._clock):
-                find_digits(live_call)
-        if live_call.is_due(self._clock):
-            self.feed(live_call, DeadlinePassed())
+        if live_call.is_due(self._clock):  # a timer may fire a millisecond early
+            self._pass_deadline(live_call)
         if live_call.timer is None and live_call.call.id in self.calls:
             self._set_timer(live_call)
+
+    def _pass_deadline(self, live_call: LiveCall) -> None:
+        """Step a call by its deadline, unless a digit pressed in time has moved it.
+
+        A digit pressed in time precedes its timeout, and so may a key that is still down.
+        """
+        self.deliver_logged_digits(live_call)
+        if live_call.is_due(self._clock):
+            self._report_keys_down(live_call)
+        if live_call.is_due(self._clock):
+            self.feed(live_call, DeadlinePassed())
 
     def _report_keys_down(self, live_call: LiveCall) -> None:
         """Step a call by the keys that are down, for which its gather may wait."""

@@ -55,6 +55,17 @@ def test_failed_instructions_during_the_conversation() -> None:
     assert story.call.status == "completed"
 
 
+def test_the_main_party_hangs_up_after_failed_instructions() -> None:
+    """The failure has not ended the call, so it is not the reason."""
+    story = awaiting_while_bridged()
+    leg = story.state_as(Bridged).leg
+    story.take(ActionFailed(story.commands_of(SendWebhook)[-1].request, "status_500"))
+    story.hang_up()
+    story.take(LegEnded(leg, NORMAL))
+    assert (story.call.ended_by, story.call.reason, story.call.cause) == ("callee", "", NORMAL)
+    assert story.call.status == "completed"
+
+
 def test_a_fallback_after_the_conversation() -> None:
     """A gather's fallback runs after the conversation."""
     gather = {"type": "gather", "data": {"maxDigits": 1, "fallback": say()}, "action": HTTPS}

@@ -46,11 +46,13 @@ class ManualClock:
 
     def __init__(self, now: int = NOW) -> None:
         self.now = now
+        self.reading_takes_ms = 0
         self.offset_ms = 0
         self.timers: list[ManualTimer] = []
 
     def now_ms(self) -> int:
-        """Return the time."""
+        """Return the time, which passes as it is read."""
+        self.now += self.reading_takes_ms
         return self.now
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:

@@ -1,5 +1,7 @@
 """Deadlines: each call has one timer, set to its nearest deadline."""
 
+import pytest
+
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import DigitPressed, LegEnded
 from engine.calls.model.requests import HangupRequested
@@ -81,3 +83,22 @@ def test_a_gather_waits_for_a_key_that_is_down() -> None:
     assert live_call.call.state.digits == "1"
     bench.clock.pass_ms(1_120)
     assert not isinstance(live_call.call.state, Gathering)
+
+
+@pytest.mark.parametrize("early_ms", range(1, 6))
+def test_a_deadline_passes_while_the_call_is_examined(early_ms: int) -> None:
+    """A timer fires early and the clock goes on: a key that is down still counts."""
+    bench = ShardBench()
+    live_call = answered_call(bench, {"type": "gather", "data": {"timeout": 2_000}})
+    recent_digits = RecentDigits(bench.clock)
+    bench.host.digits, bench.host.down = recent_digits.digits, recent_digits.keys_down
+    recent_digits.on_digit_started(MAIN)
+    timer = bench.clock.armed[0]
+    bench.clock.pass_ms(timer.when_ms - early_ms - bench.clock.now)
+    bench.clock.timers.remove(timer)
+    bench.clock.reading_takes_ms = 1
+    timer.callback()
+    bench.clock.reading_takes_ms = 0
+    bench.clock.pass_ms(10)
+    assert isinstance(live_call.call.state, Gathering)
+    assert live_call.call.state.awaits_key_up
