@@ -1,7 +1,7 @@
 """Translates PBX commands into ARI requests."""
 
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
-from engine.ari.request import Request
+from engine.ari.request import Reply, Request
 from engine.calls.model.call_id_format import call_of, other_half
 from engine.calls.model.commands import (
     AddToBridge,
@@ -203,6 +203,16 @@ def may_follow_at_once(command: PbxCommand, following: PbxCommand) -> bool:
     )
 
 
-def is_pipelined(command: PbxCommand) -> bool:
-    """Return whether all requests are sent at once: half of them would leave a mark or bridge."""
-    return isinstance(command, (Dial, StartVoicemail))
+def is_pipelined(command: PbxCommand, *, keeps_order: bool) -> bool:
+    """Return whether all requests are sent at once: half of them would leave a mark or bridge.
+
+    Those of a voicemail build on each other; where they may overtake, each waits for a reply.
+    """
+    return isinstance(command, Dial) or (isinstance(command, StartVoicemail) and keeps_order)
+
+
+def follows(command: PbxCommand, reply: Reply) -> bool:
+    """Return whether a command's next request is sent after this reply."""
+    if isinstance(command, StartVoicemail):
+        return reply.status != 0  # else its bridge would be left
+    return reply.status in {200, 204, 409}

@@ -34,6 +34,7 @@ from engine.common.tasks import PendingKeys
 from engine.runtime.base.interfaces import IoRunner
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import (
+    follows,
     is_pipelined,
     may_block,
     may_follow_at_once,
@@ -178,12 +179,12 @@ class CommandExecutor:
             if live_call.generation != generation:
                 return
             with self._guard(live_call, "reply"):
-                if len(requests) > 1 and reply.status in {200, 204, 409}:
+                if len(requests) > 1 and follows(command, reply):
                     self._send(live_call, command, requests[1:], then)
                 else:
                     self._on_reply(live_call, command, reply, then)
 
-        while is_pipelined(command) and len(requests) > 1:
+        while len(requests) > 1 and is_pipelined(command, keeps_order=self._pbx.keeps_order):
             self._send_before_last(live_call, requests[0])
             requests = requests[1:]
         self._pbx.send(requests[0], live_call.call.id, may_block(command), done)

@@ -25,7 +25,7 @@ class SimConnection(SimEvents):
     ) -> None:
         super().__init__(clock, loop, faults, rng)
         self.is_alive = True
-        self.keeps_order = True
+        self.keeps_order = True  # False: requests go over HTTP, and may overtake each other
         self.is_up = True  # whether the PBX can be reached
         self.is_dead = False  # dead network: requests time out instead of failing
         self.pbx = pbx
@@ -47,11 +47,12 @@ class SimConnection(SimEvents):
         noticed_ms = SLOW_MS if self.is_dead else self.faults.loses()
         sent = _Sent(self, request, done, noticed_ms)
         arrives_ms = self.clock.at_ms + self.way_ms()
-        if not may_block:  # websocket requests keep their order
+        is_ordered = self.keeps_order and not may_block
+        if is_ordered:
             arrives_ms = self._last_arrival_ms = max(self._last_arrival_ms, arrives_ms)
-        is_cut = not may_block and self._cut_ms == self.clock.at_ms
+        is_cut = is_ordered and self._cut_ms == self.clock.at_ms
         if not self.is_up or is_cut or (sent.noticed_ms and self._random() < 0.5):
-            if not may_block:
+            if is_ordered:
                 self._cut_ms = self.clock.at_ms
             sent.answer(LOST)  # the request was lost, not the reply
         else:

@@ -26,6 +26,7 @@ class CheckedConnection(SimConnection):
         self.node = node
         self.engine = engine
         self.is_cut = False
+        self.keeps_order = env.keeps_order
         self.look()
         self._lease_checker = env.lease_checker
         if env.say:

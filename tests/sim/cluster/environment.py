@@ -58,6 +58,7 @@ class ClusterEnvironment(Struct, frozen=True):
     slots: int
     timings: LeaseTimings
     overrides: ClusterOverrides
+    keeps_order: bool  # whether requests to the PBXs go over websockets
     cached_media: dict[Source, Clip] = {}
     say: Callable[[str], None] | None = None
 

@@ -46,6 +46,7 @@ CALLS = 100
 EACH_MS = 400  # mean interval between calls
 TAIL_MS = MAX_CALL_MS + 120_000  # by then all must be over, including the reaper's work
 SETTLED_MS = 1_000  # an engine must have listened for this time before
+WEBSOCKET_SHARE = 0.9  # of worlds; in the others requests go over HTTP
 PATIENCE = 0.4  # factor on call lengths, which else are minutes
 Trace = Callable[[float, str], None]
 
@@ -91,6 +92,7 @@ class ClusterWorld:
             slots=self._choose_slots(),
             timings=LeaseTimings(),
             overrides=overrides,
+            keeps_order=Random(f"order {seed}").random() < WEBSOCKET_SHARE,
             cached_media={},
             say=say,
         )

@@ -30,7 +30,6 @@ EXEMPT = {
     "engine/calls/step.py:BEFORE_MEDIA": "only these stop a prompt or a voicemail",
     "engine/runtime/pbx/ari_replies.py:event_from_reply": "an ARI event follows other commands",
     "engine/runtime/pbx/ari_requests.py:may_follow_at_once": "others wait for their reply",
-    "engine/runtime/pbx/ari_requests.py:is_pipelined": "the requests of others stand alone",
     "engine/runtime/pbx/ari_requests.py:may_block": "Asterisk answers others at once",
     "engine/runtime/shard/step_runner.py:_cached_result": "only audio and nodes are cached",
     "wire/verbs.py:SINGLE_LEG_VERBS": "test_exhaustive.py: test_verbs_of_a_single_leg",

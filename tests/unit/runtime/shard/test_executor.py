@@ -10,6 +10,7 @@ from engine.calls.model.commands import (
     Mute,
     Play,
     StartRinging,
+    StartVoicemail,
     StopPlayback,
     StopRinging,
     Unmute,
@@ -123,6 +124,25 @@ def test_a_party_is_marked_and_dialled_at_once() -> None:
     bench.pbx.reply(Reply(204))
     assert bench.pbx.lines[-1] == f"POST channels/{MAIN}/ring"
     assert bench.live_call.outbox == [StartRinging(MAIN)]
+
+
+def test_a_voicemail_where_requests_may_overtake() -> None:
+    """Each waits for the one before; even if one fails, its bridge is destroyed at last."""
+    bench = ExecutorBench()
+    bench.pbx.keeps_order = False
+    bench.executor.execute(bench.live_call, (StartVoicemail(MAIN, "v", 60, 5, "#"),))
+    bridge = f"bridges/{MAIN}b"
+    expected = [
+        f"POST {bridge}",
+        f"POST {bridge}/addChannel",
+        f"POST {bridge}/removeChannel",
+        f"DELETE {bridge}",
+        f"POST channels/{MAIN}/record",
+    ]
+    for sent in range(1, len(expected) + 1):
+        assert bench.pbx.lines == expected[:sent]
+        bench.pbx.reply(Reply(404))
+    assert not bench.live_call.is_busy
 
 
 def test_any_lost_reply_is_reported() -> None:
