@@ -203,9 +203,13 @@ class _Follower:
             self._typed = self._typed[1:]
         if not self._begins_with(dtmf):
             yield f"gathered {dtmf!r} ({event.reason}) of {self._typed} typed ahead"
+        # Of two terminators, either the first was dropped and the second ended this gather, or the
+        # first ended it and the second is for the next.
+        is_unclear = self._may_be_spare and event.reason == "terminator" and not dtmf
         used = self._typed[: len(dtmf)]
         self._typed = self._typed[len(dtmf) + (event.reason == "terminator") :]
-        self._may_be_spare = event.reason == "max-digits" and _may_be_spare(used, self._typed)
+        is_max = event.reason == "max-digits"
+        self._may_be_spare = is_unclear or (is_max and _may_be_spare(used, self._typed))
         leg = call.leg(call.main)
         expected = leg.spare_terminator if leg is not None else None
         if event.reason == "max-digits" and used and not self._typed and expected is not None:
