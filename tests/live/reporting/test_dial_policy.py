@@ -41,12 +41,16 @@ class RestrictedAccount:
 
     async def change_dnc_list(self, action: str, number: str) -> None:
         """Change the do-not-call list and wait until the engine has the new version."""
-        before = await self._list_version()
+        version = await self.list_version()
         entry = {"phoneNo": number, "provider": "example-telecom"}
         await self.api.request("GET", f"/srmain/dnc/{action}/{self.dnc_token}", entry, token="")
+        await self.wait_for_list(version + 1)
+
+    async def wait_for_list(self, version: int) -> None:
+        """Wait until the engine has this version of the do-not-call list, or a later one."""
 
         async def is_there() -> bool:
-            return await self._list_version() > before
+            return await self.list_version() >= version
 
         await until(is_there, what="the list in the engine's store")
 
@@ -67,7 +71,8 @@ class RestrictedAccount:
         events = await self.lab.timeline_events(call)
         return [each["reason"] for each in events if each["type"] == "leg-ended" and each["reason"]]
 
-    async def _list_version(self) -> int:
+    async def list_version(self) -> int:
+        """Return the version of the list that the engine has; 0: none."""
         shown = (await self.lab.engine.rpc("GET", "/terms"))["accounts"]
         return next((e.get("listVersion", 0) for e in shown if e["account"] == ACCOUNT), 0)
 
@@ -147,9 +152,11 @@ async def test_a_number_on_the_dnc_list_is_not_called(
 async def test_the_policy_is_published_again_after_data_loss(customer: RestrictedAccount) -> None:
     """Policies and lists are restored from the database automatically."""
     await customer.change_dnc_list("subscribe", LISTED)
+    version = await customer.list_version()
     async with Redis(port=customer.lab.valkey.port) as client:
         await client.delete("terms", f"dnc:{{{ACCOUNT}}}", f"dnc:{{{ACCOUNT}}}:version")
     await customer.wait_for_policy()
+    await customer.wait_for_list(version)
     with pytest.raises(RequestError) as refused:
         await customer.call(None, to=LISTED)
     assert refused.value.problem["code"] == "do_not_call"
