@@ -8,6 +8,7 @@ from wire.media import Audio, Source, Speech, Tone
 from wire.verbs import Action, Dial, Flow, Gather, Hangup, Pause, Play, Record, Say, Verb
 
 PlayableVerb = Play | Say | Record
+PromptVerb = PlayableVerb | Gather
 BEEP = Tone(1_000, 250)
 
 
@@ -28,9 +29,11 @@ def pending_audio_sources(call: Call) -> tuple[Source, ...]:
     return tuple(found)
 
 
-def verb_sources(verb: PlayableVerb) -> tuple[Source, ...]:
-    """Return the audio sources of a play, a say, or a record's prompt."""
+def verb_sources(verb: PromptVerb) -> tuple[Source, ...]:
+    """Return the audio sources of a play, a say, or the prompt of a record or a gather."""
     match verb:
+        case Gather(data=data):
+            return prompt_sources(data)
         case Say(data=data):
             return (Speech(data.text, data.voice, data.language, data.ssml),)
         case Record(data=data):
@@ -50,12 +53,10 @@ def prompt_sources(data: Prompt) -> tuple[Source, ...]:
 def _collect(action: Action | None, found: dict[Source, None]) -> None:
     while action is not None and not isinstance(action, str):
         match action:
-            case Play() | Say() | Record():
+            case Play() | Say() | Record() | Gather():
                 found.update(dict.fromkeys(verb_sources(action)))
-                _collect(action.on_error, found)
-            case Gather(data=data):
-                found.update(dict.fromkeys(prompt_sources(data)))
-                _collect(data.fallback, found)
+                if isinstance(action, Gather):
+                    _collect(action.data.fallback, found)
                 _collect(action.on_error, found)
             case Dial(data=data):
                 _collect(data.whisper, found)

@@ -24,7 +24,7 @@ from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.reporting.call_events import emit
 from engine.calls.reporting.ended_legs import MAX_HISTORY
-from engine.calls.verbs.audio_sources import prompt_sources
+from engine.calls.verbs.audio_sources import verb_sources
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.gather_clocks import (
     GRACE_MS,
@@ -98,7 +98,7 @@ def _start_on_leg(call: Call, state: Gathering, now: int) -> Step:
 
 
 def _start_prompt(call: Call, state: Gathering, now: int) -> Step:
-    sources = prompt_sources(state.verb.data)
+    sources = verb_sources(state.verb)
     if not sources:
         return wait_first_digit(call, state, now), ()
     call, request = allocate_id(call, "p")
@@ -177,7 +177,7 @@ def abandon(call: Call, state: Gathering, now: int) -> Step:
 
 
 def _on_prompt_fetched(call: Call, state: Gathering, event: MediaFetched, now: int) -> Step:
-    faults = fetch_faults(event, prompt_sources(state.verb.data))
+    faults = fetch_faults(event, state.verb)
     if faults:
         return _on_prompt_failed(call, state, faults, now)
     state = replace(state, clips=event.clips, phase="prompt")
@@ -238,10 +238,10 @@ def _add_digit(state: Gathering, digit: str) -> tuple[Gathering, GatherReason | 
 def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
     match state.phase:
         case "fetch":
-            faults = playback_fault(prompt_sources(state.verb.data), "timeout")
+            faults = playback_fault(state.verb, "timeout")
             return _on_prompt_failed(call, state, faults, now)
         case "prompt" if not state.ends_ms:
-            faults = playback_fault(prompt_sources(state.verb.data), "not_played")
+            faults = playback_fault(state.verb, "not_played")
             return _on_prompt_failed(call, state, faults, now)
         case "prompt":
             return wait_first_digit(call, state, now), (StopPlayback(state.request),)

@@ -10,24 +10,25 @@ from engine.calls.model.call_states import Advance, EndedVerb
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.reporting.call_events import emit
+from engine.calls.verbs.audio_sources import PromptVerb, verb_sources
 from wire import verbs
-from wire.media import MediaFault, Source, describe_source
+from wire.media import MediaFault, describe_source
 
-PromptVerb = verbs.Play | verbs.Say | verbs.Gather | verbs.Record
-# `timeout`: it was not fetched in time; `not_played`: the PBX could not play it.
-FailedIn = Literal["timeout", "not_played"]
+# `timeout`: it was not fetched in time; `not_played`: the PBX could not play it; `unavailable`: the
+# fetch returned nothing.
+FaultReason = Literal["timeout", "not_played", "unavailable"]
 
 
-def fetch_faults(event: MediaFetched, sources: Sequence[Source]) -> tuple[MediaFault, ...]:
-    """Return the faults of a fetch; one that got nothing is that of its first source."""
+def fetch_faults(event: MediaFetched, verb: PromptVerb) -> tuple[MediaFault, ...]:
+    """Return the faults of a fetch; one that got nothing is that of the verb's first source."""
     if event.clips or event.failed:
         return event.failed
-    return tuple(MediaFault(describe_source(each), "unavailable") for each in sources[:1])
+    return playback_fault(verb, "unavailable")
 
 
-def playback_fault(sources: Sequence[Source], reason: FailedIn) -> tuple[MediaFault, ...]:
-    """Return the fault of a playback, by its first source."""
-    return tuple(MediaFault(describe_source(each), reason) for each in sources[:1])
+def playback_fault(verb: PromptVerb, reason: FaultReason) -> tuple[MediaFault, ...]:
+    """Return the fault of a verb's audio, by its first source."""
+    return tuple(MediaFault(describe_source(each), reason) for each in verb_sources(verb)[:1])
 
 
 def report(call: Call, leg: str, faults: Sequence[MediaFault], now: int) -> Step:

@@ -18,7 +18,7 @@ from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.audio_sources import PlayableVerb, verb_sources
 from engine.calls.verbs.media_faults import (
-    FailedIn,
+    FaultReason,
     fetch_faults,
     playback_fault,
     report,
@@ -128,7 +128,7 @@ def _total_ms(state: Playing) -> int:
 
 
 def _on_fetched(call: Call, state: Playing, event: MediaFetched, now: int) -> Step:
-    faults = fetch_faults(event, verb_sources(state.verb))
+    faults = fetch_faults(event, state.verb)
     call, reports = report(call, call.main, faults, now)
     if faults and (instead := run_instead(call, state.verb)) is not None:
         return replace(call, state=instead), reports
@@ -141,9 +141,9 @@ def _on_fetched(call: Call, state: Playing, event: MediaFetched, now: int) -> St
     return call, (*reports, *commands)
 
 
-def _fail(call: Call, state: Playing, reason: FailedIn, now: int) -> Step:
+def _fail(call: Call, state: Playing, reason: FaultReason, now: int) -> Step:
     """Report that the audio was not played; run the verb's `onError`, or advance."""
-    call, reports = report(call, call.main, playback_fault(verb_sources(state.verb), reason), now)
+    call, reports = report(call, call.main, playback_fault(state.verb, reason), now)
     if (instead := run_instead(call, state.verb)) is not None:
         return replace(call, state=instead), reports
     return _finish(call, state), reports
