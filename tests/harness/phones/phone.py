@@ -188,8 +188,13 @@ class Phone(ReceivedAudio):
 
     @property
     def is_ended(self) -> bool:
-        """Return whether the call was refused, canceled or hung up."""
-        return self.status >= 300 or any(m.method == "BYE" for m in self.messages)
+        """Return whether the call was refused, canceled or hung up.
+
+        Asterisk may repeat the BYE of a phone of an earlier test that had the same port.
+        """
+        calls = {m.header("Call-ID") for m in self.messages if m.method == "INVITE"}
+        ends = (m.header("Call-ID") for m in self.messages if m.method == "BYE")
+        return self.status >= 300 or any(each in calls for each in ends)
 
     async def wait_ringing(self, timeout_s: float = 10) -> None:
         """Wait until the phone rings."""
@@ -225,6 +230,7 @@ class Phone(ReceivedAudio):
             return sum(m.status == 200 and m.method == "INVITE" for m in self.messages)
 
         before = answered()
+        await self._wait_acknowledged()
         self._sip.send("UPDATE", f"Subject: {direction}")
         await until(lambda: answered() > before, what="the answer to a re-INVITE")
 
@@ -267,9 +273,19 @@ class Phone(ReceivedAudio):
     async def hang_up(self) -> None:
         """End the call by BYE, CANCEL or 603, depending on its state, and wait for the end."""
         if not self.is_ended:
+            await self._wait_acknowledged()
             self._sip.send("INFO")
             await self.wait_ended()
         await self._sip.wait_ended()
+
+    async def _wait_acknowledged(self) -> None:
+        """Wait until the other party has acknowledged this phone's answers: SIPp insists on it."""
+
+        def is_acknowledged() -> bool:
+            answers = {_number(m) for m in self.messages if m.is_sent and _answers_invite(m)}
+            return answers <= {_number(m) for m in self.messages if m.method == "ACK"}
+
+        await until(is_acknowledged, what="the acknowledgement of an answer")
 
     async def disconnect(self) -> None:
         """Close the phone without signalling, as if it lost its network."""
@@ -282,6 +298,14 @@ class Phone(ReceivedAudio):
         is_early = self.announces and message.status == SESSION_PROGRESS
         if (message.status == OK or is_early) and message.method == "INVITE":
             self._line.speak_to(self._peer_port)
+
+
+def _answers_invite(message: SipMessage) -> bool:
+    return (message.status, message.method) == (OK, "INVITE")
+
+
+def _number(message: SipMessage) -> str:
+    return message.header("CSeq").partition(" ")[0]
 
 
 def _lines(headers: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ class ReceivedAudio:
 
     def sound_spans(self) -> list[ToneSpan]:
         """Return when any sound was received: speech, music, tones."""
-        return spans([each for each in self.frames if is_sound(each.samples)])
+        return spans(self.frames, lambda each: is_sound(each.samples))
 
     def hears(self, hz: int) -> bool:
         """Return whether a tone was received throughout the last 100 ms."""
@@ -38,6 +38,10 @@ class ReceivedAudio:
     async def until_hears(self, hz: int, timeout_s: float = 10) -> None:
         """Wait until a tone is received."""
         await until(lambda: self.hears(hz), timeout_s=timeout_s, what=f"{hz} Hz to be received")
+
+    async def until_heard(self, hz: int, timeout_s: float = 10) -> None:
+        """Wait until a tone is or was received, however short it is."""
+        await until(lambda: bool(self.tones_heard(hz)), timeout_s=timeout_s, what=f"{hz} Hz")
 
     def recording(self) -> Samples:
         """Return all received samples, without gaps in which nothing was sent."""

@@ -51,7 +51,7 @@ async def recorded_call(lab: Lab, **route: object) -> AsyncIterator[tuple[str, P
     """Connect a caller in a recorded call; yields the call id and both phones."""
     number = await lab.add_number(DIAL, **{"recordCall": True, **route})
     async with (
-        Phone.answering(lab.trunk_port, tone_hz=CALLEE_HZ, after_ms=300) as far,
+        Phone.answering(lab.trunk_port, tone_hz=CALLEE_HZ, after_ms=1_000) as far,
         Phone.calling(lab.pbx, number, tone_hz=CALLER_HZ) as caller,
     ):
         call = await lab.wait_for_call()

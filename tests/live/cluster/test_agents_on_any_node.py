@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 
+from tests.harness import Pbx
 from tests.harness.pbx.two_nodes import WAITS, TwoNodes, node_of
 from tests.harness.phones.parties import CUSTOMER, TONES_HZ, Parties
 from tests.harness.phones.phone import Phone
@@ -199,7 +201,11 @@ async def test_a_node_calls_nothing_but_phones_for_another(two: TwoNodes) -> Non
         address = f"sip:{name.replace('@', '%40')}@127.0.0.1:{two.nodes[1].sip_port}"
         await two.nodes[0].cli(f"channel originate PJSIP/peers/{address} application Wait 1")
     for pbx in two.nodes:
-        assert "0 active channels" in await pbx.cli("core show channels")
+        await until(partial(_has_no_channels, pbx), what="no channel")
+
+
+async def _has_no_channels(pbx: Pbx) -> bool:
+    return "0 active channels" in await pbx.cli("core show channels")
 
 
 async def test_waiting_calls_are_placed_as_before(two: TwoNodes) -> None:

@@ -34,6 +34,7 @@ async def test_a_withheld_number_is_not_shown(
             await agent.hang_up()
             await carrier.until_hears(700)
             await caller.hang_up()
+            await carrier.wait_ended()
             completed = await lab.engine.wait_for_event(call, "completed")
     start = await hooks.wait_for_request("/start")
     for phone in (carrier, agent):
@@ -85,6 +86,7 @@ async def test_a_trusted_trunk_gets_the_withheld_number(strict: Lab) -> None:
         ) as caller:
             await carrier.until_hears(700)
             await caller.hang_up()
+            await carrier.wait_ended()
     invite = carrier.messages[0]
     assert carrier.caller_id == "anonymous"
     assert SUBSCRIBER in invite.header("P-Asserted-Identity")

@@ -10,6 +10,7 @@ import pytest
 
 from tests.harness import Pbx, free_port
 from tests.harness.ports import media_port
+from tests.harness.until import until
 
 REFUSED = Path(__file__).with_name("refused.xml")
 REGISTER = Path(__file__).with_name("register.xml")
@@ -61,7 +62,11 @@ async def test_an_agent_registers(pbx: Pbx, tmp_path: Path) -> None:
     """A phone with the agents' password registers and can be called."""
     login = ("-s", "1001", "-au", "1001", "-ap", pbx.passwords.agents)
     assert await sipp(pbx, tmp_path, REGISTER, *login) == 0
-    assert (await ari(pbx, "endpoints/PJSIP/1001"))["state"] == "online"
+
+    async def is_online() -> bool:
+        return bool((await ari(pbx, "endpoints/PJSIP/1001"))["state"] == "online")
+
+    await until(is_online, what="the agent to be online")
 
 
 async def test_a_wrong_password_cannot_register(pbx: Pbx, tmp_path: Path) -> None:

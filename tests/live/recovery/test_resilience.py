@@ -14,6 +14,10 @@ from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.until import until
 
+DIGIT_TIMEOUT_MS = 3_000
+MISSED_MS = 100  # of a tone: packets that a busy machine loses
+EDGE_MS = 40
+
 Leave = Callable[[Lab], Awaitable[None]]
 
 
@@ -42,9 +46,10 @@ async def test_a_prompt_plays_once_in_full(lab: Lab, sounds: MediaServer, leave:
         await phone.until_hears(600)
         await leave(lab)
         await phone.wait_ended()
-        heard = phone.tones_heard(600, 700)
-    assert [each.hz for each in heard] == [600, 700]
-    assert [each.length_ms for each in heard] == approx([4000, 300], abs=40)
+    assert_uninterrupted(phone.tones_heard(600))
+    assert _heard_ms(phone, 600) == approx(4000, abs=MISSED_MS)
+    assert _heard_ms(phone, 700) == approx(300, abs=MISSED_MS)
+    assert phone.tones_heard(700)[0].start_ms > phone.tones_heard(600)[-1].end_ms - EDGE_MS
     assert (await lab.wait_ended(call))["status"] == "completed"
 
 
@@ -61,13 +66,16 @@ async def test_a_prompt_that_ends_without_an_engine_continues_the_tree(
         await until(lambda: not phone.hears(600), what="the prompt's end")
         await lab.engine.start()
         await phone.wait_ended()
-        assert [each.hz for each in phone.tones_heard(600, 700)] == [600, 700]
+        heard = phone.tones_heard(600, 700)
+    assert list(dict.fromkeys(each.hz for each in heard)) == [600, 700]
+    assert _heard_ms(phone, 600) == approx(500, abs=MISSED_MS)
+    assert _heard_ms(phone, 700) == approx(300, abs=MISSED_MS)
 
 
 @crash_and_deploy
 async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
     """A restart between two digits: the first is kept, and the digit timeout restarts."""
-    data = {"digitTimeout": 1000}
+    data = {"digitTimeout": DIGIT_TIMEOUT_MS}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
@@ -80,7 +88,7 @@ async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> 
         result = await hooks.wait_for_request("/result")
         await phone.wait_ended()
     assert (result.body["dtmf"], result.body["reason"]) == ("12", "digit-timeout")
-    assert result.at_ms - back_ms > 1000
+    assert result.at_ms - back_ms > DIGIT_TIMEOUT_MS
 
 
 @crash_and_deploy
@@ -167,9 +175,13 @@ async def test_a_pending_webhook_is_requested_again(
         await leave(lab)
         again = await hooks.wait_for_request("/next", times=2)
         await phone.wait_ended()
-        assert len(phone.tones_heard(600)) == 1
+    assert _heard_ms(phone, 600) == approx(300, abs=MISSED_MS)
     assert again.id == hooks.requests[0].id
     assert again.body == hooks.requests[0].body
+
+
+def _heard_ms(phone: Phone, hz: int) -> int:
+    return sum(each.length_ms for each in phone.tones_heard(hz))
 
 
 async def _wait_until_stored(lab: Lab, call: str, event: str) -> None:

@@ -46,7 +46,7 @@ async def test_each_call_event_is_reported(lab: Lab) -> None:
             statusCallbackUrl="auto-set",
             customData={"order": 4711},
         )
-        await second.wait_answered()
+        await lab.wait_for_state(call, "bridged")
         await first.hang_up()
         events = await _events_to_end(customer, call)
     assert [each["sequenceNumber"] for each in events] == list(range(len(events)))
@@ -79,6 +79,7 @@ async def test_unanswered_calls_report_their_status(lab: Lab) -> None:
             await phone.wait_ringing()
             await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
             assert (await _events_to_end(customer, call))[-1]["callStatus"] == "canceled"
+            await phone.wait_ended()  # else Asterisk repeats the CANCEL to the next phone
 
 
 async def test_an_inbound_call_is_reported_to_its_target(lab: Lab) -> None:

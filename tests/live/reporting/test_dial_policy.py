@@ -46,6 +46,12 @@ class RestrictedAccount:
         await self.api.request("GET", f"/srmain/dnc/{action}/{self.dnc_token}", entry, token="")
         await self.wait_for_list(version + 1)
 
+        async def is_consulted() -> bool:
+            return bool((await self.lab.engine.rpc("GET", f"/terms/{ACCOUNT}")).get("doNotCall"))
+
+        if action == "subscribe":
+            await until(is_consulted, what="the policy that consults the list")
+
     async def wait_for_list(self, version: int) -> None:
         """Wait until the engine has this version of the do-not-call list, or a later one."""
 

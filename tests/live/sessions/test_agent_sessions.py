@@ -5,6 +5,7 @@ import pytest
 from tests.harness.phones.parties import Parties
 from tests.harness.phones.sessions import Conference, Transfer, all_hear_all
 from tests.harness.servers.engine import RequestError
+from tests.harness.until import until
 
 BOB = "1003"
 
@@ -14,6 +15,12 @@ async def talk(parties: Parties) -> Parties:
     """Connect customer and source; agent 1003 is registered."""
     await parties.connect()
     await parties.add_agent("target", BOB)
+
+    async def is_online() -> bool:
+        agent = await parties.lab.engine.rpc("GET", f"/agents/acme/{BOB}")
+        return bool(agent["presence"] == "online")
+
+    await until(is_online, what="the agent to be online")
     return parties
 
 

@@ -31,7 +31,7 @@ async def show_agent(lab: Lab, path: str = SALES7) -> dict[str, Any]:
     return await lab.engine.rpc("GET", path)
 
 
-async def wait_for_presence(lab: Lab, presence: str, timeout_s: float = 1.0) -> None:
+async def wait_for_presence(lab: Lab, presence: str, timeout_s: float = 5.0) -> None:
     """Wait for the presence of sales7."""
 
     async def has_presence() -> bool:
@@ -41,7 +41,7 @@ async def wait_for_presence(lab: Lab, presence: str, timeout_s: float = 1.0) -> 
 
 
 async def test_presence_follows_registration(sales7: Lab) -> None:
-    """An agent is online within a second of registration, and offline after unregistration."""
+    """An agent is online after registration, and offline after unregistration."""
     port = free_port()
     await register(sales7.pbx, "1002", port)
     await wait_for_presence(sales7, "online")
@@ -55,7 +55,7 @@ async def test_presence_is_restored_after_an_outage(sales7: Lab) -> None:
     await register(sales7.pbx, "1002", free_port())
     await sales7.engine.kill()
     await sales7.ensure_running()
-    await wait_for_presence(sales7, "online", 5.0)
+    await wait_for_presence(sales7, "online")
     await sales7.pbx.kill()
     await wait_for_presence(sales7, "unknown", 10.0)
     await sales7.ensure_running()
@@ -120,7 +120,8 @@ async def test_an_expired_registration_is_offline(tmp_path: Path) -> None:
     ):
         lab = Lab(valkey, pbx, engine, free_port())
         await engine.rpc("PUT", SALES7, {"endpoint": "PJSIP/1002"})
-        await register(pbx, "1002", free_port(), 1)
+        await wait_for_presence(lab, "offline")  # the engine has read all registrations
+        await register(pbx, "1002", free_port(), 3)
         await wait_for_presence(lab, "online")
         await wait_for_presence(lab, "offline", 10.0)
 

@@ -8,6 +8,7 @@ from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.parties import Parties
 
+MAX_LOST_MS = 600  # of a prompt whose first audio was late
 SOON_MS = 2_000  # tolerates a busy machine; `make bench` measures
 
 
@@ -118,7 +119,7 @@ async def test_hold_during_a_prompt(parties: Parties, sounds: MediaServer) -> No
     await caller.wait_ended()
     heard = caller.tones_heard(1300)
     assert len(heard) == 2
-    assert sum(each.length_ms for each in heard) == approx(4000, abs=250)
+    assert sum(each.length_ms for each in heard) == approx(4000, abs=MAX_LOST_MS)
 
 
 async def test_hold_during_a_gather(parties: Parties, hooks: WebhookServer) -> None:

@@ -7,6 +7,8 @@ from tests.harness.phones.parties import Parties
 from tests.harness.phones.sessions import Transfer, start_ringing
 from tests.harness.servers.engine import RequestError
 
+MAX_LOST_MS = 600  # of a prompt whose first audio was late
+
 
 @pytest.fixture
 async def talk(parties: Parties) -> Parties:
@@ -100,4 +102,4 @@ async def test_a_prompt_waits_for_the_phone(parties: Parties, sounds: MediaServe
     await source.resume()
     await parties.expect_audio(source="prompt")
     await source.wait_ended()
-    assert abs(sum(each.length_ms for each in source.tones_heard(1300)) - 4_000) < 300
+    assert abs(sum(each.length_ms for each in source.tones_heard(1300)) - 4_000) < MAX_LOST_MS

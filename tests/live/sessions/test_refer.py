@@ -1,5 +1,7 @@
 """REFER by a phone to a number: a blind transfer."""
 
+from itertools import groupby
+
 import pytest
 
 from tests.harness.customers.media_server import MediaServer
@@ -23,10 +25,13 @@ async def talk(parties: Parties, hooks: WebhookServer) -> Parties:
 
 
 def refer_results(phone: Phone) -> list[str]:
-    """Return the SIP status lines that a phone received about its REFER, without repetitions."""
-    notices = refer_notices(phone)
-    texts = {m.header("CSeq"): m.text for m in notices}.values()
-    return [line.strip() for text in texts for line in text.splitlines() if _is_status(line)]
+    """Return the SIP status lines that a phone received about its REFER, without repetitions.
+
+    Asterisk may notify the phone of the same status again when the phone's dialog ends.
+    """
+    texts = (m.text for m in refer_notices(phone))
+    lines = (line.strip() for text in texts for line in text.splitlines() if _is_status(line))
+    return [line for line, _ in groupby(lines)]
 
 
 def refer_notices(phone: Phone) -> list[SipMessage]:

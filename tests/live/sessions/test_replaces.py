@@ -10,6 +10,7 @@ from tests.harness.until import until
 from tests.live.sessions.test_refer import refer_notices, refer_results, refer_statuses
 
 NUMBER = "+15550100"
+MAX_SKEW_MS = 2_000  # between two calls on a busy machine
 CONNECTED = {"customer": "target", "target": "customer"}
 Order = Literal["called", "calling"]
 BOTH = pytest.mark.parametrize("order", ["called", "calling"])
@@ -100,7 +101,7 @@ async def test_the_parties_of_two_calls_are_connected(parties: Parties, order: O
     target, line, sent = sorted(other["legs"], key=_place)
     assert (sent["channelId"], sent["party"]) == (f"{one['legs'][-1]['channelId']}.other", CUSTOMER)
     assert other["endedByChannelId"] == target["channelId"]
-    assert abs(sent["talkMs"] - one["legs"][-1]["talkMs"]) < 300
+    assert abs(sent["talkMs"] - one["legs"][-1]["talkMs"]) < MAX_SKEW_MS
     assert 0 < line["talkMs"] < target["talkMs"]
     assert NUMBER not in one["dialedNumbers"]
     assert CUSTOMER not in other["dialedNumbers"]

@@ -5,7 +5,6 @@ from contextlib import AsyncExitStack
 
 import numpy as np
 import pytest
-from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
@@ -106,11 +105,11 @@ async def test_an_unanswered_dial_is_canceled_at_the_timeout(
         async with Phone.calling(lab.pbx, number) as caller:
             request = await hooks.wait_for_request("/after")
             await far.wait_ended()
-            rang_ms = request.at_ms - next(m.at_ms for m in far.messages if m.status == 180)
             await caller.wait_ended()
+    ended = await lab.engine.wait_for_event(request.body["callId"], "completed")
     assert far.status == 487
     assert request.body["dial"]["status"] == "no-answer"
-    assert 900 < rang_ms < 1_000 * (1 + SLACK_S)
+    assert 1_000 <= ended["record"]["legs"][-1]["ringMs"] < 1_000 * (1 + SLACK_S)
 
 
 async def test_music_instead_of_ringing(lab: Lab, hooks: WebhookServer) -> None:
@@ -140,9 +139,9 @@ async def test_the_time_limit_ends_the_conversation(lab: Lab, hooks: WebhookServ
             request = await hooks.wait_for_request("/after")
             await far.wait_ended()
             await caller.wait_ended()
-            [talk] = far.tones_heard(400)
+            talk_ms = sum(each.length_ms for each in far.tones_heard(400))
     assert request.body["dial"]["status"] == "completed"
-    assert talk.length_ms == approx(1000, abs=250)
+    assert 500 <= talk_ms <= 1_000 * (1 + SLACK_S)
 
 
 async def _route_dial(

@@ -92,8 +92,8 @@ async def test_a_flow_looks_up_the_caller_and_dials_an_agent(
         hooks.answers("/people", crm_answer(agent.address))
         await store_flow(lab, hooks, sounds)
         call = await start_call(lab)
-        await caller.until_hears(WELCOME_HZ)
-        await caller.until_hears(MENU_HZ)
+        await caller.until_heard(WELCOME_HZ)
+        await caller.until_heard(MENU_HZ)
         await caller.press("1")
         await caller.until_hears(AGENT_HZ)
         await agent.until_hears(CALLER_HZ)
@@ -114,7 +114,7 @@ async def test_a_condition_takes_its_other_branch(
     await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
         call = await start_call(lab)
-        await caller.until_hears(MENU_HZ)
+        await caller.until_heard(MENU_HZ)
         await caller.press("9")
         await caller.wait_ended(timeout_s=20)
         assert len(caller.tones_heard(MENU_HZ)) == 3
@@ -185,8 +185,8 @@ async def test_a_pending_request_survives_the_death_of_the_engine(
         first = await hooks.wait_for_request("/people")
         await crash(lab)
         second = await hooks.wait_for_request("/people", 2)
-        await caller.until_hears(WELCOME_HZ)
-        await caller.until_hears(MENU_HZ)
+        await caller.until_heard(WELCOME_HZ)
+        await caller.until_heard(MENU_HZ)
         await caller.hang_up()
         await lab.wait_ended(call)
     assert first.headers["idempotency-key"] == second.headers["idempotency-key"]
@@ -202,7 +202,7 @@ async def test_a_call_keeps_its_flow_version(
     await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
         call = await start_call(lab)
-        await caller.until_hears(MENU_HZ)
+        await caller.until_heard(MENU_HZ)
         await lab.engine.rpc(
             "PUT", "/flows/acme/support", {"start": "a", "nodes": {"a": {"type": "hangup"}}}
         )

@@ -38,11 +38,11 @@ async def test_the_webhook_gets_the_digits_at_max_digits(lab: Lab, hooks: Webhoo
 
 async def test_digit_timeout_starts_at_the_last_key(lab: Lab, hooks: WebhookServer) -> None:
     """The digitTimeout, in milliseconds, restarts with each key and is never early."""
-    data = {"digitTimeout": 700}
+    data = {"digitTimeout": 1_500}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
-    presses, result = await press_into_gather(lab, hooks, action, "123", gap_ms=500)
+    presses, result = await press_into_gather(lab, hooks, action, "123", gap_ms=900)
     assert (result.body["dtmf"], result.body["reason"]) == ("123", "digit-timeout")
-    assert -EARLY_MS < result.at_ms - presses[-1].up_ms - (700 + GRACE_MS) < SOON_MS
+    assert -EARLY_MS < result.at_ms - presses[-1].up_ms - (1_500 + GRACE_MS) < SOON_MS
 
 
 async def test_first_digit_timeout_starts_after_the_prompt(
@@ -74,7 +74,7 @@ async def test_the_terminator_ends_the_gather_and_is_not_collected(
 
 async def test_an_empty_terminator_disables_it(lab: Lab, hooks: WebhookServer) -> None:
     """With an empty terminator no key ends the gather."""
-    data = {"terminator": "", "digitTimeout": 300}
+    data = {"terminator": "", "digitTimeout": 1_500}
     action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     _, result = await press_into_gather(lab, hooks, action, "1#2#")
     assert (result.body["dtmf"], result.body["reason"]) == ("1#2#", "digit-timeout")

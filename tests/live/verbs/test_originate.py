@@ -95,7 +95,7 @@ async def test_a_call_over_the_limit_gets_503(tmp_path: Path, sounds: MediaServe
             with pytest.raises(RequestError) as refused:
                 await lab.call(to="+15550100")
             assert refused.value.problem["code"] == "overloaded"
-            assert first.hears(600)
+            await first.until_hears(600)
             await first.hang_up()
         await lab.wait_empty()
 

@@ -62,10 +62,13 @@ async def test_the_right_key_connects(
     assert result["status"] == "completed"
 
 
-async def test_a_wrong_key_declines_the_call(parties: Parties, hooks: WebhookServer) -> None:
-    """The called party is hung up, and the call continues."""
-    await _start_dial(parties, hooks, "source", confirm={"timeout": 5_000})
-    await parties["source"].wait_answered()
+async def test_a_wrong_key_declines_the_call(
+    parties: Parties, hooks: WebhookServer, sounds: MediaServer
+) -> None:
+    """The called party is hung up at once, and the call continues."""
+    confirm = {"timeout": 60_000, "audioUrl": sounds.tone(PROMPT_HZ, 30_000)}
+    await _start_dial(parties, hooks, "source", confirm=confirm)
+    await parties["source"].until_hears(PROMPT_HZ)
     await until(lambda: "ringing" in parties.heard_now("customer")["customer"], what="ringing")
     await parties["source"].press("7")
     result = (await hooks.wait_for_request("/after")).body["dial"]
