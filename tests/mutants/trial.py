@@ -122,6 +122,25 @@ class MutantFinder:
         return importlib.util.spec_from_file_location(name, self._loader.path, loader=self._loader)
 
 
+def _pytest_status(tests: Sequence[str]) -> int:
+    options = [
+        "-W",
+        IMPORTED_BEFORE,
+        "-x",
+        "-q",
+        "-p",
+        "hypothesispytest",
+        "--hypothesis-seed",
+        "0",
+    ]
+    shown = ["--timeout", "60", "--tb", "line", "--show-capture", "no"]
+    try:
+        return int(pytest.main([*options, *shown, *tests]))
+    except ExceptionGroup:  # at its end, pytest raises the errors of what the tests left open
+        traceback.print_exc()
+        return pytest.ExitCode.TESTS_FAILED
+
+
 def _run_tests(mutant: Mutant, tests: Sequence[str], log: Path) -> None:
     """Run tests in this process and end it with pytest's status."""
     try:
@@ -130,19 +149,7 @@ def _run_tests(mutant: Mutant, tests: Sequence[str], log: Path) -> None:
         for stream in (1, 2):
             os.dup2(output, stream)
         sys.meta_path.insert(0, MutantFinder(mutant))
-        options = [
-            "-W",
-            IMPORTED_BEFORE,
-            "-x",
-            "-q",
-            "-p",
-            "hypothesispytest",
-            "--hypothesis-seed",
-            "0",
-            "--tb",
-            "line",
-        ]
-        status = int(pytest.main([*options, "--timeout", "60", "--show-capture", "no", *tests]))
+        status = _pytest_status(tests)
     except BaseException:  # noqa: BLE001 - reported by its exit status
         traceback.print_exc()
         status = INTERNAL_ERROR

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import Account, AccountStore, accounts
 from api.common.clock import now_ms
-from api.common.errors import Conflict
+from api.common.errors import Conflict, NotFound
 from api.db.database import Database, DatabaseUnavailable, metadata
 from api.db.migrate import migrate
 from tests.contract.api.databases import empty_database, migrated_database, opened
@@ -24,6 +24,15 @@ async def test_many_processes_may_start_at_once(database_url: str) -> None:
         await asyncio.gather(*map(migrate, several))
         await AccountStore(several[0], now_ms).add(Account("acme", "Acme"))
         assert [each.id for each in await AccountStore(several[2], now_ms).all()] == ["acme"]
+
+
+async def test_an_unknown_account(database: Database) -> None:
+    """It is an error that names it, whether it is read or changed."""
+    store = AccountStore(database, now_ms)
+    with pytest.raises(NotFound, match="no account nobody"):
+        await store.get("nobody")
+    with pytest.raises(NotFound, match="no account nobody"):
+        await store.change(Account("nobody", "Nobody"))
 
 
 async def test_the_schema_matches_the_code(database: Database) -> None:

@@ -22,6 +22,7 @@ class FaultyStore(MemoryStore):
         super().__init__()
         self.batches: list[list[Change]] = []
         self.down = False
+        self.overflowed = 0  # number of events that the outbox rejects in the next commit
         self.unblocked = asyncio.Event()
         self.unblocked.set()
 
@@ -33,7 +34,9 @@ class FaultyStore(MemoryStore):
         await self.unblocked.wait()
         if self.down:
             raise StoreDown("test fault")
-        return await super().commit(slot, token, changes, number)
+        await super().commit(slot, token, changes, number)
+        overflowed, self.overflowed = self.overflowed, 0
+        return overflowed
 
 
 class Scene:
@@ -51,6 +54,7 @@ class Scene:
             on_down=lambda reason: self.calls.append(f"down: {reason}"),
             on_up=lambda: self.calls.append("up"),
             on_fenced=lambda: self.calls.append("fenced"),
+            on_overflow=lambda events: self.calls.append(f"overflow: {events}"),
         )
         token = await claim_slot(self.store, 3, "engine1")
         self.writer = Writer(self.store, 3, token, lambda: 0.0, hooks=hooks, limit=self.limit)
@@ -83,6 +87,17 @@ async def test_changes_of_one_tick_are_one_batch() -> None:
         await at.writer.drain()
         assert [len(batch) for batch in at.store.batches] == [3]
         assert at.calls == ["c1.0", "c2.0", "c3.0"]
+
+
+async def test_rejected_events_are_reported() -> None:
+    """The outbox was full; the call is stored, and nothing is said of commits without overflow."""
+    async with scene() as at:
+        at.store.overflowed = 2
+        at.write("c1", 0)
+        await at.writer.drain()
+        at.write("c1", 1)
+        await at.writer.drain()
+        assert at.calls == ["overflow: 2", "c1.0", "c1.1"]
 
 
 async def test_changes_during_a_commit_wait_for_the_next() -> None:

@@ -113,6 +113,16 @@ def test_the_time_limit_with_three() -> None:
     assert deadline_ms(story.call) == story.call.must_end_ms
 
 
+def test_the_time_limit_of_a_party_that_left() -> None:
+    """It affects nobody, and passes once."""
+    story = bridged_call(data={"number": BOB, "timeLimit": 60}, action=say())
+    third = dial_into(story, state="answered")
+    story.take(LegEnded(PEER, NORMAL))
+    assert story.pass_deadline() == ()
+    assert bridged_legs(story) == {MAIN, third}
+    assert deadline_ms(story.call) == story.call.must_end_ms
+
+
 def test_one_of_three_cannot_be_bridged() -> None:
     """It is hung up, the other two talk on."""
     story = bridged_call(BOB)

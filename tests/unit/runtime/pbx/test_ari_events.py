@@ -17,12 +17,14 @@ from engine.calls.model.events import (
     PlaybackEnded,
     TalkEnded,
     TalkStarted,
+    VoicemailEnded,
 )
 from engine.calls.model.requests import ReferReceived
 from engine.runtime.pbx.ari_events import subject_id, translate
 from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, NOW
 
 OTHER_HALF = other_half(MAIN)
+VOICEMAIL = f"acme~2026-11-21~{ID}.v1~{NOW}~l0"
 PBX_MS = 1_795_237_200_000  # the timestamp of all these events
 _decode = msgspec.json.Decoder(AriEvent).decode
 
@@ -95,6 +97,11 @@ def playback(state: str) -> dict[str, Any]:
     }
 
 
+def recording(state: str) -> dict[str, Any]:
+    """Show a voicemail's recording as Asterisk does."""
+    return {"name": VOICEMAIL, "format": "sln", "target_uri": f"channel:{MAIN}", "state": state}
+
+
 CASES: list[tuple[Any, Event | None]] = [
     (
         ari("ChannelDtmfReceived", channel=channel(MAIN), digit="5", duration_ms=90),
@@ -102,6 +109,8 @@ CASES: list[tuple[Any, Event | None]] = [
     ),
     (ari("PlaybackFinished", playback=playback("done")), PlaybackEnded(f"{ID}.p1")),
     (ari("PlaybackFinished", playback=playback("failed")), PlaybackEnded(f"{ID}.p1", True)),
+    (ari("RecordingFinished", recording=recording("done")), VoicemailEnded(VOICEMAIL)),
+    (ari("RecordingFailed", recording=recording("failed")), VoicemailEnded(VOICEMAIL, failed=True)),
     (ari("ChannelStateChange", channel=channel(MAIN, "Ringing")), LegRinging(MAIN)),
     (ari("ChannelStateChange", channel=channel(MAIN, "Up")), LegAnswered(MAIN)),
     (ari("ChannelStateChange", channel=channel(CHANNEL, "Up")), LegAnswered(CHANNEL)),
@@ -154,7 +163,7 @@ CASES: list[tuple[Any, Event | None]] = [
 def test_translation(heard: Any, meant: Event | None) -> None:
     """Each ARI event is one call event, or none."""
     assert translate(heard, NOW) == meant
-    assert subject_id(heard) in {MAIN, CHANNEL, OTHER_HALF, f"{ID}.p1"}
+    assert subject_id(heard) in {MAIN, CHANNEL, OTHER_HALF, f"{ID}.p1", f"{ID}.v1"}
 
 
 def test_events_of_no_call() -> None:

@@ -33,3 +33,12 @@ def test_all_errors_are_reported_at_once() -> None:
         "mappings.First name",
         "mappings",
     ]
+
+
+@pytest.mark.parametrize(("count", "is_cut"), [(20, False), (21, True)])
+def test_a_message_names_twenty_columns(count: int, is_cut: bool) -> None:
+    """There may be hundreds; an ellipsis stands for the others."""
+    with pytest.raises(InputErrors) as caught:
+        check_mappings({"Fax": "fName"}, [f"Column {number}" for number in range(count)], [])
+    [message] = [each.message for each in caught.value.errors if each.path == "mappings.Fax"]
+    assert message.endswith("…") == is_cut
