@@ -9,7 +9,7 @@ from engine.calls.model.call import deadline_ms
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import BUSY, LOST, NORMAL, EndedBy
 from engine.calls.model.commands import Hangup, RemoveFromBridge, StartHoldMusic, StopHoldMusic
-from engine.calls.model.events import LegAnswered, LegCreated, LegEnded
+from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated, LegEnded
 from engine.calls.model.requests import AddMemberRequested, HangupRequested
 from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call, say
 from tests.unit.calls.harness.control import (
@@ -48,6 +48,14 @@ def test_the_last_but_one_leaves() -> None:
         THIRD: ("complete", "left"),
     }
     assert story.state == "playing"
+
+
+def test_the_last_but_one_cannot_be_bridged() -> None:
+    """Nobody has ended the conversation but the platform; neither has the tree ended the call."""
+    story = in_conference()
+    story.take(LegEnded(PEER, NORMAL))
+    story.take(BridgeFailed(BRIDGE, "no", (THIRD,)))
+    assert (story.state, story.call.ended_by) == ("ending", "system")
 
 
 def test_one_waits_for_another() -> None:
