@@ -28,6 +28,15 @@ async def test_a_call_is_written_once(database: Database) -> None:
     ] == [1]
 
 
+async def test_the_end_of_a_time_range_is_not_part_of_it(database: Database) -> None:
+    """A call that starts in the millisecond of the end is in the next range."""
+    await write_calls(database, record(1, legs=AGENTS))
+    cdrs = CdrStore(database)
+    assert await cdrs.agent_totals("acme", "7", 0, NOON_MS) == []
+    [totals] = await cdrs.agent_totals("acme", "7", NOON_MS, NOON_MS + 1)
+    assert totals.calls == 1
+
+
 async def test_the_newest_come_first(database: Database) -> None:
     """Calls are ordered by start time, then in the order in which they were written."""
     await write_calls(database, record(1, after_ms=5), record(2), record(3), record(4, after_ms=9))
