@@ -1,6 +1,7 @@
 """An answered leg is bridged, hears something or is hung up at once; callers are answered."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from engine.calls.model.call_states import (
     AwaitingInstructions,
@@ -8,6 +9,7 @@ from engine.calls.model.call_states import (
     Gathering,
     RecordingVoicemail,
 )
+from engine.calls.model.events import DeadlinePassed, Recovered
 from tests.harness.sim.model import SimChannel
 from tests.harness.sim.phone import is_dialled
 from tests.sim.call_histories import CallHistory
@@ -22,7 +24,11 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
         history.opened.main
         for history in histories
         if history.steps
-        and (history.steps[-1].call.answer_deferred or _is_hung_up_ringing(history))
+        and (
+            history.steps[-1].call.answer_deferred
+            or _is_hung_up_ringing(history)
+            or _is_over_after_outage(history)
+        )
     }
     screened = {
         leg.leg
@@ -49,6 +55,17 @@ def _is_hung_up_ringing(history: CallHistory) -> bool:
     ringing = [step.call for step in history.steps if step.call.answer_deferred]
     leg = ringing[-1].leg(history.opened.main) if ringing else None
     return leg is not None and leg.hangup_requested
+
+
+def _is_over_after_outage(history: CallHistory) -> bool:
+    """Return whether the conversation's time was over before an outage that delayed the answer."""
+    return any(
+        isinstance(recovered.event, Recovered)
+        and isinstance(after.event, DeadlinePassed)
+        and after.at_ms == recovered.at_ms
+        and not after.call.answered_ms
+        for recovered, after in pairwise(history.steps)
+    )
 
 
 def _silent_ms(histories: Sequence[CallHistory]) -> dict[str, float]:
