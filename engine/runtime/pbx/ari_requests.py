@@ -211,7 +211,7 @@ def is_pipelined(command: PbxCommand, *, keeps_order: bool) -> bool:
     return isinstance(command, Dial) or (isinstance(command, StartVoicemail) and keeps_order)
 
 
-def follows(command: PbxCommand, reply: Reply) -> bool:
+def continues_after(command: PbxCommand, reply: Reply) -> bool:
     """Return whether a command's next request is sent after this reply."""
     if isinstance(command, StartVoicemail):
         return reply.status != 0  # else its bridge would be left

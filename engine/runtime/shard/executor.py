@@ -34,7 +34,7 @@ from engine.common.tasks import PendingKeys
 from engine.runtime.base.interfaces import IoRunner
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import (
-    follows,
+    continues_after,
     is_pipelined,
     may_block,
     may_follow_at_once,
@@ -179,7 +179,7 @@ class CommandExecutor:
             if live_call.generation != generation:
                 return
             with self._guard(live_call, "reply"):
-                if len(requests) > 1 and follows(command, reply):
+                if len(requests) > 1 and continues_after(command, reply):
                     self._send(live_call, command, requests[1:], then)
                 else:
                     self._on_reply(live_call, command, reply, then)

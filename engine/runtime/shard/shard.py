@@ -15,13 +15,13 @@ from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.io_results import CUSTOMER_RESPONSES
 from engine.calls.model.requests import CallRequest, ReplacementArrived
 from engine.calls.model.storage_format import LaterCall, encode
-from engine.calls.recovery.missed_digits import keys_at_deadline, undelivered_digits
 from engine.calls.verbs.audio_sources import pending_audio_sources
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import IoRunner, Writer
 from engine.runtime.shard.call_drop import drop_call
 from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardContext, ShardHost
+from engine.runtime.shard.deadlines import Deadlines
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.metrics import ShardMetrics
@@ -55,6 +55,7 @@ class CallShard:
         self._is_retired = False
         self._is_handing_over = False
         self._metrics = ShardMetrics(context.metrics, context.node, context.slot)
+        self._deadlines = Deadlines(self, clock, host, self._metrics)
         self._executor = CommandExecutor(context, io, self.feed, self._on_reply_lost, self.guard)
         self._step_runner = StepRunner(
             context.node, clock, writer, io, self._executor, is_paused=lambda: self.is_paused
@@ -64,7 +65,7 @@ class CallShard:
         """Start a new call; `on_stored` is called after its first commit."""
         live_call = self.adopt(LiveCall(call))
         self._metrics.call_started(call)
-        self._step(live_call, CallOpened(), (encode(call),), on_stored)
+        self.step(live_call, CallOpened(), (encode(call),), on_stored)
         return live_call
 
     def adopt(self, live_call: LiveCall) -> LiveCall:
@@ -103,26 +104,39 @@ class CallShard:
     def feed(self, live_call: LiveCall, event: Event) -> None:
         """Step a call by an event, or buffer the event while the shard is paused."""
         if not self.is_paused or self._is_last_response(event):
-            self._step(live_call, event)
+            self.step(live_call, event)
             check_media(self.context, live_call, event)
         elif not isinstance(event, DeadlinePassed):
             self.pause_buffer.append(live_call, event)
+
+    def step(
+        self,
+        live_call: LiveCall,
+        event: Event,
+        first_lines: tuple[bytes, ...] = (),
+        on_stored: OnStored = no_op,
+    ) -> None:
+        """Step a call, and set its timer; an exception ends this call, and no other."""
+        try:
+            is_changed = self._step_runner.step(live_call, event, first_lines, on_stored)
+        except Exception as error:  # noqa: BLE001 - ends only this call
+            self._drop_call(live_call, tag_of(event), error)
+            return
+        if live_call.call.is_ended and live_call.call.id in self.calls:
+            self._remove_call(live_call)
+        elif is_changed:
+            self._deadlines.set_timer(live_call)
 
     def request(self, live_call: LiveCall, request: CallRequest, on_stored: OnStored) -> None:
         """Step a call by a control request, even while the shard is paused (decision 0025).
 
         `on_stored` is called once the request and everything before it is committed.
         """
-        self._step(live_call, request, (), on_stored)
+        self.step(live_call, request, (), on_stored)
 
     def deliver_logged_digits(self, live_call: LiveCall) -> None:
-        """Step a call by the digits that AMI reported and the websocket has not delivered.
-
-        The websocket may be lost without notice; digits pressed earlier must be handled earlier.
-        """
-        now = self._clock.now_ms()
-        for digit in undelivered_digits(live_call.call, self._host.logged_digits(), now):
-            self._step(live_call, digit)
+        """Step a call by the digits that AMI reported and the websocket has not delivered."""
+        self._deadlines.deliver_logged_digits(live_call)
 
     def change_clock(self, by_ms: int) -> None:
         """Move the times of all calls after the engine's clock was corrected, and store them."""
@@ -143,7 +157,7 @@ class CallShard:
 
     def _change_clock(self, live_call: LiveCall, by_ms: int) -> None:
         live_call.disarm()
-        self._step(live_call, ClockChanged(by_ms))
+        self.step(live_call, ClockChanged(by_ms))
 
     def mark_gap(self) -> None:
         """Pause: events are missed from here on."""
@@ -175,7 +189,7 @@ class CallShard:
             self.feed(live_call, event)
         for live_call in list(self.calls.values()):
             with self.guard(live_call, "timer"):
-                self._set_timer(live_call)
+                self._deadlines.set_timer(live_call)
 
     @property
     def is_paused(self) -> bool:
@@ -226,7 +240,7 @@ class CallShard:
         self._executor.execute(live_call, live_call.recover(redo))
         for event in events:
             if not live_call.call.is_ended:
-                self._step(live_call, event)
+                self.step(live_call, event)
                 check_media(self.context, live_call, event)
 
     def guard(self, live_call: LiveCall, activity: str) -> CallGuard:
@@ -237,23 +251,6 @@ class CallShard:
         """End a call because of an error, which must not affect other calls."""
         self._remove_call(live_call)
         drop_call(live_call, activity, error, self.context, self._step_runner)
-
-    def _step(
-        self,
-        live_call: LiveCall,
-        event: Event,
-        first_lines: tuple[bytes, ...] = (),
-        on_stored: OnStored = no_op,
-    ) -> None:
-        try:
-            is_changed = self._step_runner.step(live_call, event, first_lines, on_stored)
-        except Exception as error:  # noqa: BLE001 - ends only this call
-            self._drop_call(live_call, tag_of(event), error)
-            return
-        if live_call.call.is_ended and live_call.call.id in self.calls:
-            self._remove_call(live_call)
-        elif is_changed:
-            self._set_timer(live_call)
 
     def _is_last_response(self, event: Event) -> bool:
         """Whether this is a customer's response that the next owner would not receive."""
@@ -270,38 +267,3 @@ class CallShard:
     def _on_reply_lost(self) -> None:
         if not self._is_retired:
             self._host.on_reply_lost(self.context.slot)
-
-    def _set_timer(self, live_call: LiveCall) -> None:
-        """Set a call's timer to its next deadline, or cancel it when there is none."""
-        live_call.arm(self._clock, lambda: self._on_timer(live_call))
-
-    def _on_timer(self, live_call: LiveCall) -> None:
-        live_call.timer = None
-        self._metrics.timer_fired(self._clock.now_ms() - live_call.armed_ms)
-        if self.is_paused:
-            return  # resume sets the timers again
-        with self.guard(live_call, "timer"):
-            self._fire_deadline(live_call)
-
-    def _fire_deadline(self, live_call: LiveCall) -> None:
-        if live_call.is_due(self._clock):  # a timer may fire a millisecond early
-            self._pass_deadline(live_call)
-        if live_call.timer is None and live_call.call.id in self.calls:
-            self._set_timer(live_call)
-
-    def _pass_deadline(self, live_call: LiveCall) -> None:
-        """Step a call by its deadline, unless a digit pressed in time has moved it.
-
-        A digit pressed in time precedes its timeout, and so may a key that is still down.
-        """
-        self.deliver_logged_digits(live_call)
-        if live_call.is_due(self._clock):
-            self._report_keys_down(live_call)
-        if live_call.is_due(self._clock):
-            self.feed(live_call, DeadlinePassed())
-
-    def _report_keys_down(self, live_call: LiveCall) -> None:
-        """Step a call by the keys that are down, for which its gather may wait."""
-        keys_down, logged = self._host.keys_down(), self._host.logged_digits()
-        for key in keys_at_deadline(live_call.call, keys_down, logged, self._clock.now_ms()):
-            self._step(live_call, key)

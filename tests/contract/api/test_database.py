@@ -29,10 +29,10 @@ async def test_many_processes_may_start_at_once(database_url: str) -> None:
 async def test_an_unknown_account(database: Database) -> None:
     """It is an error that names it, whether it is read or changed."""
     store = AccountStore(database, now_ms)
-    with pytest.raises(NotFound, match="no account nobody"):
-        await store.get("nobody")
-    with pytest.raises(NotFound, match="no account nobody"):
-        await store.change(Account("nobody", "Nobody"))
+    with pytest.raises(NotFound, match="no account unknown"):
+        await store.get("unknown")
+    with pytest.raises(NotFound, match="no account unknown"):
+        await store.change(Account("unknown", "Unknown"))
 
 
 async def test_the_schema_matches_the_code(database: Database) -> None:

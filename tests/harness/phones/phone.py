@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tests.harness.pbx.asterisk import Pbx
+from tests.harness.phones.dialog import Dialog
 from tests.harness.phones.received_audio import ReceivedAudio
 from tests.harness.phones.registration import register
 from tests.harness.phones.rtp import Press, RtpLine
@@ -25,7 +26,7 @@ from tests.harness.ports import free_port
 from tests.harness.until import until
 
 NEVER_MS = 600_000
-SESSION_PROGRESS, OK = 183, 200
+SESSION_PROGRESS = 183
 
 
 class Phone(ReceivedAudio):
@@ -37,6 +38,7 @@ class Phone(ReceivedAudio):
         self._sip = sip
         self._line = line
         self.announces = False  # speaks before the answer
+        self.dialog = Dialog(sip.messages)
         self._peer_port = 0
         sip.on_message = self._on_message
 
@@ -169,32 +171,17 @@ class Phone(ReceivedAudio):
     @property
     def status(self) -> int:
         """Return the last status of the INVITE, from either side; 0 before there is one."""
-        found = [m.status for m in self.messages if m.method == "INVITE" and m.status]
-        return found[-1] if found else 0
+        return self.dialog.status
 
     @property
     def caller_id(self) -> str:
         """Return the number that a called phone shows."""
-        sender = self.messages[0].header("From") if self.messages else ""
-        return sender.partition("sip:")[2].partition("@")[0]
-
-    @property
-    def dialog(self) -> str:
-        """Return the name of its dialog as in Replaces (RFC 3891): the peer's tag is the to-tag."""
-        [answer, *_] = [m for m in self.messages if (m.status, m.method) == (OK, "INVITE")]
-        tags = [answer.header(name).rpartition(";tag=")[2] for name in ("From", "To")]
-        to_tag, from_tag = tags if answer.is_sent else reversed(tags)
-        return f"{answer.header('Call-ID')};to-tag={to_tag};from-tag={from_tag}"
+        return self.dialog.caller_id
 
     @property
     def is_ended(self) -> bool:
-        """Return whether the call was refused, canceled or hung up.
-
-        Asterisk may repeat the BYE of a phone of an earlier test that had the same port.
-        """
-        calls = {m.header("Call-ID") for m in self.messages if m.method == "INVITE"}
-        ends = (m.header("Call-ID") for m in self.messages if m.method == "BYE")
-        return self.status >= 300 or any(each in calls for each in ends)
+        """Return whether the call was refused, canceled or hung up."""
+        return self.dialog.is_ended
 
     async def wait_ringing(self, timeout_s: float = 10) -> None:
         """Wait until the phone rings."""
@@ -226,13 +213,10 @@ class Phone(ReceivedAudio):
         await self._reinvite("sendrecv")
 
     async def _reinvite(self, direction: str) -> None:
-        def answered() -> int:
-            return sum(m.status == 200 and m.method == "INVITE" for m in self.messages)
-
-        before = answered()
+        before = len(self.dialog.answers)
         await self._wait_acknowledged()
         self._sip.send("UPDATE", f"Subject: {direction}")
-        await until(lambda: answered() > before, what="the answer to a re-INVITE")
+        await until(lambda: len(self.dialog.answers) > before, what="the answer to a re-INVITE")
 
     def refer(self, address: str) -> None:
         """Send REFER to an address in angle brackets."""
@@ -240,7 +224,7 @@ class Phone(ReceivedAudio):
 
     def refer_to_call(self, number: str, other: "Phone") -> None:
         """Send REFER to the other party of another call of this phone (attended transfer)."""
-        self.refer(f"<sip:{number}@127.0.0.1?Replaces={quote(other.dialog, safe='')}>")
+        self.refer(f"<sip:{number}@127.0.0.1?Replaces={quote(other.dialog.replaces, safe='')}>")
 
     async def press(self, keys: str, *, hold_ms: int = 80, gap_ms: int = 80) -> list[Press]:
         """Press keys and return the times when they went down and up."""
@@ -280,12 +264,7 @@ class Phone(ReceivedAudio):
 
     async def _wait_acknowledged(self) -> None:
         """Wait until the other party has acknowledged this phone's answers: SIPp insists on it."""
-
-        def is_acknowledged() -> bool:
-            answers = {_number(m) for m in self.messages if m.is_sent and _answers_invite(m)}
-            return answers <= {_number(m) for m in self.messages if m.method == "ACK"}
-
-        await until(is_acknowledged, what="the acknowledgement of an answer")
+        await until(lambda: self.dialog.is_acknowledged, what="the acknowledgement of an answer")
 
     async def disconnect(self) -> None:
         """Close the phone without signalling, as if it lost its network."""
@@ -296,16 +275,8 @@ class Phone(ReceivedAudio):
         if message.rtp_port and not message.is_sent:
             self._peer_port = message.rtp_port
         is_early = self.announces and message.status == SESSION_PROGRESS
-        if (message.status == OK or is_early) and message.method == "INVITE":
+        if message.answers_invite or (is_early and message.method == "INVITE"):
             self._line.speak_to(self._peer_port)
-
-
-def _answers_invite(message: SipMessage) -> bool:
-    return (message.status, message.method) == (OK, "INVITE")
-
-
-def _number(message: SipMessage) -> str:
-    return message.header("CSeq").partition(" ")[0]
 
 
 def _lines(headers: Sequence[str]) -> str:

@@ -31,6 +31,7 @@ EARLY_SDP = """Content-Type: application/sdp
       @MEDIA@
 """
 POLL_INTERVAL_S = 0.01
+OK = 200
 HARNESS_FROM = "<sip:harness@127.0.0.1>;tag=1"
 _MESSAGE = re.compile(r"^-{47} [^\n]*\nUDP message (sent|received)[^\n]*:\n\n", re.MULTILINE)
 
@@ -57,6 +58,16 @@ class SipMessage(Struct, frozen=True):
     def method(self) -> str:
         """Return the method of the request, or of the request that a response answers."""
         return self.header("CSeq").rpartition(" ")[2]
+
+    @property
+    def sequence(self) -> str:
+        """Return the number in CSeq, which an ACK has in common with its INVITE."""
+        return self.header("CSeq").partition(" ")[0]
+
+    @property
+    def answers_invite(self) -> bool:
+        """Return whether this is the answer to an INVITE or re-INVITE."""
+        return (self.status, self.method) == (OK, "INVITE")
 
     def header(self, name: str) -> str:
         """Return the first value of a header, or an empty string."""

@@ -51,7 +51,7 @@ def test_the_last_but_one_leaves() -> None:
 
 
 def test_the_last_but_one_cannot_be_bridged() -> None:
-    """Nobody has ended the conversation but the platform; neither has the tree ended the call."""
+    """The platform has ended the conversation, and neither a party nor the tree the call."""
     story = in_conference()
     story.take(LegEnded(PEER, NORMAL))
     story.take(BridgeFailed(BRIDGE, "no", (THIRD,)))

@@ -114,7 +114,7 @@ def test_the_time_limit_with_three() -> None:
 
 
 def test_the_time_limit_of_a_party_that_left() -> None:
-    """It affects nobody, and passes once."""
+    """It affects no party, and passes once."""
     story = bridged_call(data={"number": BOB, "timeLimit": 60}, action=say())
     third = dial_into(story, state="answered")
     story.take(LegEnded(PEER, NORMAL))
