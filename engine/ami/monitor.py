@@ -24,6 +24,7 @@ EVENTS = "system,reporting,dtmf"
 END_OF_MESSAGE = b"\r\n\r\n"
 DTMF = b"Event: DTMF"
 DTMF_BEGIN = b"Event: DTMFBegin"
+RTCP = (b"Event: RTCPReceived", b"Event: RTCPSent")  # quality of the sent and the received audio
 
 
 class HealthListener(Protocol):
@@ -64,8 +65,6 @@ def dispatch_health(event: Message, listener: HealthListener) -> None:
             listener.on_contact(event.Endpoint, event.Uri, _reachable(event.Status))
         case "Registry":
             listener.on_registration(event.Username, event.Status == "Registered")
-        case "RTCPReceived" | "RTCPSent":  # quality of the sent and of the received audio
-            _dispatch_rtcp(event, listener)
         case _:
             pass
 
@@ -74,11 +73,13 @@ def _reachable(status: str) -> bool | None:
     return None if status == "Removed" else status not in {"Unreachable", "Unavailable"}
 
 
-def _dispatch_rtcp(event: Message, listener: HealthListener) -> None:
+def dispatch_rtcp(event: bytes, listener: HealthListener) -> None:
+    """Report the quality of a leg's audio; ignore an RTCP event without a report block."""
     try:
-        loss, jitter = int(event.Report0FractionLost), int(event.Report0IAJitter)
-    except (TypeError, ValueError):
-        return  # no report block: no audio was received
+        loss = int(_header(event, b"Report0FractionLost"))
+        jitter = int(_header(event, b"Report0IAJitter"))
+    except ValueError:
+        return  # no audio was received
     listener.on_rtp_report(loss / 256, jitter * 1000 / RTP_CLOCK_HZ)
 
 
@@ -127,10 +128,10 @@ class AmiConnection:
     def __init__(self, health: HealthListener) -> None:
         self.ended = asyncio.Event()
         self.awaiting_actions: deque[object] = deque()
-        self._health = health
+        self.health = health
 
     def dispatch(self, event: Message) -> None:
-        dispatch_health(event, self._health)
+        dispatch_health(event, self.health)
 
     def connection_lost(self, _reason: object) -> None:
         self.ended.set()
@@ -139,7 +140,7 @@ class AmiConnection:
 class AmiStream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
     """panoramisk's protocol with its factory set on connection.
 
-    DTMF events, the most frequent, are parsed here, which takes a seventh of the time.
+    DTMF and RTCP events, the most frequent, are parsed here, which takes a seventh of the time.
     """
 
     def __init__(self, connection: AmiConnection, dtmf: DtmfListener) -> None:
@@ -158,6 +159,8 @@ class AmiStream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
         for message in messages:
             if message.startswith(DTMF):
                 dispatch_dtmf(message, self._dtmf)
+            elif message.startswith(RTCP):
+                dispatch_rtcp(message, self._connection.health)
             else:
                 super().data_received(message + END_OF_MESSAGE)
 
