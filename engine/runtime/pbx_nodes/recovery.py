@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable
 
 import structlog
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.ari.generated.models import Channel
@@ -26,6 +27,14 @@ from engine.runtime.shard.shard import CallShard
 log = structlog.get_logger()
 RETRY_DELAY_MS = 1_000
 SETTLE_DELAY_MS = 50
+
+
+class BufferedEvents(Struct, frozen=True):
+    """What a paused shard's events tell about the gap: digits by leg, held legs by call."""
+
+    first_digits: dict[str, DigitPressed]  # of each leg, after the gap
+    last_digits: dict[str, DigitPressed]  # of each leg, before the gap
+    held: dict[str, list[str]]  # whose phone held before the gap, and did nothing after it
 
 
 class Recoveries:
@@ -90,24 +99,29 @@ class Recoveries:
         self, shard: CallShard, live_calls: list[LiveCall]
     ) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
         playbacks, dialled, recorded, held = list[str](), list[str](), list[str](), list[str]()
+        held_before_gap = shard.pause_buffer.held_before_gap()
         for live_call in live_calls:
             with shard.guard(live_call, "snapshot"):
                 playbacks += awaited_playbacks(live_call.call)
                 dialled += legs_being_dialled(live_call.outbox)
                 recorded += filter(None, [active_voicemail(live_call.call.state)])
                 held += [leg.id for leg in live_call.call.legs if leg.held_by_phone]
-                held += shard.pause_buffer.held_before_gap(live_call)
+                held += held_before_gap.get(live_call.call.id, ())
         return await take_snapshot(self._pbx, playbacks, dialled, recorded, held)
 
     def _reconcile(
         self, shard: CallShard, live_calls: list[LiveCall], snapshot: PbxSnapshot
     ) -> None:
         buffer = shard.pause_buffer
-        first, last = buffer.first_digits_after_gap(), buffer.last_digits_before_gap()
+        buffered = BufferedEvents(
+            first_digits=buffer.first_digits_after_gap(),
+            last_digits=buffer.last_digits_before_gap(),
+            held=buffer.held_before_gap(),
+        )
         try:
             for live_call in live_calls:
                 with shard.guard(live_call, "recovery"):
-                    self._reconcile_call(shard, live_call, snapshot, (first, last))
+                    self._reconcile_call(shard, live_call, snapshot, buffered)
         finally:
             shard.resume()
 
@@ -124,15 +138,15 @@ class Recoveries:
         shard: CallShard,
         live_call: LiveCall,
         snapshot: PbxSnapshot,
-        buffered: tuple[dict[str, DigitPressed], dict[str, DigitPressed]],
+        buffered: BufferedEvents,
     ) -> None:
         if live_call.call.is_ended:  # dropped meanwhile
             return
-        now, (first, last) = self._clock.now_ms(), buffered
-        digits = missing_digits(live_call.call, self._logged_digits(), first)
+        now = self._clock.now_ms()
+        digits = missing_digits(live_call.call, self._logged_digits(), buffered.first_digits)
         buffer = shard.pause_buffer
-        buffer.insert_missed(live_call, digits_in_gap(digits, last, now))
-        held = buffer.held_before_gap(live_call)
+        buffer.insert_missed(live_call, digits_in_gap(digits, buffered.last_digits, now))
+        held = buffered.held.get(live_call.call.id, ())
         resumed = (LegResumedByPhone(leg) for leg in held if leg not in snapshot.held_by_phone)
         buffer.insert_missed(live_call, resumed)
         redo, events = reconcile(live_call.call, tuple(live_call.outbox), snapshot, now, digits)

@@ -52,10 +52,15 @@ class PauseBuffer:
         digits = (event for _, event in reversed(after) if isinstance(event, DigitPressed))
         return {digit.leg: digit for digit in digits}
 
-    def held_before_gap(self, live_call: LiveCall) -> list[str]:
-        """Return the legs of a call whose phone held before the gap, and did nothing after it."""
-        held: dict[str, bool] = {}
+    def held_before_gap(self) -> dict[str, list[str]]:
+        """Return the legs whose phone held before the gap, and did nothing after it, by call id."""
+        held: dict[tuple[str, str], bool] = {}
         for index, (owner, event) in enumerate(self.events):
-            if owner is live_call and isinstance(event, LegHeldByPhone | LegResumedByPhone):
-                held[event.leg] = index < self._gap and isinstance(event, LegHeldByPhone)
-        return [leg for leg, is_held in held.items() if is_held]
+            if isinstance(event, (LegHeldByPhone, LegResumedByPhone)):
+                is_held = index < self._gap and isinstance(event, LegHeldByPhone)
+                held[owner.call.id, event.leg] = is_held
+        legs: dict[str, list[str]] = {}
+        for (call_id, leg), is_held in held.items():
+            if is_held:
+                legs.setdefault(call_id, []).append(leg)
+        return legs
