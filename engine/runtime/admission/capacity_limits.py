@@ -92,10 +92,13 @@ class CapacityLimiter:
         self._subject = subject
         self._rate_limiter = RateLimiter(clock, limits.max_calls_per_s or 1, 0)
 
-    def unavailable(self, live: int) -> Unavailable | None:
-        """Return why no call may start while all engines together have `live`; None: it may."""
+    def unavailable(self, count_live: Callable[[], int]) -> Unavailable | None:
+        """Return why no call may start; None: it may.
+
+        `count_live` counts those of all engines, if there is a limit.
+        """
         max_calls, per_s = self._limits.max_calls, self._limits.max_calls_per_s
-        if max_calls is not None and live >= max_calls:
+        if max_calls is not None and count_live() >= max_calls:
             return Unavailable(f"{self._kind}_full", f"{self._subject} has its {max_calls} calls")
         if per_s is not None:
             self._rate_limiter.per_s = per_s / self._cluster.engine_count

@@ -184,4 +184,5 @@ def inbound_call(
 
 def _printable(text: str) -> str:
     """Drop control characters, which a SIP header may contain: terminals must not obey them."""
-    return "".join(each for each in text if each.isprintable())[:MAX_NAME_LENGTH]
+    printable = text if text.isprintable() else "".join(filter(str.isprintable, text))
+    return printable[:MAX_NAME_LENGTH]

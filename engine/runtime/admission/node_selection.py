@@ -185,7 +185,7 @@ class NodeSelection:
             return Unavailable("node_leaving", f"{subject} is shutting down")
         if node.is_overloaded:
             return Unavailable("overloaded", f"{subject} is slow to answer")
-        return status.limiter.unavailable(self.calls_on(node.name))
+        return status.limiter.unavailable(lambda: self.calls_on(node.name))
 
     def _engine_unavailable(self, by_trunk: bool) -> Unavailable | None:
         limiter = self.rate_limiter
@@ -196,7 +196,7 @@ class NodeSelection:
             return Unavailable("overloaded", detail)
         if not by_trunk:
             return None
-        return self._trunk.unavailable(self._trunk_legs.count + self._cluster.calls(TRUNK))
+        return self._trunk.unavailable(lambda: self._trunk_legs.count + self._cluster.calls(TRUNK))
 
     def _count(self, name: str, by_trunk: bool) -> None:
         self.rate_limiter.take()
