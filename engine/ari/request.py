@@ -12,7 +12,7 @@ _is_plain = re.compile(r"[A-Za-z0-9_.~-]*").fullmatch
 _is_plain_value = re.compile(r"[A-Za-z0-9_.~:/@,-]*").fullmatch  # RFC 3986, section 3.4
 
 
-class Request(Struct, frozen=True):
+class Request(Struct, frozen=True, gc=False):
     """One ARI operation; `path` has no leading slash and its segments are already quoted."""
 
     method: str

@@ -75,6 +75,8 @@ def _emit_progress(
 
 def propagate(call: Call, event: Event, now: int) -> Step:
     """Admit an invited leg that answered, and let the live session react to the event."""
+    if not (call.invited or isinstance(call.state, Bridged)):
+        return call, ()
     commands: tuple[Command, ...] = ()
     if isinstance(event, LegAnswered) and event.leg in call.invited:
         call, commands = _admit(call, event.leg, now)
@@ -134,7 +136,7 @@ def _propagate_bridged(call: Call, state: Bridged, event: Event, now: int) -> St
 def on_leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
     """Remove a leg; the end of the main leg ends the call, unless a session continues it."""
     if leg is None and isinstance(call.state, ArchivingRecordings):
-        return call_end.on_archiving(call, event, now)
+        return call_end.on_archiving(call, call.state, event, now)
     if leg is None:
         return propagate(call, event, now)
     before = call

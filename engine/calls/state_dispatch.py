@@ -1,5 +1,8 @@
 """Dispatches an event to the call's state, then starts verbs until one waits."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from msgspec.structs import replace
 
 from engine.calls.model import causes
@@ -9,14 +12,34 @@ from engine.calls.model.call_states import (
     ArchivingRecordings,
     AwaitingInstructions,
     Bridged,
+    Detecting,
+    Dialing,
     Ended,
     Ending,
+    Gathering,
+    Pausing,
+    Playing,
+    RecordingVoicemail,
+    Starting,
+    State,
 )
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.calls.sessions import conversation
-from engine.calls.verbs import awaiting_instructions, call_end, flow, registry
+from engine.calls.verbs import (
+    amd,
+    awaiting_instructions,
+    call_end,
+    call_setup,
+    dial,
+    flow,
+    gather,
+    pause,
+    play,
+    record,
+    registry,
+)
 from wire.verbs import Action, Flow
 
 # End a call whose webhook always returns another action; a queue that plays and asks stays below.
@@ -26,22 +49,31 @@ MAX_VERBS_PERIOD_MS = 300_000
 
 def dispatch(call: Call, before: tuple[Command, ...], event: Event, now: int) -> Step:
     """Let the state react to an event, then run what is next; `before` are earlier commands."""
-    call, commands = _on_event(call, event, now)
+    call, commands = HANDLERS[type(call.state)](call, call.state, event, now)
     return run_until_waiting(call, (*before, *commands), now)
 
 
-def _on_event(call: Call, event: Event, now: int) -> Step:
-    match call.state:
-        case Bridged() as state:
-            return conversation.on_event(call, state, event, now)
-        case Ending() as state:
-            return call_end.on_event(call, state, event, now)
-        case ArchivingRecordings():
-            return call_end.on_archiving(call, event, now)
-        case Advance() | Ended():
-            return call, ()
-        case state:
-            return registry.on_event(call, state, event, now)
+def _ignore(call: Call, _state: Any, _event: Event, _now: int) -> Step:
+    return call, ()
+
+
+Handler = Callable[[Call, Any, Event, int], Step]
+# A table, because a chain of comparisons takes longer than many a handler.
+HANDLERS: Mapping[type[State], Handler] = {
+    Starting: call_setup.on_event,
+    Detecting: amd.on_event,
+    Playing: play.on_event,
+    Gathering: gather.on_event,
+    RecordingVoicemail: record.on_event,
+    Pausing: pause.on_event,
+    AwaitingInstructions: awaiting_instructions.on_event,
+    Dialing: dial.on_event,
+    Bridged: conversation.on_event,
+    Ending: call_end.on_event,
+    ArchivingRecordings: call_end.on_archiving,
+    Advance: _ignore,
+    Ended: _ignore,
+}
 
 
 def run_until_waiting(call: Call, commands: tuple[Command, ...], now: int) -> Step:
@@ -57,18 +89,23 @@ def _start_next(call: Call, advance: Advance, now: int) -> Step:
         call = replace(call, verbs_started=0, verbs_since_ms=now)
     if call.verbs_started >= MAX_VERBS:
         return call_end.start(replace(call, reason="too_many_verbs"), now, "system")
-    call = replace(call, verbs_started=call.verbs_started + 1)
+    started = call.verbs_started + 1
     match advance.action:
         case None if call.continuation:
+            call = replace(call, verbs_started=started)
             return _continue(call, call.continuation[0], advance, now)
         case None:
-            return _end_tree(call, advance, now)
+            return _end_tree(replace(call, verbs_started=started), advance, now)
         case str(url):
-            call = replace(call, conversation_end=None)
+            call = replace(call, verbs_started=started, conversation_end=None)
             return awaiting_instructions.start_url(call, url, advance, now)
         case verb:
-            has_run_verb = call.has_run_verb or not isinstance(verb, Flow)
-            call = replace(call, conversation_end=None, has_run_verb=has_run_verb)
+            call = replace(
+                call,
+                verbs_started=started,
+                conversation_end=None,
+                has_run_verb=call.has_run_verb or not isinstance(verb, Flow),
+            )
             call, commands = registry.start(call, verb, now)
             if advance.fallback is not None and isinstance(call.state, AwaitingInstructions):
                 call = replace(call, state=replace(call.state, fallback=advance.fallback))

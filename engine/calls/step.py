@@ -41,7 +41,7 @@ from engine.calls.model.call import (
     own_deadline_ms,
     with_leg,
 )
-from engine.calls.model.call_states import ClosingState
+from engine.calls.model.call_states import Bridged, ClosingState
 from engine.calls.model.clock_shift import move_times
 from engine.calls.model.commands import (
     Answer,
@@ -114,6 +114,7 @@ OtherEvent = (
     | TalkEnded
     | VoicemailEnded
     | BridgeFailed
+    | RecordingsArchived
     | ClockChanged
     | ActionReceived
     | ActionFailed
@@ -134,7 +135,8 @@ def step(call: Call, event: Event, now: int) -> Step:
     after, answers = ring_or_answer(after, event, now)
     after, recording_commands = sync_recording(after, now)
     commands = sort_events((*recording_commands, *commands, *answers))
-    after = update_talk_time(call, after, _happened_ms(call, event, now))
+    if isinstance(call.state, Bridged) or isinstance(after.state, Bridged):
+        after = update_talk_time(after, _happened_ms(call, event, now))
     media_commands = diff_media(call, after)
     if not media_commands:
         return after, commands
@@ -163,8 +165,10 @@ def _reject_leg(event: Event) -> tuple[Command, ...]:
 
 def _apply(call: Call, event: Event, now: int) -> Step:
     match event:
-        case DigitPressed() | MediaFetched() | PlaybackEnded():  # the most frequent events
-            return _apply_frequent(call, event, now)
+        case DigitPressed():
+            return _on_digit(call, event, now)
+        case MediaFetched() | PlaybackEnded():  # frequent: saves failed comparisons
+            return _propagate_and_dispatch(call, event, now)
         case LegCreated(leg) | LegRinging(leg) | LegAnswered(leg):
             return _on_leg_progress(call, call.leg(leg), event, now)
         case LegEnded(leg):
@@ -178,8 +182,6 @@ def _apply(call: Call, event: Event, now: int) -> Step:
         case Recovered(bridged, left_over):
             call, commands = dispatch(call, (), event, now)
             return call, (*commands, *restore_media(call, bridged), *map(DestroyBridge, left_over))
-        case RecordingsArchived():
-            return dispatch(apply_archive_result(call, event), (), event, now)
         case ReferReceived() | ReplacementArrived():
             return on_refer(call, event, now)
         case _:
@@ -194,6 +196,8 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             return _propagate_and_dispatch(call, event, now)
         case DigitStarted() | ApiRequestSucceeded() | ApiRequestFailed():
             return _propagate_and_dispatch(call, event, now)
+        case RecordingsArchived():
+            return dispatch(apply_archive_result(call, event), (), event, now)
         case LegHeldByPhone() | LegResumedByPhone():
             return _on_phone_hold(call, event, now)
         case AgentNamed(leg_id, name):
@@ -211,24 +215,17 @@ def _on_hangup_request(call: Call, event: HangupRequested, now: int) -> Step:
     return end_call(call, now, event.by, event.cause)
 
 
-def _apply_frequent(
-    call: Call, event: DigitPressed | MediaFetched | PlaybackEnded, now: int
-) -> Step:
-    if isinstance(event, DigitPressed):
-        return _on_digit(call, event, now)
-    return _propagate_and_dispatch(call, event, now)
-
-
 def _on_digit(call: Call, event: DigitPressed, now: int) -> Step:
     """Give a digit to the state of its leg; one that no verb takes may be kept (type-ahead).
 
     A digit that was delivered already changes nothing.
     """
-    if is_already_delivered(call, event):
+    leg = call.leg(event.leg)
+    if leg is not None and is_already_delivered(leg, event):
         return call, ()
-    if type_ahead.accepted_since(call, event.leg) is None:
+    if leg is None or type_ahead.accepted_since(call, leg) is None:
         return _propagate_and_dispatch(call, event, now)
-    call, is_spare = type_ahead.take_spare_terminator(call, event)
+    call, is_spare = type_ahead.take_spare_terminator(call, leg, event)
     if is_spare:
         call, commands = gather.on_spare_terminator(remember_last(call, event), now)
         return run_until_waiting(call, commands, now)

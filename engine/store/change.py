@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 
-class Change(Struct, frozen=True):
+class Change(Struct, frozen=True, gc=False):
     """What one step of a call, or several in a row, stores.
 
     The log makes a repeated commit harmless: a change whose entries are all stored already is

@@ -78,13 +78,16 @@ def have_same_media(before: tuple[Leg, ...], after: tuple[Leg, ...]) -> bool:
     """Return whether legs are the same, but for what `desired_media` does not read."""
     if before is after:
         return True
-    return len(before) == len(after) and all(
+    return len(before) == len(after) and all(map(_has_same_media, before, after))
+
+
+def _has_same_media(old: Leg, new: Leg) -> bool:
+    return old is new or (
         old.id == new.id
         and old.state == new.state
         and old.muted == new.muted
         and old.held == new.held
         and old.held_by_phone == new.held_by_phone
-        for old, new in zip(before, after, strict=True)
     )
 
 

@@ -6,31 +6,28 @@ from msgspec.structs import replace
 
 from engine.calls.media.plan import desired_media
 from engine.calls.model.call import Call
-from engine.calls.model.call_states import Bridged
 
 
-def update_talk_time(before: Call, after: Call, now: int) -> Call:
+def update_talk_time(call: Call, now: int) -> Call:
     """Start or stop counting for the legs, and the call, whose conversation began or ended."""
-    if not isinstance(before.state, Bridged) and not isinstance(after.state, Bridged):
-        return after
-    talking = _talking_legs(after)
-    if any((leg.id in talking) != bool(leg.talking_since_ms) for leg in after.legs):
+    talking = _talking_legs(call)
+    if any((leg.id in talking) != bool(leg.talking_since_ms) for leg in call.legs):
         legs = tuple(
             leg
             if (leg.id in talking) == bool(leg.talking_since_ms)
             else leg.with_talk(now)
             if leg.id in talking
             else leg.without_talk(now)
-            for leg in after.legs
+            for leg in call.legs
         )
-        after = replace(after, legs=legs)
-    is_talking = bool(talking) and not after.held_since_ms
-    if is_talking == bool(after.talking_since_ms):
-        return after
+        call = replace(call, legs=legs)
+    is_talking = bool(talking) and not call.held_since_ms
+    if is_talking == bool(call.talking_since_ms):
+        return call
     if is_talking:
-        return replace(after, talking_since_ms=now)
-    lasted_ms = max(0, now - after.talking_since_ms)
-    return replace(after, talking_since_ms=0, talk_ms=after.talk_ms + lasted_ms)
+        return replace(call, talking_since_ms=now)
+    lasted_ms = max(0, now - call.talking_since_ms)
+    return replace(call, talking_since_ms=0, talk_ms=call.talk_ms + lasted_ms)
 
 
 def _talking_legs(call: Call) -> set[str]:

@@ -50,7 +50,7 @@ class Frame(Struct, frozen=True, tag="frame"):
         return dict(self.exits).get(name)
 
 
-class CollectedDigits(Struct, frozen=True, array_like=True):
+class CollectedDigits(Struct, frozen=True, array_like=True, gc=False):
     """The digits that one gather collected, for the call record."""
 
     at_ms: int
@@ -59,7 +59,7 @@ class CollectedDigits(Struct, frozen=True, array_like=True):
     reason: GatherReason
 
 
-class ConversationEnd(Struct, frozen=True, array_like=True):
+class ConversationEnd(Struct, frozen=True, array_like=True, gc=False):
     """Who ended a conversation: a party, whose leg is then known, a request, or a limit."""
 
     by: EndedBy
@@ -68,7 +68,7 @@ class ConversationEnd(Struct, frozen=True, array_like=True):
     reason: str = ""
 
 
-class Call(Struct, frozen=True, array_like=True):
+class Call(Struct, frozen=True, array_like=True, gc=False):
     """One call. It stays on one slot and one PBX node; times are wall-clock milliseconds."""
 
     id: str
@@ -205,7 +205,7 @@ def with_leg(call: Call, leg: Leg) -> Call:
     """Replace the leg with the same id, or append it."""
     for place, old in enumerate(call.legs):
         if old.id == leg.id:
-            return replace(call, legs=(*call.legs[:place], leg, *call.legs[place + 1 :]))
+            return _with_leg_at(call, place, leg)
     return replace(call, legs=(*call.legs, leg))
 
 
@@ -251,8 +251,14 @@ def allocate_id(call: Call, kind: IdKind) -> tuple[Call, str]:
 
 def update_leg(call: Call, leg_id: str, **fields: Any) -> Call:
     """Change fields of a leg, if it is live."""
-    leg = call.leg(leg_id)
-    return call if leg is None else with_leg(call, replace(leg, **fields))
+    for place, leg in enumerate(call.legs):
+        if leg.id == leg_id:
+            return _with_leg_at(call, place, replace(leg, **fields))
+    return call
+
+
+def _with_leg_at(call: Call, place: int, leg: Leg) -> Call:
+    return replace(call, legs=(*call.legs[:place], leg, *call.legs[place + 1 :]))
 
 
 def originate(call: Call, leg_id: str, party: str, caller_id: str = "") -> Originate:
@@ -280,6 +286,8 @@ def deadline_ms(call: Call) -> int | None:
 def own_deadline_ms(call: Call) -> int | None:
     """Return the deadline of the call's state, without those of invited legs."""
     match call.state:
+        case Gathering() | Playing() | Pausing() | AwaitingInstructions() as state:
+            return min(state.deadline_ms, call.must_end_ms)
         case Ended() | Advance():
             return None
         case Ending(deadline_ms=deadline) | ArchivingRecordings(deadline_ms=deadline):
@@ -288,7 +296,5 @@ def own_deadline_ms(call: Call) -> int | None:
             return min(state.due_ms, call.must_end_ms)
         case Bridged() if call.transfer is not None:
             return call.must_end_ms  # the dial's limit counts again when the source returns
-        case Playing() | Gathering() | Pausing() | AwaitingInstructions() as state:
-            return min(state.deadline_ms, call.must_end_ms)
         case Starting() | Detecting() | RecordingVoicemail() | Bridged() as state:
             return min(state.deadline_ms, call.must_end_ms)

@@ -15,7 +15,7 @@ from wire.verbs import Action, Dial, Gather, Pause, Play, Record, Say, Verb
 from wire.webhooks import DialResult, RecordReason
 
 
-class State(Struct, frozen=True, array_like=True, tag_field="d"):
+class State(Struct, frozen=True, array_like=True, gc=False, tag_field="d"):
     """Base of all states: stored as a tagged array."""
 
 

@@ -3,9 +3,9 @@
 from msgspec import Struct
 
 
-class StoredEvent(Struct, frozen=True, array_like=True, tag_field="e"):
+class StoredEvent(Struct, frozen=True, array_like=True, gc=False, tag_field="e"):
     """An event as it is stored in the call's log."""
 
 
-class StoredCommand(Struct, frozen=True, array_like=True, tag_field="c"):
+class StoredCommand(Struct, frozen=True, array_like=True, gc=False, tag_field="c"):
     """A command as it is stored in the call's outbox."""

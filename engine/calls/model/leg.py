@@ -22,7 +22,7 @@ def combine_mutes(first: Muted, second: Muted) -> Muted:
     return first or second
 
 
-class LastDigit(Struct, frozen=True, array_like=True):
+class LastDigit(Struct, frozen=True, array_like=True, gc=False):
     """The last accepted digit of a leg, kept to recognize duplicates (`recovery.missed_digits`)."""
 
     digit: str
@@ -31,14 +31,14 @@ class LastDigit(Struct, frozen=True, array_like=True):
     missed: bool = False
 
 
-class TypedDigit(Struct, frozen=True, array_like=True):
+class TypedDigit(Struct, frozen=True, array_like=True, gc=False):
     """A digit that a leg pressed before the gather that takes it."""
 
     digit: str
     pressed_ms: int  # its key-down
 
 
-class SpareTerminator(Struct, frozen=True, array_like=True):
+class SpareTerminator(Struct, frozen=True, array_like=True, gc=False):
     """The terminator of a gather that ended at its maximum number of digits.
 
     Callers press it from habit; the next digit of the leg, if it is this one, is dropped.
@@ -48,7 +48,7 @@ class SpareTerminator(Struct, frozen=True, array_like=True):
     until_ms: int  # of its key-down
 
 
-class Leg(Struct, frozen=True, array_like=True):
+class Leg(Struct, frozen=True, array_like=True, gc=False):
     """One live leg; times are wall-clock milliseconds."""
 
     id: str
@@ -135,7 +135,7 @@ class Leg(Struct, frozen=True, array_like=True):
         return replace(self, talking_since_ms=0, talk_ms=self.talk_ms + lasted_ms)
 
 
-class EndedLeg(Struct, frozen=True, array_like=True):
+class EndedLeg(Struct, frozen=True, array_like=True, gc=False):
     """A leg that has ended, with its outcome."""
 
     leg: Leg

@@ -122,11 +122,12 @@ def restartable_verb(state: CallState) -> Verb | None:
 def active_prompt(state: CallState) -> tuple[str, int] | None:
     """Return the playback that the state waits for, and when it ends; 0: it has failed."""
     match state:
-        case Playing(request=request, ends_ms=ends_ms):
-            return (request, ends_ms) if state.clips and not state.suspended else None
-        case Gathering(request=request, ends_ms=ends_ms):
+        case Gathering():
             is_active = state.phase == "prompt" and not state.suspended
-            return (request, ends_ms) if is_active else None
+            return (state.request, state.ends_ms) if is_active else None
+        case Playing():
+            is_active = bool(state.clips) and not state.suspended
+            return (state.request, state.ends_ms) if is_active else None
         case Starting() | Detecting() | Advance() | AwaitingInstructions() | Dialing() | Bridged():
             return None
         case RecordingVoicemail() | Pausing() | Ending() | ArchivingRecordings() | Ended():
@@ -136,12 +137,12 @@ def active_prompt(state: CallState) -> tuple[str, int] | None:
 def active_voicemail(state: CallState) -> str | None:
     """Return the voicemail that is being recorded, if any."""
     match state:
-        case RecordingVoicemail(recording=name, request=request):
-            return None if request else name
         case (
-            Starting() | Detecting() | Playing() | Gathering() | Pausing() | AwaitingInstructions()
+            Gathering() | Playing() | Starting() | Detecting() | Pausing() | AwaitingInstructions()
         ):
             return None
+        case RecordingVoicemail(recording=name, request=request):
+            return None if request else name
         case Advance() | Dialing() | Bridged() | Ending() | ArchivingRecordings() | Ended():
             return None
 

@@ -22,7 +22,7 @@ from engine.calls.model.events import Event
 FORMAT = 1
 
 
-class StoredCall(Struct, frozen=True, array_like=True):
+class StoredCall(Struct, frozen=True, array_like=True, gc=False):
     """A call, the commands of its last commit (the outbox), and the length of its log."""
 
     call: Call
@@ -45,7 +45,7 @@ class LaterCall(Struct, frozen=True):
         return call_of(channel) == self.call_id or channel in self.names
 
 
-class LogEntry(Struct, frozen=True, array_like=True):
+class LogEntry(Struct, frozen=True, array_like=True, gc=False):
     """One line of a call's log: an event and when it was applied, in wall-clock milliseconds.
 
     `digest` is of the commands that the event led to, encoded in that `form`; 0: none was stored.

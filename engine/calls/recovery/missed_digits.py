@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call, update_leg
 from engine.calls.model.call_states import CallState, Gathering, Playing
 from engine.calls.model.events import DigitPressed, DigitStarted, Event, PlaybackEnded
-from engine.calls.model.leg import LastDigit
+from engine.calls.model.leg import LastDigit, Leg
 from engine.calls.verbs.type_ahead import accepted_since, state_of
 
 MAX_AMI_DELAY_MS = 300  # from ARI's timestamp to AMI's (measured: 30, docs/asterisk.md)
@@ -56,7 +56,8 @@ def digits_in_gap(
 
 def collected_digits(call: Call, digits: Sequence[DigitPressed]) -> tuple[DigitPressed, ...]:
     """Return the digits that were released while the leg's current state accepted digits."""
-    return tuple(e for e in digits if _is_released(e, accepted_since(call, e.leg)))
+    since_ms = _accepted_since(call)
+    return tuple(e for e in digits if _is_released(e, since_ms.get(e.leg)))
 
 
 def undelivered_digits(call: Call, logged: DigitsByLeg, now: int) -> tuple[DigitPressed, ...]:
@@ -66,7 +67,12 @@ def undelivered_digits(call: Call, logged: DigitsByLeg, now: int) -> tuple[Digit
     """
     digits = [e for e in missing_digits(call, logged, {}) if e.up_ms <= now - ARI_DELAY_MS]
     # AMI may report a delivered digit just after the state started, hence the delay is added.
-    return tuple(e for e in digits if _is_released(e, accepted_since(call, e.leg), ARI_DELAY_MS))
+    since_ms = _accepted_since(call)
+    return tuple(e for e in digits if _is_released(e, since_ms.get(e.leg), ARI_DELAY_MS))
+
+
+def _accepted_since(call: Call) -> dict[str, int | None]:
+    return {leg.id: accepted_since(call, leg) for leg in call.legs}
 
 
 def keys_at_deadline(
@@ -104,10 +110,9 @@ def _is_after_prompt(state: CallState | None, digit: DigitPressed, ended: set[st
     return isinstance(state, Playing) and state.request in ended and state.ends_ms <= digit.up_ms
 
 
-def is_already_delivered(call: Call, pressed: DigitPressed) -> bool:
+def is_already_delivered(leg: Leg, pressed: DigitPressed) -> bool:
     """Return whether ARI delivers a digit that was already taken from AMI."""
-    leg = call.leg(pressed.leg)
-    last = leg.last_digit if leg is not None else None
+    last = leg.last_digit
     if last is None or not last.missed or pressed.missed:
         return False
     return 0 < pressed.pbx_ms <= last.pbx_ms

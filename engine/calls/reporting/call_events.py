@@ -19,10 +19,12 @@ def emit(
     call: Call,
     kind: Kind,
     now: int,
+    *,
+    agent_id: str | None = None,
+    reference_id: str | None = None,
     **fields: Any,
 ) -> tuple[Call, EmitEvent]:
     """Emit an event about the call, with its tracking values unless the event has its own."""
-    agent_id, reference_id = fields.pop("agent_id", None), fields.pop("reference_id", None)
     event = CallEvent(
         id=f"{call.id}.e{call.event_seq}",
         event=kind,

@@ -12,10 +12,11 @@ PromptVerb = PlayableVerb | Gather
 BEEP = Tone(1_000, 250)
 
 
-def audio_sources(action: Action | None) -> tuple[Source, ...]:
-    """Return the audio sources of a whole tree, in playing order, without duplicates."""
+def audio_sources(*actions: Action | None) -> tuple[Source, ...]:
+    """Return the audio sources of whole trees, in playing order, without duplicates."""
     found: dict[Source, None] = {}
-    _collect(action, found)
+    for action in actions:
+        _collect(action, found)
     return tuple(found)
 
 
@@ -57,7 +58,8 @@ def _collect(action: Action | None, found: dict[Source, None]) -> None:
                 found.update(dict.fromkeys(verb_sources(action)))
                 if isinstance(action, Gather):
                     _collect(action.data.fallback, found)
-                _collect(action.on_error, found)
+                if action.on_error is not None:
+                    _collect(action.on_error, found)
             case Dial(data=data):
                 _collect(data.whisper, found)
                 found.update(dict.fromkeys(prompt_sources(data.confirm) if data.confirm else ()))

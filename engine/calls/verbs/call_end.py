@@ -91,7 +91,7 @@ def _ended_ms(call: Call, now: int) -> int:
     return max(each.ended_ms for each in call.ended_legs)
 
 
-def on_archiving(call: Call, event: Event, now: int) -> Step:
+def on_archiving(call: Call, _state: ArchivingRecordings, event: Event, now: int) -> Step:
     """End the call when all recordings are archived, or when that takes too long."""
     match event:
         case RecordingsArchived(fault=fault) if is_archived(call) or fault not in {"", "lost"}:

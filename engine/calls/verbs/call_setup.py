@@ -73,7 +73,7 @@ def _open(call: Call, state: Starting, now: int) -> Step:
     call, emitted = emit(call, "initiated", now, channel_id=call.main)
     commands: list[Command] = [emitted]
     machine = state.on_machine if isinstance(state.on_machine, Struct) else None
-    if sources := tuple(dict.fromkeys((*audio_sources(state.action), *audio_sources(machine)))):
+    if sources := audio_sources(state.action, machine):
         commands.append(PrefetchMedia(sources))
     if call.answer_deferred:
         first = Advance(state.action, "start", fallback=state.fallback)

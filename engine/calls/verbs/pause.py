@@ -16,7 +16,7 @@ def start(call: Call, verb: Pause, now: int) -> Step:
     return replace(call, state=state), ()
 
 
-def on_event(call: Call, state: Pausing, event: Event) -> Step:
+def on_event(call: Call, state: Pausing, event: Event, _now: int) -> Step:
     """Advance when the time has passed; digits are ignored."""
     if isinstance(event, DeadlinePassed):
         return replace(call, state=Advance(state.verb.action, "pause")), ()

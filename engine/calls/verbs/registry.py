@@ -1,4 +1,4 @@
-"""Registers the verbs: how each starts, reacts to events, and is suspended by a hold.
+"""Registers the verbs: how each starts, and is suspended by a hold.
 
 A verb whose state is `Suspendable` has `suspend(call, state, now)` and `resume(call, state, now)`;
 of a dial, the screening of the leg is suspended.
@@ -22,9 +22,7 @@ from engine.calls.model.call_states import (
     RecordingVoicemail,
     Starting,
 )
-from engine.calls.model.events import Event
 from engine.calls.verbs import (
-    awaiting_instructions,
     call_end,
     call_setup,
     dial,
@@ -40,16 +38,6 @@ from wire.verbs import Action, HangupData, Verb
 
 MAX_FLOWS = 50  # nested flows; ends a call whose flow runs itself
 
-VerbState = (
-    Starting
-    | Detecting
-    | Playing
-    | Gathering
-    | RecordingVoicemail
-    | Pausing
-    | AwaitingInstructions
-    | Dialing
-)
 Suspendable = Playing | Gathering | Pausing | Dialing
 
 
@@ -97,22 +85,6 @@ def _start_flow(call: Call, flow_id: str, action: Action | None, now: int) -> St
     if action is not None:
         call = replace(call, continuation=(action, *call.continuation))
     return flow.start(call, flow_id, now)
-
-
-def on_event(call: Call, state: VerbState, event: Event, now: int) -> Step:
-    match state:
-        case Playing() | Gathering() | Detecting():
-            return single_leg_registry.on_event(call, state, event, now)
-        case RecordingVoicemail():
-            return record.on_event(call, state, event, now)
-        case Pausing():
-            return pause.on_event(call, state, event)
-        case AwaitingInstructions():
-            return awaiting_instructions.on_event(call, state, event, now)
-        case Dialing():
-            return dial.on_event(call, state, event, now)
-        case Starting():
-            return call_setup.on_event(call, state, event, now)
 
 
 def suspend(call: Call, leg: str, now: int) -> Step:

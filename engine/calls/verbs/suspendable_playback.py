@@ -1,5 +1,6 @@
 """Playbacks that a hold suspends and resumes, for play, say and gather."""
 
+from operator import attrgetter
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -13,12 +14,13 @@ from wire import verbs
 from wire.media import Clip
 
 MAX_CLIPS = 20  # per playback: a short sound repeats without a gap
+_duration_ms = attrgetter("duration_ms")
 PromptState = TypeVar("PromptState", Playing, Gathering)
 
 
 def length_ms(clips: tuple[Clip, ...]) -> int:
     """Return the total length of clips."""
-    return sum(clip.duration_ms for clip in clips)
+    return sum(map(_duration_ms, clips))
 
 
 def playback_end_ms(state: PromptState) -> int:

@@ -16,22 +16,21 @@ MAX_TYPED_AHEAD = 64  # as many as a gather takes
 SPARE_TERMINATOR_MS = 3_000  # from the key-down of the digit before it
 
 
-def accepted_since(call: Call, leg_id: str) -> int | None:
+def accepted_since(call: Call, leg: Leg) -> int | None:
     """Return since when the digits of a leg are accepted; None: they are ignored."""
-    leg = call.leg(leg_id)
-    if leg is None or leg.is_held:
+    if leg.is_held:
         return None
-    state = state_of(call, leg_id)
+    state = state_of(call, leg.id)
     return None if state is None else digit_window(state, leg.digits_from_ms)
 
 
 def state_of(call: Call, leg_id: str) -> CallState | None:
     """Return the state that the digits of a leg are for: the call's, or that of its screening."""
     match call.state:
-        case Dialing(screenings=screenings):
-            return next((each.state for each in screenings if each.leg == leg_id), None)
         case Gathering(leg=gathering) as state:
             return state if leg_id == gathering else None
+        case Dialing(screenings=screenings):
+            return next((each.state for each in screenings if each.leg == leg_id), None)
         case state:
             return state if leg_id == call.main else None
 
@@ -89,10 +88,9 @@ def expect_spare_terminator(call: Call, leg_id: str, terminator: str, pressed_ms
     return update_leg(call, leg_id, spare_terminator=spare)
 
 
-def take_spare_terminator(call: Call, pressed: DigitPressed) -> tuple[Call, bool]:
-    """Return whether a digit is a spare terminator; later digits are not."""
-    leg = call.leg(pressed.leg)
-    if leg is None or leg.spare_terminator is None:
+def take_spare_terminator(call: Call, leg: Leg, pressed: DigitPressed) -> tuple[Call, bool]:
+    """Return whether a digit of a leg is a spare terminator; later digits are not."""
+    if leg.spare_terminator is None:
         return call, False
     is_spare = _is_spare(leg.spare_terminator, pressed.digit, pressed.pressed_ms)
     return update_leg(call, leg.id, spare_terminator=None), is_spare

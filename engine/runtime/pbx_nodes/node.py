@@ -148,12 +148,14 @@ class Node:
             shard.context.hang_up_channel(replacement.leg, causes.REJECTED)
 
     def _on_call_event(self, shard: CallShard, live_call: LiveCall, event: AriEvent) -> None:
-        with shard.guard(live_call, "event"):
+        try:
             translated = translate(event, self._clock.now_ms())
             if isinstance(translated, ReferReceived):
                 self._refer(shard, translated)
             elif translated is not None:
                 shard.feed(live_call, translated)
+        except Exception as error:  # noqa: BLE001 - ends only this call
+            shard.drop(live_call, "event", error)
 
     def on_connected(self, slot: int) -> None:
         """Recover a shard whose events arrive again."""

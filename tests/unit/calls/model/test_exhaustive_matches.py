@@ -75,7 +75,7 @@ class Source:
                 named = [each.cls for each in patterns if isinstance(each, ast.MatchClass)]
                 is_gap = _hides_members(node) and _common(self.classes(named)) > 0
             else:
-                is_gap = _common(self.classes(_items(node))) > 1
+                is_gap = _omits_members(self.classes(_items(node)))
             if is_gap:
                 yield f"{self.place}:{self._owner(node)}"
 
@@ -96,6 +96,11 @@ class Source:
 def _common(found: set[str]) -> int:
     """Return how many of these classes are members of one union."""
     return max(len(found & union) for union in UNIONS)
+
+
+def _omits_members(found: set[str]) -> bool:
+    """Return whether these classes are several members of one union, but not all."""
+    return any(1 < len(found & union) < len(union) for union in UNIONS)
 
 
 def _hides_members(match: ast.Match) -> bool:
