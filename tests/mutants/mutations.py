@@ -125,7 +125,7 @@ def _in_fields(owner: ast.AST, *fields: str) -> Iterator[Change]:
 def _of_statement(place: Place, node: ast.stmt) -> Iterator[Change]:
     if _is_untouched(node):
         return
-    if isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
+    if isinstance(node, ast.Return) and not _returns_nothing(node):
         yield Change("return None", place, node, ast.Return(ast.Constant(None)))
     if _is_deletable(node):
         yield Change("delete statement", place, node, ast.Pass())
@@ -254,5 +254,8 @@ def _is_logging(call: ast.Call) -> bool:
             return False
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _returns_nothing(node: ast.Return) -> bool:
+    """Return whether it returns None, or False, which for every condition is the same."""
+    if not isinstance(node.value, ast.Constant):
+        return node.value is None
+    return node.value.value is None or node.value.value is False

@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 class LossyProxy:
     """Forwards bytes both ways; `lose_next` closes the connection instead of the next reply.
 
-    `loses_all` does so each time, `replacement` replaces each reply. Clients may use TLS.
+    `loses_all` does so each time, `loses_scripts` whenever a script was sent; `replacement`
+    replaces each reply. Clients may use TLS.
     """
 
     def __init__(self, server_port: int, tls: ssl.SSLContext | None = None) -> None:
@@ -18,6 +19,7 @@ class LossyProxy:
         self.port = 0
         self.lose_next = False
         self.loses_all = False
+        self.loses_scripts = False
         self.replacement: bytes | None = None
         self.lost = 0
 
@@ -46,5 +48,6 @@ class LossyProxy:
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65_536):
+            self.lose_next = self.lose_next or (self.loses_scripts and b"EVAL" in data)
             writer.write(data)
         writer.close()

@@ -45,6 +45,20 @@ async def test_pipelined_calls_survive_a_lost_connection(valkey: Valkey) -> None
         assert await store.log(0, "c1") == [b"0", b"1"]
 
 
+async def test_a_call_is_sent_twice_at_most(valkey: Valkey) -> None:
+    """If its reply is lost both times, it fails at once, not when the time is over."""
+    proxy = LossyProxy(valkey.port)
+    async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
+        token = await claim_slot(store, 3, "engine1")
+        proxy.loses_scripts = True
+        with pytest.raises(StoreDown, match="connection lost"):
+            await store.commit(3, token, [change(0)])
+        assert proxy.lost == 2
+        proxy.loses_scripts = False
+        await store.commit(3, token, [change(0)])
+        assert await store.log(3, "c1") == [b"0"]
+
+
 @pytest.mark.parametrize("words", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b":1\r\n:1\r\n:1\r\n"])
 async def test_who_speaks_something_else_is_left(valkey: Valkey, words: bytes) -> None:
     """Malformed or surplus replies cause a reconnect and no lasting error."""
