@@ -44,7 +44,7 @@ def _run(tally: Tally, seeds: Iterator[int], calls: int) -> None:
         if not part.worlds:
             return
         tally.add(part)
-        sys.stderr.write(f"{tally.calls} calls, {len(tally.failed)} seeds failed\n")
+        sys.stderr.write(f"{tally.calls} calls, failed seeds: {[*tally.failed] or 'none'}\n")
 
 
 def _report(tally: Tally) -> list[str]:

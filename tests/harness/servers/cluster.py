@@ -28,14 +28,23 @@ LEASE_S = 2.0
 class Cluster:
     """`labs` are views of the same servers, each through another engine."""
 
-    def __init__(self, folder: Path, *, engines: int = 2, nodes: int = 1) -> None:
+    def __init__(
+        self, folder: Path, *, engines: int = 2, nodes: int = 1, trunk_refers: bool = False
+    ) -> None:
         self.trunk_port = free_port()
         self.valkey = Valkey(folder / "valkey")
         trunk = f"sip:127.0.0.1:{self.trunk_port}"
         names = [f"pbx{number}" for number in range(1, nodes + 1)]
         passwords = Secrets(*(secrets.token_hex(8) for _ in range(4)))
         self.nodes = [
-            Pbx(folder / name, name=name, trunk=trunk, passwords=passwords) for name in names
+            Pbx(
+                folder / name,
+                name=name,
+                trunk=trunk,
+                passwords=passwords,
+                trunk_refers=trunk_refers,
+            )
+            for name in names
         ]
         self.labs: list[Lab] = []
         self._folder = folder

@@ -44,8 +44,10 @@ def _waits(leg_id: str, call: Call) -> bool:
 
 
 def _is_held_by_the_others(call: Call, state: Bridged, leg_id: str) -> bool:
-    """Return whether the phones of all other parties hold."""
-    others = [each for each in call.legs if each.id in {call.main, *state.legs} - {leg_id}]
+    """Return whether the phones of all other parties hold; a coach is heard by one party only."""
+    members = call.conference.members if call.conference else ()
+    apart = {leg_id, *(each.leg for each in members if each.is_snooping)}
+    others = [each for each in call.legs if each.id in {call.main, *state.legs} - apart]
     if call.transfer is not None and call.transfer.state == "answered":
         pair = {call.transfer.source, call.transfer.target}
         others = [each for each in call.legs if each.id in pair - {leg_id}]
