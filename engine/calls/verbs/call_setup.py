@@ -21,7 +21,7 @@ from engine.calls.verbs import amd, call_end
 from engine.calls.verbs.audio_sources import audio_sources
 from wire.verbs import Verb
 
-ANSWER_TIMEOUT_MS = 10_000  # between the request and the answer of an inbound leg
+ANSWER_TIMEOUT_MS = 15_000  # from request to answer of an inbound leg: a lost request is repeated
 
 
 def on_event(call: Call, state: Starting, event: Event, now: int) -> Step:

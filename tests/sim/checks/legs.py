@@ -9,6 +9,7 @@ from engine.calls.model.call_states import (
     Gathering,
     RecordingVoicemail,
 )
+from engine.calls.model.commands import Answer, Command, Hangup
 from engine.calls.model.events import DeadlinePassed, Recovered
 from tests.harness.sim.model import SimChannel
 from tests.harness.sim.phone import is_dialled
@@ -28,6 +29,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
             history.steps[-1].call.answer_deferred
             or _is_hung_up_ringing(history)
             or _is_over_after_outage(history)
+            or _is_over_in_outage(world, history)
         )
     }
     screened = {
@@ -66,6 +68,18 @@ def _is_over_after_outage(history: CallHistory) -> bool:
         and not after.call.answered_ms
         for recovered, after in pairwise(history.steps)
     )
+
+
+def _is_over_in_outage(world: WorldView, history: CallHistory) -> bool:
+    """Return whether a call was hung up in the outage in which it was to be answered."""
+    decided_ms: dict[type[Command], float] = {}
+    for step in history.steps:
+        for command in step.commands:
+            if isinstance(command, (Answer, Hangup)) and command.leg == history.opened.main:
+                decided_ms.setdefault(type(command), step.at_ms)
+    if not {Answer, Hangup} <= decided_ms.keys():
+        return False
+    return world.faults.healthy_ms(decided_ms[Answer], decided_ms[Hangup]) < AT_ONCE_MS
 
 
 def _silent_ms(histories: Sequence[CallHistory]) -> dict[str, float]:

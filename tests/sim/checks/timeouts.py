@@ -17,15 +17,19 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     """Check every wait for an I/O command that no fault disturbed."""
     for history in histories:
         sources: dict[str, tuple[Source, ...]] = {}
+        state: object = None
+        state_since_ms = 0.0
         intervals = history.intervals()
         for step, (begin_ms, end_ms, call) in zip(history.steps[1:], intervals, strict=False):
+            if call.state is not state:
+                state, state_since_ms = call.state, begin_ms
             sources |= {c.request: c.sources for c in step.commands if isinstance(c, FetchMedia)}
             if not isinstance(step.event, DeadlinePassed) or step.at_ms >= call.must_end_ms:
                 continue
             if step.call.state is call.state:
                 continue  # another party's ring timeout passed
             takes_ms = _takes_ms(world, call.state, sources)
-            if takes_ms < QUICK_MS and not world.faults.is_disturbed(begin_ms, end_ms):
+            if takes_ms < QUICK_MS and not world.faults.is_disturbed(state_since_ms, end_ms):
                 yield history.id, f"gave up in {call.state}, which takes {takes_ms:.0f} ms"
 
 

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from engine.ari.config import DEFAULT_TIMEOUTS
 from engine.calls.model.call_states import Starting
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
 from engine.common.ttl_cache import MAX_ENTRIES, Cached
@@ -14,6 +15,7 @@ from engine.runtime.admission.inbound import inbound_call
 from engine.runtime.admission.inbound_routes import FoundRoute, InboundRoutes
 from engine.runtime.agents.directory import Caller
 from engine.runtime.pbx_nodes.node import IncomingChannel
+from engine.runtime.pbx_nodes.recovery import RETRY_DELAY_MS, SETTLE_DELAY_MS
 from engine.store.memory.store import MemoryStore
 from tests.unit.calls.harness.builders import CHANNEL, ID, NOW, say, tree
 from tests.unit.runtime.harness.shard_bench import ManualClock
@@ -189,3 +191,9 @@ def test_a_route_with_a_fallback() -> None:
     state = inbound_call(NEW, channel, FoundRoute("+4733333333", route)).state
     assert isinstance(state, Starting)
     assert (state.action, state.fallback) == (OTHERS.action, tree(say()))
+
+
+def test_a_lost_answer_is_repeated_in_time() -> None:
+    """The PBX is asked again when the request counts as lost, before the call is given up."""
+    lost_after_ms = DEFAULT_TIMEOUTS.request_s * 1000
+    assert lost_after_ms + SETTLE_DELAY_MS + RETRY_DELAY_MS < ANSWER_TIMEOUT_MS
