@@ -95,7 +95,7 @@ def _start_next(call: Call, advance: Advance, now: int) -> Step:
             call = replace(call, verbs_started=started)
             return _continue(call, call.continuation[0], advance, now)
         case None:
-            return _end_tree(replace(call, verbs_started=started), advance, now)
+            return _end_tree(call, advance, now)
         case str(url):
             call = replace(call, verbs_started=started, conversation_end=None)
             return awaiting_instructions.start_url(call, url, advance, now)

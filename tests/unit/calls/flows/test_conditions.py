@@ -48,6 +48,8 @@ def test_cases_that_hold(given_: Any, operator: Operator, value: Any) -> None:
     [
         ("gold", "eq", "Gold"),
         ("b", "gt", "a"),
+        ("10", "gt", 10),
+        ("10", "lt", 10),
         (None, "lt", 1),
         ("", "exists", None),
         (None, "exists", None),

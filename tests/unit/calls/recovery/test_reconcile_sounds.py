@@ -14,6 +14,7 @@ from engine.calls.model.commands import (
     RemoveFromBridge,
     StartHoldMusic,
     StartRinging,
+    StartVoicemail,
     StopRinging,
 )
 from engine.calls.model.events import PlaybackEnded, Recovered
@@ -31,6 +32,7 @@ from tests.unit.calls.harness.builders import (
 )
 from tests.unit.calls.harness.control import hold
 from tests.unit.calls.harness.recoveries import outbox, playing_call, playing_gather_prompt
+from tests.unit.calls.harness.voicemails import end_voicemail, recording_voicemail
 
 LEG = f"{ID}.l1"
 PLAYBACK = f"{ID}.p1"
@@ -139,3 +141,13 @@ def test_no_tone_is_played_into_a_conversation() -> None:
     seen = PbxSnapshot({MAIN: "Up", LEG: "Up"})
     box = (StartRinging(MAIN), StartHoldMusic(MAIN), StopRinging(MAIN))
     assert reconcile(story.call, box, seen, story.now)[0] == (StopRinging(MAIN),)
+
+
+def test_a_voicemail_is_repeated_only_while_it_is_recorded() -> None:
+    """A file of an ended one would be missing, or replaced by silence."""
+    story = recording_voicemail()
+    seen = PbxSnapshot({MAIN: "Up"})
+    pending = outbox(story, StartVoicemail)
+    assert reconcile(story.call, pending, seen, story.now)[0] == pending
+    end_voicemail(story)
+    assert reconcile(story.call, pending, seen, story.now)[0] == ()
