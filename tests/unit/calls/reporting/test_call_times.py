@@ -135,3 +135,23 @@ def test_a_lost_leg_was_there_when_another_one_held() -> None:
         story.take(LegEnded(leg, causes.LOST, seen_ms=seen_ms), 2_000)
     assert not list(record_faults(story.emitted))
     assert record(story).hold_ms == 2_000
+
+
+def test_a_leg_that_ended_unnoticed_before_another() -> None:
+    """The call ended with the one that was seen last; it was noticed later that none was left."""
+    story = inbound_conversation(say())
+    seen_ms = story.now + 10_000
+    story.take(LegEnded(DIALED, causes.NORMAL), 40_000)
+    ended_ms = story.now
+    story.take(LegEnded(CHANNEL, causes.LOST, seen_ms=seen_ms), 20_000)
+    cdr = record(story)
+    assert (cdr.ended_ms, cdr.unseen_ms) == (ended_ms, 20_000)
+
+
+def test_only_called_legs_have_a_parent() -> None:
+    """An event of the caller's leg belongs to its call."""
+    story = inbound_conversation()
+    story.take(LegHeldByPhone(CHANNEL), 1_000)
+    assert story.emitted[-1].parent_call_id is None
+    story.take(LegHeldByPhone(DIALED), 1_000)
+    assert story.emitted[-1].parent_call_id == story.call.id

@@ -6,7 +6,7 @@ from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, REJECTED, TEMPORA
 from engine.calls.model.commands import AnswerRefer, Hangup, ReferOutcome
 from engine.calls.model.events import LegAnswered, LegEnded, LegHeldByPhone, LegRinging
 from engine.calls.model.requests import ReferReceived
-from tests.unit.calls.harness.builders import MAIN, Story, bridged_call, dialing_call, say
+from tests.unit.calls.harness.builders import ID, MAIN, Story, bridged_call, dialing_call, say
 from tests.unit.calls.harness.control import (
     BOB,
     CAROL,
@@ -26,6 +26,7 @@ from tests.unit.calls.harness.control import (
 
 DECLINED = AnswerRefer(PEER, accepted=False)
 ANSWERED = AnswerRefer(PEER, accepted=True)
+SECOND = f"{ID}.l2"
 
 
 def referring(state: Progress = "starting", action: object = None) -> Story:
@@ -170,3 +171,11 @@ def test_a_transfer_by_request_notifies_nobody() -> None:
     story = transferring("ringback", mode="blind")
     story.take(LegEnded(TARGET, BUSY), 900)
     assert not story.commands_of(AnswerRefer)
+
+
+def test_a_leg_that_is_being_hung_up_is_no_customer() -> None:
+    """Another leg has answered first; the caller's phone refers the one that it talks to."""
+    story = dialing_call(BOB, CAROL)
+    story.take(LegAnswered(SECOND), 2_000)
+    story.take(ReferReceived(MAIN, "+4712121212"), 10)
+    assert transfer(story).customer == SECOND
