@@ -108,3 +108,14 @@ async def test_a_rate_limited_call_leaves_no_reservation(kept: Rest) -> None:
         async with limits.admit(account):
             pass
     assert await LiveCalls(kept.services.database, clock).pending("acme") == 0
+
+
+async def test_each_account_has_its_own_count(kept: Rest) -> None:
+    """The count of one account says nothing about another's."""
+    clock = ManualClock()
+    live = LiveCalls(kept.services.database, clock)
+    await live.set_count("other", 1)
+    assert (await live.is_current("other"), await live.is_current("acme")) == (True, False)
+    assert await live.reserve("acme", 10) is None
+    clock.now += COUNT_TTL_MS
+    assert not await live.is_current("other")
