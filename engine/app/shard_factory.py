@@ -23,7 +23,8 @@ from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
-from engine.runtime.pbx_nodes.node import Node, SlotListener
+from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard

@@ -19,9 +19,10 @@ from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.ownership.slot_loader import WriterFactory, load_slot
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
-from engine.runtime.pbx_nodes.node import Node, SlotListener
+from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
+from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
 from engine.runtime.recording.mixmonitor import Ami
 from engine.runtime.recording.recorder import Recorder, RecordingArchiver

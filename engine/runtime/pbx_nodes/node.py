@@ -1,18 +1,17 @@
 """One PBX node: routes its events to its shards and handles its outages."""
 
 from collections.abc import Callable
-from typing import cast
 
 import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.ari.decode import UnknownEvent, timestamp_ms
+from engine.ari.decode import timestamp_ms
 from engine.ari.generated.events import Event as AriEvent
-from engine.ari.generated.events import Message, StasisStart
+from engine.ari.generated.events import StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls.model import causes
-from engine.calls.model.events import LegEnded
+from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.requests import ReferReceived, ReplacementArrived
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.agents.directory import Caller
@@ -32,7 +31,6 @@ from engine.runtime.pbx_nodes.recovery import Recoveries
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent, check_target
 from engine.runtime.shard.shard import CallShard
-from wire.base import tag_of
 from wire.party import Diversion
 
 
@@ -56,7 +54,6 @@ REFER_DELAY_MS = 50
 # A caller is answered before the call is stored (docs/decisions/0002). Calls that were given up are
 # older: their node was disconnected for `node_grace_s`, half a minute by default.
 READMITTED_MS = 10_000
-UNKNOWN_EVENT = "unknown"  # metric label for event types of a newer Asterisk
 
 
 class Node:
@@ -136,7 +133,26 @@ class Node:
         if live_call is not None:
             self._on_call_event(shard, live_call, event)
         elif isinstance(event, StasisStart) and not shard.is_left_alone(event.channel.id):
-            self._accept_channel(shard, event.channel, event.args)
+            if event.replace_channel is not None:
+                self._take_place(shard, event.channel, event.replace_channel.id)
+            else:
+                self._accept_channel(shard, event.channel, event.args)
+
+    def _take_place(self, shard: CallShard, channel: Channel, replaced: str) -> None:
+        """Let a channel take the place of a leg: Asterisk has put it into the leg's bridge.
+
+        It does so when a phone connects the parties of two calls (REFER with Replaces), and the
+        call of the REFER is controlled at another node (docs/asterisk.md).
+        """
+        live_call = shard.find_by_channel(replaced)
+        if live_call is None:
+            shard.context.hang_up_channel(channel.id, causes.REJECTED)
+            return
+        # Its party is unknown here: the number of the other call may be withheld.
+        arrival = ReplacementArrived(channel.id, replaced, live_call.call.account, party="")
+        self._join(shard, arrival)
+        if channel.state == "Up":
+            shard.feed(live_call, LegAnswered(channel.id))
 
     def _join(self, shard: CallShard, replacement: ReplacementArrived) -> None:
         """Pass a leg that another call has sent to the call of the leg that it replaces."""
@@ -254,41 +270,3 @@ class Node:
                 diversion=known.diversion,
             )
             self._on_incoming(shard, incoming)
-
-
-class SlotListener:
-    """Passes the events of one slot's Stasis app to its node; implements `EventListener`."""
-
-    def __init__(
-        self, node: Node, slot: int, grace_ms: int, on_replaced: Callable[[int], None]
-    ) -> None:
-        self._node = node
-        self._slot = slot
-        self._grace_ms = grace_ms
-        self._on_replaced = on_replaced
-        metrics = node.shards[slot].context.metrics.nodes
-        self._events = metrics.events.table(node.name, slot)
-        self._disconnects = metrics.disconnects.table(node.name)
-        self._log = log.bind(node=node.name, slot=slot)
-
-    def on_connected(self) -> None:
-        self._log.info("node connected")
-        self._node.on_connected(self._slot)
-
-    def on_event(self, event: Message | UnknownEvent) -> None:
-        if isinstance(event, UnknownEvent):
-            self._events[UNKNOWN_EVENT] += 1
-        else:
-            self._events[tag_of(event)] += 1
-            self._node.on_event(self._slot, cast("AriEvent", event))
-
-    def on_disconnected(self, reason: str) -> None:
-        """Pause the slot's calls until the node is connected again."""
-        self._log.warning("node disconnected", reason=reason)
-        self._disconnects[str(self._slot)] += 1
-        self._node.on_disconnected(self._slot, self._grace_ms)
-
-    def on_replaced(self) -> None:
-        """Stop at once: another engine owns the slot."""
-        self._log.error("app taken over by another engine")
-        self._on_replaced(self._slot)

@@ -179,8 +179,37 @@ async def test_a_refer_that_fails_calls_the_phone_again(two: TwoNodes) -> None:
             await customer.until_hears(AGAIN_HZ)
 
 
+@BOTH_WAYS
+async def test_the_phone_connects_a_call_of_each_node(two: TwoNodes, home: int) -> None:
+    """It holds its party, who came by the other node, calls a number, and connects both."""
+    own = two.nodes[1 - home]
+    async with parties_at(two, home) as parties:
+        agent = await parties.add_agent("source", AGENT, pbx=own)
+        await parties.call_in(await parties.lab.add_number(dial()))
+        await parties.expect_audio(customer="source", source="customer")
+        await agent.hold()
+        target = await parties.add_phone("target")
+        action = {"type": "dial", "data": {"number": target.address}}
+        number = await two.lab(1 - home).add_number(action)
+        async with Phone.calling(own, number, agent=AGENT, tone_hz=TONES_HZ["fourth"]) as line:
+            parties.phones["fourth"] = line
+            await parties.expect_audio(target="fourth", fourth="target")
+            agent.refer_to_call(number, line)
+            await _leave(agent)
+            await line.wait_ended()
+        await parties.expect_audio_for(1_000, {"customer": "target", "target": "customer"})
+        await target.hang_up()
+        await parties["customer"].wait_ended()
+        await parties.lab.wait_ended(parties.call)
+
+
 async def _refer(phone: Phone, extension: str) -> None:
     phone.refer(f"<sip:{extension}@127.0.0.1>")
+    await _leave(phone)
+
+
+async def _leave(phone: Phone) -> None:
+    """Hang up when REFER has succeeded, as phones do."""
     await until(lambda: refer_results(phone) == ["SIP/2.0 200 OK"], what="the result of REFER")
     await phone.hang_up()
 

@@ -4,7 +4,7 @@ from engine.ari.request import LOST
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.calls.model.requests import HangupRequested
 from engine.observe.metrics import Metrics
-from engine.runtime.pbx_nodes.node import SlotListener
+from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.store.errors import Overflow
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import MAIN, outbound, say

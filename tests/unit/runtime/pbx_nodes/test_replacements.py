@@ -1,0 +1,109 @@
+"""Legs that take the place of others: a phone connects the parties of two calls."""
+
+import pytest
+
+from engine.calls.model.call_id_format import other_half
+from engine.calls.model.call_states import Ending
+from engine.calls.model.events import CallDropped, LegAnswered
+from engine.calls.model.requests import ReplacementArrived
+from engine.runtime.pbx_nodes.node import REFER_DELAY_MS
+from engine.runtime.shard.live_call import LiveCall
+from tests.harness.until import until
+from tests.unit.calls.harness.builders import ID, MAIN, outbound
+from tests.unit.runtime.harness.inbound_node import InboundNode, inbound_node
+from tests.unit.runtime.pbx.test_ari_events import ari, channel, refer_to_call
+
+ARRIVED = other_half("3-pbx1-otherone.l4")
+ARGS = ["replaces", f"{ID}.l1", "acme", "%2B4787654321"]
+
+
+def start_conversation(at: InboundNode) -> LiveCall:
+    """Start a call in which two parties talk."""
+    shard = at.bench.shard
+    live_call = shard.start_call(outbound({"type": "dial", "data": {"number": "+4712345678"}}))
+    for event in (LegAnswered(MAIN), LegAnswered(f"{ID}.l1")):
+        shard.feed(live_call, event)
+    at.bench.pbx.settle()
+    return live_call
+
+
+async def test_a_refer_to_another_call() -> None:
+    """Its party is not checked as one to dial: it is connected by a Local channel."""
+    async with inbound_node() as at:
+        at.check_agent = lambda *_: pytest.fail("checked")
+        live_call = start_conversation(at)
+        before = at.bench.pbx.lines.count("POST channels/create")
+        at.node.on_event(0, refer_to_call())
+        at.bench.clock.pass_ms(REFER_DELAY_MS)
+        at.bench.pbx.settle()
+        assert [transfer.party for transfer in live_call.call.transfers] == ["456"]
+        assert at.bench.pbx.lines.count("POST channels/create") == before + 1
+
+
+@pytest.mark.parametrize("is_recovered", [False, True])
+async def test_a_leg_that_another_call_has_sent(is_recovered: bool) -> None:
+    """It reaches the call of the leg that it replaces, and so do its events, until the end."""
+    async with inbound_node() as at:
+        live_call = start_conversation(at)
+        data = f"switchroom-0,{','.join(ARGS)}"
+        dialplan = {**channel(ARRIVED)["dialplan"], "app_data": data}
+        entered = {**channel(ARRIVED, "Ring"), "dialplan": dialplan}
+        if is_recovered:
+            at.shows(channel(MAIN), channel(f"{ID}.l1"), entered)
+            at.node.on_connected(0)
+            await until(lambda: live_call.call.leg(ARRIVED) is not None, every_s=0.001)
+        else:
+            at.node.on_event(0, ari("StasisStart", channel=entered, args=ARGS))
+        at.bench.pbx.settle()
+        assert f"POST channels/{ARRIVED}/answer" in at.bench.pbx.lines
+        at.node.on_event(0, ari("ChannelStateChange", channel=channel(ARRIVED, "Up")))
+        assert live_call.call.is_up(ARRIVED)
+        successor = at.bench.shard.adopt(LiveCall(live_call.call))
+        assert at.bench.shard.find_by_channel(ARRIVED) is successor
+        at.bench.shard.feed(successor, CallDropped("test"))
+        assert at.bench.shard.find_by_channel(ARRIVED) is None
+
+
+async def test_a_channel_that_asterisk_has_put_in_the_place_of_a_leg() -> None:
+    """It is a leg of the call from then on; the end of the one before it ends nothing."""
+    async with inbound_node() as at:
+        live_call = start_conversation(at)
+        entered, replaced = channel(ARRIVED, "Up"), channel(f"{ID}.l1")
+        at.node.on_event(0, ari("StasisStart", channel=entered, args=[], replace_channel=replaced))
+        assert live_call.call.is_up(ARRIVED)
+        at.node.on_event(0, ari("ChannelDestroyed", channel=replaced, cause=16, cause_txt=""))
+        at.bench.pbx.settle()
+        assert [leg.id for leg in live_call.call.legs] == [MAIN, ARRIVED]
+        at.node.on_event(0, ari("StasisEnd", channel=channel(ARRIVED)))
+        assert isinstance(live_call.call.state, Ending)
+
+
+async def test_a_channel_in_the_place_of_an_unknown_leg_is_hung_up() -> None:
+    """No engine could control it."""
+    async with inbound_node() as at:
+        entered, replaced = channel(ARRIVED, "Up"), channel("1.1")
+        at.node.on_event(0, ari("StasisStart", channel=entered, args=[], replace_channel=replaced))
+        assert at.bench.pbx.lines == [f"DELETE channels/{ARRIVED}"]
+
+
+async def test_a_leg_for_no_call_is_hung_up() -> None:
+    """The call has ended meanwhile: the REFER is declined."""
+    async with inbound_node() as at:
+        at.node.on_event(0, ari("StasisStart", channel=channel(ARRIVED, "Ring"), args=ARGS))
+        assert at.bench.pbx.lines == [f"DELETE channels/{ARRIVED}"]
+        assert at.bench.pbx.sent[0].request.query == (("reason_code", "21"),)
+
+
+async def test_a_leg_that_arrives_during_an_outage() -> None:
+    """It waits for the recovery, and its call knows it then, in whichever shard."""
+    async with inbound_node() as at:
+        live_call = start_conversation(at)
+        shard = at.bench.shard
+        shard.pause()
+        at.node.on_event(0, ari("StasisStart", channel=channel(ARRIVED, "Ring"), args=ARGS))
+        assert live_call.call.leg(ARRIVED) is None
+        buffered = list(shard.pause_buffer.events)
+        assert [type(event) for _, event in buffered] == [ReplacementArrived]
+        shard.foreign.clear()
+        shard.inherit_events(buffered)
+        assert shard.find_by_channel(ARRIVED) is live_call
