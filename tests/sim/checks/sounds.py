@@ -44,12 +44,18 @@ def _waits(leg_id: str, call: Call) -> bool:
 
 
 def _is_held_by_the_others(call: Call, state: Bridged, leg_id: str) -> bool:
-    """Return whether the phones of all other parties hold; a coach is heard by one party only."""
-    members = call.conference.members if call.conference else ()
-    apart = {leg_id, *(each.leg for each in members if each.is_snooping)}
-    others = [each for each in call.legs if each.id in {call.main, *state.legs} - apart]
+    """Return whether the phones of all other parties hold.
+
+    A coach is heard by the coached leg only, unless these two are alone.
+    """
+    parties = {call.main, *state.legs}
     if call.transfer is not None and call.transfer.state == "answered":
-        pair = {call.transfer.source, call.transfer.target}
-        others = [each for each in call.legs if each.id in pair - {leg_id}]
-    others = [each for each in others if each.state == "up"]
-    return bool(others) and all(each.held_by_phone for each in others)
+        parties = {call.transfer.source, call.transfer.target}
+    members = call.conference.members if call.conference else ()
+    coaches = {each.leg for each in members if each.is_snooping}
+    return any(_are_held(call, parties - apart - {leg_id}) for apart in (set(), coaches))
+
+
+def _are_held(call: Call, parties: set[str]) -> bool:
+    up = [each for each in call.legs if each.id in parties and each.state == "up"]
+    return bool(up) and all(each.held_by_phone for each in up)
