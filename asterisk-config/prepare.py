@@ -28,6 +28,7 @@ DEFAULTS: Mapping[str, str] = {
     "RTP_FIRST": "10000",
     "RTP_LAST": "19999",
     "RTP_TIMEOUT_S": "45",
+    "REFER_TIMEOUT_S": "90",
     "TRUNK": "sip:127.0.0.1:5080",
     "TRUNK_QUALIFY_S": "0",
     "TRUNK_REFER": "no",

@@ -32,7 +32,7 @@ async def transfer(  # noqa: PLR0913 - one for each option
     source: Source,
     customer: Customer,
     party: PartyOptions = NO_PARTY,
-    blind: Annotated[bool, Parameter(help="Blind transfer: hang up the source at once.")] = False,
+    blind: Annotated[bool, Parameter(help="The source leaves when the target rings.")] = False,
 ) -> None:
     """Transfer the customer of a call from the source (--from) to another party.
 

@@ -14,6 +14,7 @@ from tests.harness.until import until
 WAITS = {"type": "gather", "data": {"timeout": 120_000}}
 NODE_OPTIONS = {"pbx1": {"weight": 3}, "pbx2": {"weight": 1, "max_calls": 4}}
 GRACE_S = 3
+REFER_TIMEOUT_S = 6
 
 
 class TwoNodes:
@@ -32,6 +33,7 @@ class TwoNodes:
                 trunk=trunk,
                 passwords=passwords,
                 agent_qualify_s=agent_qualify_s,
+                settings={"REFER_TIMEOUT_S": str(REFER_TIMEOUT_S)},
             )
             for name in NODE_OPTIONS
         ]

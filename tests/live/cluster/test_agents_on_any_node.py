@@ -179,6 +179,20 @@ async def test_a_refer_that_fails_calls_the_phone_again(two: TwoNodes) -> None:
             await customer.until_hears(AGAIN_HZ)
 
 
+async def test_a_refer_while_the_engine_is_away_calls_the_phone_again(two: TwoNodes) -> None:
+    """No engine has taken it: the customer gets the agent back."""
+    async with parties_at(two, 0) as parties:
+        agent = await parties.add_agent("source", AGENT, pbx=two.nodes[1])
+        customer = await parties.call_in(await parties.lab.add_number(dial()))
+        await parties.expect_audio(customer="source", source="customer")
+        await two.engine.kill()
+        async with Phone.agent(two.nodes[1], AGENT, tone_hz=AGAIN_HZ) as again:
+            await _refer(agent, OTHER)
+            await two.engine.start()
+            await again.until_hears(TONES_HZ["customer"])
+            await customer.until_hears(AGAIN_HZ)
+
+
 @BOTH_WAYS
 async def test_the_phone_connects_a_call_of_each_node(two: TwoNodes, home: int) -> None:
     """It holds its party, who came by the other node, calls a number, and connects both."""
