@@ -83,5 +83,7 @@ def test_unused() -> None:
     assert not target.is_unused(120)
     target.start_next()
     target.in_flight -= 1
-    clock.now_s += 121
+    clock.now_s += 119
+    assert not target.is_unused(120)
+    clock.now_s += 2
     assert target.is_unused(120)
