@@ -69,7 +69,10 @@ class ConversationEnd(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Call(Struct, frozen=True, array_like=True, gc=False):
-    """One call. It stays on one slot and one PBX node; times are wall-clock milliseconds."""
+    """One call. It stays on one slot and one PBX node; times are wall-clock milliseconds.
+
+    No part of a call refers back to it, so the garbage collector tracks none of them (gc=False).
+    """
 
     id: str
     account: str

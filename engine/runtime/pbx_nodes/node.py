@@ -145,13 +145,10 @@ class Node:
         call of the REFER is controlled at another node (docs/asterisk.md).
         """
         live_call = shard.find_by_channel(replaced)
-        if live_call is None:
-            shard.context.hang_up_channel(channel.id, causes.REJECTED)
-            return
-        # Its party is unknown here: the number of the other call may be withheld.
-        arrival = ReplacementArrived(channel.id, replaced, live_call.call.account, party="")
-        self._join(shard, arrival)
-        if channel.state == "Up":
+        account = live_call.call.account if live_call is not None else ""
+        # Its party is not named here: the number of the other call may be withheld.
+        self._join(shard, ReplacementArrived(channel.id, replaced, account, party=""))
+        if live_call is not None and channel.state == "Up":
             shard.feed(live_call, LegAnswered(channel.id))
 
     def _join(self, shard: CallShard, replacement: ReplacementArrived) -> None:
@@ -164,14 +161,12 @@ class Node:
             shard.context.hang_up_channel(replacement.leg, causes.REJECTED)
 
     def _on_call_event(self, shard: CallShard, live_call: LiveCall, event: AriEvent) -> None:
-        try:
+        with shard.guard(live_call, "event"):
             translated = translate(event, self._clock.now_ms())
             if isinstance(translated, ReferReceived):
                 self._refer(shard, translated)
             elif translated is not None:
                 shard.feed(live_call, translated)
-        except Exception as error:  # noqa: BLE001 - ends only this call
-            shard.drop(live_call, "event", error)
 
     def on_connected(self, slot: int) -> None:
         """Recover a shard whose events arrive again."""

@@ -11,10 +11,7 @@ DropCall = Callable[[LiveCall, str, Exception], None]
 
 
 class CallGuard(Struct, frozen=True):
-    """A context in which an exception ends one call; `activity` is what the engine does for it.
-
-    What runs several times in each call has its own `except`, which takes a tenth of the time.
-    """
+    """A context in which an exception ends one call; `activity` is what the engine does for it."""
 
     live_call: LiveCall
     activity: str
@@ -34,3 +31,6 @@ class CallGuard(Struct, frozen=True):
             return False
         self.drop_call(self.live_call, self.activity, error)
         return True
+
+
+Guard = Callable[[LiveCall, str], CallGuard]

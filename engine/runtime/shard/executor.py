@@ -40,7 +40,7 @@ from engine.runtime.pbx.ari_requests import (
     may_follow_at_once,
     requests_for,
 )
-from engine.runtime.shard.call_guard import CallGuard, DropCall
+from engine.runtime.shard.call_guard import Guard
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import OutboundLeg, set_up_outbound_leg
@@ -57,7 +57,7 @@ class CommandExecutor:
         io: IoRunner,
         feed: Feed,
         on_reply_lost: Callable[[], None],
-        drop_call: DropCall,
+        guard: Guard,
     ) -> None:
         self._pbx = context.pbx
         self._endpoints = context.endpoints
@@ -65,16 +65,14 @@ class CommandExecutor:
         self._io = io
         self._feed = feed
         self._on_reply_lost = on_reply_lost
-        self._drop_call = drop_call
+        self._guard = guard
         self.customer_requests = PendingKeys()  # in flight, by id
         self.is_handing_over = False
 
     def execute(self, live_call: LiveCall, commands: Sequence[Command]) -> None:
         """Start every command without waiting; an exception ends the call."""
-        try:
+        with self._guard(live_call, "commands"):
             self._execute(live_call, commands)
-        except Exception as error:  # noqa: BLE001 - ends only this call
-            self._drop_call(live_call, "commands", error)
 
     def _execute(self, live_call: LiveCall, commands: Sequence[Command]) -> None:
         for command in commands:
@@ -156,7 +154,7 @@ class CommandExecutor:
         def resolved(result: OutboundLeg | LegEnded) -> None:
             if live_call.generation != generation:
                 return
-            with CallGuard(live_call, "party", self._drop_call):
+            with self._guard(live_call, "party"):
                 if isinstance(result, LegEnded):
                     live_call.acknowledge(command)
                     then(live_call)
@@ -180,13 +178,11 @@ class CommandExecutor:
         def done(reply: Reply) -> None:
             if live_call.generation != generation:
                 return
-            try:
+            with self._guard(live_call, "reply"):
                 if len(requests) > 1 and continues_after(command, reply):
                     self._send(live_call, command, requests[1:], then)
                 else:
                     self._on_reply(live_call, command, reply, then)
-            except Exception as error:  # noqa: BLE001 - ends only this call
-                self._drop_call(live_call, "reply", error)
 
         while len(requests) > 1 and is_pipelined(command, keeps_order=self._pbx.keeps_order):
             self._send_before_last(live_call, requests[0])

@@ -56,7 +56,7 @@ class CallShard:
         self._is_handing_over = False
         self._metrics = ShardMetrics(context.metrics, context.node, context.slot)
         self._deadlines = Deadlines(self, clock, host, self._metrics)
-        self._executor = CommandExecutor(context, io, self.feed, self._on_reply_lost, self.drop)
+        self._executor = CommandExecutor(context, io, self.feed, self._on_reply_lost, self.guard)
         self._step_runner = StepRunner(
             context.node, clock, writer, io, self._executor, is_paused=lambda: self.is_paused
         )
@@ -119,8 +119,8 @@ class CallShard:
         """Step a call, and set its timer; an exception ends this call, and no other."""
         try:
             is_changed = self._step_runner.step(live_call, event, first_lines, on_stored)
-        except Exception as error:  # noqa: BLE001 - ends only this call
-            self.drop(live_call, tag_of(event), error)
+        except Exception as error:  # noqa: BLE001 - one call's error must not stop the others
+            self._drop(live_call, tag_of(event), error)
             return
         if live_call.call.is_ended and live_call.call.id in self.calls:
             self._remove_call(live_call)
@@ -245,9 +245,9 @@ class CallShard:
 
     def guard(self, live_call: LiveCall, activity: str) -> CallGuard:
         """Return a context in which an exception ends this call, and no other."""
-        return CallGuard(live_call, activity, self.drop)
+        return CallGuard(live_call, activity, self._drop)
 
-    def drop(self, live_call: LiveCall, activity: str, error: Exception) -> None:
+    def _drop(self, live_call: LiveCall, activity: str, error: Exception) -> None:
         """End a call because of an error, which must not affect other calls."""
         self._remove_call(live_call)
         drop_call(live_call, activity, error, self.context, self._step_runner)

@@ -8,6 +8,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.runtime.base.interfaces import AgentPhone, DialDecision, OnAgentFound
+from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
@@ -76,9 +77,12 @@ class ExecutorBench:
             self.io,
             lambda _, event: self.events.append(event),
             lambda: self.lost_replies.append(True),
-            self._drop_call,
+            self._guard,
         )
         self.executor.execute(self.live_call, commands)
+
+    def _guard(self, live_call: LiveCall, activity: str) -> CallGuard:
+        return CallGuard(live_call, activity, self._drop_call)
 
     def _drop_call(self, _live_call: LiveCall, activity: str, _error: Exception) -> None:
         self.dropped.append(activity)
