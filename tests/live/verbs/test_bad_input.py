@@ -145,11 +145,11 @@ async def test_unavailable_audio_is_skipped(
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action={"type": "play", "data": data})
         await phone.wait_ended()
-        assert [heard.hz for heard in phone.tones_heard(600, 700)] == [600, 700]
-    [fetched] = [
-        each for each in await lab.timeline_events(call) if each["type"] == "media-fetched"
-    ]
-    assert [each.partition(":")[0] for each in fetched["faults"]] == [fault]
+        events = await lab.timeline_events(call)
+        [fetched] = [each for each in events if each["type"] == "media-fetched"]
+        assert [each.partition(":")[0] for each in fetched["faults"]] == [fault]
+        heard = phone.tones_heard(600, 700)
+        assert [each.hz for each in heard] == [600, 700], (heard, events)
     event = await lab.engine.wait_for_event(call, "media-failed")
     assert (event["source"], event["reason"]) == (bad, fault)
     assert (await lab.wait_ended(call))["status"] == "completed"
