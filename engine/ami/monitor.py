@@ -12,6 +12,8 @@ import structlog
 from panoramisk.ami_protocol import AMIProtocol
 from panoramisk.message import Message
 
+from engine.ami import contacts
+from engine.ami.contacts import UnreachableContacts, read_contact
 from engine.common.tasks import wait_for_event
 
 log = structlog.get_logger()
@@ -20,7 +22,7 @@ CONNECT_TIMEOUT_S = 5.0
 RETRY_DELAY_S = 2.0
 REFUSED_RETRY_DELAY_S = 30.0
 POLL_INTERVAL_S = 10.0  # between status requests: a dead peer is noticed within two of these
-EVENTS = "system,reporting,dtmf"
+EVENTS = "system,reporting,dtmf,security"
 END_OF_MESSAGE = b"\r\n\r\n"
 DTMF = b"Event: DTMF"
 DTMF_BEGIN = b"Event: DTMFBegin"
@@ -59,18 +61,13 @@ def dispatch_health(event: Message, listener: HealthListener) -> None:
             listener.on_booted()
         case "Shutdown":
             listener.on_shutdown()
-        case "ContactStatus":
-            listener.on_contact(event.EndpointName, event.URI, _reachable(event.ContactStatus))
-        case "ContactList":
-            listener.on_contact(event.Endpoint, event.Uri, _reachable(event.Status))
+        case "ContactStatus" | "ContactList":
+            contact = read_contact(event)
+            listener.on_contact(contact.endpoint, contact.uri, contact.is_reachable)
         case "Registry":
             listener.on_registration(event.Username, event.Status == "Registered")
         case _:
             pass
-
-
-def _reachable(status: str) -> bool | None:
-    return None if status == "Removed" else status not in {"Unreachable", "Unavailable"}
 
 
 def dispatch_rtcp(event: bytes, listener: HealthListener) -> None:
@@ -123,15 +120,21 @@ def _header(event: bytes, name: bytes) -> str:
 class AmiConnection:
     """The factory that panoramisk's protocol expects, for one connection."""
 
-    forgetable_actions = ("login", "corestatus", "pjsipshowcontacts")
+    forgetable_actions = ("login", "corestatus", "pjsipshowcontacts", "pjsipqualify")
 
     def __init__(self, health: HealthListener) -> None:
         self.ended = asyncio.Event()
         self.awaiting_actions: deque[object] = deque()
         self.health = health
+        self.stream: AmiStream | None = None
+        self._unreachable = UnreachableContacts()
 
     def dispatch(self, event: Message) -> None:
         dispatch_health(event, self.health)
+        if event.event in contacts.EVENTS:
+            self._unreachable.on_contact(read_contact(event))
+        elif self.stream is not None and self._unreachable.has_returned(event):
+            self.stream.send({"Action": "PJSIPQualify", "Endpoint": event.AccountID})
 
     def connection_lost(self, _reason: object) -> None:
         self.ended.set()
@@ -151,6 +154,7 @@ class AmiStream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         self.factory = self._connection
+        self._connection.stream = self
         self.encoding = "utf-8"
 
     def data_received(self, data: bytes) -> None:
@@ -209,7 +213,7 @@ class AmiMonitor:
                 await self._log_in(stream)
             self._log.info("node monitored")
             self._is_logged = False
-            await self._load_contacts(stream)
+            await self._load_contacts(stream, connection)
             await self._poll_until_lost(stream, connection)
         finally:
             stream.close()
@@ -230,12 +234,12 @@ class AmiMonitor:
         if not answer.success:
             raise PermissionError("manager user or password refused")
 
-    async def _load_contacts(self, stream: AmiStream) -> None:
+    async def _load_contacts(self, stream: AmiStream, connection: AmiConnection) -> None:
         """Load the status of all contacts; changes arrive as events."""
         async with asyncio.timeout(POLL_INTERVAL_S):
-            contacts = await stream.send({"Action": "PJSIPShowContacts"})
-        for each in contacts if isinstance(contacts, list) else ():
-            dispatch_health(each, self._health)
+            listed = await stream.send({"Action": "PJSIPShowContacts"})
+        for each in listed if isinstance(listed, list) else ():
+            connection.dispatch(each)
 
     async def _poll_until_lost(self, stream: AmiStream, connection: AmiConnection) -> None:
         while not connection.ended.is_set():

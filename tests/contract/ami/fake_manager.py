@@ -20,6 +20,7 @@ class FakeManager:
         self.port = 0
         self.logins = 0
         self.actions: list[str] = []
+        self.qualified: list[str] = []  # endpoints
         self._serving = 0
         self._writers: list[asyncio.StreamWriter] = []
 
@@ -69,6 +70,9 @@ class FakeManager:
                 return (f"Response: {'Success' if is_known else 'Error'}\r\nMessage: So\r\n",)
             case "PJSIPShowContacts":
                 return CONTACTS
+            case "PJSIPQualify":
+                self.qualified.append(action["Endpoint"])
+                return ("Response: Success\r\nMessage: Endpoint found, will qualify\r\n",)
             case _:
                 return ("Response: Success\r\nCoreCurrentCalls: 7\r\n",)
 

@@ -101,6 +101,30 @@ async def test_events_are_reported() -> None:
         ]
 
 
+async def test_a_phone_that_returns_is_qualified() -> None:
+    """One that logs in with an unreachable contact, and no other."""
+    contact = ("Event: ContactStatus", "EndpointName: 1002", "URI: sip:b")
+    login = ("Event: SuccessfulAuth", "Service: PJSIP", "AccountID: 1002")
+    async with watched() as (manager, listener):
+        manager.send_event(*login)
+        manager.send_event(*contact, "ContactStatus: Unreachable")
+        manager.send_event(*contact, "ContactStatus: Reachable")
+        manager.send_event(*login)
+        manager.send_event(*contact, "ContactStatus: Unreachable")
+        manager.send_event("Event: SuccessfulAuth", "Service: AMI", "AccountID: 1002")
+        await until(lambda: listener.calls.count(("1002", "sip:b", False)) == 2)
+        assert manager.qualified == []
+        manager.send_event(*login)
+        await until(lambda: manager.qualified == ["1002"])
+
+
+async def test_a_phone_that_was_unreachable_before_is_qualified() -> None:
+    """An engine that has just started knows it from the list of contacts."""
+    async with watched() as (manager, _):
+        manager.send_event("Event: SuccessfulAuth", "Service: PJSIP", "AccountID: trunk")
+        await until(lambda: manager.qualified == ["trunk"])
+
+
 async def test_digits_are_reported() -> None:
     """A digit from a phone is reported at its start and at its end; digits to phones are not."""
     key = ("Uniqueid: pbx1-1.7", "Digit: 5", "Direction: Received")

@@ -8,6 +8,7 @@ import pytest
 from tests.harness.live_lab import Lab
 from tests.harness.pbx.two_nodes import TwoNodes
 from tests.harness.phones.parties import TONES_HZ, Parties
+from tests.harness.phones.registered_contact import RegisteredContact
 from tests.harness.phones.softphone import Softphone
 from tests.harness.until import until
 
@@ -45,7 +46,8 @@ async def test_a_dead_phone_is_not_preferred(tmp_path: Path) -> None:
                 Softphone.agent(two.nodes[1], AGENT, tone_hz=TONES_HZ["source"]) as softphone,
                 Parties(two.lab(0)) as parties,
             ):
-                await until(partial(_is_offline, two.lab(0)), what="the dead phone to be offline")
+                is_offline = partial(_has_state, two.lab(0), "offline")
+                await until(is_offline, what="the dead phone to be offline")
                 dial = {"type": "dial", "data": {"agent_id": AGENT}, "timeout": 10}
                 await parties.call_in(await parties.lab.add_number(dial))
                 await parties.expect_audio(customer="source")
@@ -55,5 +57,23 @@ async def test_a_dead_phone_is_not_preferred(tmp_path: Path) -> None:
         await two.stop()
 
 
-async def _is_offline(lab: Lab) -> bool:
-    return bool((await lab.ari(f"endpoints/PJSIP/{AGENT}"))["state"] == "offline")
+async def test_a_phone_that_returns_is_called_at_once(tmp_path: Path) -> None:
+    """It registers again from the same address, long before the node's next qualify."""
+    two = TwoNodes(tmp_path, agent_qualify_s=600)
+    try:
+        await two.ensure_running()
+        pbx, lab = two.nodes[0], two.lab(0)
+        async with RegisteredContact.of(pbx, AGENT) as phone:
+            await until(partial(_has_state, lab, "online"), what="the phone to be online")
+            phone.is_unplugged = True
+            await pbx.cli(f"pjsip qualify {AGENT}")
+            await until(partial(_has_state, lab, "offline"), what="the phone to be offline")
+            phone.is_unplugged = False
+            await phone.register()
+            await until(partial(_has_state, lab, "online"), what="the phone to be online again")
+    finally:
+        await two.stop()
+
+
+async def _has_state(lab: Lab, state: str) -> bool:
+    return bool((await lab.ari(f"endpoints/PJSIP/{AGENT}"))["state"] == state)
