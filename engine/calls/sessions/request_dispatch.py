@@ -54,6 +54,9 @@ def on_refer(call: Call, event: ReferReceived | ReplacementArrived, now: int) ->
     match event:
         case ReplacementArrived():
             return replacement.on_arrival(call, event, now)
+        case ReferReceived() if _is_referring(call, event.leg):
+            # An answer to it would be one to the first REFER, too (docs/asterisk.md).
+            return call, ()
         case ReferReceived(replaces=True):
             return replacement.on_refer(call, event, now)
         case ReferReceived():
@@ -74,6 +77,12 @@ def _refer_blindly(call: Call, event: ReferReceived, now: int) -> Step:
         return call, (AnswerRefer(event.leg, accepted=False),)
     call, commands = transfer.start(call, request, now, is_referred=True)
     return call, (AnswerRefer(event.leg, True, "in-progress"), *commands)
+
+
+def _is_referring(call: Call, leg: str) -> bool:
+    """Return whether a phone waits for the outcome of a REFER."""
+    live = call.transfer
+    return live is not None and live.is_referred and live.source == leg
 
 
 def _dial(call: Call, event: DialRequested, now: int) -> Step:

@@ -69,6 +69,20 @@ async def test_a_refer_to_a_number_is_a_blind_transfer(talk: Parties) -> None:
     assert (transfer["target"], transfer["sourceAgentId"]) == ("+15550100", "ada")
 
 
+async def test_a_second_refer_changes_nothing(talk: Parties) -> None:
+    """Someone presses transfer twice: the phone gets one outcome, that of the transfer."""
+    target = await talk.add_phone("target", picks_up=False, port=talk.lab.trunk_port)
+    talk["source"].refer(NUMBER)
+    await target.wait_ringing()
+    talk["source"].refer(NUMBER)
+    await until(lambda: refer_statuses(talk["source"]) == [202, 202], what="a second 202")
+    await target.pick_up()
+    await talk["source"].wait_ended()
+    assert refer_results(talk["source"]) == ["SIP/2.0 200 OK"]
+    await talk.expect_audio(customer="target", target="customer")
+    assert len((await talk.view())["transfers"]) == 1
+
+
 async def test_the_first_called_party_can_refer(parties: Parties) -> None:
     """The leg that ran the tree leaves; the call continues without it."""
     await parties.connect_from_source()

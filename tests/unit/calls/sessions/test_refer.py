@@ -160,11 +160,26 @@ def test_a_refer_without_a_conversation_of_two_is_declined() -> None:
     assert conference.take(ReferReceived(PEER, "+4799999999")) == (DECLINED,)
 
 
-def test_a_second_refer_is_declined() -> None:
+@pytest.mark.parametrize("replaces", [False, True])
+def test_a_second_refer_gets_the_outcome_of_the_first(*, replaces: bool) -> None:
+    """Asterisk notifies the phone of an outcome for both."""
+    story = referring()
+    assert story.take(ReferReceived(PEER, "+4799999999", replaces=replaces)) == ()
+    assert transfer(story).is_live
+
+
+def test_a_refer_of_the_other_party_is_declined() -> None:
     """The transfer that is going on continues."""
     story = referring()
-    assert story.take(ReferReceived(PEER, "+4799999999")) == (DECLINED,)
+    declined = AnswerRefer(MAIN, accepted=False)
+    assert story.take(ReferReceived(MAIN, "+4799999999")) == (declined,)
     assert transfer(story).is_live
+
+
+def test_a_refer_after_a_failed_one() -> None:
+    story = referring()
+    story.take(LegEnded(TARGET, BUSY), 900)
+    assert AnswerRefer(PEER, True, "in-progress") in story.take(ReferReceived(PEER, "+4799999999"))
 
 
 def test_a_transfer_by_request_notifies_nobody() -> None:
