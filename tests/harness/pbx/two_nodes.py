@@ -20,7 +20,9 @@ REFER_TIMEOUT_S = 6
 class TwoNodes:
     """pbx1 of weight 3, pbx2 of weight 1 with at most 4 calls; 10 calls on the trunk."""
 
-    def __init__(self, folder: Path, *, agent_qualify_s: int = 0) -> None:
+    def __init__(
+        self, folder: Path, *, agent_qualify_s: int = 0, rtp_timeouts_s: tuple[int, int] = (45, 45)
+    ) -> None:
         self.trunk_port = free_port()
         self._token = secrets.token_hex(16)
         self.valkey = Valkey(folder / "valkey")
@@ -33,9 +35,10 @@ class TwoNodes:
                 trunk=trunk,
                 passwords=passwords,
                 agent_qualify_s=agent_qualify_s,
+                rtp_timeout_s=rtp_timeout_s,
                 settings={"REFER_TIMEOUT_S": str(REFER_TIMEOUT_S)},
             )
-            for name in NODE_OPTIONS
+            for name, rtp_timeout_s in zip(NODE_OPTIONS, rtp_timeouts_s, strict=True)
         ]
         self.engine = self.new_engine(folder / "engine", self.nodes)
 

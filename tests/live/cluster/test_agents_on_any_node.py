@@ -3,9 +3,11 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+from engine.calls.model import causes
 from tests.harness import Pbx
 from tests.harness.pbx.two_nodes import WAITS, TwoNodes, node_of
 from tests.harness.phones.parties import CUSTOMER, TONES_HZ, Parties
@@ -191,6 +193,23 @@ async def test_a_refer_while_the_engine_is_away_calls_the_phone_again(two: TwoNo
             await two.engine.start()
             await again.until_hears(TONES_HZ["customer"])
             await customer.until_hears(AGAIN_HZ)
+
+
+async def test_a_phone_that_vanishes_has_not_hung_up(tmp_path: Path) -> None:
+    """Its node notices that its audio has stopped, and passes the cause on."""
+    two = TwoNodes(tmp_path, rtp_timeouts_s=(45, 3))
+    try:
+        await two.ensure_running()
+        async with parties_at(two, 0) as parties:
+            agent = await parties.add_agent("source", AGENT, pbx=two.nodes[1])
+            await parties.call_in(await parties.lab.add_number(dial()))
+            await parties.expect_audio(customer="source", source="customer")
+            await agent.disconnect()
+            ended = await two.engine.wait_for_event(parties.call, "leg-completed")
+            assert (ended["agent_id"], ended["hangupCause"]) == (AGENT, causes.CHANNEL_UNAVAILABLE)
+            await parties.lab.wait_ended(parties.call)
+    finally:
+        await two.stop()
 
 
 @BOTH_WAYS
