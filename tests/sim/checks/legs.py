@@ -9,8 +9,8 @@ from engine.calls.model.call_states import (
     Gathering,
     RecordingVoicemail,
 )
-from engine.calls.model.commands import Answer, Command, Hangup
-from engine.calls.model.events import DeadlinePassed, Recovered
+from engine.calls.model.commands import Answer, Hangup
+from engine.calls.model.events import DeadlinePassed, LegEnded, Recovered
 from tests.harness.sim.model import SimChannel
 from tests.harness.sim.phone import is_dialled
 from tests.sim.call_histories import CallHistory
@@ -71,15 +71,21 @@ def _is_over_after_outage(history: CallHistory) -> bool:
 
 
 def _is_over_in_outage(world: WorldView, history: CallHistory) -> bool:
-    """Return whether a call was hung up in the outage in which it was to be answered."""
-    decided_ms: dict[type[Command], float] = {}
+    """Return whether a call was over in the outage in which it was to be answered."""
+    main = history.opened.main
+    decided_ms: list[float] = []
+    over_ms: list[float] = []
     for step in history.steps:
-        for command in step.commands:
-            if isinstance(command, (Answer, Hangup)) and command.leg == history.opened.main:
-                decided_ms.setdefault(type(command), step.at_ms)
-    if not {Answer, Hangup} <= decided_ms.keys():
-        return False
-    return world.faults.healthy_ms(decided_ms[Answer], decided_ms[Hangup]) < AT_ONCE_MS
+        commands = [each for each in step.commands if isinstance(each, (Answer, Hangup))]
+        decided_ms += [step.at_ms for each in commands if each == Answer(main)]
+        over_ms += [step.at_ms for each in commands if each.leg == main and each != Answer(main)]
+        if isinstance(step.event, LegEnded) and step.event.leg == main:
+            over_ms.append(step.event.seen_ms or step.at_ms)
+    return any(
+        world.faults.healthy_ms(decided_ms[0], each) < AT_ONCE_MS
+        for each in over_ms
+        if decided_ms and each >= decided_ms[0]
+    )
 
 
 def _silent_ms(histories: Sequence[CallHistory]) -> dict[str, float]:
