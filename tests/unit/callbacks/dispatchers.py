@@ -91,16 +91,7 @@ async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
     """Run a dispatcher for the slot until the stack closes; return it and the slot's token."""
     outboxes = dict[int, SlotQueues]()
     metrics = Metrics()
-    targets = AccountSettings(store.outbox, lambda: 0, random.randbytes, Signer())
-    delivery = DeliveryAttempt(
-        targets,
-        {GrpcTarget: transport},
-        schedule,
-        clock=time.time,
-        now_ms=lambda: 0,
-        random=random.random,
-        metrics=metrics.callbacks,
-    )
+    delivery = create_attempt(store, transport, schedule, metrics)
     worker = CallDelivery(outbox, delivery, outboxes)
     create_circuit = partial(CircuitBreaker, max_failures=1_000)
     queues = DeliveryScheduler(worker, create_circuit, time.monotonic, lambda: 0.0)
@@ -113,3 +104,18 @@ async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
     stack.push_async_callback(dispatcher.close)
     stack.callback(running.cancel)
     return dispatcher, token
+
+
+def create_attempt(
+    store: MemoryStore, transport: Transport, schedule: RetrySchedule, metrics: Metrics
+) -> DeliveryAttempt:
+    """Create what makes the attempts of a dispatcher, over gRPC only."""
+    return DeliveryAttempt(
+        AccountSettings(store.outbox, lambda: 0, random.randbytes, Signer()),
+        {GrpcTarget: transport},
+        schedule,
+        clock=time.time,
+        now_ms=lambda: 0,
+        random=random.random,
+        metrics=metrics.callbacks,
+    )

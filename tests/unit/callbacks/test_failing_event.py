@@ -1,16 +1,18 @@
 """An event that keeps failing delays its call's other events for three attempts only."""
 
+import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import msgspec
 
+from engine.callbacks.call_delivery import BLOCKING_TRIES
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.store.memory.store import MemoryStore
-from engine.store.outbox import DeadLetter
+from engine.store.outbox import DeadLetter, Outbox, Settlement
 from tests.contract.callbacks.bench import SLOT, commit_of
 from tests.harness.until import until
 from tests.unit.callbacks.dispatchers import SlowOutbox, open_dispatcher
@@ -46,12 +48,31 @@ class RejectingTransport:
         return Delivered()
 
 
+class HeldOutbox(SlowOutbox):
+    """An outbox that, on request, stores a third failure only when the test lets it."""
+
+    is_held = False
+
+    def __init__(self, outbox: Outbox, turns: Sequence[int]) -> None:
+        super().__init__(outbox, turns)
+        self.is_reached = asyncio.Event()
+        self.may_store = asyncio.Event()
+
+    async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
+        """Wait for the test before the third failure of an event is stored."""
+        if self.is_held and any(each.tries == BLOCKING_TRIES for each in settlements):
+            self.is_reached.set()
+            await self.may_store.wait()
+        await super().settle(slot, token, settlements)
+
+
 class Scene:
     """A dispatcher whose customer rejects events."""
 
     def __init__(self, transport: RejectingTransport) -> None:
         self.store = MemoryStore()
         self.transport = transport
+        self.outbox = HeldOutbox(self.store.outbox, (1, 3, 0, 2))
         self.dispatcher: CallbackDispatcher
         self.token = 0
 
@@ -101,7 +122,7 @@ async def open_scene(transport: RejectingTransport) -> AsyncIterator[Scene]:
             stack,
             scene.store,
             transport,
-            outbox=SlowOutbox(scene.store.outbox, (1, 3, 0, 2)),
+            outbox=scene.outbox,
             schedule=SCHEDULE,
             poll_interval_s=0.002,
         )
@@ -124,6 +145,19 @@ async def test_events_that_are_emitted_later_need_not_wait() -> None:
         await at.emit(0)
         await at.until_failed(3)
         await at.emit(1)
+        await at.until_empty()
+        assert at.transport.arrived == [1]
+        assert await at.dead_letters() == [(0, "status_500")]
+
+
+async def test_an_event_that_is_emitted_while_the_third_failure_is_stored() -> None:
+    """It need not wait either, although it is enqueued before the failure is known."""
+    async with open_scene(RejectingTransport({0})) as at:
+        at.outbox.is_held = True
+        await at.emit(0)
+        await at.outbox.is_reached.wait()
+        await at.emit(1)
+        at.outbox.may_store.set()
         await at.until_empty()
         assert at.transport.arrived == [1]
         assert await at.dead_letters() == [(0, "status_500")]
