@@ -76,6 +76,26 @@ async def test_a_rejected_call_disturbs_no_other(store: Store, code: grpc.Status
     assert sorted(ids) == [f"{CALL}.e0", f"{CALL}.e1", f"{OTHER}.e0", f"{OTHER}.e0"]
 
 
+async def test_two_calls_lose_one_connection(store: Store) -> None:
+    """Both fail as the server says, and both are retried: the second finds the channel closed."""
+    both_failed = asyncio.Event()
+
+    async def answer(context: aio.ServicerContext) -> None:
+        if len(customer.callbacks) == 2:
+            both_failed.set()
+        await both_failed.wait()
+        if len(customer.callbacks) == 2:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "not now")
+
+    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
+        customer.answer = answer
+        await bench.emit(CALL, 0, target=customer.target)
+        await bench.emit(OTHER, 0, target=customer.target)
+        await bench.until_empty()
+    assert dict(bench.metrics.callbacks.failed) == {("grpc", "grpc_unavailable"): 2}
+    assert len(customer.callbacks) == 4
+
+
 async def test_pushback(store: Store) -> None:
     """The delay that a server requests by gRPC pushback is respected."""
     times: list[float] = []
