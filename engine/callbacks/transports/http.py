@@ -66,8 +66,9 @@ class HttpTransport:
 
 
 async def _drain_body(response: ClientResponse) -> None:
-    """Read a short response, or close the connection; the event has arrived either way."""
+    """Read a short response; aiohttp closes the connection of one that is not at its end.
+
+    The event has arrived either way.
+    """
     with suppress(aiohttp.ClientError, TimeoutError):
         await response.content.read(MAX_DRAINED_BYTES)
-    if not response.content.at_eof():
-        response.close()

@@ -1,0 +1,46 @@
+"""Connections to a customer's HTTP server, and targets that are set late."""
+
+import pytest
+from aiohttp import web
+
+from engine.store.store import Store
+from tests.contract.callbacks.bench import SLOT, open_bench
+from tests.harness.customers.callback_server import Answer, CallbackServer, answer_endlessly
+
+CALL, OTHER = "3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"
+
+
+async def answer_briefly(_request: web.Request) -> web.StreamResponse:
+    """Answer 200 with a short body."""
+    return web.Response(text="thank you")
+
+
+@pytest.mark.parametrize(("answer", "connections"), [(answer_briefly, 1), (answer_endlessly, 3)])
+async def test_a_connection_is_reused(store: Store, answer: Answer, connections: int) -> None:
+    """The next event is sent over it, unless the last response is not at its end."""
+    ports = set[int]()
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        assert request.transport is not None
+        ports.add(request.transport.get_extra_info("peername")[1])
+        return await answer(request)
+
+    async with CallbackServer() as customer, open_bench(store) as bench:
+        await bench.put_target(customer.url("/"))
+        customer.answers["/"] = serve
+        await bench.emit(CALL, 0, 1, 2)
+        await bench.until_empty()
+    assert len(ports) == connections
+
+
+async def test_a_target_that_is_set_late(store: Store) -> None:
+    """Events of a call that has no target are given up; those of the next call arrive."""
+    async with CallbackServer() as customer, open_bench(store) as bench:
+        await bench.emit(CALL, 0)
+        await bench.until_empty()
+        await bench.put_target(customer.url("/"))
+        await bench.emit(OTHER, 0)
+        await bench.until_empty()
+        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+    assert [(each.call_id, each.reason) for each in dead_letters] == [(CALL, "no_target")]
+    assert customer.ids() == [f"{OTHER}.e0"]
