@@ -56,7 +56,7 @@ responses = Table(
     Column("key", String(128), primary_key=True),
     Column("asked", LargeBinary(32), key="digest", nullable=False),
     Column("answer", LargeBinary, key="response"),
-    Column("since_ms", BigInteger, nullable=False),
+    Column("since_ms", BigInteger, nullable=False, index=True),
 )
 
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from sqlalchemy import JSON, BigInteger, Column, ForeignKey, Integer, String, Table
+from sqlalchemy import JSON, BigInteger, Column, ForeignKey, Index, Integer, String, Table
 
 from api.db.database import metadata
 
@@ -27,4 +27,6 @@ jobs = Table(
     Column("owner", String(64)),
     Column("created_ms", BigInteger, nullable=False),
     Column("ended_ms", BigInteger),
+    Index("ix_jobs_state_due_ms", "state", "due_ms"),
+    Index("ix_jobs_account_id_kind", "account_id", "kind", "created_ms"),
 )
