@@ -1,0 +1,84 @@
+"""What the lists of `switchroom account` show: run in this process, on a database in a file."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from api.cli.account import app
+from tests.contract.api.databases import sqlite_url
+
+LONG_ID = "a-reseller-with-a-rather-long-identifier-of-fifty"
+NARROW, WIDE = "80", "200"
+
+
+class Commands:
+    """Runs commands; what they read from the environment is set for the test."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, printed: pytest.CaptureFixture[str]
+    ) -> None:
+        self._monkeypatch = monkeypatch
+        self._printed = printed
+
+    def run(self, *words: str, columns: str = WIDE) -> list[list[str]]:
+        """Run a command; return the cells of the lines that it prints."""
+        self._monkeypatch.setenv("COLUMNS", columns)
+        self._printed.readouterr()
+        app(words, result_action="return_value")
+        lines = self._printed.readouterr().out.splitlines()
+        return [re.split(r" {2,}| (?=sw[ks]_)", line.strip()) for line in lines]
+
+
+@pytest.fixture
+def commands(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Commands:
+    """Provide the commands, on an empty database."""
+    monkeypatch.setenv("SWITCHROOM_DATABASE_URL", sqlite_url(tmp_path))
+    return Commands(monkeypatch, capsys)
+
+
+def test_the_list_of_accounts(commands: Commands) -> None:
+    """`any` is no limit; an account that is set to none may call nobody."""
+    commands.run("create", "acme", "--name", "Acme Ltd", "--max-calls", "9", "--allow", "+47")
+    commands.run("set", "acme", "--max-calls-per-s", "2.5", "--no-active")
+    commands.run("region", "acme", "NO")
+    commands.run("create", "other")
+    assert commands.run("list") == [
+        ["account", "name", "active", "calls", "calls/s", "region", "may call"],
+        ["acme", "Acme Ltd", "no", "9", "2.5", "NO", "+47"],
+        ["other", "other", "yes", "any", "any", "any"],
+    ]
+    commands.run("set", "acme", "--max-calls", "0", "--allow", "any", "--active")
+    assert ["acme", "Acme Ltd", "yes", "any", "2.5", "NO", "any"] in commands.run("list")
+
+
+def test_a_long_account_id_is_shown_in_one_piece(commands: Commands) -> None:
+    """On a narrow terminal, too, so that it can be copied."""
+    commands.run("create", LONG_ID, "--name", "Reseller")
+    assert LONG_ID in [line[0] for line in commands.run("list", columns=NARROW)]
+
+
+def test_the_list_of_keys(commands: Commands) -> None:
+    """Each with its id, not its secret, its agent if it has one, and when it expires."""
+    commands.run("create", "acme")
+    agents = create_key(commands, "--agent", "1001")
+    accounts = create_key(commands)
+    listed = {line[0]: line[1:] for line in commands.run("key", "list", "acme")}
+    assert listed.pop("key") == ["agent", "created", "expires"]
+    assert listed.keys() == {agents, accounts}
+    (agent, _, never), (_, also_never) = listed[agents], listed[accounts]
+    assert (agent, never, also_never) == ("1001", "never", "never")
+    commands.run("key", "rotate", "acme", agents)
+    listed = {line[0]: line[1:] for line in commands.run("key", "list", "acme")[1:]}
+    replacements = [each for key, each in listed.items() if key not in {agents, accounts}]
+    assert [(each[0], each[-1]) for each in replacements] == [("1001", "never")]
+    assert listed[agents][-1] != "never"
+
+
+def create_key(commands: Commands, *words: str) -> str:
+    """Create a key of the account; return how a list shows it."""
+    ((_, key), _) = commands.run("key", "create", "acme", *words)
+    prefix, key_id, _ = key.split("_", 2)
+    return f"{prefix}_{key_id}_…"
