@@ -3,12 +3,15 @@
 import csv
 import io
 from collections.abc import AsyncIterator
+from typing import Any
 
 import msgspec
 import pytest
 
+from api.cdrs.exports.job import KIND
 from api.jobs.artifacts import RETENTION_MS
-from api.jobs.worker import Worker
+from api.jobs.store import Job
+from api.jobs.worker import Progress, Worker
 from tests.contract.api.cdrs.lists import REQUIRED
 from tests.contract.api.cdrs.records import NOON_MS, leg, missed, record, write_calls
 from tests.contract.api.serving import Served, serve_rest
@@ -69,6 +72,24 @@ async def test_csv_has_what_the_list_has(rest: Served) -> None:
     lines = list(csv.DictReader(io.StringIO(await made(rest, offset=10, limit=100))))
     assert [line["reqId"][-2:] for line in lines] == ["01", "99", "00"]
     assert "timeline" not in lines[0]
+
+
+async def test_the_progress_of_an_export(rest: Served) -> None:
+    """Its total is what will be written: the rows after the offset, up to the limit."""
+    await write_calls(rest.services.database, *(record(n, after_ms=n) for n in range(12)))
+    shown = list[tuple[int, int | None]]()
+
+    async def observed(job: Job, progress: Progress) -> dict[str, Any]:
+        async def observe(done: int, total: int | None) -> None:
+            shown.append((done, total))
+            await progress(done, total)
+
+        return await rest.services.cdrs.jobs[KIND](job, observe)
+
+    for query in ({"limit": 100, "offset": 5}, {"limit": 3}, {"offset": 20}):
+        await rest.request("POST", EXPORT, "acme", None, **{**REQUIRED, **query})
+        assert await Worker(rest.services.jobs, {KIND: observed}, rest.services.metrics).once()
+    assert shown == [(0, 7), (7, 7), (0, 3), (3, 3), (0, 0)]
 
 
 async def test_csv_has_privacy_and_diversion(rest: Served) -> None:

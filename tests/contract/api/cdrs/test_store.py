@@ -5,6 +5,7 @@ import asyncio
 from msgspec.structs import replace
 
 from api.cdrs.query.filters import Filters
+from api.cdrs.query.pages import Total
 from api.cdrs.store import CdrStore
 from api.db.database import Database
 from tests.contract.api.cdrs.records import (
@@ -78,6 +79,18 @@ async def test_counting_has_a_limit(database: Database) -> None:
     assert (total.count, total.is_exact) == (10, False)
     total = await cdrs.total(Filters("acme", call_path="outbound", is_answered=False))
     assert (total.count, total.is_exact) == (0, False)
+
+
+async def test_the_total_of_a_page_that_is_not_full(database: Database) -> None:
+    """It is exact, also without a match: all records were read, although more than the limit."""
+    await write_calls(database, *(record(n) for n in range(12)))
+    cdrs = CdrStore(database, max_counted=10)
+    missed = Filters("acme", call_path="outbound", is_answered=False)
+    assert await cdrs.page_and_total(missed, 5) == ([], Total(0, is_exact=True))
+    rows, total = await cdrs.page_and_total(Filters("acme"), 5, 10)
+    assert (len(rows), total) == (2, Total(12, is_exact=True))
+    rows, total = await cdrs.page_and_total(Filters("acme"), 5, 12)
+    assert (rows, total) == ([], Total(10, is_exact=False))
 
 
 async def test_odd_texts_are_cleaned(database: Database) -> None:
