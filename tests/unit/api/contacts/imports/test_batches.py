@@ -1,0 +1,80 @@
+"""Batches of contacts that a file is read in."""
+
+import json
+from pathlib import Path
+
+from msgspec.structs import asdict
+
+from api.contacts.imports.reader.batches import batches
+from api.contacts.imports.reader.messages import Action, Batch, FileFormat, ReadRequest, RejectedRow
+
+HEADERS = ["Phone", "Name", "Mail", "City"]
+MAPPINGS = {"Phone": "phoneNumber", "Name": "lName", "Mail": "email", "City": "city"}
+
+
+def read(
+    folder: Path, *rows: str, action: Action = "skip", skip: int = 0, max_rows: int = 100
+) -> list[Batch]:
+    """Read a CSV file with these rows."""
+    path = folder / "contacts.csv"
+    path.write_text("\n".join((",".join(HEADERS), *rows)))
+    request = ReadRequest(
+        str(path), FileFormat("csv", "utf-8", ","), HEADERS, MAPPINGS, "NO", action, skip
+    )
+    return list(batches(request, max_rows))
+
+
+def contacts_in(batch: Batch) -> list[tuple[str, str | None]]:
+    """Return the numbers and last names of a batch."""
+    return list(zip(batch.phone_number, batch.l_name, strict=True))
+
+
+def test_a_batch_has_a_column_for_each_field(tmp_path: Path) -> None:
+    """In the order of the numbers, with keys for searches; what is empty is null."""
+    (batch,) = read(tmp_path, "90000002,Bø Berg,B@Example.com,Oslo", "90000001")
+    assert asdict(batch) == {
+        "rows": 2,
+        "duplicates": 0,
+        "rejects": [],
+        "phone_number": ["+4790000001", "+4790000002"],
+        "f_name": [None, None],
+        "l_name": [None, "Bø Berg"],
+        "email": [None, "B@Example.com"],
+        "f_name_key": [None, None],
+        "l_name_key": [None, "bø berg"],
+        "email_key": [None, "b@example.com"],
+        "fields": [None, '{"city":"Oslo"}'],
+    }
+
+
+def test_a_number_occurs_once_in_a_batch(tmp_path: Path) -> None:
+    """The first row counts; an updating import merges the later ones into it."""
+    rows = ("90000001,Berg,,Oslo", "90000001,Dahl", "+47 900 00 001,,n@example.com")
+    (batch,) = read(tmp_path, *rows)
+    assert (batch.rows, batch.duplicates, batch.l_name, batch.email) == (3, 2, ["Berg"], [None])
+    (batch,) = read(tmp_path, *rows, action="update")
+    assert (batch.rows, batch.duplicates) == (3, 2)
+    assert (batch.l_name, batch.email) == (["Dahl"], ["n@example.com"])
+    assert batch.fields == ['{"city":"Oslo"}']
+
+
+def test_rejected_rows_have_their_line_and_cells(tmp_path: Path) -> None:
+    """They count as rows; a batch may consist of them alone."""
+    (batch,) = read(tmp_path, "12,Berg")
+    (rejected,) = batch.rejects
+    assert isinstance(rejected, RejectedRow)
+    assert (batch.rows, rejected.line, batch.phone_number) == (1, 2, [])
+    assert rejected.reason.startswith("phoneNumber: too long or too short")
+    assert json.loads(rejected.cells) == ["12", "Berg"]
+
+
+def test_batches_follow_one_another(tmp_path: Path) -> None:
+    """`rows` counts from the start of the file, also after the rows that are imported already."""
+    rows = [f"9000000{number},{number}" for number in range(5)]
+    found = read(tmp_path, *rows, max_rows=2)
+    assert [each.rows for each in found] == [2, 4, 5]
+    assert contacts_in(found[2]) == [("+4790000004", "4")]
+    found = read(tmp_path, *rows, max_rows=2, skip=2)
+    assert [each.rows for each in found] == [4, 5]
+    assert contacts_in(found[0]) == [("+4790000002", "2"), ("+4790000003", "3")]
+    assert read(tmp_path, *rows, skip=5) == []
