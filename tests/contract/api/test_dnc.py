@@ -119,6 +119,7 @@ async def test_no_spelling_bypasses_the_list(dnc: Dnc) -> None:
         ({**ENTRY, "phoneNo": "+4722222222 ext. 5"}, "phoneNo"),
         ({**ENTRY, "provider": ""}, "provider"),
         ({**ENTRY, "provider": "a\nb"}, "provider"),
+        ({**ENTRY, "provider": "x" * 65}, "provider"),
         ({**ENTRY, "accountId": "other"}, "accountId"),
         ({**ENTRY, "isActive": "perhaps"}, "isActive"),
         ({**ENTRY, "reason": "none"}, "reason"),
@@ -129,6 +130,12 @@ async def test_bad_entries(dnc: Dnc, body: object, field: str) -> None:
     for action in ("subscribe", "unsubscribe"):
         status, problem = await dnc.ask(action, body, "POST")
         assert (status, [each["path"] for each in problem["errors"]]) == (400, [field])
+
+
+async def test_the_longest_provider(dnc: Dnc) -> None:
+    """It has 64 characters."""
+    entry = {**ENTRY, "provider": "x" * 64}
+    assert await dnc.ask("subscribe", entry) == (201, {**PUT_ON, **entry})
 
 
 async def test_tokens(dnc: Dnc) -> None:

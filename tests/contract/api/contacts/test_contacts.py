@@ -149,6 +149,23 @@ async def test_running_campaigns_get_events(kept: Rest) -> None:
     assert rest.json() == {"data": [], "next": page["next"]}
 
 
+@pytest.mark.parametrize(
+    ("name", "valid", "invalid"),
+    [("after", (0, 2**53 - 1), (-1, 2**53)), ("limit", (1, 1_000), (0, 1_001))],
+)
+async def test_bounds_of_a_page_of_events(
+    rest: Rest, name: str, valid: tuple[int, ...], invalid: tuple[int, ...]
+) -> None:
+    """A position is a number that JSON keeps exactly; a page has up to a thousand events."""
+    path = f"{BASE}/contact-events"
+    for value in valid:
+        answer = await rest.request("GET", path, params={name: value})
+        assert answer.status_code == 200, value
+    for value in invalid:
+        problem = await rest.rejected("GET", path, params={name: value})
+        assert problem == (400, "invalid", [name]), value
+
+
 async def test_crm_has_the_calls(kept: Rest) -> None:
     """Each contact has the number of its calls, and the last one."""
     list_id = await a_list(kept.services)
