@@ -18,6 +18,13 @@ WITHOUT_BODY = {"get", "delete"}
 # Operations document their 503s; no operation documents a 500.
 CHECKS = "status_code_conformance,content_type_conformance,response_schema_conformance"
 EXAMPLES = 2  # of each operation
+READS = {  # requests about a call that change nothing
+    "active-call-details",
+    "call-details/{callId}",
+    "conference/members",
+    "conference/my",
+    "transfer/status",
+}
 PARTS = {  # of the operations, by path: each takes half a minute on an idle machine
     "call": ("--include-path-regex", "voice/call$"),
     "sessions": ("--include-path-regex", "voice/(transfer|conference)"),
@@ -72,6 +79,17 @@ async def test_all_voice_endpoints_exist(rest: Rest) -> None:
     for method, names in (("post", posts), ("get", gets)):
         for name in names.split():
             assert method in paths[base + name], name
+
+
+async def test_errors_of_requests_about_a_call(rest: Rest) -> None:
+    """Each may name an unknown call, or find no engine; a change may conflict with its state."""
+    paths = (await document_of(rest))["paths"]
+    for path, operations in paths.items():
+        name = path.removeprefix("/srmain").removeprefix("/voice/")
+        if "/voice/" in path and name not in {"call", "events"}:
+            for operation in operations.values():
+                expected = {"404", "503"} if name in READS else {"404", "409", "503"}
+                assert expected == {"404", "409", "503"} & operation["responses"].keys(), path
 
 
 async def test_the_docs_page_needs_no_other_host(rest: Rest) -> None:
