@@ -40,13 +40,23 @@ class CoveringTests:
 
     def stages(self, package: Package, mutant: Mutant) -> list[list[str]]:
         """Return the unit tests, the contract tests and the last tests to run, quickest first."""
-        tests = self._tests[mutant.path, mutant.line] or self._of_module[mutant.path]
+        tests = (
+            self._tests[mutant.path, mutant.line]
+            or self._of_module[mutant.path]
+            or self._of_importers(mutant.path)
+        )
         unit = [each for each in tests if each.startswith("tests/unit/")]
         nearest = [each for each in unit if each.startswith(package.mirrors)]
         others = [each for each in unit if not each.startswith(package.mirrors)]
         contract = [each for each in tests if each.startswith("tests/contract/")]
         stages = [[*self._quickest(nearest), *self._quickest(others)], self._quickest(contract)]
         return [stage for stage in (*stages, list(package.last)) if stage]
+
+    def _of_importers(self, path: str) -> set[str]:
+        """Return the tests of modules that import one without functions, whose lines run once."""
+        statement = f"from {path.removesuffix('.py').replace('/', '.')} import"
+        importers = [each for each in self._of_module if statement in (ROOT / each).read_text()]
+        return set[str]().union(*(self._of_module[each] for each in importers))
 
     def _quickest(self, tests: Iterable[str]) -> list[str]:
         chosen, total_s = list[str](), 0.0

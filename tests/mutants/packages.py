@@ -34,5 +34,11 @@ PACKAGES: Mapping[str, Package] = {
     "callbacks": Package(
         "engine/callbacks", 0.8, 50, ("tests/unit/callbacks", "tests/contract/callbacks")
     ),
-    "api": Package("api", 0.8, 80, ("tests/unit/api", "tests/contract/api")),
+    "api": Package(
+        "api",
+        0.8,
+        80,
+        ("tests/unit/api", "tests/contract/api"),
+        ("tests/contract/api/test_database.py::test_the_schema_matches_the_code[sqlite]",),
+    ),
 }
