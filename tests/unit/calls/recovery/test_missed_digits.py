@@ -1,5 +1,6 @@
 """Digits that only AMI reported: each counts once, for the state at its release."""
 
+import pytest
 from msgspec.structs import replace
 
 from engine.calls.model.call import update_leg
@@ -133,6 +134,22 @@ def test_undelivered_digits() -> None:
     up_ms = logged[MAIN][-1].up_ms
     assert undelivered_digits(story.call, logged, up_ms + ARI_DELAY_MS - 1) == ()
     assert undelivered_digits(story.call, logged, up_ms + ARI_DELAY_MS) == (ami_digit(second),)
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_digit_just_before_a_mute_is_undelivered(is_old: bool) -> None:
+    """The mute restarts the prompt, but the gather accepted digits before it, too.
+
+    So it does in a call that an earlier version has stored, without `digits_from_ms`.
+    """
+    story = gathering(audioUrl=HTTPS)
+    story.deliver_media()
+    if is_old:
+        story.call = update_leg(story.call, MAIN, digits_from_ms=0)
+    pressed = ami_digit(ari_digit(story, "1", 500))
+    story.take(MuteRequested(MAIN, "in"), 1_000)
+    missed = undelivered_digits(story.call, by_leg((pressed,)), pressed.up_ms + ARI_DELAY_MS)
+    assert missed == (pressed,)
 
 
 def test_a_digit_just_before_a_gather_is_not_undelivered() -> None:

@@ -57,6 +57,14 @@ def test_privacy_and_diversion() -> None:
     assert b'"privacy"' not in msgspec.json.encode(ended(answered_call(say())))
 
 
+def test_a_record_without_details() -> None:
+    """Fields that do not apply are null in its JSON, not empty texts or zeros."""
+    cdr = ended(answered_call(say()))
+    absent = (cdr.sip_code, cdr.reason, cdr.answered_by, cdr.agent_id, cdr.reference_id)
+    assert absent == (None,) * 5
+    assert cdr.legs[0].sip_code is None
+
+
 def test_record_of_a_conversation() -> None:
     """Ids, parties, times and both legs."""
     cdr = ended(bridged_call(BOB, action=say(), labels={"clientId": "c-7"}))

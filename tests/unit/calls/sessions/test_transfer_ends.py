@@ -19,6 +19,7 @@ from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegCreat
 from engine.calls.model.requests import HangupRequested
 from engine.calls.sessions.transfer import MAX_KEPT_TRANSFERS
 from tests.unit.calls.harness.builders import MAIN, Story, bridged_call, say
+from tests.unit.calls.harness.call_records import record
 from tests.unit.calls.harness.control import (
     BOB,
     BRIDGE,
@@ -124,13 +125,15 @@ def test_the_customer_hangs_up(state: Progress) -> None:
 
 @pytest.mark.parametrize("state", STATES)
 def test_the_dialled_customer_hangs_up(state: Progress) -> None:
-    """The target is hung up once, and the tree continues on the source's leg."""
+    """The target is hung up once, by the customer; the tree continues on the source's leg."""
     story = transferring_from_main(state, action=say())
     commands = story.take(LegEnded(PEER, NORMAL))
     assert [c for c in commands if isinstance(c, Hangup)] == [Hangup(TARGET, NORMAL)]
     assert transfer_events(story)[-1] == ("abandoned", "customer_hangup")
     assert (story.state, story.call.main) == ("playing", MAIN)
     assert media_of(story, MAIN) == LegMedia()
+    story.hang_up()
+    assert [leg.ended_by for leg in record(story).legs if leg.channel_id == TARGET] == ["callee"]
 
 
 def test_the_call_is_hung_up_meanwhile() -> None:

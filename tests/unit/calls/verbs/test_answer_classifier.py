@@ -1,6 +1,7 @@
 """Answer detection by the sounds of a leg; the cases of Asterisk's AMD() (apps/app_amd.c)."""
 
 import pytest
+from msgspec.structs import replace
 
 from engine.calls.model.amd_sounds import AmdSounds, sound_ended, sound_started
 from engine.calls.verbs.answer_classifier import classify, silence_ms
@@ -63,6 +64,13 @@ def test_custom_settings() -> None:
     assert classify(settings, heard((300, 2_300))) == (ANSWER + 2_450, "human")
     assert classify(settings, heard(lasts_from=300)) == (ANSWER + 3_450, "machine")
     assert silence_ms(settings) == 150
+
+
+@pytest.mark.parametrize(("timeout", "who"), [(1_500, "human"), (1_499, "unknown")])
+def test_a_result_at_the_timeout_counts(timeout: int, who: AnsweredBy) -> None:
+    """A word and its silence, which are over at 1500 ms."""
+    settings = replace(USUAL, timeout=timeout)
+    assert classify(settings, heard((300, 700))) == (ANSWER + timeout, who)
 
 
 def test_repeated_and_late_reports() -> None:
