@@ -47,6 +47,21 @@ def test_shares() -> None:
     assert sorted(shares) == [2, 3, 3]
 
 
+def test_who_has_room_for_a_slot() -> None:
+    """Another engine with less than the highest fair share that reads this engine's calls."""
+    peers = Membership("a", stored_format=2)
+    for slots, stored_format, has_room in (
+        ((), 2, True),
+        ((0, 1, 2), 2, True),
+        ((0, 1, 2, 3), 2, False),
+        ((), 1, False),
+        ((), 3, True),
+    ):
+        other = msgspec.json.encode(Peer("b", slots, format=stored_format)).decode()
+        peers.update({"a": heartbeat("a"), "b": other})
+        assert peers.has_taker(7) == has_room, (slots, stored_format)
+
+
 def test_alone() -> None:
     """Before the first update all slots are this engine's."""
     assert Membership("a").fair_share(8) == 8

@@ -8,7 +8,7 @@ from engine.calls.model import commands as do
 from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnded, VoicemailEnded
 from engine.calls.model.requests import ReplacementArrived
 from engine.runtime.pbx.ari_replies import event_from_reply
-from engine.runtime.pbx.ari_requests import is_pipelined, may_block, requests_for
+from engine.runtime.pbx.ari_requests import continues_after, is_pipelined, may_block, requests_for
 from engine.runtime.pbx.replacement_arguments import read_replacement
 from tests.unit.calls.harness.builders import CLIPS, ID, MAIN
 from tests.unit.runtime.harness.shard_bench import ENDPOINTS
@@ -207,3 +207,17 @@ def test_a_snoop_that_cannot_start_has_ended() -> None:
     ended = event_from_reply(snoop, Reply(404))
     assert ended == LegEnded(f"{ID}.s1", causes.TEMPORARY_FAILURE)
     assert event_from_reply(snoop, Reply(200)) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "continues", "is_voicemail_continued"),
+    [(200, True, True), (204, True, True), (409, True, True),
+     (404, False, True), (500, False, True), (0, False, False)],
+)  # fmt: skip
+def test_which_replies_a_command_continues_after(
+    status: int, continues: bool, is_voicemail_continued: bool
+) -> None:
+    """Success, or what is there already; a voicemail after any reply, else its bridge is left."""
+    assert continues_after(do.Answer(MAIN), Reply(status)) == continues
+    voicemail = do.StartVoicemail(MAIN, "a~v1", 60, 5, "#")
+    assert continues_after(voicemail, Reply(status)) == is_voicemail_continued
