@@ -1,5 +1,7 @@
 """Connections to a customer's HTTP server, and targets that are set late."""
 
+import asyncio
+
 import pytest
 from aiohttp import web
 
@@ -7,6 +9,7 @@ from engine.store.store import Store
 from tests.contract.callbacks.bench import SLOT, open_bench
 from tests.harness.customers.callback_server import Answer, CallbackServer, answer_endlessly
 
+TURNS = 200  # of the loop, which client and server share
 CALL, OTHER = "3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"
 
 
@@ -15,7 +18,19 @@ async def answer_briefly(_request: web.Request) -> web.StreamResponse:
     return web.Response(text="thank you")
 
 
-@pytest.mark.parametrize(("answer", "connections"), [(answer_briefly, 1), (answer_endlessly, 3)])
+async def answer_in_parts(request: web.Request) -> web.StreamResponse:
+    """Answer 200, and send the body when the head has arrived."""
+    response = web.StreamResponse()
+    await response.prepare(request)
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+    await response.write_eof(b"thank you")
+    return response
+
+
+@pytest.mark.parametrize(
+    ("answer", "connections"), [(answer_briefly, 1), (answer_in_parts, 1), (answer_endlessly, 3)]
+)
 async def test_a_connection_is_reused(store: Store, answer: Answer, connections: int) -> None:
     """The next event is sent over it, unless the last response is not at its end."""
     ports = set[int]()
