@@ -60,6 +60,7 @@ async def test_a_retry_has_the_same_id(store: Store) -> None:
         await bench.until_empty()
     assert customer.ids() == [f"3-pbx1-aaaaaaaa.e{number}" for number in (0, 0, 0, 1)]
     assert bench.metrics.callbacks.retried.total == 2
+    assert dict(bench.metrics.callbacks.delivered) == {("https",): 2}
 
 
 async def test_dead_letters(store: Store) -> None:

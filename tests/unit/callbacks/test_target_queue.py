@@ -5,6 +5,7 @@ import pytest
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.circuit_breaker import OPEN_S, CircuitBreaker
 from engine.callbacks.target_queue import MAX_READY_CALLS, RateLimit, TargetQueue
+from wire.callbacks.account import PutCallback
 
 
 class Clock:
@@ -45,6 +46,26 @@ def test_rate() -> None:
     assert 10 <= started <= 12
     target.start_next()
     assert target.rate_limit_wait_s() == pytest.approx(0.1, abs=0.02)
+
+
+def test_only_waiting_calls_wait_for_the_rate() -> None:
+    """Without a waiting call, or at full concurrency, the rate delays nothing."""
+    target = target_with(Clock(), 4, RateLimit(concurrency=3, per_s=10))
+    assert target.rate_limit_wait_s() is None
+    while target.start_next() is not None:
+        pass
+    assert target.rate_limit_wait_s() == pytest.approx(0.1)
+    target.rate_limit = RateLimit(concurrency=target.in_flight, per_s=10)
+    assert target.rate_limit_wait_s() is None
+    target.rate_limit = RateLimit(concurrency=3, per_s=10)
+    target.ready.clear()
+    assert target.rate_limit_wait_s() is None
+
+
+def test_the_limits_of_an_account_without_settings() -> None:
+    """They are the defaults of an account that sets only its target."""
+    defaults = PutCallback("https://x.example/status")
+    assert RateLimit(defaults.concurrency, defaults.per_s) == RateLimit()
 
 
 def test_first_in_first_out() -> None:
