@@ -123,7 +123,10 @@ def _parties(call: Call, transfer: Transfer) -> Iterator[str]:
         if call.leg(leg) is None:
             yield f"{transfer.id} is {transfer.state} without its {role}"
     is_answered = transfer.state == "answered"
-    if call.is_up(transfer.target) != is_answered:
+    # A target that answers after its hangup was requested, as it does in an outage, does not count.
+    target = call.leg(transfer.target)
+    is_leaving = target is not None and target.hangup_requested
+    if call.is_up(transfer.target) != is_answered and not is_leaving:
         yield f"{transfer.id} is {transfer.state}, but its target is {call.leg(transfer.target)}"
 
 
