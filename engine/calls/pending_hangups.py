@@ -36,7 +36,7 @@ def track_hangups(
 def repeat_hangups(call: Call, now: int) -> tuple[Command, ...]:
     """Return the hangups to repeat: their legs should have ended by now."""
     overdue = (leg for leg in call.legs if leg.hangup_due_ms and now >= leg.hangup_due_ms)
-    return tuple(Hangup(leg.id, NORMAL) for leg in overdue)
+    return tuple(Hangup(leg.id, NORMAL, is_repeated=True) for leg in overdue)
 
 
 def _initiator_of(leg: str, before: Call, after: Call, event: Event) -> EndedBy:

@@ -87,6 +87,7 @@ class Hangup(StoredCommand, frozen=True, tag="hangup"):
 
     leg: str
     cause: int
+    is_repeated: bool = False  # its end is overdue: a leg that the PBX does not know has ended
 
 
 class Play(StoredCommand, frozen=True, tag="play"):

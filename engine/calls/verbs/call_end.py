@@ -60,7 +60,7 @@ def on_event(call: Call, state: Ending, event: Event, now: int) -> Step:
         case DeadlinePassed():
             ending = Ending(now + HANGUP_TIMEOUT_MS, state.tries + 1)
             cause = call.cause or causes.NORMAL
-            hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)
+            hangups = tuple(Hangup(leg.id, cause, is_repeated=True) for leg in call.legs)
             return replace(call, state=ending), hangups
         case _:
             return call, ()
@@ -113,7 +113,9 @@ def _end(call: Call, now: int) -> Step:
 def _status(call: Call) -> causes.Status:
     if call.answered_ms:
         return "failed" if _is_uninstructed(call) else "completed"
-    if call.ended_by in {"caller", "api"}:
+    # The first party of click-to-call, a caller by its role, is called: it refuses.
+    is_given_up = call.ended_by == "caller" and call.direction == "inbound"
+    if is_given_up or call.ended_by == "api":
         return "canceled"
     return causes.unanswered_status(call.cause)
 

@@ -8,6 +8,7 @@ from engine.calls.model.commands import (
     AddToBridge,
     Answer,
     Dial,
+    Hangup,
     Originate,
     PbxCommand,
     Play,
@@ -37,7 +38,7 @@ def event_from_reply(command: PbxCommand, reply: Reply) -> Event | None:
             return VoicemailEnded(
                 name, failed=reply.status != CONFLICT
             )  # conflict: it has been recorded
-        case Answer(leg) if reply.status == NOT_FOUND:
+        case Answer(leg) | Hangup(leg, is_repeated=True) if reply.status == NOT_FOUND:
             return LegEnded(leg, causes.NORMAL)
         case AddToBridge(bridge, legs) if not reply.ok:  # including 409: a leg that cannot be added
             return BridgeFailed(bridge, _message(reply), legs)

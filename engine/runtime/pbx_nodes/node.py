@@ -142,7 +142,8 @@ class Node:
         """Let a channel take the place of a leg: Asterisk has put it into the leg's bridge.
 
         It does so when a phone connects the parties of two calls (REFER with Replaces), and the
-        call of the REFER is controlled at another node (docs/asterisk.md).
+        call of the REFER is controlled at another node, or when an INVITE with Replaces takes a
+        leg over. Of the end of the replaced leg it tells nobody (docs/asterisk.md).
         """
         live_call = shard.find_by_channel(replaced)
         account = live_call.call.account if live_call is not None else ""
@@ -150,6 +151,8 @@ class Node:
         self._join(shard, ReplacementArrived(channel.id, replaced, account, party=""))
         if live_call is not None and channel.state == "Up":
             shard.feed(live_call, LegAnswered(channel.id))
+        if live_call is not None:
+            shard.feed(live_call, LegEnded(replaced, causes.NORMAL))
 
     def _join(self, shard: CallShard, replacement: ReplacementArrived) -> None:
         """Pass a leg that another call has sent to the call of the leg that it replaces."""

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import pytest
 
 from tests.harness.phones.parties import CUSTOMER, Parties
+from tests.harness.phones.phone import Phone
 from tests.harness.until import until
 from tests.live.sessions.test_refer import refer_notices, refer_results, refer_statuses
 
@@ -197,3 +198,19 @@ async def expected_outcome(parties: Parties) -> dict[str, str]:
         return CONNECTED
     assert "blind_transferred" not in states
     return {"customer": "music", "target": "fourth", "fourth": "target"}
+
+
+async def test_another_phone_takes_a_leg_over(parties: Parties) -> None:
+    """INVITE with Replaces: the customer talks to it, and the first phone has left the call."""
+    await parties.connect()
+    source = parties["source"]
+    headers = (f"Replaces: {source.dialog.replaces}",)
+    async with Phone.calling(parties.lab.pbx, NUMBER, tone_hz=1_450, headers=headers) as taker:
+        await source.wait_ended()
+        await parties["customer"].until_hears(1_450)
+        view = await parties.view()
+        assert [leg["state"] for leg in view["legs"]] == ["up", "up"]
+        assert f"{parties.call}.l1" not in {leg["channelId"] for leg in view["legs"]}
+        await parties["customer"].hang_up()
+        await taker.wait_ended()
+        await parties.lab.wait_ended(parties.call, timeout_s=2)

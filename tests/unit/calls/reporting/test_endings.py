@@ -72,6 +72,26 @@ def test_the_tree_continues_after_the_dialed_party() -> None:
     assert legs_ended_by(story) == ["action", "callee"]
 
 
+@pytest.mark.parametrize(
+    ("cause", "status"),
+    [
+        (causes.BUSY, "busy"),
+        (causes.NO_ANSWER, "no-answer"),
+        (causes.REJECTED, "failed"),
+        (1, "failed"),
+        (causes.CONGESTION, "failed"),
+    ],
+)
+def test_the_first_party_of_click_to_call_refuses(cause: int, status: str) -> None:
+    """It has the role of a caller, but it gives nothing up: it is called."""
+    call = outbound()
+    story = Story(replace(call, legs=(replace(call.legs[0], is_caller=True),)))
+    story.take(CallOpened())
+    story.take(LegEnded(MAIN, cause), 1_000)
+    assert (completed(story).call_status, completed(story).ended_by) == (status, "caller")
+    assert [leg.status for leg in record(story).legs] == [status]
+
+
 def test_the_first_party_of_click_to_call_hangs_up() -> None:
     """It is the caller, as the call comes from it."""
     call = outbound({"type": "dial", "data": {"number": BOB}})

@@ -133,7 +133,7 @@ def test_a_hangup_without_an_end() -> None:
     leg = dial_into(story, state="ringback")
     story.take(LegHangupRequested(leg))
     began_ms = story.now
-    assert story.pass_deadline() == (Hangup(leg, NORMAL),)
+    assert story.pass_deadline() == (Hangup(leg, NORMAL, is_repeated=True),)
     assert story.now == began_ms + RETRY_MS
     while story.call.invited:
         commands = story.pass_deadline()
@@ -148,7 +148,7 @@ def test_a_hangup_that_the_pbx_refuses() -> None:
     story.take(LegHangupRequested(PEER))
     for delay_s in (5, 10, 20, 40, 80, 160, 320, 320):
         began_ms = story.now
-        assert story.pass_deadline() == (Hangup(PEER, NORMAL),)
+        assert story.pass_deadline() == (Hangup(PEER, NORMAL, is_repeated=True),)
         assert story.now - began_ms == delay_s * 1_000
     story.take(LegEnded(PEER, NORMAL))
     assert (story.state, story.call.ended_by) == ("ending", "api")

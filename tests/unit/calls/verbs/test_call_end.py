@@ -49,7 +49,7 @@ def test_hangups_are_repeated() -> None:
     story = answered_call({"type": "hangup"})
     for _ in range(MAX_HANGUP_RETRIES):
         began = story.now
-        assert story.pass_deadline() == (Hangup(MAIN, 16),)
+        assert story.pass_deadline() == (Hangup(MAIN, 16, is_repeated=True),)
         assert story.now == began + HANGUP_TIMEOUT_MS
     assert story.pass_deadline() == ()
     assert story.call.is_ended
@@ -62,7 +62,7 @@ def test_recovery_restarts_the_deadline() -> None:
     story.now += HANGUP_TIMEOUT_MS - 1
     assert story.take(Recovered()) == ()
     assert story.state_as(Ending) == Ending(story.now + HANGUP_TIMEOUT_MS)
-    assert story.pass_deadline() == (Hangup(MAIN, 16),)
+    assert story.pass_deadline() == (Hangup(MAIN, 16, is_repeated=True),)
 
 
 def test_all_legs_are_waited_for() -> None:

@@ -152,6 +152,8 @@ OUTCOMES: list[tuple[do.PbxCommand, Reply, Event | None]] = [
     (do.Answer(MAIN), Reply(404), LegEnded(MAIN, 16)),
     (do.Answer(MAIN), Reply(409), None),
     (do.Hangup(MAIN, 16), Reply(404), None),
+    (do.Hangup(MAIN, 16, is_repeated=True), Reply(404), LegEnded(MAIN, 16)),
+    (do.Hangup(MAIN, 16, is_repeated=True), Reply(409), None),
     (do.StopPlayback("p"), Reply(404), None),
 ]
 
