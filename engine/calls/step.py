@@ -97,7 +97,7 @@ from engine.calls.reporting.call_events import sort_events
 from engine.calls.reporting.ended_legs import last_seen_ms
 from engine.calls.sessions import conversation
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
-from engine.calls.sessions.request_dispatch import on_refer, on_request
+from engine.calls.sessions.request_dispatch import decline_lost_refers, on_refer, on_request
 from engine.calls.state_dispatch import dispatch, run_until_waiting
 from engine.calls.verbs import call_end, gather, type_ahead
 from engine.calls.verbs.call_setup import ring_or_answer
@@ -181,7 +181,8 @@ def _apply(call: Call, event: Event, now: int) -> Step:
             return _on_deadline(call, event, now)
         case Recovered(bridged, left_over):
             call, commands = dispatch(call, (), event, now)
-            return call, (*commands, *restore_media(call, bridged), *map(DestroyBridge, left_over))
+            media = (*restore_media(call, bridged), *map(DestroyBridge, left_over))
+            return call, (*commands, *media, *decline_lost_refers(call))
         case ReferReceived() | ReplacementArrived():
             return on_refer(call, event, now)
         case _:

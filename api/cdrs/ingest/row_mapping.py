@@ -1,6 +1,6 @@
 """Maps call records to the rows that filters use."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -57,8 +57,9 @@ def label(record: CallRecord, name: str) -> str | None:
 def is_answered(record: CallRecord) -> bool:
     """Return whether a person answered; our own IVR does not count.
 
-    An inbound call counts as answered when one of the dialled parties answered, or, without a
-    dialled party, unless the caller left a voicemail. A failed call is not answered: its first
+    An inbound call counts as answered when it was connected to one of the dialled parties, which
+    one that was only screened is not, or, without a dialled party, unless the caller left a
+    voicemail. A failed call is not answered: its first
     webhook returned no usable action.
     """
     if record.status == "failed":
@@ -66,8 +67,13 @@ def is_answered(record: CallRecord) -> bool:
     if record.direction != "inbound" or not record.answered_ms:
         return record.answered_ms > 0
     if called := [leg for leg in record.legs if leg.party != record.from_]:
-        return any(leg.answered_ms for leg in called)
+        return any(map(was_connected, called))
     return all(each.purpose != "voicemail" for each in record.recordings)
+
+
+def was_connected(leg: LegRecord) -> bool:
+    """Return whether a party has talked, or was on hold: a screened one has not."""
+    return leg.talk_ms + leg.hold_ms > 0
 
 
 def agent_rows(record: CallRecord) -> list[AgentRow]:
@@ -76,16 +82,23 @@ def agent_rows(record: CallRecord) -> list[AgentRow]:
     for leg in record.legs:
         if agent_id := _clean(leg.agent_id or "", MAX_ID_CHARS):
             legs.setdefault(agent_id, []).append(leg)
-    return [_agent_row(agent_id, agent_legs) for agent_id, agent_legs in legs.items()]
+    has_answered = _has_answered if record.direction == "outbound" else was_connected
+    return [_agent_row(agent_id, its_legs, has_answered) for agent_id, its_legs in legs.items()]
 
 
-def _agent_row(agent_id: str, legs: list[LegRecord]) -> AgentRow:
+def _has_answered(leg: LegRecord) -> bool:
+    return leg.answered_ms > 0
+
+
+def _agent_row(
+    agent_id: str, legs: list[LegRecord], has_answered: Callable[[LegRecord], bool]
+) -> AgentRow:
     return AgentRow(
         agent_id,
         next(
             filter(None, (_clean(leg.agent_name or "", MAX_NAME_CHARS) for leg in legs)), agent_id
         ),
-        any(leg.answered_ms for leg in legs),
+        any(map(has_answered, legs)),
         sum(leg.ring_ms for leg in legs),
         sum(leg.talk_ms for leg in legs),
         sum(leg.hold_ms for leg in legs),

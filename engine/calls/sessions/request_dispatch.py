@@ -79,6 +79,15 @@ def _refer_blindly(call: Call, event: ReferReceived, now: int) -> Step:
     return call, (AnswerRefer(event.leg, True, "in-progress"), *commands)
 
 
+def decline_lost_refers(call: Call) -> tuple[AnswerRefer, ...]:
+    """Decline what agents' phones may have sent while no engine listened: they wait for an answer.
+
+    Without a REFER, the PBX ignores it (docs/asterisk.md).
+    """
+    legs = (leg for leg in call.legs if leg.state == "up" and leg.agent_id)
+    return tuple(AnswerRefer(leg.id, False) for leg in legs if not _is_referring(call, leg.id))
+
+
 def _is_referring(call: Call, leg: str) -> bool:
     """Return whether a phone waits for the outcome of a REFER."""
     live = call.transfer

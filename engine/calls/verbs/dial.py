@@ -51,10 +51,20 @@ def start(call: Call, verb: Dial, now: int) -> Step:
         legs.append(leg_id)
     deadline_ms = now + int(ring_s * 1000)
     bridge = ""
-    if verb.data.early_media and len(legs) == 1 and not has_music(verb):
+    if len(legs) == 1 and _has_early_media(call, verb):
         call, bridge = allocate_id(call, "b")
     state = Dialing(verb, tuple(legs), deadline_ms, bridge=bridge)
     return replace(call, state=state), tuple(commands)
+
+
+def _has_early_media(call: Call, verb: Dial) -> bool:
+    """Return whether the caller hears the called party before its answer.
+
+    In a bridge of both, Asterisk answers the caller with the called party. So one who is not
+    answered yet hears ringing instead if the party is screened first.
+    """
+    answers_early = call.awaits_answer and screening.is_wanted(verb.data)
+    return verb.data.early_media and not has_music(verb) and not answers_early
 
 
 def on_event(call: Call, state: Dialing, event: Event, now: int) -> Step:

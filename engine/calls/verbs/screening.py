@@ -31,6 +31,12 @@ Outcome = Screening | Literal["connect", "refuse"]
 ScreeningStep = tuple[Call, Outcome, tuple[Command, ...]]
 
 
+def is_wanted(data: DialData) -> bool:
+    """Return whether a dial asks for any stage."""
+    detects = detection_settings(data.machine_detection) is not None
+    return detects or data.whisper is not None or data.confirm is not None
+
+
 def start(call: Call, data: DialData, leg: str, now: int) -> ScreeningStep:
     """Start the screening of a leg that has answered; without any stage it is connected."""
     return _start_next_stage(call, data, leg, STAGES, now)

@@ -163,6 +163,7 @@ async def test_a_refer_while_the_engine_is_away_calls_the_phone_again(two: TwoNo
         await two.engine.kill()
         async with Phone.agent(two.nodes[1], AGENT, tone_hz=AGAIN_HZ) as again:
             await _refer(agent, OTHER)
+            await parties.expect_audio(customer="ringing")
             await two.engine.start()
             await again.until_hears(TONES_HZ["customer"])
             await customer.until_hears(AGAIN_HZ)

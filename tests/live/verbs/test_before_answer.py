@@ -76,6 +76,22 @@ async def test_a_caller_is_answered_with_the_called_party(lab: Lab, early: bool)
     assert (await ended_event(lab, call))["callStatus"] == "completed"
 
 
+async def test_a_caller_is_not_answered_by_a_party_that_refuses(lab: Lab) -> None:
+    """The called party answers, but presses no key: the caller pays nothing, early media or not."""
+    confirm = {"text": "Press one.", "timeout": 500}
+    action = dial(earlyMedia=True, confirm=confirm)
+    number = await lab.add_number(action, answer=False)
+    async with (
+        Phone.answering(lab.trunk_port, announces=True) as far,
+        Phone.calling(lab.pbx, number) as caller,
+    ):
+        call = await lab.wait_for_call()
+        await far.wait_ended()
+        await caller.wait_ended()
+        assert 200 not in [each.status for each in caller.messages if each.method == "INVITE"]
+    assert "answeredMs" not in await lab.wait_ended(call)
+
+
 @pytest.mark.parametrize(("status", "seen"), [(486, 486), (603, 403), (503, 503)])
 async def test_a_caller_is_rejected_as_the_called_party_was(
     lab: Lab, status: int, seen: int

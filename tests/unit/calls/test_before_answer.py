@@ -176,11 +176,18 @@ def hears_early_media(**more: Any) -> tuple[Story, str]:
     return story, story.state_as(Dialing).bridge
 
 
-def test_an_unanswered_caller_hears_ringing_while_the_party_is_screened() -> None:
-    """It has left the bridge of the early media."""
-    story, bridge = hears_early_media(data={"confirm": {"text": "Press one."}})
-    commands = story.take(LegAnswered(LEG))
-    assert {RemoveFromBridge(bridge, CHANNEL), StartRinging(CHANNEL)} <= set(commands)
+@pytest.mark.parametrize(
+    "screened",
+    [{"confirm": {"text": "Press one."}}, {"whisper": say()}, {"machineDetection": True}],
+)
+def test_an_unanswered_caller_is_not_bridged_with_a_party_to_be_screened(
+    screened: dict[str, Any],
+) -> None:
+    """Asterisk would answer it with the party, before the screening is passed."""
+    story, bridge = hears_early_media(data=screened)
+    assert bridge == ""
+    assert story.commands_of(StartRinging)[-1] == StartRinging(CHANNEL)
+    assert Answer(CHANNEL) not in story.take(LegAnswered(LEG))
 
 
 def test_an_unanswered_caller_hears_ringing_while_the_next_party_is_called() -> None:

@@ -4,7 +4,13 @@ import pytest
 
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, REJECTED, TEMPORARY_FAILURE
 from engine.calls.model.commands import AnswerRefer, Hangup, ReferOutcome
-from engine.calls.model.events import LegAnswered, LegEnded, LegHeldByPhone, LegRinging
+from engine.calls.model.events import (
+    LegAnswered,
+    LegEnded,
+    LegHeldByPhone,
+    LegRinging,
+    Recovered,
+)
 from engine.calls.model.requests import ReferReceived
 from tests.unit.calls.harness.builders import ID, MAIN, Story, bridged_call, dialing_call, say
 from tests.unit.calls.harness.control import (
@@ -27,6 +33,7 @@ from tests.unit.calls.harness.control import (
 DECLINED = AnswerRefer(PEER, accepted=False)
 ANSWERED = AnswerRefer(PEER, accepted=True)
 SECOND = f"{ID}.l2"
+AGENT = "1001"
 
 
 def referring(state: Progress = "starting", action: object = None) -> Story:
@@ -194,3 +201,16 @@ def test_a_leg_that_is_being_hung_up_is_no_customer() -> None:
     story.take(LegAnswered(SECOND), 2_000)
     story.take(ReferReceived(MAIN, "+4712121212"), 10)
     assert transfer(story).customer == SECOND
+
+
+def test_a_refer_that_no_engine_has_heard_is_declined() -> None:
+    """An agent's phone may have sent it in the outage, and waits; another party's is not asked."""
+    story = bridged_call(f"agent:{AGENT}")
+    assert DECLINED in story.take(Recovered())
+    assert AnswerRefer(MAIN, accepted=False) not in story.commands
+
+
+def test_a_refer_that_is_going_on_survives_a_recovery() -> None:
+    story = bridged_call(f"agent:{AGENT}")
+    story.take(ReferReceived(PEER, CAROL))
+    assert DECLINED not in story.take(Recovered())
