@@ -96,6 +96,7 @@ from engine.calls.recovery.missed_digits import is_already_delivered, remember_l
 from engine.calls.reporting.call_events import sort_events
 from engine.calls.reporting.ended_legs import last_seen_ms
 from engine.calls.sessions import conversation
+from engine.calls.sessions.coaching import renew_snoops
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import decline_lost_refers, on_refer, on_request
 from engine.calls.state_dispatch import dispatch, run_until_waiting
@@ -134,6 +135,9 @@ def step(call: Call, event: Event, now: int) -> Step:
     after = track_hangups(call, after, commands, event, now)
     after, answers = ring_or_answer(after, event, now)
     after, recording_commands = sync_recording(after, now)
+    if after.conference is not None:
+        after, snoops = renew_snoops(call, after, now)
+        commands = (*commands, *snoops)
     commands = sort_events((*recording_commands, *commands, *answers))
     if isinstance(call.state, Bridged) or isinstance(after.state, Bridged):
         after = update_talk_time(after, _happened_ms(call, event, now))

@@ -214,7 +214,7 @@ def _coach_media(call: Call, conference: Conference, bridge: str) -> MediaPlan:
     for member in conference.members:
         own_bridge = LegMedia(coach_bridge(member.snoop))
         if member.is_snooping:
-            is_heard = _has_other_legs(call, conference, member)
+            is_heard = has_other_legs(call, conference, member)
             found[member.leg] = own_bridge if is_heard else LegMedia(bridge)
             found[member.snoop] = own_bridge
         elif member.coaches:
@@ -222,7 +222,7 @@ def _coach_media(call: Call, conference: Conference, bridge: str) -> MediaPlan:
     return found
 
 
-def _has_other_legs(call: Call, conference: Conference, coach: Member) -> bool:
+def has_other_legs(call: Call, conference: Conference, coach: Member) -> bool:
     """Return whether another leg shares the bridge of the coached leg."""
     elsewhere = {coach.leg, coach.coaches, *(m.leg for m in conference.members if m.is_snooping)}
     return any(leg.id not in elsewhere and _is_in_conversation(call, leg) for leg in call.legs)

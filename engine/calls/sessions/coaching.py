@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from engine.calls.hold_and_mute import set_mute
-from engine.calls.media.plan import coach_bridge, desired_media
+from engine.calls.media.plan import coach_bridge, desired_media, has_other_legs
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.call_states import Bridged
@@ -25,9 +25,39 @@ def coach(call: Call, request: CoachRequested, now: int) -> Step:
     if not request.coached:
         call, commands = update_member(call, member, now, notify=False)
         return call, (*commands, *hangups)
+    call, commands = _start_snoop(call, member, now)
+    return call, (*commands[:-1], *hangups, commands[-1])
+
+
+def renew_snoops(before: Call, call: Call, now: int) -> Step:
+    """Replace the snoops of coaches who return from the main bridge, where they were heard alone.
+
+    An old snoop may carry no audio any more (docs/asterisk.md).
+    """
+    commands: tuple[Command, ...] = ()
+    for each in call.conference.members if call.conference else ():
+        if each.is_snooping and _is_apart(call, each) and _was_together(before, each):
+            call, more = _start_snoop(call, each, now)
+            commands = (*commands, *more, Hangup(each.snoop, causes.NORMAL))
+    return call, commands
+
+
+def _was_together(before: Call, coach: Member) -> bool:
+    """Return whether a coach was in the main bridge, with the coached leg alone."""
+    was = before.conference.member(coach.leg) if before.conference else None
+    is_same = was is not None and was.is_snooping and was.snoop == coach.snoop
+    return is_same and not _is_apart(before, coach)
+
+
+def _is_apart(call: Call, coach: Member) -> bool:
+    return call.conference is not None and has_other_legs(call, call.conference, coach)
+
+
+def _start_snoop(call: Call, member: Member, now: int) -> Step:
     call, snoop = allocate_id(call, "s")
-    call, commands = update_member(call, replace(member, snoop=snoop), now, notify=False)
-    return call, (*commands, *hangups, Snoop(snoop, request.coached))
+    member = replace(member, snoop=snoop, is_snooping=False)
+    call, commands = update_member(call, member, now, notify=False)
+    return call, (*commands, Snoop(snoop, member.coaches))
 
 
 def on_event(call: Call, conference: Conference, event: Event, now: int) -> Step:

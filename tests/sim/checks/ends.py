@@ -83,7 +83,7 @@ def _status(world: WorldView, history: CallHistory) -> Iterator[str]:
     if channel.up_ms is not None:
         # If the first webhook or flow failed, no instruction was ever run.
         due = {"completed" if call.has_run_verb or call.cause != causes.INTERWORKING else "failed"}
-    elif call.ended_by == "callee":
+    elif call.ended_by == "callee" or (call.ended_by == "caller" and call.direction == "outbound"):
         due = {causes.unanswered_status(channel.cause)}
     else:
         due = {"canceled", "no-answer", "failed"}

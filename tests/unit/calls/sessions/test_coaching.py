@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calls.media.plan import LegMedia
+from engine.calls.media.plan import LegMedia, coach_bridge
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, Mute, Snoop, Unmute
 from engine.calls.model.events import LegCreated, LegEnded
@@ -104,4 +104,12 @@ def test_a_coach_alone_with_the_coached_leg(change: str) -> None:
     story.take(hold(MAIN) if change == "held" else kick(MAIN))
     assert {PEER, THIRD} <= bridged_legs(story)
     if change == "held":
-        assert AddToBridge(COACH_BRIDGE, (THIRD,)) in story.take(unhold(MAIN))
+        commands = story.take(unhold(MAIN))
+        renewed = f"{ID}.s6"
+        assert commands[-2:] == (Snoop(renewed, PEER), Hangup(SNOOP, NORMAL))
+        assert Mute(THIRD, "in") in commands
+        story.take(LegEnded(SNOOP, NORMAL))
+        assert story.take(LegCreated(renewed)) == (
+            Unmute(THIRD, "in"),
+            AddToBridge(coach_bridge(renewed), (THIRD, renewed)),
+        )
