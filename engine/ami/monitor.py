@@ -47,6 +47,9 @@ class HealthListener(Protocol):
     def on_contact(self, endpoint: str, uri: str, is_reachable: bool | None) -> None:
         """Handle the status of an endpoint's contact; None: it was removed."""
 
+    def on_login(self, endpoint: str) -> None:
+        """Handle that a phone has logged in, with a REGISTER or a call."""
+
     def on_registration(self, client: str, is_registered: bool) -> None:
         """Handle the node's own registration, as at a carrier."""
 
@@ -64,6 +67,8 @@ def dispatch_health(event: Message, listener: HealthListener) -> None:
         case "ContactStatus" | "ContactList":
             contact = read_contact(event)
             listener.on_contact(contact.endpoint, contact.uri, contact.is_reachable)
+        case "SuccessfulAuth" if event.Service == "PJSIP":
+            listener.on_login(event.AccountID)
         case "Registry":
             listener.on_registration(event.Username, event.Status == "Registered")
         case _:

@@ -90,6 +90,7 @@ class Engine:
                     parts.context,
                     service.node_selection,
                     agents,
+                    service.phone_logins,
                     shards,
                     slots,
                     tasks,

@@ -20,6 +20,7 @@ from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.directory import trunk_name
+from engine.runtime.agents.phone_logins import PhoneLogins
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.pbx_reachability import PbxReachability
@@ -42,6 +43,7 @@ class NodeDependencies(Struct, frozen=True):
     context: EngineContext
     node_selection: NodeSelection
     agents: AgentPresence
+    phone_logins: PhoneLogins
     shards: NodeShardFactory
     slots: SlotLifecycle
     tasks: Tasks
@@ -137,7 +139,11 @@ class NodeManager:
 
     def _configure_health(self, settings: NodeSettings, recent_digits: RecentDigits) -> None:
         """Set a node's limits, and follow its health and its phones' digits over AMI."""
-        health = NodeHealth(self._parts.context.clock, trunk_name(self._settings.trunk_endpoint))
+        health = NodeHealth(
+            self._parts.context.clock,
+            trunk_name(self._settings.trunk_endpoint),
+            self._parts.phone_logins.listener(settings.name),
+        )
         limits = CapacityLimits(settings.weight, settings.max_calls, settings.max_calls_per_s)
         host = URL(str(settings.url)).host or ""
         self._node_selection.configure(settings.name, limits, health, host)

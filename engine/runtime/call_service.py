@@ -23,6 +23,7 @@ from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
 from engine.runtime.admission.outbound import OutboundCalls
 from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.phone_locator import AgentNodes, PhoneLocator
+from engine.runtime.agents.phone_logins import PhoneLogins
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
@@ -54,7 +55,8 @@ class CallService:
             context.metrics,
             drained=lambda: self.drained_nodes.nodes,
         )
-        self.phones = PhoneLocator(self.node_selection.nodes)
+        self.phone_logins = PhoneLogins()
+        self.phones = PhoneLocator(self.node_selection.nodes, self.phone_logins)
         self.releasing = self.node_selection.releasing
         self._store = context.store
         self._clock = context.clock

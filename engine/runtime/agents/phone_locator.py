@@ -16,6 +16,7 @@ from engine.ari.generated.operations import endpoints
 from engine.ari.request import Reply
 from engine.common.tasks import BackgroundTasks, cancel_all
 from engine.runtime.agents.directory import PEER_TRUNK
+from engine.runtime.agents.phone_logins import PhoneLogins
 from engine.runtime.base.interfaces import AgentPhone, AgentResolver, OnAgentFound, Pbx
 
 QUERY_TIMEOUT_S = 1.0
@@ -35,10 +36,15 @@ class PhoneNode(Protocol):
 
 
 class PhoneLocator:
-    """Asks the nodes where an endpoint is registered: first the node that calls it."""
+    """Asks the nodes where an endpoint is registered.
 
-    def __init__(self, nodes: Mapping[str, PhoneNode]) -> None:
+    First that of its last login: a phone that has moved may still be registered elsewhere, without
+    answering there. Then the node that calls it.
+    """
+
+    def __init__(self, nodes: Mapping[str, PhoneNode], logins: PhoneLogins) -> None:
         self._nodes = nodes
+        self._logins = logins
         self._tasks = BackgroundTasks()
 
     async def nodes_of(self, endpoint: str) -> frozenset[str]:
@@ -64,9 +70,13 @@ class PhoneLocator:
     async def _dial_string(self, home: str, endpoint: str) -> str:
         nodes = dict(self._nodes)
         own = nodes.pop(home, None)
-        if own is None or await _is_registered(own.pbx, endpoint):
+        if own is None:
             return endpoint
-        found = await _first_registered(nodes, endpoint)
+        last = {name: nodes[name] for name in (self._logins.node_of(endpoint),) if name in nodes}
+        found = await _first_registered(last, endpoint)
+        if found is None and await _is_registered(own.pbx, endpoint):
+            return endpoint
+        found = found or await _first_registered(nodes, endpoint)
         if found is None:
             return endpoint
         phone = endpoint.partition("/")[2]

@@ -1,5 +1,6 @@
 """The health of a node as AMI reports it; without AMI a node counts as healthy."""
 
+from engine.runtime.agents.phone_logins import OnLogin, ignore_login
 from engine.runtime.base.clock import Clock
 
 SHUTDOWN_TTL_MS = 60_000  # a node that still runs after this has cancelled its shutdown
@@ -22,8 +23,11 @@ class RtpQuality:
 class NodeHealth:
     """The reported health of one node; implements `HealthListener`."""
 
-    def __init__(self, clock: Clock, trunk: str = "trunk") -> None:
+    def __init__(
+        self, clock: Clock, trunk: str = "trunk", on_login: OnLogin = ignore_login
+    ) -> None:
         self._clock = clock
+        self._on_login = on_login
         self._trunk = trunk
         self._shutdown_ms: int | None = None
         self._contacts: dict[str, bool] = {}
@@ -81,6 +85,9 @@ class NodeHealth:
             self._contacts.pop(uri, None)
         else:
             self._contacts[uri] = is_reachable
+
+    def on_login(self, endpoint: str) -> None:
+        self._on_login(endpoint)
 
     def on_registration(self, client: str, is_registered: bool) -> None:
         if is_registered:

@@ -32,6 +32,9 @@ class RecordingListener:
     def on_contact(self, endpoint: str, uri: str, is_reachable: bool | None) -> None:
         self.calls.append((endpoint, uri, is_reachable))
 
+    def on_login(self, endpoint: str) -> None:
+        self.calls.append(("login", endpoint))
+
     def on_registration(self, client: str, is_registered: bool) -> None:
         self.calls.append((client, is_registered))
 

@@ -76,6 +76,7 @@ class Bench:
                 parts.context,
                 self.node_selection,
                 agents,
+                service.phone_logins,
                 shards,
                 slots,
                 tasks,

@@ -75,5 +75,26 @@ async def test_a_phone_that_returns_is_called_at_once(tmp_path: Path) -> None:
         await two.stop()
 
 
+async def test_a_phone_that_has_moved_is_called_at_once(tmp_path: Path) -> None:
+    """It lost its network and registered at the other node; the first node does not know it yet."""
+    two = TwoNodes(tmp_path, agent_qualify_s=600)
+    try:
+        await two.ensure_running()
+        async with RegisteredContact.of(two.nodes[0], AGENT) as before:
+            before.is_unplugged = True
+            async with (
+                Softphone.agent(two.nodes[1], AGENT, tone_hz=TONES_HZ["source"]) as softphone,
+                Parties(two.lab(0)) as parties,
+            ):
+                await until(partial(_has_state, two.lab(1), "online"), what="the new phone")
+                dial = {"type": "dial", "data": {"agent_id": AGENT}, "timeout": 10}
+                await parties.call_in(await parties.lab.add_number(dial))
+                await parties.expect_audio(customer="source")
+                softphone.command("hangup")
+                await parties.lab.wait_ended(parties.call)
+    finally:
+        await two.stop()
+
+
 async def _has_state(lab: Lab, state: str) -> bool:
     return bool((await lab.ari(f"endpoints/PJSIP/{AGENT}"))["state"] == state)

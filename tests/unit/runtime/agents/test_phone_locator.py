@@ -7,6 +7,7 @@ import msgspec
 from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.runtime.agents import phone_locator
 from engine.runtime.agents.phone_locator import AgentNodes, NodeAgents, PhoneLocator
+from engine.runtime.agents.phone_logins import PhoneLogins
 from engine.runtime.base.interfaces import AgentPhone, OnAgentFound
 from tests.harness.until import until
 
@@ -65,10 +66,15 @@ class FixedAgents:
         done(AgentPhone(self._endpoint, "Ada") if self._endpoint else None)
 
 
-async def dialled(nodes: dict[str, FakeNode], endpoint: str | None = PHONE) -> str | None:
+async def dialled(
+    nodes: dict[str, FakeNode], endpoint: str | None = PHONE, logged_in: tuple[str, ...] = ()
+) -> str | None:
     """Return what pbx1 dials to reach agent ada, who keeps her name."""
+    logins = PhoneLogins()
+    for node in logged_in:
+        logins.listener(node)("1001")
     found: asyncio.Future[AgentPhone | None] = asyncio.get_running_loop().create_future()
-    NodeAgents("pbx1", FixedAgents(endpoint), PhoneLocator(nodes)).resolve(
+    NodeAgents("pbx1", FixedAgents(endpoint), PhoneLocator(nodes, logins)).resolve(
         "acme", "ada", found.set_result
     )
     phone = await found
@@ -91,6 +97,17 @@ async def test_a_phone_of_another_node_is_dialled_over_the_trunk_between_them() 
         "pbx3": FakeNode("1001", address="10.0.0.3:5062"),
     }
     assert await dialled(nodes) == "PJSIP/peers/sip:1001@10.0.0.3:5062"
+
+
+async def test_a_phone_that_has_moved_is_dialled_where_it_logged_in_last() -> None:
+    """Its old registration may still be there; if the new one has ended, the old one is used."""
+    nodes = {"pbx1": FakeNode("1001"), "pbx2": FakeNode("1001", address="10.0.0.2:5060")}
+    moved = "PJSIP/peers/sip:1001@10.0.0.2:5060"
+    assert await dialled(nodes, logged_in=("pbx1", "pbx2")) == moved
+    assert await dialled(nodes, logged_in=("pbx2", "pbx1")) == PHONE
+    assert await dialled(nodes, logged_in=("pbx3",)) == PHONE
+    nodes["pbx2"].phones = ()
+    assert await dialled(nodes, logged_in=("pbx2",)) == PHONE
 
 
 async def test_a_phone_that_is_registered_nowhere_is_dialled_at_home() -> None:
@@ -120,13 +137,13 @@ async def test_nodes_without_a_readable_answer_have_no_phone() -> None:
         "pbx3": silent,
         "pbx4": FakeNode("1001"),
     }
-    agents = AgentNodes(FixedAgents(PHONE), PhoneLocator(nodes))
+    agents = AgentNodes(FixedAgents(PHONE), PhoneLocator(nodes, PhoneLogins()))
     assert await agents.nodes_of("acme", "ada") == {"pbx4"}
 
 
 async def test_an_unknown_agent_is_at_no_node() -> None:
     """Its call is placed like any other, and fails there."""
-    agents = AgentNodes(FixedAgents(None), PhoneLocator({"pbx1": FakeNode("1001")}))
+    agents = AgentNodes(FixedAgents(None), PhoneLocator({"pbx1": FakeNode("1001")}, PhoneLogins()))
     assert await agents.nodes_of("acme", "ada") == frozenset()
 
 
@@ -134,7 +151,7 @@ async def test_close_cancels_pending_queries() -> None:
     """The recovery of the call repeats them."""
     silent = FakeNode()
     silent.phones = None
-    locator = PhoneLocator({"pbx1": silent})
+    locator = PhoneLocator({"pbx1": silent}, PhoneLogins())
     found: list[str] = []
     locator.resolve("pbx1", PHONE, found.append)
     await until(lambda: bool(silent.requests), what="the query")

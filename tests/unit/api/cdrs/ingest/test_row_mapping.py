@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import msgspec
+
 from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, is_answered, label, participant_numbers
-from tests.contract.api.cdrs.records import CUSTOMER, OURS, leg, missed, record, recording
+from tests.contract.api.cdrs.records import CUSTOMER, NOON_MS, OURS, leg, missed, record, recording
 
 INBOUND: dict[str, Any] = {
     "direction": "inbound",
@@ -29,6 +31,17 @@ def test_an_inbound_call_is_answered_by_people() -> None:
     voicemail = (recording("voicemail"),)
     assert not is_answered(record(1, **INBOUND, legs=(CALLER,), recordings=voicemail))
     assert not is_answered(missed(1, **INBOUND))
+
+
+def test_a_screened_party_has_not_answered() -> None:
+    """It answered, but was never connected; of an outbound call, its party's answer counts."""
+    screened = msgspec.structs.replace(
+        leg("agent:7", talked_ms=0, agent_id="7"), answered_ms=NOON_MS + 2_000
+    )
+    call = record(1, **INBOUND, legs=(CALLER, screened))
+    assert not is_answered(call)
+    assert [each.is_answered for each in agent_rows(call)] == [False]
+    assert [each.is_answered for each in agent_rows(record(1, legs=(screened,)))] == [True]
 
 
 def test_labels_come_before_custom_data() -> None:
