@@ -132,7 +132,7 @@ def step(call: Call, event: Event, now: int) -> Step:
     if call.is_ended:
         return call, _reject_leg(event)
     after, commands = _apply(call, event, now)
-    after = track_hangups(call, after, commands, event, now)
+    after, commands = track_hangups(call, after, commands, event, now)
     after, answers = ring_or_answer(after, event, now)
     after, recording_commands = sync_recording(after, now)
     if after.conference is not None:

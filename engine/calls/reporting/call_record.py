@@ -132,9 +132,12 @@ def _agent_name(call: Call, leg: Leg) -> str | None:
 
 
 def _recordings(call: Call) -> tuple[RecordingRecord, ...]:
+    """Return the recordings; none of them runs any more, also if its end was never reported."""
     latest = {recording_url(call, each): each for each in call.recordings}  # parts share a file
     return tuple(
-        RecordingRecord(url, each.purpose, each.state, each.duration_ms)
+        RecordingRecord(
+            url, each.purpose, "ended" if each.state == "running" else each.state, each.duration_ms
+        )
         for url, each in latest.items()
     )
 

@@ -22,6 +22,7 @@ from tests.unit.calls.harness.builders import (
     inbound,
     say,
 )
+from tests.unit.calls.harness.call_records import record
 from tests.unit.calls.harness.recordings import (
     ARCHIVE,
     URL,
@@ -113,6 +114,7 @@ def test_archiving_does_not_wait_for_a_lost_leg() -> None:
     story = recorded_call()
     story.take(LegEnded(MAIN, 0), 100)
     assert (story.state, story.emitted[-1].recording_url) == ("ended", URL)
+    assert [each.state for each in record(story).recordings] == ["ended"]
 
 
 def test_a_node_that_is_given_up_ends_the_wait() -> None:

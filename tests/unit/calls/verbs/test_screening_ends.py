@@ -18,7 +18,7 @@ from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import DialRequested, HoldRequested
 from engine.calls.sessions.preconditions import Rejection, check_request
 from engine.calls.verbs.screening import MAX_STAGE_MS
-from tests.unit.calls.harness.builders import CLIPS, MAIN
+from tests.unit.calls.harness.builders import CLIPS, MAIN, dialing_call
 from tests.unit.calls.harness.screenings import (
     BOB,
     CONFIRM,
@@ -62,6 +62,15 @@ def test_a_stage_has_a_limit() -> None:
     assert commands[0] == StopPlayback(prompt.request)
     assert Hangup(FIRST, REJECTED) in commands
     assert silent.now == story.now
+
+
+def test_a_refusal_in_the_last_verb() -> None:
+    """The end of the tree hangs all legs up, but this one as refused."""
+    story = dialing_call(data={"number": BOB, **CONFIRM})
+    story.take(LegCreated(FIRST))
+    story.take(LegAnswered(FIRST), 2_000)
+    story.take(PlaybackEnded(deliver_media(story)))
+    assert story.pass_deadline() == (Hangup(FIRST, REJECTED), Hangup(MAIN, NORMAL))
 
 
 def test_the_order_of_stages() -> None:
