@@ -33,14 +33,8 @@ from engine.calls.media.call_recording import apply_archive_result, sync_recordi
 from engine.calls.media.diff import diff_media, restore_media
 from engine.calls.media.talk_time import update_talk_time
 from engine.calls.model import causes
-from engine.calls.model.call import (
-    Call,
-    ConversationEnd,
-    Step,
-    is_expected,
-    own_deadline_ms,
-    with_leg,
-)
+from engine.calls.model.call import Call, ConversationEnd, Step, is_expected, with_leg
+from engine.calls.model.call_deadline import own_deadline_ms
 from engine.calls.model.call_states import Bridged, ClosingState
 from engine.calls.model.clock_shift import move_times
 from engine.calls.model.commands import (

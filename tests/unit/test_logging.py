@@ -8,11 +8,7 @@ import pytest
 import structlog
 
 from engine.logging import configure
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
+from tests.harness.terminal import Terminal
 
 
 @pytest.fixture(autouse=True)

@@ -57,10 +57,9 @@ def label(record: CallRecord, name: str) -> str | None:
 def is_answered(record: CallRecord) -> bool:
     """Return whether a person answered; our own IVR does not count.
 
-    An inbound call counts as answered when it was connected to one of the dialled parties, which
-    one that was only screened is not, or, without a dialled party, unless the caller left a
-    voicemail. A failed call is not answered: its first
-    webhook returned no usable action.
+    An inbound call counts as answered when it was connected to one of the dialled parties (one that
+    was only screened was not), or, without a dialled party, unless the caller left a voicemail. A
+    failed call is not answered: its first webhook returned no usable action.
     """
     if record.status == "failed":
         return False

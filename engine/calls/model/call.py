@@ -7,20 +7,11 @@ from msgspec.structs import replace
 
 from engine.calls.model.call_states import (
     Advance,
-    ArchivingRecordings,
-    AwaitingInstructions,
     Bridged,
     CallState,
     ClosingState,
-    Detecting,
     Dialing,
     Ended,
-    Ending,
-    Gathering,
-    Pausing,
-    Playing,
-    RecordingVoicemail,
-    Starting,
     UnbridgedState,
 )
 from engine.calls.model.causes import EndedBy, Status
@@ -272,32 +263,3 @@ def originate(call: Call, leg_id: str, party: str, caller_id: str = "") -> Origi
     shown = caller_id or call.caller_id
     own = {each.lstrip("+0") for each in ("", call.caller_id, call.from_)}
     return Originate(leg_id, party, shown, withheld=call.privacy and shown.lstrip("+0") in own)
-
-
-def deadline_ms(call: Call) -> int | None:
-    """Return when the call next acts without an event; None when it has ended."""
-    own = own_deadline_ms(call)
-    if own is None or isinstance(call.state, ClosingState):
-        return own
-    hangups = [leg.hangup_due_ms for leg in call.legs if leg.hangup_due_ms]
-    if call.invited or call.transfers:
-        waiting = (leg for leg in call.legs if leg.id in invited_legs(call) and leg.state != "up")
-        hangups += [leg.ring_deadline_ms for leg in waiting]
-    return min([own, *hangups]) if hangups else own
-
-
-def own_deadline_ms(call: Call) -> int | None:
-    """Return the deadline of the call's state, without those of invited legs."""
-    match call.state:
-        case Gathering() | Playing() | Pausing() | AwaitingInstructions() as state:
-            return min(state.deadline_ms, call.must_end_ms)
-        case Ended() | Advance():
-            return None
-        case Ending(deadline_ms=deadline) | ArchivingRecordings(deadline_ms=deadline):
-            return deadline
-        case Dialing() as state:
-            return min(state.due_ms, call.must_end_ms)
-        case Bridged() if call.transfer is not None:
-            return call.must_end_ms  # the dial's limit counts again when the source returns
-        case Starting() | Detecting() | RecordingVoicemail() | Bridged() as state:
-            return min(state.deadline_ms, call.must_end_ms)

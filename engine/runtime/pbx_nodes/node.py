@@ -143,7 +143,7 @@ class Node:
 
         It does so when a phone connects the parties of two calls (REFER with Replaces), and the
         call of the REFER is controlled at another node, or when an INVITE with Replaces takes a
-        leg over. Of the end of the replaced leg it tells nobody (docs/asterisk.md).
+        leg over. No event reports the end of the replaced leg (docs/asterisk.md).
         """
         live_call = shard.find_by_channel(replaced)
         account = live_call.call.account if live_call is not None else ""

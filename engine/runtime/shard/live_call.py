@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
-from engine.calls.model.call import Call, deadline_ms
+from engine.calls.model.call import Call
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_id_format import call_of
 from engine.calls.model.commands import Command, EmitEvent, PbxCommand
 from engine.calls.model.storage_format import FORMAT, StoredCall, encode

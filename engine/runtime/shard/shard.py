@@ -117,15 +117,12 @@ class CallShard:
         on_stored: OnStored = no_op,
     ) -> None:
         """Step a call, and set its timer; an exception ends this call, and no other."""
-        try:
+        with self.guard(live_call, tag_of(event)):
             is_changed = self._step_runner.step(live_call, event, first_lines, on_stored)
-        except Exception as error:  # noqa: BLE001 - one call's error must not stop the others
-            self._drop(live_call, tag_of(event), error)
-            return
-        if live_call.call.is_ended and live_call.call.id in self.calls:
-            self._remove_call(live_call)
-        elif is_changed:
-            self._deadlines.set_timer(live_call)
+            if live_call.call.is_ended and live_call.call.id in self.calls:
+                self._remove_call(live_call)
+            elif is_changed:
+                self._deadlines.set_timer(live_call)
 
     def request(self, live_call: LiveCall, request: CallRequest, on_stored: OnStored) -> None:
         """Step a call by a control request, even while the shard is paused (decision 0025).

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from redis.asyncio import Redis
 
-from engine.calls.model.call import deadline_ms
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import DeadlinePassed
 from engine.calls.model.storage_format import decode_call

@@ -40,7 +40,7 @@ def commands(
 
 
 def test_the_list_of_accounts(commands: Commands) -> None:
-    """`any` is no limit; an account that is set to none may call nobody."""
+    """`any` is no limit; an account whose destinations are `none` may call no number."""
     commands.run("create", "acme", "--name", "Acme Ltd", "--max-calls", "9", "--allow", "+47")
     commands.run("set", "acme", "--max-calls-per-s", "2.5", "--no-active")
     commands.run("region", "acme", "NO")

@@ -23,7 +23,7 @@ async def answer_in_parts(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse()
     await response.prepare(request)
     for _ in range(TURNS):
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # a turn of the loop, not a time
     await response.write_eof(b"thank you")
     return response
 

@@ -26,11 +26,7 @@ async def test_a_softphone_is_reached_from_both_nodes(
         Softphone.agent(two.nodes[registrar], AGENT, tone_hz=tone_hz) as softphone,
         Parties(two.lab(home)) as parties,
     ):
-        dial = {"type": "dial", "data": {"agent_id": AGENT}, "timeout": 10}
-        await parties.call_in(await parties.lab.add_number(dial))
-        await parties.expect_audio(customer="source")
-        softphone.command("hangup")
-        await parties.lab.wait_ended(parties.call)
+        await _expect_call(parties, softphone)
         ended = await two.engine.wait_for_event(parties.call, "leg-completed")
         assert (ended["agent_id"], ended["hangupCause"]) == (AGENT, 16)
 
@@ -48,11 +44,7 @@ async def test_a_dead_phone_is_not_preferred(tmp_path: Path) -> None:
             ):
                 is_offline = partial(_has_state, two.lab(0), "offline")
                 await until(is_offline, what="the dead phone to be offline")
-                dial = {"type": "dial", "data": {"agent_id": AGENT}, "timeout": 10}
-                await parties.call_in(await parties.lab.add_number(dial))
-                await parties.expect_audio(customer="source")
-                softphone.command("hangup")
-                await parties.lab.wait_ended(parties.call)
+                await _expect_call(parties, softphone)
     finally:
         await two.stop()
 
@@ -87,13 +79,18 @@ async def test_a_phone_that_has_moved_is_called_at_once(tmp_path: Path) -> None:
                 Parties(two.lab(0)) as parties,
             ):
                 await until(partial(_has_state, two.lab(1), "online"), what="the new phone")
-                dial = {"type": "dial", "data": {"agent_id": AGENT}, "timeout": 10}
-                await parties.call_in(await parties.lab.add_number(dial))
-                await parties.expect_audio(customer="source")
-                softphone.command("hangup")
-                await parties.lab.wait_ended(parties.call)
+                await _expect_call(parties, softphone)
     finally:
         await two.stop()
+
+
+async def _expect_call(parties: Parties, softphone: Softphone) -> None:
+    """Call the agent; the customer must hear the softphone, which then hangs up."""
+    dial = {"type": "dial", "data": {"agent_id": AGENT}, "timeout": 10}
+    await parties.call_in(await parties.lab.add_number(dial))
+    await parties.expect_audio(customer="source")
+    softphone.command("hangup")
+    await parties.lab.wait_ended(parties.call)
 
 
 async def _has_state(lab: Lab, state: str) -> bool:

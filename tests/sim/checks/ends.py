@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from engine.calls.model import causes
-from engine.calls.model.call import deadline_ms
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_id_format import call_of
 from engine.calls.model.call_states import Ended, Ending
 from engine.calls.model.commands import AddToBridge, Originate, Play, Snoop

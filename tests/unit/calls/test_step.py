@@ -3,7 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model.call import deadline_ms, is_expected
+from engine.calls.model.call import is_expected
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Advance, Ended
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import (

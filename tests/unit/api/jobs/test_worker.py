@@ -1,6 +1,6 @@
 """The worker's lease on a job, in virtual time."""
 
-from asyncio import sleep
+import asyncio
 from typing import Any
 
 import pytest
@@ -62,7 +62,7 @@ def test_a_lease_is_renewed_while_a_job_runs(leases: float) -> None:
     loop, jobs = SimLoop(clock), OneJob(clock)
 
     async def count(_job: Job, _progress: Progress) -> dict[str, Any]:
-        await sleep(leases * LEASE_MS / 1_000)
+        await asyncio.sleep(leases * LEASE_MS / 1_000)  # virtual time, by SimLoop
         return {"count": 1}
 
     loop.enter()

@@ -3,7 +3,8 @@
 import json
 from typing import Any, TypeVar
 
-from engine.calls.model.call import Call, deadline_ms
+from engine.calls.model.call import Call
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Dialing, Starting
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.events import (

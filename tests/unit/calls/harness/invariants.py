@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from engine.calls.model.call import Call, deadline_ms, is_expected
+from engine.calls.model.call import Call, is_expected
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Advance, Bridged, Dialing
 from engine.calls.model.commands import AddToBridge, Hangup
 from engine.calls.model.storage_format import StoredCall, decode_stored_call, encode

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model.call import deadline_ms
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.clock_shift import move_times
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import ClockChanged, DeadlinePassed, DigitPressed, LegEnded

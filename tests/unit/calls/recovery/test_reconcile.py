@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.calls.model import causes
-from engine.calls.model.call import deadline_ms
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.commands import Answer, Dial, Hangup, Originate, Snoop
 from engine.calls.model.events import (
     LegAnswered,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calls.model.call import deadline_ms
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Dialing, Playing
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL
 from engine.calls.model.commands import Dial, Hangup, Mute, Originate, Play, StopPlayback, Unmute

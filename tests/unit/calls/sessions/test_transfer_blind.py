@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine.calls.media.plan import LegMedia
-from engine.calls.model.call import deadline_ms
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.causes import BUSY, NO_ANSWER, NORMAL, TEMPORARY_FAILURE
 from engine.calls.model.commands import (
     AddToBridge,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.calls.media.plan import LegMedia
-from engine.calls.model.call import deadline_ms
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.causes import BUSY, NO_ANSWER, NO_USER_RESPONSE, NORMAL, REJECTED
 from engine.calls.model.causes import TEMPORARY_FAILURE as UNREACHABLE
 from engine.calls.model.commands import (

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from engine.ari.request import Reply
-from engine.calls.model.call import deadline_ms
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import HangupRequested, ReferReceived
