@@ -11,7 +11,7 @@ rules run, in this order:
 4. The next verb: when a verb has ended (state `Advance`), the next one starts, until one waits
    (`state_dispatch.run_until_waiting`).
 5. The answer: an inbound call that rings is answered when a party is connected to it.
-6. The recording: it starts, stops or follows the main leg (`media.call_recording`).
+6. The recording and the snoops of coaches: they start, stop or begin anew (`calls.taps`).
 7. The media diff: the media plans of the call before and after are compared, and the difference
    becomes commands that bridge, mute and play (`media.diff`).
 
@@ -29,7 +29,7 @@ from engine.calls.leg_lifecycle import (
     on_leg_ended,
     propagate,
 )
-from engine.calls.media.call_recording import apply_archive_result, sync_recording
+from engine.calls.media.call_recording import apply_archive_result
 from engine.calls.media.diff import diff_media, restore_media
 from engine.calls.media.talk_time import update_talk_time
 from engine.calls.model import causes
@@ -90,10 +90,10 @@ from engine.calls.recovery.missed_digits import is_already_delivered, remember_l
 from engine.calls.reporting.call_events import sort_events
 from engine.calls.reporting.ended_legs import last_seen_ms
 from engine.calls.sessions import conversation
-from engine.calls.sessions.coaching import renew_snoops
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import decline_lost_refers, on_refer, on_request
 from engine.calls.state_dispatch import dispatch, run_until_waiting
+from engine.calls.taps import sync_taps
 from engine.calls.verbs import call_end, gather, type_ahead
 from engine.calls.verbs.call_setup import ring_or_answer
 
@@ -128,11 +128,8 @@ def step(call: Call, event: Event, now: int) -> Step:
     after, commands = _apply(call, event, now)
     after, commands = track_hangups(call, after, commands, event, now)
     after, answers = ring_or_answer(after, event, now)
-    after, recording_commands = sync_recording(after, now)
-    if after.conference is not None:
-        after, snoops = renew_snoops(call, after, now)
-        commands = (*commands, *snoops)
-    commands = sort_events((*recording_commands, *commands, *answers))
+    after, tap_commands = sync_taps(after, event, now)
+    commands = sort_events((*tap_commands, *commands, *answers))
     if isinstance(call.state, Bridged) or isinstance(after.state, Bridged):
         after = update_talk_time(after, _happened_ms(call, event, now))
     media_commands = diff_media(call, after)

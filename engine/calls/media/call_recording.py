@@ -47,22 +47,30 @@ def apply_request(call: Call, action: RecordingAction, now: int) -> Step:
 
 def sync_recording(call: Call, now: int) -> Step:
     """Start, stop, move or mute the running recording as the call now requires."""
-    if not (call.recording_enabled or call.recordings):
-        return call, ()
-    running = _running_recording(call)
+    running = running_recording(call)
     leg = call.main if call.recording_enabled and call.is_up(call.main) else ""
     commands: tuple[Command, ...] = ()
     if running is not None and running.leg != leg:
-        call = with_recording(call, replace(running, state="ended"))
-        commands = (StopRecording(running.leg, running.name),) if call.leg(running.leg) else ()
+        call, commands = end_recording(call, running.leg)
         running = None
-    if running is None and leg and not isinstance(call.state, ClosingState):
+    # A recording that starts while paused would be heard until it is muted.
+    is_paused = call.recording_paused or call.taps_paused_until_ms
+    if running is None and leg and not is_paused and not isinstance(call.state, ClosingState):
         call, running = start(call, leg, "call", now)
         commands = (*commands, StartRecording(leg, running.name))
     if running is not None and running.muted != call.recording_paused:
         call = with_recording(call, replace(running, muted=call.recording_paused))
         commands = (*commands, MuteRecording(leg, call.recording_paused))
     return call, commands
+
+
+def end_recording(call: Call, leg: str) -> Step:
+    """End the running recording of a leg, if any."""
+    running = running_recording(call)
+    if running is None or running.leg != leg:
+        return call, ()
+    call = with_recording(call, replace(running, state="ended"))
+    return call, (StopRecording(leg, running.name),) if call.leg(leg) else ()
 
 
 def start(call: Call, leg: str, purpose: Purpose, now: int) -> tuple[Call, Recording]:
@@ -122,6 +130,7 @@ def is_archived(call: Call) -> bool:
     return all(each.state in {"archived", "lost"} for each in call.recordings)
 
 
-def _running_recording(call: Call) -> Recording | None:
+def running_recording(call: Call) -> Recording | None:
+    """Return the recording of the call that is running, if any."""
     running = (e for e in reversed(call.recordings) if e.purpose == "call" and e.state == "running")
     return next(running, None)

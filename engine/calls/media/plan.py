@@ -208,23 +208,22 @@ def _coach_media(call: Call, conference: Conference, bridge: str) -> MediaPlan:
     """Return the media of coaches, who only their snoops hear, and of those snoops.
 
     A snoop mixes audio only if another leg is bridged (docs/asterisk.md): if the coached leg is
-    alone, its coach joins the main bridge instead.
+    alone, its coach stays in the main bridge.
     """
     found: MediaPlan = {}
     for member in conference.members:
-        own_bridge = LegMedia(coach_bridge(member.snoop))
         if member.is_snooping:
-            is_heard = has_other_legs(call, conference, member)
-            found[member.leg] = own_bridge if is_heard else LegMedia(bridge)
-            found[member.snoop] = own_bridge
-        elif member.coaches:
+            found[member.leg] = found[member.snoop] = LegMedia(coach_bridge(member.snoop))
+        elif is_apart(call, member):
             found[member.leg] = LegMedia(bridge, muted="in")  # until the snoop exists
     return found
 
 
-def has_other_legs(call: Call, conference: Conference, coach: Member) -> bool:
-    """Return whether another leg shares the bridge of the coached leg."""
-    elsewhere = {coach.leg, coach.coaches, *(m.leg for m in conference.members if m.is_snooping)}
+def is_apart(call: Call, member: Member) -> bool:
+    """Return whether a member coaches a leg that other legs talk to, apart from its coaches."""
+    if not member.coaches or call.conference is None:
+        return False
+    elsewhere = {member.coaches, *(each.leg for each in call.conference.members if each.coaches)}
     return any(leg.id not in elsewhere and _is_in_conversation(call, leg) for leg in call.legs)
 
 

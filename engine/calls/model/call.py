@@ -27,6 +27,8 @@ from wire.party import Diversion
 from wire.verbs import Action, DialData, FlowData
 from wire.webhooks import GatherReason
 
+TAP_PAUSE_MS = 100  # Asterisk starts anew at the next packet, one of which comes each 20 ms
+
 
 class Frame(Struct, frozen=True, tag="frame"):
     """A running flow's entry in the continuation; `exits` are those of its current node."""
@@ -119,6 +121,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     unseen_ms: int = 0  # it ended at an unknown time in this time after `ended_ms`
     agent_id: str = ""  # of the last dial or flow that named one; in every event from then on
     reference_id: str = ""
+    taps_paused_until_ms: int = 0  # recordings and snoops start again then; 0: no pause
 
     @property
     def delivery_key(self) -> str:
@@ -211,6 +214,11 @@ def with_transfer(call: Call, transfer: Transfer) -> Call:
 def with_conference(call: Call, conference: Conference) -> Call:
     """Replace the latest conference."""
     return replace(call, conferences=(*call.conferences[:-1], conference))
+
+
+def pause_taps(call: Call, now: int) -> Call:
+    """Let no recording and no snoop start for a moment (`calls.taps`)."""
+    return replace(call, taps_paused_until_ms=now + TAP_PAUSE_MS)
 
 
 def is_held(call: Call, leg_id: str) -> bool:

@@ -24,11 +24,13 @@ def deadline_ms(call: Call) -> int | None:
     own = own_deadline_ms(call)
     if own is None or isinstance(call.state, ClosingState):
         return own
-    hangups = [leg.hangup_due_ms for leg in call.legs if leg.hangup_due_ms]
+    due = [leg.hangup_due_ms for leg in call.legs if leg.hangup_due_ms]
+    if call.taps_paused_until_ms:
+        due.append(call.taps_paused_until_ms)
     if call.invited or call.transfers:
         waiting = (leg for leg in call.legs if leg.id in invited_legs(call) and leg.state != "up")
-        hangups += [leg.ring_deadline_ms for leg in waiting]
-    return min([own, *hangups]) if hangups else own
+        due += [leg.ring_deadline_ms for leg in waiting]
+    return min([own, *due]) if due else own
 
 
 def own_deadline_ms(call: Call) -> int | None:

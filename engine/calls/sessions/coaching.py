@@ -1,9 +1,11 @@
 """Coaching: only one other member hears the coach, through a snoop on that member's leg."""
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from engine.calls.hold_and_mute import set_mute
-from engine.calls.media.plan import coach_bridge, desired_media, has_other_legs
+from engine.calls.media.plan import coach_bridge, desired_media, is_apart
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.call_states import Bridged
@@ -25,45 +27,51 @@ def coach(call: Call, request: CoachRequested, now: int) -> Step:
     if not request.coached:
         call, commands = update_member(call, member, now, notify=False)
         return call, (*commands, *hangups)
-    call, commands = _start_snoop(call, member, now)
-    return call, (*commands[:-1], *hangups, commands[-1])
+    call, commands = update_member(call, member, now, notify=False)
+    return call, (*commands, *hangups)
 
 
-def renew_snoops(before: Call, call: Call, now: int) -> Step:
-    """Replace the snoops of coaches who return from the main bridge, where they were heard alone.
+def snooped_legs(call: Call) -> set[str]:
+    """Return the coached legs that have a snoop, or are getting one."""
+    return {each.coaches for each in _members(call) if each.snoop}
 
-    An old snoop may carry no audio any more (docs/asterisk.md).
-    """
+
+def start_snoops(call: Call, now: int) -> Step:
+    """Start a snoop for each coach who needs one and has none."""
     commands: tuple[Command, ...] = ()
-    for each in call.conference.members if call.conference else ():
-        if each.is_snooping and _is_apart(call, each) and _was_together(before, each):
-            call, more = _start_snoop(call, each, now)
-            commands = (*commands, *more, Hangup(each.snoop, causes.NORMAL))
+    for each in _members(call):
+        if not each.snoop and is_apart(call, each):
+            call, snoop = allocate_id(call, "s")
+            call, _ = update_member(call, replace(each, snoop=snoop), now, notify=False)
+            commands = (*commands, Snoop(snoop, each.coaches))
     return call, commands
 
 
-def _was_together(before: Call, coach: Member) -> bool:
-    """Return whether a coach was in the main bridge, with the coached leg alone."""
-    was = before.conference.member(coach.leg) if before.conference else None
-    is_same = was is not None and was.is_snooping and was.snoop == coach.snoop
-    return is_same and not _is_apart(before, coach)
+def end_needless_snoops(call: Call, now: int) -> Step:
+    """Hang up the snoops of coaches who are alone with the coached leg: they share its bridge."""
+    return _end_snoops(call, lambda each: not is_apart(call, each), now)
 
 
-def _is_apart(call: Call, coach: Member) -> bool:
-    return call.conference is not None and has_other_legs(call, call.conference, coach)
+def end_snoops(call: Call, coached: str, now: int) -> Step:
+    """Hang up the snoops on a leg; its coaches get new ones if they need any."""
+    return _end_snoops(call, lambda each: each.coaches == coached, now)
 
 
-def _start_snoop(call: Call, member: Member, now: int) -> Step:
-    call, snoop = allocate_id(call, "s")
-    member = replace(member, snoop=snoop, is_snooping=False)
-    call, commands = update_member(call, member, now, notify=False)
-    return call, (*commands, Snoop(snoop, member.coaches))
+def _end_snoops(call: Call, is_ended: Callable[[Member], bool], now: int) -> Step:
+    ended = [each for each in _members(call) if each.snoop and is_ended(each)]
+    for each in ended:
+        member = replace(each, snoop="", is_snooping=False)
+        call, _ = update_member(call, member, now, notify=False)
+    return call, tuple(Hangup(each.snoop, causes.NORMAL) for each in ended)
+
+
+def _members(call: Call) -> tuple[Member, ...]:
+    return call.conference.members if call.conference else ()
 
 
 def on_event(call: Call, conference: Conference, event: Event, now: int) -> Step:
     """Track the snoops; one that ends, or can't be bridged with its coach, ends the coaching."""
-    coaches = [each for each in conference.members if each.snoop]
-    for each in coaches:
+    for each in (each for each in conference.members if each.snoop):
         match event:
             case LegCreated(each.snoop):
                 return update_member(call, replace(each, is_snooping=True), now, notify=False)
@@ -87,7 +95,7 @@ def _remove_stray_coaches(call: Call, event: Event) -> tuple[RemoveFromBridge, .
 def end_coaching(call: Call, coached: str, now: int) -> Step:
     """End all coaching of a leg that leaves."""
     commands: tuple[Command, ...] = ()
-    for each in call.conference.members if call.conference else ():
+    for each in _members(call):
         if each.coaches == coached:
             call, more = _remove_coaching(call, each, now)
             commands = (*commands, *more, Hangup(each.snoop, causes.NORMAL))

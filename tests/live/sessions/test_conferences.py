@@ -128,6 +128,20 @@ async def test_only_the_coached_member_hears_the_coach(
         await parties.expect_audio(**all_hear_all(*FOUR))
 
 
+async def test_the_coach_is_heard_after_a_hold_by_phone(
+    parties: Parties, conference: Conference
+) -> None:
+    """While the third phone holds, the others talk directly; then the coach is apart again."""
+    await parties["fourth"].hang_up()
+    await conference.coach("target", "customer")
+    apart = {"source": "customer", "customer": "source target", "target": "customer source"}
+    await parties.expect_audio(**apart)
+    await parties["source"].hold()
+    await parties.expect_audio(customer="target", target="customer")
+    await parties["source"].resume()
+    await parties.expect_audio(**apart)
+
+
 async def test_a_coach_stays_muted_when_the_coached_member_leaves(
     parties: Parties, conference: Conference
 ) -> None:

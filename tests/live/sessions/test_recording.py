@@ -106,6 +106,22 @@ async def test_a_transfer_is_recorded_to_its_end(parties: Parties, lab: Lab) -> 
     assert ended_ms == approx(found.length_ms, abs=MAX_DELAY_MS)
 
 
+async def test_each_party_of_a_call_is_recorded(parties: Parties, lab: Lab) -> None:
+    """Also a second party whose packets have lower numbers than those of the first one."""
+    first, second = await parties.add_phone("target"), await parties.add_phone("source")
+    then = {"type": "dial", "data": {"number": second.address}}
+    action = {"type": "dial", "data": {"number": first.address}, "action": then}
+    customer = await parties.call_in(await lab.add_number(action, recordCall=True))
+    await parties.expect_audio(customer="target", target="customer")
+    await first.hang_up()
+    await parties.expect_audio_for(1_000, {"customer": "source", "source": "customer"})
+    await customer.hang_up()
+    found = await wait_for_recording(lab, parties.call)
+    assert found.heard_ms(RIGHT, TONES_HZ["target"]) >= 200
+    assert found.heard_ms(RIGHT, TONES_HZ["source"]) >= 800
+    assert found.heard_ms(LEFT, TONES_HZ["customer"]) >= found.length_ms - MISSED_MS
+
+
 @pytest.mark.parametrize("value", ["yes", 1, {"enabled": True}, {"enable": "true"}, [True]])
 async def test_an_invalid_record_call_value_is_refused(lab: Lab, value: object) -> None:
     """The value must be a boolean or an object with enable."""

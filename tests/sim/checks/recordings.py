@@ -58,7 +58,7 @@ def _coverage(world: WorldView, history: CallHistory) -> Iterator[str]:
             heard(world, channel, ["recording"]),
             heard(world, channel, ["recording mute"]),
         )
-        yield from _long(world, subtract(wanted + silent, runs), f"{leg} is not recorded")
+        yield from _long(world, subtract(wanted, runs), f"{leg} is not recorded")
         yield from _long(world, subtract(runs, wanted + silent), f"{leg} is recorded")
         yield from _long(world, intersect(wanted, mutes), f"{leg} is recorded in silence")
         yield from _long(

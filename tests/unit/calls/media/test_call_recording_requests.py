@@ -41,12 +41,14 @@ def test_a_recording_is_started_and_stopped() -> None:
 
 
 def test_a_pause_before_the_answer_holds() -> None:
-    """After a pause before its start, the recording starts muted."""
+    """After a pause before its start, the recording starts at the resume."""
     story = Story(inbound(say(), recording_destination=ARCHIVE, recording_enabled=True))
     story.take(CallOpened())
     request_recording(story, "pause")
     story.take(LegAnswered(CHANNEL), 70)
-    assert [type(each) for each in recording_commands(story)] == [StartRecording, MuteRecording]
+    assert recording_commands(story) == []
+    request_recording(story, "resume")
+    assert [type(each) for each in recording_commands(story)] == [StartRecording]
 
 
 def test_rejected_recording_requests() -> None:

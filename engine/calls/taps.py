@@ -1,0 +1,84 @@
+"""Taps: the recording of a leg and the snoops of its coaches, which hear what the leg hears.
+
+A tap that follows its leg to another party may not hear that party for minutes: Debian's Asterisk
+takes its packets for late ones (docs/asterisk.md). It starts anew after a moment in which the leg
+has no tap. So all taps of a leg that hears another party end, and begin again after a pause.
+"""
+
+from msgspec.structs import replace
+
+from engine.calls.media.call_recording import end_recording, running_recording, sync_recording
+from engine.calls.media.plan import MediaPlan, desired_media
+from engine.calls.model.call import Call, Step, pause_taps, update_leg
+from engine.calls.model.commands import Command
+from engine.calls.model.events import Event, LegResumedByPhone
+from engine.calls.model.leg import Leg
+from engine.calls.sessions.coaching import (
+    end_needless_snoops,
+    end_snoops,
+    snooped_legs,
+    start_snoops,
+)
+
+
+def sync_taps(call: Call, event: Event, now: int) -> Step:
+    """Start and end recordings and snoops as the call now requires."""
+    if not (call.recording_enabled or call.recordings or call.conferences):
+        return call, ()
+    if call.taps_paused_until_ms and now >= call.taps_paused_until_ms:
+        call = replace(call, taps_paused_until_ms=0)
+    call, commands = end_needless_snoops(call, now)
+    call, more = _end_deaf_taps(call, event, now)
+    commands += more
+    call, more = sync_recording(call, now)
+    commands += more
+    if not call.taps_paused_until_ms:
+        call, more = start_snoops(call, now)
+        commands += more
+    return _note_parties(call), commands
+
+
+def _end_deaf_taps(call: Call, event: Event, now: int) -> Step:
+    """End the taps of the legs that hear another party than before; they begin after a pause."""
+    plan, tapped = desired_media(call), _tapped_legs(call)
+    commands: tuple[Command, ...] = ()
+    for leg in call.legs:
+        party = _only_party(call, plan, leg.id) if leg.id in tapped else ""
+        if leg.tapped_party and (leg.id not in tapped or _is_new(leg, party, event)):
+            call = pause_taps(update_leg(call, leg.id, tapped_party=""), now)
+            call, ended = end_recording(call, leg.id)
+            call, hung_up = end_snoops(call, leg.id, now)
+            commands = (*commands, *ended, *hung_up)
+    return call, commands
+
+
+def _note_parties(call: Call) -> Call:
+    """Store on each tapped leg which party it hears."""
+    plan = desired_media(call)
+    for leg_id in _tapped_legs(call):
+        leg, party = call.leg(leg_id), _only_party(call, plan, leg_id)
+        if leg is not None and party and leg.tapped_party != party:
+            call = update_leg(call, leg_id, tapped_party=party)
+    return call
+
+
+def _tapped_legs(call: Call) -> set[str]:
+    recording = running_recording(call)
+    return snooped_legs(call) | ({recording.leg} if recording is not None else set())
+
+
+def _only_party(call: Call, plan: MediaPlan, leg_id: str) -> str:
+    """Return the leg that a leg shares its bridge with; empty if it is alone, or with several.
+
+    A mix of several parties, a prompt and music have no packets that could be late.
+    """
+    bridge = plan[leg_id].bridge if leg_id in plan else ""
+    others = [each for each, media in plan.items() if media.bridge == bridge and each != leg_id]
+    is_party = bridge and len(others) == 1 and call.leg(others[0]) is not None
+    return others[0] if is_party else ""
+
+
+def _is_new(leg: Leg, party: str, event: Event) -> bool:
+    """Return whether a leg hears another party, or a phone that may count its packets anew."""
+    has_resumed = isinstance(event, LegResumedByPhone) and event.leg in {leg.id, party}
+    return party != "" and (has_resumed or party != leg.tapped_party)
