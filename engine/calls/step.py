@@ -31,6 +31,7 @@ from engine.calls.leg_lifecycle import (
 )
 from engine.calls.media.call_recording import apply_archive_result
 from engine.calls.media.diff import diff_media, restore_media
+from engine.calls.media.mixed_bridge import mix_connected_call
 from engine.calls.media.talk_time import update_talk_time
 from engine.calls.model import causes
 from engine.calls.model.call import Call, ConversationEnd, Step, is_expected, with_leg
@@ -128,7 +129,7 @@ def step(call: Call, event: Event, now: int) -> Step:
     after, commands = _apply(call, event, now)
     after, commands = track_hangups(call, after, commands, event, now)
     after, answers = ring_or_answer(after, event, now)
-    after, tap_commands = sync_taps(after, event, now)
+    after, tap_commands = sync_taps(mix_connected_call(after), event, now)
     commands = sort_events((*tap_commands, *commands, *answers))
     if isinstance(call.state, Bridged) or isinstance(after.state, Bridged):
         after = update_talk_time(after, _happened_ms(call, event, now))

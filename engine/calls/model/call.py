@@ -168,8 +168,9 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
 
 Step = tuple[Call, tuple[Command, ...]]
 
-# leg, playback, bridge, request, snoop, transfer, conference, recording of the call, voicemail
-IdKind = Literal["l", "p", "b", "r", "s", "t", "f", "k", "v"]
+# leg, playback, bridge, bridge that always mixes, request, snoop, transfer, conference, recording
+# of the call, voicemail
+IdKind = Literal["l", "p", "b", "m", "r", "s", "t", "f", "k", "v"]
 
 
 def is_expected(call: Call, leg_id: str) -> bool:

@@ -6,6 +6,7 @@ import zlib
 CALL_ID = re.compile(
     r"(?P<slot>0|[1-9][0-9]{0,2})-(?P<node>[a-z0-9]{1,16})-(?P<tail>[A-Za-z0-9_]{8,64})"
 )
+_MIXED_BRIDGE = re.compile(r"\.m[0-9]+\Z")
 
 
 def call_id(slot: int, node: str, tail: str) -> str:
@@ -31,6 +32,11 @@ def other_half(leg: str) -> str:
     It belongs to another call, whose leg it becomes: so `call_of` finds none.
     """
     return f"{leg}.other"
+
+
+def is_mixed_bridge(bridge: str) -> bool:
+    """Return whether a bridge always mixes (`media.mixed_bridge`)."""
+    return _MIXED_BRIDGE.search(bridge) is not None
 
 
 def slot_of(key: str, slots: int) -> int:

@@ -2,7 +2,7 @@
 
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Reply, Request
-from engine.calls.model.call_id_format import call_of, other_half
+from engine.calls.model.call_id_format import call_of, is_mixed_bridge, other_half
 from engine.calls.model.commands import (
     AddToBridge,
     Answer,
@@ -70,7 +70,9 @@ def requests_for(command: PbxCommand, endpoints: EndpointTemplates) -> tuple[Req
             return (mark, channels.dial(leg, timeout=timeout_s + RING_MARGIN_S))
         case AddToBridge(bridge, legs):
             add = bridges.add_channel(bridge, channel=list(legs))
-            return (bridges.create_with_id(bridge, type="mixing"), add)
+            # A bridge for video always mixes audio, too; there is no other way to ask for it.
+            kind = "mixing,video_sfu" if is_mixed_bridge(bridge) else "mixing"
+            return (bridges.create_with_id(bridge, type=kind), add)
         case StartVoicemail():
             return _start_voicemail(command)
         case Snoop(snoop, leg):
@@ -184,6 +186,7 @@ def _create_local(leg: str, replaced: ReplacedLeg, endpoints: EndpointTemplates)
         app_args="called",
         channel_id=leg,
         other_channel_id=other_half(leg),
+        formats="slin",  # by default Asterisk takes 192 kHz
         variables={"SWITCHROOM_REPLACES": replacement_arguments(replaced)},
     )
 

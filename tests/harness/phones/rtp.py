@@ -52,7 +52,7 @@ class RtpLine:
         self.voice_ms: int | None = None  # length of the tone; then it sends silence
         self._speech = to_ulaw(tone(tone_hz)) if tone_hz else None
         # Streams begin at different numbers (RFC 3550); these are the higher, the higher the tone.
-        self._sequence = tone_hz * 37 & 0xFFFF
+        self._sequence = tone_hz * 47 & 0xFFFF
         self._timestamp = 0
         self._is_pressing = False
         self._socket: socket.socket | None = None

@@ -86,6 +86,17 @@ async def records_of(parties: Parties, *calls: str) -> list[dict[str, Any]]:
     return [found[call] for call in calls]
 
 
+async def test_both_are_heard_after_a_hold(parties: Parties) -> None:
+    """Music passes between the calls, and does not make the packets after it late."""
+    second = await connect_both(parties, "called")
+    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await assert_connected(parties, second)
+    await parties["target"].hold()
+    await parties.expect_audio_for(1_000, {"customer": "music"})
+    await parties["target"].resume()
+    await parties.expect_audio(**CONNECTED)
+
+
 @BOTH
 async def test_the_parties_of_two_calls_are_connected(parties: Parties, order: Order) -> None:
     """The phone gets 200 and both of its lines end; a hangup of the target ends both calls."""

@@ -4,10 +4,11 @@ import pytest
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call_id_format import other_half
+from engine.calls.model.call_id_format import is_mixed_bridge, other_half
 from engine.calls.model.commands import (
     Answer,
     AnswerRefer,
+    DestroyBridge,
     Hangup,
     Originate,
     ReferOutcome,
@@ -71,6 +72,18 @@ def test_the_refer_starts_a_transfer_to_the_other_call() -> None:
     replaced = ReplacedLeg(P2, APP, "acme", "+4711111111")
     assert story.commands_of(Originate)[-1] == Originate(TARGET, CAROL, "", replaces=replaced)
     assert media_of(story, MAIN).sound == "music"
+
+
+def test_connected_calls_mix_their_audio() -> None:
+    """Either call moves to a bridge that always mixes: packets do not pass with their numbers."""
+    referred, replaced = referring(), arriving()
+    referred.take(LegAnswered(TARGET), 20)
+    replaced.take(LegAnswered(ARRIVED), 20)
+    for story, leg in ((referred, TARGET), (replaced, ARRIVED)):
+        joined = media_of(story, leg).bridge
+        assert is_mixed_bridge(joined)
+        assert media_of(story, MAIN).bridge == joined
+        assert story.commands_of(DestroyBridge)[-1].bridge != joined
 
 
 def test_the_answer_of_the_other_call_completes_it() -> None:

@@ -55,6 +55,13 @@ def test_the_requests_of_each_command(command: do.PbxCommand, lines: list[str]) 
     assert [f"{each.method} {each.path}" for each in found] == lines
 
 
+@pytest.mark.parametrize(("kind", "name"), [("b", "mixing"), ("m", "mixing,video_sfu")])
+def test_the_type_of_a_bridge(kind: str, name: str) -> None:
+    """Only a bridge for video mixes the audio of two legs."""
+    create, _add = requests_for(do.AddToBridge(f"{ID}.{kind}1", (MAIN,)), ENDPOINTS)
+    assert ("type", name) in create.query
+
+
 def test_only_bridges_may_block() -> None:
     """Requests that may wait behind a playback are kept off the calls' connections."""
     blocking = {type(command) for command, _ in LINES if may_block(command)}
