@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import structlog
 from msgspec import Struct
-from msgspec.structs import replace
 
 from engine.ari.decode import timestamp_ms
 from engine.ari.generated.events import Event as AriEvent
@@ -28,8 +27,9 @@ from engine.runtime.pbx.replacement_arguments import read_replacement
 from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.pbx_nodes.recovery import Recoveries
+from engine.runtime.pbx_nodes.refers import Refers
 from engine.runtime.shard.live_call import LiveCall
-from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent, check_target
+from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
 from engine.runtime.shard.shard import CallShard
 from wire.party import Diversion
 
@@ -49,8 +49,6 @@ class IncomingChannel(Struct, frozen=True):
 
 log = structlog.get_logger()
 MAX_LATENCY_MS = 150
-# Asterisk 22.10 crashes when a REFER is answered within a millisecond (docs/asterisk.md).
-REFER_DELAY_MS = 50
 # A caller is answered before the call is stored (docs/decisions/0002). Calls that were given up are
 # older: their node was disconnected for `node_grace_s`, half a minute by default.
 READMITTED_MS = 10_000
@@ -79,8 +77,7 @@ class Node:
         self.recent_digits = recent_digits or RecentDigits(clock)
         self._clock = clock
         self._on_incoming = on_incoming
-        self._party_of = party_of  # the party that a phone means by a number
-        self._check_agent = check_agent
+        self._refers = Refers(clock, party_of, check_agent)
         self._latency_ms = latency_ms
         self._recoveries = Recoveries(pbx, clock, self.logged_digits, self._adopt_channel)
         self._disconnect_grace = DisconnectGrace(pbx, clock, self._give_up)
@@ -160,6 +157,7 @@ class Node:
         if live_call is not None:
             with shard.guard(live_call, "replacement"):
                 shard.join(live_call, replacement)
+            self._refers.on_arrived(replacement.replaced)
         elif not shard.is_left_alone(replacement.replaced):
             shard.context.hang_up_channel(replacement.leg, causes.REJECTED)
 
@@ -167,7 +165,9 @@ class Node:
         with shard.guard(live_call, "event"):
             translated = translate(event, self._clock.now_ms())
             if isinstance(translated, ReferReceived):
-                self._refer(shard, translated)
+                self._refers.on_refer(shard, live_call, translated)
+            elif isinstance(translated, LegEnded):
+                self._refers.on_leg_ended(shard, live_call, translated)
             elif translated is not None:
                 shard.feed(live_call, translated)
 
@@ -198,28 +198,6 @@ class Node:
         """Stop, and leave all calls to the next owner."""
         await self._disconnect_grace.close()
         await self._recoveries.close()
-
-    def _refer(self, shard: CallShard, refer: ReferReceived) -> None:
-        """Feed a phone's REFER to its call once the PBX can take the answer.
-
-        By then the engine has checked the target, so an impossible one is rejected at once. The
-        party of a REFER with Replaces is not called: it is one of another call.
-        """
-        party = self._party_of(refer.party)
-
-        def checked(rejection: str) -> None:
-            if live_call := shard.find_by_channel(refer.leg):
-                shard.feed(live_call, replace(refer, party=party, rejection=rejection))
-
-        def ready() -> None:
-            live_call = shard.find_by_channel(refer.leg)
-            if refer.replaces:
-                checked("")
-            elif live_call is not None:
-                endpoints = shard.context.endpoints
-                check_target(endpoints, live_call.call, party, self._check_agent, checked)
-
-        self._clock.call_at(self._clock.now_ms() + REFER_DELAY_MS, ready)
 
     def _give_up(self, slot: int) -> None:
         shard = self.shards[slot]

@@ -31,6 +31,7 @@ from engine.calls.model.io_commands import (
     SendWebhook,
 )
 from engine.common.tasks import PendingKeys
+from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import IoRunner
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import (
@@ -44,6 +45,7 @@ from engine.runtime.shard.call_guard import Guard
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import OutboundLeg, set_up_outbound_leg
+from engine.runtime.shard.refer_answers import ReferAnswers
 
 Feed = Callable[[LiveCall, Event], None]
 
@@ -51,13 +53,15 @@ Feed = Callable[[LiveCall, Event], None]
 class CommandExecutor:
     """Executes commands and feeds their results back as events."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         context: ShardContext,
         io: IoRunner,
         feed: Feed,
         on_reply_lost: Callable[[], None],
         guard: Guard,
+        *,
+        clock: Clock,
     ) -> None:
         self._pbx = context.pbx
         self._endpoints = context.endpoints
@@ -68,6 +72,7 @@ class CommandExecutor:
         self._guard = guard
         self.customer_requests = PendingKeys()  # in flight, by id
         self.is_handing_over = False
+        self._refer_answers = ReferAnswers(clock, self._send_unqueued)
 
     def execute(self, live_call: LiveCall, commands: Sequence[Command]) -> None:
         """Start every command without waiting; an exception ends the call."""
@@ -82,8 +87,10 @@ class CommandExecutor:
                 case PrefetchMedia():
                     live_call.acknowledge(command)
                     self._io.prefetch(command)
-                case Hangup() | AnswerRefer():  # these wait for nothing
-                    self._send(live_call, command, requests_for(command, self._endpoints), _ignore)
+                case Hangup():
+                    self._refer_answers.hang_up(live_call, command)
+                case AnswerRefer():
+                    self._refer_answers.answer(live_call, command)
                 case FetchMedia() | SendWebhook() | LoadFlow() | LoadFlowNode() | SendApiRequest():
                     self._run(live_call, command)
                 case StartRecording() | MuteRecording() | StopRecording() | ArchiveRecordings():
@@ -91,6 +98,11 @@ class CommandExecutor:
                 case _:
                     live_call.queue.append(command)
         self._send_next(live_call)
+
+    def _send_unqueued(self, live_call: LiveCall, command: AnswerRefer | Hangup) -> None:
+        """Send a command that does not wait for the replies to others."""
+        with self._guard(live_call, "commands"):
+            self._send(live_call, command, requests_for(command, self._endpoints), _ignore)
 
     def _run(self, live_call: LiveCall, command: IoCommand) -> None:
         is_for_customer = _is_for_customer(command)

@@ -56,7 +56,9 @@ class CallShard:
         self._is_handing_over = False
         self._metrics = ShardMetrics(context.metrics, context.node, context.slot)
         self._deadlines = Deadlines(self, clock, host, self._metrics)
-        self._executor = CommandExecutor(context, io, self.feed, self._on_reply_lost, self.guard)
+        self._executor = CommandExecutor(
+            context, io, self.feed, self._on_reply_lost, self.guard, clock=clock
+        )
         self._step_runner = StepRunner(
             context.node, clock, writer, io, self._executor, is_paused=lambda: self.is_paused
         )

@@ -49,6 +49,11 @@ def refer_statuses(phone: Phone) -> list[int]:
     return [m.status for m in phone.messages if m.method == "REFER" and m.status]
 
 
+async def wait_accepted(phone: Phone) -> None:
+    """Wait until a phone's REFER has its response, 202."""
+    await until(lambda: refer_statuses(phone) == [202], every_s=0.001, what="202")
+
+
 def _is_status(line: str) -> bool:
     return line.startswith("SIP/2.0 ") and not line.startswith("SIP/2.0 100")
 
@@ -141,6 +146,20 @@ async def test_a_phone_that_hangs_up_after_its_refer(talk: Parties, hooks: Webho
     await target.hang_up()
     assert (await hooks.wait_for_request("/after")).body["dial"]["status"] == "failed"
     await talk["customer"].wait_ended()
+
+
+async def test_a_phone_that_hangs_up_at_once_after_its_refer(talk: Parties) -> None:
+    """As many phones do, without waiting for a NOTIFY: the target is called nevertheless."""
+    target = await talk.add_phone("target", picks_up=False, port=talk.lab.trunk_port)
+    talk["source"].refer(NUMBER)
+    await wait_accepted(talk["source"])
+    await talk["source"].hang_up()
+    await target.wait_ringing()
+    await talk.expect_audio(customer="music")
+    await target.pick_up()
+    await talk.expect_audio(customer="target", target="customer")
+    [transfer] = (await talk.view())["transfers"]
+    assert (transfer["state"], transfer["target"]) == ("blind_transferred", "+15550100")
 
 
 async def test_a_refer_to_an_unknown_call_is_declined(talk: Parties) -> None:

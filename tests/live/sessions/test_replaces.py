@@ -8,7 +8,12 @@ import pytest
 from tests.harness.phones.parties import CUSTOMER, Parties
 from tests.harness.phones.phone import Phone
 from tests.harness.until import until
-from tests.live.sessions.test_refer import refer_notices, refer_results, refer_statuses
+from tests.live.sessions.test_refer import (
+    refer_notices,
+    refer_results,
+    refer_statuses,
+    wait_accepted,
+)
 
 NUMBER = "+15550100"
 MAX_SKEW_MS = 2_000  # between two calls on a busy machine
@@ -123,6 +128,22 @@ def _place(leg: dict[str, Any]) -> tuple[bool, bool, int]:
     """Sort the legs of the second call: the target, the phone's line, the leg sent to it."""
     is_sent = leg["channelId"].endswith(".other")
     return is_sent, not is_sent and leg["endedBy"] == "action", leg["answeredMs"]
+
+
+@BOTH
+@pytest.mark.parametrize("lines", [["source"], ["fourth"], ["source", "fourth"]])
+async def test_a_phone_that_hangs_up_at_once(
+    parties: Parties, order: Order, lines: list[str]
+) -> None:
+    """Its lines end before the calls are joined: their parties wait for each other."""
+    second = await connect_both(parties, order)
+    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await wait_accepted(parties["source"])
+    await asyncio.gather(*(parties[line].hang_up() for line in lines))
+    await parties.expect_audio(**CONNECTED)
+    for call in (parties.call, second):
+        [transfer] = (await parties.lab.engine.call(call))["transfers"]
+        assert (transfer["transferMode"], transfer["state"]) == ("blind", "blind_transferred")
 
 
 async def test_a_hangup_of_the_customer_ends_both_calls(parties: Parties) -> None:

@@ -11,7 +11,7 @@ from engine.calls.model.events import (
     LegRinging,
     Recovered,
 )
-from engine.calls.model.requests import ReferReceived
+from engine.calls.model.requests import LegHangupRequested, ReferReceived
 from tests.unit.calls.harness.builders import ID, MAIN, Story, bridged_call, dialing_call, say
 from tests.unit.calls.harness.control import (
     BOB,
@@ -86,6 +86,21 @@ def test_the_phone_hangs_up_before_the_answer(state: Progress) -> None:
     commands = story.take(LegAnswered(TARGET), 2_000)
     assert not [each for each in commands if isinstance(each, AnswerRefer | Hangup)]
     assert bridged_legs(story) == {MAIN, TARGET}
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("source", [PEER, MAIN])
+def test_a_request_hangs_the_phone_up_at_the_same_time(source: str, *, is_first: bool) -> None:
+    """The customer waits for the target, as after a hangup by the phone itself."""
+    story = bridged_call(BOB)
+    both = (LegHangupRequested(source), ReferReceived(source, CAROL))
+    for event in both if is_first else reversed(both):
+        story.take(event)
+    story.take(LegEnded(source, NORMAL))
+    customer = MAIN if source == PEER else PEER
+    assert media_of(story, customer).sound == "music"
+    story.take(LegAnswered(TARGET), 2_000)
+    assert bridged_legs(story) == {customer, TARGET}
 
 
 def test_a_failure_after_the_phone_has_left() -> None:

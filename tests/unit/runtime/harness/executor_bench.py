@@ -14,7 +14,7 @@ from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
 from tests.unit.calls.harness.builders import outbound
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
-from tests.unit.runtime.harness.shard_bench import ENDPOINTS, ManualIoRunner
+from tests.unit.runtime.harness.shard_bench import ENDPOINTS, ManualClock, ManualIoRunner
 
 
 class ManualAgentResolver:
@@ -66,6 +66,7 @@ class ExecutorBench:
         agents: ManualAgentResolver | None = None,
         policy: ManualDialPolicy | None = None,
     ) -> None:
+        self.clock = ManualClock()
         self.pbx = RecordingPbx()
         self.io = ManualIoRunner()
         self.events: list[Event] = []
@@ -78,6 +79,7 @@ class ExecutorBench:
             lambda _, event: self.events.append(event),
             lambda: self.lost_replies.append(True),
             self._guard,
+            clock=self.clock,
         )
         self.executor.execute(self.live_call, commands)
 

@@ -6,13 +6,15 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from engine.ari.request import Reply
+from engine.calls.model.events import LegAnswered
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
+from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
 from engine.store.memory.store import MemoryStore
-from tests.unit.calls.harness.builders import say, tree
+from tests.unit.calls.harness.builders import ID, MAIN, outbound, say, tree
 from tests.unit.runtime.harness.shard_bench import ShardBench
 from wire.rpc import NumberRoute
 
@@ -55,6 +57,16 @@ class InboundNode:
         """Route the dialled number."""
         body = msgspec.json.encode(NumberRoute("acme", tree(say())))
         await self.store.put_route("+4733333333", body)
+
+
+def start_conversation(at: InboundNode) -> LiveCall:
+    """Start a call in which two parties talk."""
+    shard = at.bench.shard
+    live_call = shard.start_call(outbound({"type": "dial", "data": {"number": "+4712345678"}}))
+    for event in (LegAnswered(MAIN), LegAnswered(f"{ID}.l1")):
+        shard.feed(live_call, event)
+    at.bench.pbx.settle()
+    return live_call
 
 
 @asynccontextmanager

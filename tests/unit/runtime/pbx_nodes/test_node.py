@@ -1,20 +1,16 @@
 """A node: routes events to calls, accepts channels, handles outages."""
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 
-import pytest
-
 from engine.ari.request import Reply
-from engine.calls.model.events import LegAnswered
-from engine.runtime.pbx_nodes.node import REFER_DELAY_MS, IncomingChannel
+from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.store.memory.store import MemoryStore
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, outbound, say
+from tests.unit.calls.harness.builders import CHANNEL, MAIN, outbound, say
 from tests.unit.runtime.harness.inbound_node import BRIDGE, inbound_node
 from tests.unit.runtime.harness.recording_pbx import LOST, OK
-from tests.unit.runtime.pbx.test_ari_events import ari, channel, refer
+from tests.unit.runtime.pbx.test_ari_events import ari, channel
 from wire.party import Diversion
 
 
@@ -153,47 +149,6 @@ async def test_an_overloaded_engine_rejects_early() -> None:
         at.bench.writer.is_healthy = False
         at.service.handle_incoming(at.bench.shard, IncomingChannel(CHANNEL, "+47", "+4700"))
         assert at.bench.pbx.sent[0].request.query == (("reason_code", "34"),)
-
-
-async def test_a_refer_to_an_extension_is_a_transfer_to_its_agent() -> None:
-    """The transfer starts when the PBX is ready for it."""
-    async with inbound_node() as at:
-        at.party_of = lambda number: f"agent:{number}"
-        shard = at.bench.shard
-        live_call = shard.start_call(outbound({"type": "dial", "data": {"number": "+4712345678"}}))
-        for event in (LegAnswered(MAIN), LegAnswered(f"{ID}.l1")):
-            shard.feed(live_call, event)
-        at.bench.pbx.settle()
-        at.node.on_event(0, refer(destination="1002"))
-        at.bench.clock.pass_ms(REFER_DELAY_MS - 1)
-        assert not live_call.call.transfers
-        at.bench.clock.pass_ms(1)
-        at.bench.pbx.settle()
-        assert [transfer.party for transfer in live_call.call.transfers] == ["agent:1002"]
-
-
-@pytest.mark.parametrize("rejection", ["agent_offline", ""])
-async def test_a_refer_is_checked_beforehand(rejection: str) -> None:
-    """A REFER to an offline agent is declined (603); both parties stay connected."""
-
-    def check(account: str, agent_id: str, done: Callable[[str], None]) -> None:
-        assert (account, agent_id) == ("acme", "1002")
-        done(rejection)
-
-    async with inbound_node() as at:
-        at.party_of = lambda number: f"agent:{number}"
-        at.check_agent = check
-        shard = at.bench.shard
-        live_call = shard.start_call(outbound({"type": "dial", "data": {"number": "+4712345678"}}))
-        for event in (LegAnswered(MAIN), LegAnswered(f"{ID}.l1")):
-            shard.feed(live_call, event)
-        at.bench.pbx.settle()
-        at.node.on_event(0, refer(destination="1002"))
-        at.bench.clock.pass_ms(REFER_DELAY_MS)
-        states = [each.request.query for each in at.bench.pbx.sent if "progress" in each.line]
-        state = "channel_declined" if rejection else "channel_progress"
-        assert states == [(("states", state),)]
-        assert bool(live_call.call.transfers) == (not rejection)
 
 
 async def test_a_channel_of_ours_is_no_caller() -> None:

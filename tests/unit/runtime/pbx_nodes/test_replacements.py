@@ -4,40 +4,16 @@ import pytest
 
 from engine.calls.model.call_id_format import other_half
 from engine.calls.model.call_states import Ending
-from engine.calls.model.events import CallDropped, LegAnswered
+from engine.calls.model.events import CallDropped
 from engine.calls.model.requests import ReplacementArrived
-from engine.runtime.pbx_nodes.node import REFER_DELAY_MS
 from engine.runtime.shard.live_call import LiveCall
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import ID, MAIN, outbound
-from tests.unit.runtime.harness.inbound_node import InboundNode, inbound_node
-from tests.unit.runtime.pbx.test_ari_events import ari, channel, refer_to_call
+from tests.unit.calls.harness.builders import ID, MAIN
+from tests.unit.runtime.harness.inbound_node import inbound_node, start_conversation
+from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 ARRIVED = other_half("3-pbx1-otherone.l4")
 ARGS = ["replaces", f"{ID}.l1", "acme", "%2B4787654321"]
-
-
-def start_conversation(at: InboundNode) -> LiveCall:
-    """Start a call in which two parties talk."""
-    shard = at.bench.shard
-    live_call = shard.start_call(outbound({"type": "dial", "data": {"number": "+4712345678"}}))
-    for event in (LegAnswered(MAIN), LegAnswered(f"{ID}.l1")):
-        shard.feed(live_call, event)
-    at.bench.pbx.settle()
-    return live_call
-
-
-async def test_a_refer_to_another_call() -> None:
-    """Its party is not checked as one to dial: it is connected by a Local channel."""
-    async with inbound_node() as at:
-        at.check_agent = lambda *_: pytest.fail("checked")
-        live_call = start_conversation(at)
-        before = at.bench.pbx.lines.count("POST channels/create")
-        at.node.on_event(0, refer_to_call())
-        at.bench.clock.pass_ms(REFER_DELAY_MS)
-        at.bench.pbx.settle()
-        assert [transfer.party for transfer in live_call.call.transfers] == ["456"]
-        assert at.bench.pbx.lines.count("POST channels/create") == before + 1
 
 
 @pytest.mark.parametrize("is_recovered", [False, True])

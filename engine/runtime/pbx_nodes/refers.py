@@ -1,0 +1,93 @@
+"""REFERs of phones, many of which hang up at once, without waiting for the outcome.
+
+A REFER reaches its call before the end of the phone's leg, so that the call goes on without the
+phone. A REFER with Replaces ends two legs in two calls: the one that it replaces ends for its call
+after the arrival of the leg that takes its place.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.calls.model.events import LegEnded
+from engine.calls.model.requests import ReferReceived
+from engine.runtime.base.clock import Clock
+from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.outbound_leg_setup import CheckAgent, check_target
+from engine.runtime.shard.shard import CallShard
+
+ARRIVAL_TIMEOUT_MS = 2_000  # it takes some 20 ms, if this engine owns the slots of both calls
+
+
+class _Arrival(Struct):
+    """An expected arrival of a leg that takes the place of another, which may have ended."""
+
+    sender: str  # the leg of the REFER's call through which it is sent
+    ends: list[tuple[CallShard, LegEnded]] = []
+
+
+class Refers:
+    """The REFERs of one PBX node that are not settled yet."""
+
+    def __init__(
+        self, clock: Clock, party_of: Callable[[str], str], check_agent: CheckAgent
+    ) -> None:
+        self._clock = clock
+        self._party_of = party_of
+        self._check_agent = check_agent
+        self._unchecked: dict[str, ReferReceived] = {}  # by leg
+        self._arrivals: dict[str, _Arrival] = {}  # by the leg that is replaced
+
+    def on_refer(self, shard: CallShard, live_call: LiveCall, refer: ReferReceived) -> None:
+        """Feed a REFER to its call, once it is known whether its target can be called.
+
+        The party of a REFER with Replaces is not called: it is one of another call.
+        """
+        refer = replace(refer, party=self._party_of(refer.party))
+        if refer.replaces:
+            shard.feed(live_call, refer)
+            self._expect_arrival(live_call, refer)
+        elif refer.leg not in self._unchecked:  # Asterisk notifies the phone of an outcome for both
+            self._check(shard, live_call, refer)
+
+    def on_leg_ended(self, shard: CallShard, live_call: LiveCall, ended: LegEnded) -> None:
+        """Feed the end of a leg: after its REFER, and after the arrival that replaces it."""
+        if refer := self._unchecked.pop(ended.leg, None):
+            shard.feed(live_call, refer)  # an impossible target fails when it is called
+        if arrival := self._arrivals.get(ended.leg):
+            arrival.ends.append((shard, ended))
+            return
+        shard.feed(live_call, ended)
+        for leg in [leg for leg, each in self._arrivals.items() if each.sender == ended.leg]:
+            self.on_arrived(leg)  # the calls can not be joined
+
+    def on_arrived(self, replaced: str) -> None:
+        """Feed the end of a leg whose place is taken."""
+        arrival = self._arrivals.pop(replaced, None)
+        for shard, ended in arrival.ends if arrival else ():
+            if live_call := shard.find_by_channel(replaced):
+                shard.feed(live_call, ended)
+
+    def _check(self, shard: CallShard, live_call: LiveCall, refer: ReferReceived) -> None:
+        def checked(rejection: str) -> None:
+            checked_call = shard.find_by_channel(refer.leg)
+            if self._unchecked.pop(refer.leg, None) and checked_call is not None:
+                shard.feed(checked_call, replace(refer, rejection=rejection))
+
+        self._unchecked[refer.leg] = refer
+        endpoints = shard.context.endpoints
+        check_target(endpoints, live_call.call, refer.party, self._check_agent, checked)
+
+    def _expect_arrival(self, live_call: LiveCall, refer: ReferReceived) -> None:
+        transfer = live_call.call.transfer
+        target = live_call.call.leg(transfer.target) if transfer else None
+        if target is None or target.state == "up" or target.replaces != refer.replaced:
+            return  # it is declined
+        arrival = self._arrivals[refer.replaced] = _Arrival(target.id)
+
+        def give_up() -> None:
+            if self._arrivals.get(refer.replaced) is arrival:
+                self.on_arrived(refer.replaced)
+
+        self._clock.call_at(self._clock.now_ms() + ARRIVAL_TIMEOUT_MS, give_up)

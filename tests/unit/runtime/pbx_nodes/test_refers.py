@@ -1,0 +1,195 @@
+"""Phones that send REFER, and may hang up before anything else happens."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from engine.calls.model.call_id_format import other_half
+from engine.calls.model.events import LegAnswered
+from engine.calls.model.requests import HangupRequested
+from engine.runtime.pbx_nodes.refers import ARRIVAL_TIMEOUT_MS
+from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.refer_answers import ANSWER_DELAY_MS
+from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, inbound
+from tests.unit.runtime.harness.inbound_node import InboundNode, inbound_node, start_conversation
+from tests.unit.runtime.pbx.test_ari_events import ari, channel, refer, refer_to_call
+
+PEER = f"{ID}.l1"
+SECOND = "0-pbx1-otherone"
+
+
+def hangs_up(leg: str = MAIN) -> Any:
+    """Make the event of a phone that hangs up."""
+    return ari("ChannelDestroyed", channel=channel(leg), cause=16, cause_txt="")
+
+
+def ends(leg: str) -> Any:
+    """Make the event of an inbound leg that ends."""
+    return ari("StasisEnd", channel=channel(leg))
+
+
+def states(live_call: LiveCall) -> list[tuple[str, str]]:
+    """Return party and state of the transfers of a call."""
+    return [(each.party, each.state) for each in live_call.call.transfers]
+
+
+def answers(at: InboundNode) -> list[str]:
+    """Return the answers to REFERs that were sent and not replied to."""
+    sent = [each.request.query for each in at.bench.pbx.sent if "progress" in each.line]
+    return [value for query in sent for _name, value in query]
+
+
+async def test_a_refer_to_an_extension_is_a_transfer_to_its_agent() -> None:
+    """The transfer starts at once; the answer waits until the PBX can take it."""
+    async with inbound_node() as at:
+        at.party_of = lambda number: f"agent:{number}"
+        live_call = start_conversation(at)
+        at.node.on_event(0, refer(destination="1002"))
+        assert states(live_call) == [("agent:1002", "starting")]
+        at.bench.clock.pass_ms(ANSWER_DELAY_MS - 1)
+        assert answers(at) == []
+        at.bench.clock.pass_ms(1)
+        assert answers(at) == ["channel_progress"]
+
+
+@pytest.mark.parametrize("rejection", ["agent_offline", ""])
+async def test_a_refer_is_checked_beforehand(rejection: str) -> None:
+    """A REFER to an offline agent is declined (603); both parties stay connected."""
+
+    def check(account: str, agent_id: str, done: Callable[[str], None]) -> None:
+        assert (account, agent_id) == ("acme", "1002")
+        done(rejection)
+
+    async with inbound_node() as at:
+        at.party_of = lambda number: f"agent:{number}"
+        at.check_agent = check
+        live_call = start_conversation(at)
+        at.node.on_event(0, refer(destination="1002"))
+        at.bench.clock.pass_ms(ANSWER_DELAY_MS)
+        assert answers(at) == ["channel_declined" if rejection else "channel_progress"]
+        assert bool(live_call.call.transfers) == (not rejection)
+
+
+@pytest.mark.parametrize("is_checked", [True, False])
+async def test_a_phone_that_hangs_up_at_once(is_checked: bool) -> None:
+    """The call goes on without it, also while the target is being checked."""
+    checks: list[Callable[[str], None]] = []
+    async with inbound_node() as at:
+        at.party_of = lambda number: f"agent:{number}"
+        at.check_agent = lambda _account, _agent, done: checks.append(done)
+        live_call = start_conversation(at)
+        at.node.on_event(0, refer(destination="1002"))
+        if is_checked:
+            checks.pop()("")
+        at.node.on_event(0, hangs_up())
+        assert states(live_call) == [("agent:1002", "starting")]
+        assert (live_call.call.main, live_call.call.transfers[0].mode) == (PEER, "blind")
+        at.bench.clock.pass_ms(ANSWER_DELAY_MS)
+        assert answers(at) == []
+        for done in checks:
+            done("agent_offline")  # too late: the target is being called
+        assert states(live_call) == [("agent:1002", "starting")]
+
+
+async def test_a_second_refer_while_the_first_is_checked() -> None:
+    """The phone gets the outcome of the first one."""
+    checks: list[Callable[[str], None]] = []
+    async with inbound_node() as at:
+        at.party_of = lambda number: f"agent:{number}"
+        at.check_agent = lambda _account, _agent, done: checks.append(done)
+        live_call = start_conversation(at)
+        at.node.on_event(0, refer(destination="1002"))
+        at.node.on_event(0, refer(destination="1003"))
+        assert len(checks) == 1
+        checks[0]("")
+        assert states(live_call) == [("agent:1002", "starting")]
+
+
+async def test_a_refer_to_another_call() -> None:
+    """Its party is not checked as one to dial: it is connected by a Local channel."""
+    async with inbound_node() as at:
+        at.check_agent = lambda *_: pytest.fail("checked")
+        live_call = start_conversation(at)
+        before = at.bench.pbx.lines.count("POST channels/create")
+        at.node.on_event(0, refer_to_call())
+        at.bench.pbx.settle()
+        assert states(live_call) == [("456", "starting")]
+        assert at.bench.pbx.lines.count("POST channels/create") == before + 1
+
+
+class TwoCalls:
+    """A phone that talks in two calls: it has sent REFER to connect its two other parties."""
+
+    def __init__(self, at: InboundNode) -> None:
+        self._at = at
+        self.first = start_conversation(at)
+        dial = {"type": "dial", "data": {"number": "+4712345678"}}
+        shard = at.bench.shard
+        self.second = shard.start_call(replace(inbound(dial), id=SECOND))
+        shard.feed(self.second, LegAnswered(CHANNEL))
+        shard.feed(self.second, LegAnswered(self.second.call.legs[-1].id))
+        at.bench.pbx.settle()
+        at.node.on_event(0, refer_to_call())
+        at.bench.pbx.settle()
+
+    @property
+    def sent(self) -> str:
+        """The leg that the first call sends to the second one."""
+        return other_half(self.first.call.transfers[-1].target)
+
+    def arrives(self) -> None:
+        """Let the leg arrive that the first call has sent."""
+        entered, args = channel(self.sent, "Ring"), ["replaces", CHANNEL, "acme", ""]
+        self._at.node.on_event(0, ari("StasisStart", channel=entered, args=args))
+
+
+async def test_the_replaced_leg_ends_after_the_arrival() -> None:
+    """A phone that hangs up both lines at once loses neither party: they wait for each other."""
+    async with inbound_node() as at:
+        calls = TwoCalls(at)
+        at.node.on_event(0, ends(CHANNEL))
+        at.node.on_event(0, hangs_up())
+        assert calls.second.call.is_up(CHANNEL)
+        calls.arrives()
+        assert calls.second.call.leg(CHANNEL) is None
+        assert calls.second.call.main == calls.second.call.transfers[0].customer
+        at.node.on_event(0, ari("ChannelStateChange", channel=channel(calls.sent, "Up")))
+        target = calls.first.call.transfers[0].target
+        at.node.on_event(0, ari("ChannelStateChange", channel=channel(target, "Up")))
+        for live_call in (calls.first, calls.second):
+            assert [state for _, state in states(live_call)] == ["blind_transferred"]
+            assert [leg.state for leg in live_call.call.legs] == ["up", "up"]
+
+
+async def test_the_leg_that_replaces_does_not_arrive() -> None:
+    """The end of the phone's leg takes effect after a while."""
+    async with inbound_node() as at:
+        calls = TwoCalls(at)
+        at.node.on_event(0, ends(CHANNEL))
+        at.bench.clock.pass_ms(ARRIVAL_TIMEOUT_MS - 1)
+        assert calls.second.call.is_up(CHANNEL)
+        at.bench.clock.pass_ms(1)
+        assert calls.second.call.leg(CHANNEL) is None
+
+
+async def test_the_calls_can_not_be_joined() -> None:
+    """The first call has no target any more, so nothing will arrive."""
+    async with inbound_node() as at:
+        calls = TwoCalls(at)
+        at.node.on_event(0, ends(CHANNEL))
+        at.node.on_event(0, hangs_up(calls.first.call.transfers[0].target))
+        assert calls.second.call.leg(CHANNEL) is None
+
+
+async def test_a_declined_refer_delays_no_end() -> None:
+    """The first call is in no conversation any more."""
+    async with inbound_node() as at:
+        calls = TwoCalls(at)
+        calls.arrives()
+        at.node.on_event(0, hangs_up(calls.first.call.transfers[0].target))
+        at.bench.shard.feed(calls.first, HangupRequested("api"))
+        at.node.on_event(0, refer_to_call())
+        at.node.on_event(0, ends(CHANNEL))
+        assert calls.second.call.leg(CHANNEL) is None
