@@ -17,7 +17,7 @@ from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, check_target
 from engine.runtime.shard.shard import CallShard
 
-ARRIVAL_TIMEOUT_MS = 2_000  # it takes some 20 ms, if this engine owns the slots of both calls
+ARRIVAL_TIMEOUT_MS = 2_000  # it takes about 10 ms, if this engine owns the slots of both calls
 
 
 class _Arrival(Struct):
