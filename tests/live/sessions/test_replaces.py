@@ -195,7 +195,7 @@ async def test_connected_parties_survive_their_engine(parties: Parties, order: O
         await parties.lab.wait_ended(call)
 
 
-@pytest.mark.parametrize("after_ms", [52, 57, 60, 66, 90])
+@pytest.mark.parametrize("after_ms", [2, 7, 8, 16, 40, 60])
 async def test_the_engine_is_killed_meanwhile(parties: Parties, after_ms: int) -> None:
     """The next engine connects the parties, or both calls stay as they were."""
     second = await connect_both(parties, "calling" if after_ms % 4 else "called")
@@ -204,7 +204,7 @@ async def test_the_engine_is_killed_meanwhile(parties: Parties, after_ms: int) -
     await until(
         lambda: len(refer_statuses(parties["source"])) > accepted, every_s=0.001, what="the 202"
     )
-    await asyncio.sleep(after_ms / 1000)  # the engine waits 50 ms before it answers a REFER
+    await asyncio.sleep(after_ms / 1000)  # they are connected after about 10 ms
     await parties.lab.engine.kill()
     await parties.lab.engine.start()
     await parties.expect_audio_for(500, await expected_outcome(parties))
