@@ -88,8 +88,8 @@ def dispatch_rtcp(event: bytes, listener: HealthListener) -> None:
 class DtmfListener(Protocol):
     """Receives DTMF; implemented by `runtime.pbx_nodes.recent_digits`."""
 
-    def on_digit_started(self, channel: str) -> None:
-        """Handle that a key went down."""
+    def on_digit_started(self, channel: str, pbx_ms: int) -> None:
+        """Handle that a key went down, with its time by the PBX's clock."""
 
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         """Handle the end of a digit, with its time by the PBX's clock."""
@@ -106,15 +106,15 @@ def dispatch_dtmf(event: bytes, listener: DtmfListener) -> None:
     if _header(event, b"Direction") != "Received":
         return
     channel = _header(event, b"Uniqueid")
-    if event.startswith(DTMF_BEGIN):
-        listener.on_digit_started(channel)
-        return
     try:
-        held_ms = int(_header(event, b"DurationMs"))
         pbx_ms = round(float(_header(event, b"Timestamp")) * 1000)
+        if event.startswith(DTMF_BEGIN):
+            listener.on_digit_started(channel, pbx_ms)
+        else:
+            held_ms = int(_header(event, b"DurationMs"))
+            listener.on_digit(channel, _header(event, b"Digit"), held_ms, pbx_ms)
     except ValueError:
         return
-    listener.on_digit(channel, _header(event, b"Digit"), held_ms, pbx_ms)
 
 
 def _header(event: bytes, name: bytes) -> str:

@@ -171,9 +171,7 @@ class CallService:
     def change_clock(self, by_ms: int) -> None:
         """Move the times of all live calls after the engine's clock was corrected."""
         for node in self.nodes.values():
-            node.recent_digits.change_clock(by_ms)
-            for shard in node.shards.values():
-                shard.change_clock(by_ms)
+            node.change_clock(by_ms)
 
     @property
     def clock_offset_ms(self) -> int:

@@ -79,7 +79,7 @@ def subject_id(event: AriEvent) -> str | None:
 
 
 def translate(event: AriEvent, now: int) -> Event | None:
-    """Return the call event for an ARI event, if there is one; `now` in milliseconds."""
+    """Return the call event for an ARI event, if there is one; `now`: when it arrived, in ms."""
     match event:
         case ChannelDtmfReceived(channel=channel, digit=digit, duration_ms=held_ms):
             pbx_ms = timestamp_ms(event.timestamp)

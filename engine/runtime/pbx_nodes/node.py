@@ -25,6 +25,7 @@ from engine.runtime.pbx.ari_events import (
 from engine.runtime.pbx.incoming_call_arguments import read_arguments
 from engine.runtime.pbx.replacement_arguments import read_replacement
 from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
+from engine.runtime.pbx_nodes.event_delay import EventDelay
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.pbx_nodes.recovery import Recoveries
 from engine.runtime.pbx_nodes.refers import Refers
@@ -79,6 +80,7 @@ class Node:
         self._on_incoming = on_incoming
         self._refers = Refers(clock, party_of, check_agent)
         self._latency_ms = latency_ms
+        self._event_delay = EventDelay()
         self._recoveries = Recoveries(pbx, clock, self.logged_digits, self._adopt_channel)
         self._disconnect_grace = DisconnectGrace(pbx, clock, self._give_up)
 
@@ -119,6 +121,13 @@ class Node:
 
     def keys_down(self) -> KeysDown:
         return self.recent_digits.keys_down
+
+    def change_clock(self, by_ms: int) -> None:
+        """Move all times after the engine's clock was corrected."""
+        self._event_delay.change_clock(by_ms)
+        self.recent_digits.change_clock(by_ms)
+        for shard in self.shards.values():
+            shard.change_clock(by_ms)
 
     def on_event(self, slot: int, event: AriEvent) -> None:
         """Route an ARI event to its call, or take a new channel in."""
@@ -163,7 +172,9 @@ class Node:
 
     def _on_call_event(self, shard: CallShard, live_call: LiveCall, event: AriEvent) -> None:
         with shard.guard(live_call, "event"):
-            translated = translate(event, self._clock.now_ms())
+            now = self._clock.now_ms()
+            delay_ms = self._event_delay.measure(timestamp_ms(event.timestamp), now)
+            translated = translate(event, now - delay_ms)
             if isinstance(translated, ReferReceived):
                 self._refers.on_refer(shard, live_call, translated)
             elif isinstance(translated, LegEnded):

@@ -11,6 +11,7 @@ from engine.calls.model.clock_shift import move_times
 from engine.calls.model.events import DigitPressed
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.base.clock import Clock
+from engine.runtime.pbx_nodes.event_delay import EventDelay
 
 RETENTION_MS = 60_000  # by default no outage that calls survive lasts longer
 MAX_DIGITS_PER_LEG = 64  # as many as a gather takes
@@ -22,6 +23,7 @@ class RecentDigits:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self._event_delay = EventDelay()
         self._legs: OrderedDict[str, list[DigitPressed]] = OrderedDict()  # most recent last
         self._keys_down: OrderedDict[str, int] = OrderedDict()  # most recent last
 
@@ -30,10 +32,10 @@ class RecentDigits:
         """When the key that is down on a leg went down."""
         return self._keys_down
 
-    def on_digit_started(self, channel: str) -> None:
-        """Add a key that went down just now; AMI may never report its release."""
+    def on_digit_started(self, channel: str, pbx_ms: int) -> None:
+        """Add a key that went down; AMI may never report its release."""
         now = self._clock.now_ms()
-        self._keys_down[channel] = now
+        self._keys_down[channel] = now - self._event_delay.measure(pbx_ms, now)
         self._keys_down.move_to_end(channel)
         while now - next(iter(self._keys_down.values())) > RETENTION_MS:
             self._keys_down.popitem(last=False)
@@ -49,6 +51,7 @@ class RecentDigits:
 
     def change_clock(self, by_ms: int) -> None:
         """Move the digits' times after the engine's clock was corrected."""
+        self._event_delay.change_clock(by_ms)
         for digits in self._legs.values():
             digits[:] = [move_times(each, by_ms) for each in digits]
         for leg in self._keys_down:
@@ -57,6 +60,7 @@ class RecentDigits:
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         """Add a digit whose key was released just now."""
         now = self._clock.now_ms()
+        self._event_delay.measure(pbx_ms, now)
         self._keys_down.pop(channel, None)
         digits = self._legs.setdefault(channel, [])
         digits.append(DigitPressed(channel, digit, now - held_ms, held_ms, pbx_ms, missed=True))

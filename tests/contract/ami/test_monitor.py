@@ -41,8 +41,8 @@ class RecordingListener:
     def on_rtp_report(self, loss: float, jitter_ms: float) -> None:
         self.calls.append((loss, jitter_ms))
 
-    def on_digit_started(self, channel: str) -> None:
-        self.calls.append(("down", channel))
+    def on_digit_started(self, channel: str, pbx_ms: int) -> None:
+        self.calls.append(("down", channel, pbx_ms))
 
     def on_disconnected(self) -> None:
         self.calls.append("on_disconnected")
@@ -139,18 +139,22 @@ async def test_digits_are_reported() -> None:
         manager.send_event("Event: DTMFEnd", *key[:2], "Direction: Sent", "Timestamp: 1.0")
         manager.send_event("Event: Shutdown", "Shutdown: Cleanly")
         await until(lambda: "on_shutdown" in listener.calls)
-        expected = [("down", "pbx1-1.7"), ("pbx1-1.7", "5", 80, 1_795_237_200_124), "on_shutdown"]
+        expected = [
+            ("down", "pbx1-1.7", 1_795_237_200_000),
+            ("pbx1-1.7", "5", 80, 1_795_237_200_124),
+            "on_shutdown",
+        ]
         assert listener.calls[before : before + 3] == expected
 
 
 async def test_a_split_event_is_reported() -> None:
     """TCP may split the stream anywhere."""
-    event = "Event: DTMFBegin\r\nUniqueid: x.1\r\nDirection: Received\r\n\r\n"
+    event = "Event: DTMFBegin\r\nUniqueid: x.1\r\nDirection: Received\r\nTimestamp: 1.0\r\n\r\n"
     async with watched() as (manager, listener):
         for each in event:
             manager.send(each.encode())
             await asyncio.sleep(0)
-        await until(lambda: ("down", "x.1") in listener.calls)
+        await until(lambda: ("down", "x.1", 1_000) in listener.calls)
 
 
 async def test_it_comes_back() -> None:

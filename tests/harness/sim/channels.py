@@ -7,6 +7,8 @@ after what a phone does; what no caller should ever hear is collected in `violat
 from collections.abc import Callable
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from engine.ari.generated.events import (
     ChannelDestroyed,
     ChannelDtmfReceived,
@@ -65,7 +67,7 @@ class SimChannels:
         self.manager = SimManager(clock)
         self._clock = clock
         self._phones = phones
-        self._emit = emit
+        self._send = emit
         self._length_ms = length_ms
 
     def is_heard(self, app: str) -> bool:
@@ -124,7 +126,7 @@ class SimChannels:
         self._emit(
             ChannelDtmfReceived(
                 application=channel.app,
-                timestamp=self._clock.timestamp(),
+                timestamp="",
                 digit=digit,
                 duration_ms=round(held_ms),
                 channel=channel.shape(),
@@ -223,6 +225,10 @@ class SimChannels:
         blocked, channel.blocked = channel.blocked, []
         for again in blocked:
             again()
+
+    def _emit(self, event: AriEvent) -> None:
+        """Send an event with its timestamp."""
+        self._send(replace(event, timestamp=self._clock.timestamp()))
 
     def _emit_state_change(self, channel: SimChannel) -> None:
         self._emit(

@@ -37,7 +37,8 @@ class SimManager:
         """Emit that a key went down just now."""
         self._stamped_ms = max(self._stamped_ms, self._clock.at_ms + LAG_MS * self._lag() ** 4)
         for listener, owner in self._logins:
-            self._clock.at(self._stamped_ms + 0.3, listener.on_digit_started, owner, channel)
+            stamped = (channel, int(self._stamped_ms))
+            self._clock.at(self._stamped_ms + 0.3, listener.on_digit_started, owner, *stamped)
 
     def emit(self, channel: str, digit: str, held_ms: int) -> None:
         """Emit a digit whose key was released just now."""

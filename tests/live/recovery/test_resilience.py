@@ -12,9 +12,11 @@ from tests.harness.monotonic import now_ms
 from tests.harness.phones.audio import assert_uninterrupted
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
+from tests.harness.servers.cluster import freeze, thaw
 from tests.harness.until import until
 
 DIGIT_TIMEOUT_MS = 3_000
+FROZEN_DIGIT_TIMEOUT_MS = 500  # a third of the lease
 MISSED_MS = 100  # of a tone: packets that a busy machine loses
 EDGE_MS = 40
 
@@ -89,6 +91,24 @@ async def test_digits_are_kept(lab: Lab, hooks: WebhookServer, leave: Leave) -> 
         await phone.wait_ended()
     assert (result.body["dtmf"], result.body["reason"]) == ("12", "digit-timeout")
     assert result.at_ms - back_ms > DIGIT_TIMEOUT_MS
+
+
+async def test_digits_of_a_frozen_engine_are_in_time(lab: Lab, hooks: WebhookServer) -> None:
+    """They wait in its sockets for longer than the digit timeout, which does not pass meanwhile."""
+    data = {"maxDigits": 6, "digitTimeout": FROZEN_DIGIT_TIMEOUT_MS}
+    action = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action=action)
+        await lab.wait_for_state(call, "gathering")
+        await phone.press("1")
+        await _wait_until_stored(lab, call, "digit-pressed")
+        freeze(lab.engine)
+        await phone.press("2345", gap_ms=FROZEN_DIGIT_TIMEOUT_MS // 2)
+        thaw(lab.engine)
+        await phone.press("6")
+        result = await hooks.wait_for_request("/result")
+        await phone.wait_ended()
+    assert (result.body["dtmf"], result.body["reason"]) == ("123456", "max-digits")
 
 
 @crash_and_deploy

@@ -17,7 +17,7 @@ class DroppingDtmfListener:
     def __init__(self, listener: DtmfListener) -> None:
         del listener
 
-    def on_digit_started(self, channel: str) -> None: ...
+    def on_digit_started(self, channel: str, pbx_ms: int) -> None: ...
 
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None: ...
 
@@ -30,8 +30,8 @@ class FastDtmfListener:
     def __init__(self, listener: DtmfListener) -> None:
         self._listener = listener
 
-    def on_digit_started(self, channel: str) -> None:
-        self._listener.on_digit_started(channel)
+    def on_digit_started(self, channel: str, pbx_ms: int) -> None:
+        self._listener.on_digit_started(channel, pbx_ms + HOUR_MS)
 
     def on_disconnected(self) -> None:
         self._listener.on_disconnected()
@@ -43,7 +43,7 @@ class FastDtmfListener:
 class KeylessDtmfListener(FastDtmfListener):
     """Reports digits at their end only."""
 
-    def on_digit_started(self, channel: str) -> None: ...
+    def on_digit_started(self, channel: str, pbx_ms: int) -> None: ...
 
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None:
         self._listener.on_digit(channel, digit, held_ms, pbx_ms)

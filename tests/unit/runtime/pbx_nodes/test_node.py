@@ -3,13 +3,17 @@
 import asyncio
 from functools import partial
 
+from msgspec.structs import replace
+
 from engine.ari.request import Reply
+from engine.calls.model.call_states import Gathering
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.store.memory.store import MemoryStore
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, MAIN, outbound, say
 from tests.unit.runtime.harness.inbound_node import BRIDGE, inbound_node
 from tests.unit.runtime.harness.recording_pbx import LOST, OK
+from tests.unit.runtime.harness.shard_bench import answered_call
 from tests.unit.runtime.pbx.test_ari_events import ari, channel
 from wire.party import Diversion
 
@@ -22,6 +26,21 @@ async def test_events_reach_their_calls() -> None:
         at.node.on_event(0, ari("ChannelStateChange", channel=channel("1.1", "Up")))
         at.node.on_event(0, ari("BridgeCreated", bridge=BRIDGE))
         assert live_call.call.status == "ringing"
+
+
+async def test_a_digit_that_waited_in_the_socket_was_pressed_in_time() -> None:
+    """The engine was frozen: its key-down counts, by the PBX's timestamp."""
+    gather = {"type": "gather", "data": {"timeout": 60_000, "digitTimeout": 1_000}}
+    async with inbound_node() as at:
+        live_call = answered_call(at.bench, gather)
+        assert isinstance(live_call.call.state, Gathering)
+        for digit, second, read_after_ms in (("1", 0, 200), ("2", 1, 3_000), ("3", 2, 0)):
+            at.bench.clock.now += read_after_ms
+            pressed = ari("ChannelDtmfReceived", channel=channel(MAIN), digit=digit, duration_ms=80)
+            at_ms = f"2026-11-21T05:00:0{second}.000+0000"
+            at.node.on_event(0, replace(pressed, timestamp=at_ms))
+    assert isinstance(live_call.call.state, Gathering)
+    assert live_call.call.state.digits == "123"
 
 
 async def test_an_inbound_call() -> None:

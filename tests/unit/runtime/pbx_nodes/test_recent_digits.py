@@ -60,16 +60,26 @@ def test_keys_that_are_down() -> None:
     """Each until its release, for a minute, or until the connection is lost."""
     clock = ManualClock()
     recent_digits = RecentDigits(clock)
-    recent_digits.on_digit_started(MAIN)
+    recent_digits.on_digit_started(MAIN, clock.now)
     clock.now += 500
-    recent_digits.on_digit_started(CHANNEL)
+    recent_digits.on_digit_started(CHANNEL, clock.now)
     assert recent_digits.keys_down == {MAIN: NOW, CHANNEL: NOW + 500}
     recent_digits.on_digit(CHANNEL, "2", 90, 5_010)
     assert recent_digits.keys_down == {MAIN: NOW}
     clock.now += RETENTION_MS
-    recent_digits.on_digit_started(CHANNEL)
+    recent_digits.on_digit_started(CHANNEL, clock.now)
     assert recent_digits.keys_down == {CHANNEL: clock.now}
     recent_digits.change_clock(5)
     assert recent_digits.keys_down == {CHANNEL: clock.now + 5}
     recent_digits.on_disconnected()
     assert recent_digits.keys_down == {}
+
+
+def test_a_key_went_down_before_it_was_reported() -> None:
+    """Its report waited in the socket while the engine was frozen."""
+    clock = ManualClock()
+    recent_digits = RecentDigits(clock)
+    recent_digits.on_digit(MAIN, "1", 80, 5_000)
+    clock.now += 1_500
+    recent_digits.on_digit_started(MAIN, 5_600)
+    assert recent_digits.keys_down == {MAIN: NOW + 600}

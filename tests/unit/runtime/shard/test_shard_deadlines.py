@@ -73,7 +73,7 @@ def test_a_gather_waits_for_a_key_that_is_down() -> None:
     bench.host.digits, bench.host.down = recent_digits.digits, recent_digits.keys_down
     changes = len(bench.writer.changes)
     bench.clock.pass_ms(1_990)
-    recent_digits.on_digit_started(MAIN)
+    recent_digits.on_digit_started(MAIN, bench.clock.now)
     assert len(bench.writer.changes) == changes
     bench.clock.pass_ms(1_500)
     assert isinstance(live_call.call.state, Gathering)
@@ -92,7 +92,7 @@ def test_a_deadline_passes_while_the_call_is_examined(early_ms: int) -> None:
     live_call = answered_call(bench, {"type": "gather", "data": {"timeout": 2_000}})
     recent_digits = RecentDigits(bench.clock)
     bench.host.digits, bench.host.down = recent_digits.digits, recent_digits.keys_down
-    recent_digits.on_digit_started(MAIN)
+    recent_digits.on_digit_started(MAIN, bench.clock.now)
     timer = bench.clock.armed[0]
     bench.clock.pass_ms(timer.when_ms - early_ms - bench.clock.now)
     bench.clock.timers.remove(timer)
