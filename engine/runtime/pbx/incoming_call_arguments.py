@@ -18,6 +18,10 @@ MAX_DIVERSIONS = 10
 ANONYMOUS = frozenset({"anonymous", "restricted"})  # RFC 3323, 4.1.1.3; and gateways
 # Values of Privacy (RFC 3323, RFC 3325) that withhold the caller's number.
 WITHHELD = frozenset({"id", "user", "header", "full"})
+# Values that withhold something else; Asterisk takes them for a request to withhold the number.
+_OTHER_PRIVACY = frozenset({"none", "session", "critical", "history"})
+# Values of Remote-Party-ID (draft-ietf-sip-privacy) that withhold the number; `name` does not.
+_WITHHELD_PARTY = WITHHELD | {"uri"}
 # SIP causes of History-Info (RFC 4458) by their names in Diversion (RFC 5806).
 _REASONS = {
     "302": "unconditional",
@@ -34,6 +38,12 @@ _REASON = re.compile(r";\s*reason\s*=\s*\"?([A-Za-z0-9.\-]{1,32})", re.IGNORECAS
 _CAUSE = re.compile(r";\s*cause=([0-9]{3})", re.IGNORECASE)
 _OWN_CAUSE = re.compile(r"[?&]reason=sip;\s*cause=([0-9]{3})", re.IGNORECASE)
 _PRIVACY = re.compile(r"[;?&]\s*privacy\s*=\s*\"?([a-z;]+)", re.IGNORECASE)
+# A list of values may be quoted, and may continue after `;` or `,`.
+_PARTY_PRIVACY = re.compile(
+    r";\s*privacy\s*=\s*(\"[^\"]*\"?|[^;,\"]*(?:[;,][^;,=\"]*(?![^;,]))*)", re.IGNORECASE
+)
+_PARTY = re.compile(r";\s*party\s*=\s*\"?([a-z]+)", re.IGNORECASE)
+_ANONYMOUS_HOST = re.compile(r"@anonymous\.invalid\b", re.IGNORECASE)  # RFC 3323, 4.1.1.3
 _INDEX = re.compile(r">.*;\s*index\s*=\s*([0-9.]{1,32})", re.IGNORECASE)
 
 
@@ -41,26 +51,70 @@ class IncomingArguments(Struct, frozen=True):
     """What the dialplan knows about an incoming call."""
 
     dialled: str = ""
+    caller: str = ""
     is_withheld: bool = False  # the caller's number must not be shown to others
     diversion: tuple[Diversion, ...] = ()  # the number that was called first comes first
 
 
 def read_arguments(args: Sequence[str], caller: str) -> IncomingArguments:
-    """Read the arguments of Stasis() after `inbound`, and the caller's number."""
+    """Read the arguments of Stasis() after `inbound`, and the caller's number by Asterisk."""
     values: dict[str, list[str]] = {}
     for name, _equals, value in (each.partition("=") for each in args[1:]):
         if value:
             values.setdefault(name, []).append(unquote(value))
     dialled = strip_parameters(args[0]) if args else ""
     if not values:
-        return IncomingArguments(dialled, is_withheld=caller.lower() in ANONYMOUS)
+        return IncomingArguments(dialled, caller, is_withheld=caller.lower() in ANONYMOUS)
     return IncomingArguments(
         dialled=dialled,
+        caller=_caller(values, caller),
         is_withheld=_is_withheld(values, caller),
         diversion=(
             _diversions(values.get("diversion", [])) or _history(values.get("history", []), dialled)
         )[:MAX_DIVERSIONS],
     )
+
+
+class _Party(Struct, frozen=True):
+    """An entry of Remote-Party-ID."""
+
+    number: str
+    is_calling: bool
+    is_withheld: bool
+
+
+def _parties(values: dict[str, list[str]]) -> list[_Party]:
+    entries: list[str] = []
+    for each in _entries(values.get("rpid", [])):
+        if _USER.search(each):
+            entries.append(each)
+        elif entries:  # the rest of a list of values
+            entries[-1] += f",{each}"
+    return [_party(each) for each in entries]
+
+
+def _party(entry: str) -> _Party:
+    parameters = ";" + entry.rpartition(">")[2].partition(";")[2]
+    tokens = (
+        token.strip().lower()
+        for privacy in _PARTY_PRIVACY.findall(parameters)
+        for token in re.split(r"[-;,\"]", privacy)
+    )
+    return _Party(
+        number=_user(entry),
+        is_calling=_first(_PARTY, parameters).lower() in {"", "calling"},
+        is_withheld=not _WITHHELD_PARTY.isdisjoint(tokens),
+    )
+
+
+def _caller(values: dict[str, list[str]], caller: str) -> str:
+    """Return the caller's number; Asterisk takes that of the first party, whichever it is."""
+    parties = _parties(values)
+    if not parties or parties[0].is_calling or parties[0].number != strip_parameters(caller):
+        return caller
+    calling = (each.number for each in parties if each.is_calling)
+    senders = (_user(each) for each in values.get("from", []))
+    return next((each for each in (*calling, *senders) if each), caller)
 
 
 def _is_withheld(values: dict[str, list[str]], caller: str) -> bool:
@@ -69,11 +123,14 @@ def _is_withheld(values: dict[str, list[str]], caller: str) -> bool:
         for text in values.get("privacy", [])
         for each in re.split(r"[;,]", text)
     }
-    senders = (_user(each) for each in values.get("from", []))
+    senders = values.get("from", [])
+    is_other = bool(tokens) and tokens <= _OTHER_PRIVACY
     return (
-        any(each.startswith("prohib") for each in values.get("presentation", []))
+        (any(e.startswith("prohib") for e in values.get("presentation", [])) and not is_other)
         or bool(tokens & WITHHELD)
-        or any(each.lower() in ANONYMOUS for each in (caller, *senders))
+        or any(each.is_withheld for each in _parties(values) if each.is_calling)
+        or any(each.lower() in ANONYMOUS for each in (caller, *map(_user, senders)))
+        or any(_ANONYMOUS_HOST.search(each) for each in senders)
     )
 
 

@@ -245,11 +245,10 @@ class Node:
         elif is_engine_channel(channel.id) or args[:1] != ["inbound"]:
             shard.context.hang_up_channel(channel.id)
         else:
-            caller = channel.caller.number
-            known = read_arguments(args[1:], caller)
+            known = read_arguments(args[1:], channel.caller.number)
             incoming = IncomingChannel(
                 channel=channel.id,
-                from_=caller,
+                from_=known.caller,
                 to=known.dialled or channel.dialplan.exten,
                 is_up=channel.state == "Up",
                 endpoint=channel.name.rpartition("-")[0],  # PJSIP/1001-0000abcd

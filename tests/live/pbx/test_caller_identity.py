@@ -12,6 +12,11 @@ WITHHELD = {
     "asserted": (f"P-Asserted-Identity: <sip:+47{SUBSCRIBER}@127.0.0.1>", "Privacy: id"),
     "several": (f"P-Asserted-Identity: <sip:+47{SUBSCRIBER}@127.0.0.1>", "Privacy: user;id"),
     "remote-party-id": (f"Remote-Party-ID: <sip:+47{SUBSCRIBER}@127.0.0.1>;privacy=full",),
+    "uri": (f"Remote-Party-ID: <sip:+47{SUBSCRIBER}@127.0.0.1>;party=calling;privacy=uri",),
+    "called-party-first": (
+        "Remote-Party-ID: <sip:+4721@127.0.0.1>;party=called;privacy=off",
+        f'Remote-Party-ID: <sip:+47{SUBSCRIBER}@127.0.0.1>;party=calling;privacy="full"',
+    ),
     "without-assertion": ("Privacy: id",),
 }
 
@@ -62,11 +67,18 @@ async def test_an_anonymous_caller_is_withheld(lab: Lab) -> None:
     assert not [each.text for each in agent.messages if SUBSCRIBER in each.text]
 
 
-async def test_a_number_that_is_not_withheld_is_shown(lab: Lab) -> None:
+@pytest.mark.parametrize(
+    "headers",
+    [(), ("P-Asserted-Identity: <sip:+15550088@127.0.0.1>", "Privacy: history")],
+    ids=["no-header", "history"],
+)
+async def test_a_number_that_is_not_withheld_is_shown(lab: Lab, headers: tuple[str, ...]) -> None:
     """A phone shows it, in From and P-Asserted-Identity, and no privacy is reported."""
     async with Phone.agent(lab.pbx, "1004") as agent:
         number = await lab.add_number({"type": "dial", "data": {"agent_id": "1004"}})
-        async with Phone.calling(lab.pbx, number, caller="+15550088", tone_hz=700) as caller:
+        async with Phone.calling(
+            lab.pbx, number, caller="+15550088", headers=headers, tone_hz=700
+        ) as caller:
             call = await lab.wait_for_call()
             await agent.until_hears(700)
             await caller.hang_up()

@@ -19,7 +19,7 @@ def passed(**headers: str) -> list[str]:
 
 def test_an_earlier_dialplan_passes_the_number_only() -> None:
     """Then nothing else is known."""
-    assert read_arguments(["+4721930000"], "+4799") == IncomingArguments("+4721930000")
+    assert read_arguments(["+4721930000"], "+4799") == IncomingArguments("+4721930000", "+4799")
     assert read_arguments([], "") == IncomingArguments()
 
 
@@ -48,10 +48,22 @@ def test_parameters_and_separators_are_removed(dialled: str, number: str) -> Non
         {"privacy": "header;critical"},
         {"from": '"Anonymous" <sip:anonymous@anonymous.invalid>;tag=1'},
         {"from": "<sip:Restricted@example.com>"},
+        {"from": "<sip:+4799@anonymous.invalid>;tag=1"},
+        {"rpid": "<sip:+4799@a>;party=calling;screen=no;privacy=full"},
+        {"rpid": "<sip:+4799@a>;privacy=URI", "privacy": "history"},
+        {"rpid": '<sip:+4799@a> ; party="calling" ; privacy = "full"'},
+        {"rpid": "<sip:+4799@a>;privacy=name-uri;screen=no"},
+        {"rpid": '"A, B" <sip:+4799@a>;privacy="name;uri"'},
+        {"rpid": "<sip:+4799@a>;privacy=name;uri"},
+        {"rpid": "sip:+4799@a;privacy=name,uri;party=calling"},
+        {"rpid": "<sip:+4799@a>;privacy=name;privacy=uri-network"},
+        {"rpid": "<sip:+4721@a>;party=called;privacy=off, <sip:+4799@a>;privacy=full"},
+        {"presentation": "prohib", "privacy": "history", "rpid": "<sip:+4799@a>;privacy=full"},
+        {"presentation": "prohib", "privacy": "history;x-unknown"},
     ],
 )
 def test_a_number_is_withheld(headers: dict[str, str]) -> None:
-    """By its presentation, by Privacy (RFC 3323, RFC 3325), or by an anonymous From."""
+    """By its presentation, by Privacy (RFC 3323), Remote-Party-ID, or an anonymous From."""
     assert read_arguments(passed(**headers), "+4799").is_withheld
 
 
@@ -63,11 +75,42 @@ def test_a_number_is_withheld(headers: dict[str, str]) -> None:
         {"privacy": "none"},
         {"privacy": "session"},
         {"from": '"anonymous" <sip:+4799@example.com>;tag=anonymous'},
+        {"presentation": "prohib_not_screened", "privacy": "History"},
+        {"rpid": "<sip:+4799@a>;party=calling;privacy=off"},
+        {"rpid": "<sip:+4799@a>;privacy=name;screen=full"},
+        {"rpid": '"privacy=full" <sip:full@a;privacy=full>'},
+        {"rpid": "<sip:+4721@a>;party=called;privacy=full, <sip:+4799@a>;privacy=off"},
+        {"rpid": "privacy=full"},
     ],
 )
 def test_a_number_is_not_withheld(headers: dict[str, str]) -> None:
     """A display name is not a request for privacy."""
     assert not read_arguments(passed(**headers), "+4799").is_withheld
+
+
+def test_any_of_several_headers_withholds() -> None:
+    """Asterisk reads the first of each only."""
+    off, full = quote("<sip:+4799@a>;privacy=off"), quote("<sip:+4799@a>;privacy=full")
+    assert read_arguments(["100", f"rpid={off}", f"rpid={full}"], "+4799").is_withheld
+    privacy = ["presentation=prohib", "privacy=history", "privacy=id"]
+    assert read_arguments(["100", *privacy], "+4799").is_withheld
+
+
+@pytest.mark.parametrize(
+    ("rpid", "caller"),
+    [
+        ([], "+4721"),
+        (["<sip:+4721@a>;party=calling"], "+4721"),
+        (["<sip:+4721@a>;party=called"], "+4788"),
+        (["<sip:+4721@a>;party=called", "<sip:+4799@a>;party=calling"], "+4799"),
+        (["<sip:+4721@a>;party=called, <sip:+4799@a>"], "+4799"),
+        (["<sip:+4730@a>;party=called", "<sip:+4799@a>;party=calling"], "+4721"),
+    ],
+)
+def test_the_called_party_is_not_the_caller(rpid: list[str], caller: str) -> None:
+    """Asterisk takes the number of the first Remote-Party-ID, unless the carrier asserts one."""
+    args = [*passed(**{"from": "<sip:+4788@a>"}), *(f"rpid={quote(each)}" for each in rpid)]
+    assert read_arguments(args, "+4721").caller == caller
 
 
 def test_an_anonymous_caller_is_withheld() -> None:
@@ -116,8 +159,9 @@ def test_history_without_diversion() -> None:
 @pytest.mark.parametrize("text", ['"', "<sip:", "a,b,<>", "<sip:@>;index=1..1", "\x00" * 50, ",,,"])
 def test_malformed_headers_are_ignored(text: str) -> None:
     """Callers choose what they send."""
-    for name in ("diversion", "history"):
-        assert read_arguments(passed(**{name: text}), "").diversion == ()
+    for name in ("diversion", "history", "rpid"):
+        read = read_arguments(passed(**{name: text}), "+4799")
+        assert (read.diversion, read.caller, read.is_withheld) == ((), "+4799", False)
 
 
 def test_the_number_of_diversions_is_limited() -> None:
