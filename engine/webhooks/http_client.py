@@ -8,6 +8,7 @@ from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 from msgspec import Struct
 from yarl import URL
 
+from engine.common.loop_timer import timeout_after_arrivals
 from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed, classify_error
 from engine.webhooks.retry import retry_delay_s
 
@@ -48,8 +49,9 @@ class WebhookSender:
         """Send and return what `read` makes of the response; raises WebhookFailed."""
         attempts: list[Attempt] = []
         try:
-            async with asyncio.timeout(total_s) as limit:
-                result = await self._send_with_retry(request, read, attempts, limit)
+            ends_s = asyncio.get_running_loop().time() + total_s
+            async with timeout_after_arrivals(total_s):
+                result = await self._send_with_retry(request, read, attempts, ends_s)
         except TimeoutError:
             text = f"no answer in {total_s} s"
             raise WebhookFailed("timeout", text, tuple(attempts)) from None
@@ -65,13 +67,13 @@ class WebhookSender:
         request: OutgoingRequest,
         read: ReadResponse[Result],
         attempts: list[Attempt],
-        limit: asyncio.Timeout,
+        ends_s: float,
     ) -> Result:
         try:
             return await self._attempt(request, read, attempts)
         except AttemptFailed as failure:
             wait_s = retry_delay_s(failure.retry_after, self._clock(), self._random())
-            if not (failure.is_transient and _fits(wait_s, limit)):
+            if not (failure.is_transient and _fits(wait_s, ends_s)):
                 raise
         await asyncio.sleep(wait_s)
         return await self._attempt(request, read, attempts)
@@ -107,6 +109,5 @@ class WebhookSender:
         return result
 
 
-def _fits(wait_s: float, limit: asyncio.Timeout) -> bool:
-    ends_s = limit.when()
-    return ends_s is None or asyncio.get_running_loop().time() + wait_s < ends_s
+def _fits(wait_s: float, ends_s: float) -> bool:
+    return asyncio.get_running_loop().time() + wait_s < ends_s

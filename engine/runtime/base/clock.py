@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from engine.common.loop_timer import LoopTimer
+
 
 class Timer(Protocol):
     def cancel(self) -> None:
@@ -21,52 +23,6 @@ class Clock(Protocol):
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
         """Call back at that time, or on one of the next loop turns if it has passed."""
-
-
-MAX_LATENESS_S = 0.05  # a timer that fires later has waited for a loop that did not run
-CATCH_UP_S = 0.05  # what arrived meanwhile is read and handled first
-MAX_CATCH_UPS = 5
-# A reader is one turn behind its socket, and uvloop runs timers before it reads any.
-LOOP_TURNS = 5
-
-
-class LoopTimer:
-    """A timer that fires after everything that the process had received by its time.
-
-    While the process is frozen (SIGSTOP, a paused host), events wait in the sockets, and the
-    timers that come due meanwhile would fire before them.
-    """
-
-    __slots__ = ("_callback", "_catch_ups", "_due_s", "_handle", "_loop")
-
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, when_s: float, callback: Callable[[], None]
-    ) -> None:
-        self._loop = loop
-        self._callback = callback
-        self._catch_ups = 0
-        self._set(max(when_s, loop.time()))
-
-    def cancel(self) -> None:
-        self._handle.cancel()
-
-    def _set(self, due_s: float) -> None:
-        self._due_s = due_s
-        self._handle: asyncio.Handle = self._loop.call_at(due_s, self._on_due)
-
-    def _on_due(self) -> None:
-        now_s = self._loop.time()
-        if now_s - self._due_s > MAX_LATENESS_S and self._catch_ups < MAX_CATCH_UPS:
-            self._catch_ups += 1
-            self._set(now_s + CATCH_UP_S)
-        else:
-            self._wait_turns(LOOP_TURNS)
-
-    def _wait_turns(self, turns: int) -> None:
-        if turns:
-            self._handle = self._loop.call_soon(self._wait_turns, turns - 1)
-        else:
-            self._callback()
 
 
 class LoopClock:

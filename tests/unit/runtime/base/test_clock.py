@@ -1,7 +1,6 @@
 """The event loop's clock as wall-clock time."""
 
 import asyncio
-import socket
 import time
 
 from engine.observe.metrics import Metrics
@@ -25,18 +24,6 @@ class HostClock:
     def now_ms(self) -> int:
         """Return the same in milliseconds."""
         return int(self.wall_s() * 1000)
-
-
-class FreezableLoop(asyncio.SelectorEventLoop):
-    """A loop that can lose time, as if the process had been frozen (SIGSTOP)."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.frozen_s = 0.0
-
-    def time(self) -> float:
-        """Return the time, with that of the freezes."""
-        return super().time() + self.frozen_s
 
 
 async def test_now_is_wall_clock_time() -> None:
@@ -64,44 +51,6 @@ async def test_a_past_time_fires_at_once() -> None:
     timer.cancel()
     await asyncio.wait_for(fired.wait(), 5)
     assert not off.is_set()
-
-
-def test_what_arrived_during_a_freeze_comes_before_the_timers() -> None:
-    """A timer that came due meanwhile fires after the readers of the sockets."""
-    loop = FreezableLoop()
-    try:
-        for frozen_s in (0.5, 1.5):  # the timer comes due at the end of the freeze, or before it
-            assert loop.run_until_complete(_order_after_freeze(loop, frozen_s)) == [*"345", "timer"]
-    finally:
-        loop.close()
-
-
-async def _order_after_freeze(loop: FreezableLoop, frozen_s: float) -> list[str]:
-    """Return what a reader and a timer of half a second saw, in order."""
-    order: list[str] = []
-    is_due = asyncio.Event()
-    sender, receiver = socket.socketpair()
-    reader, writer = await asyncio.open_connection(sock=receiver)
-
-    async def read() -> None:
-        while line := await reader.readline():
-            order.append(line.decode().strip())
-
-    def on_due() -> None:
-        order.append("timer")
-        is_due.set()
-
-    reading = asyncio.create_task(read())
-    clock = LoopClock(loop)
-    clock.call_at(clock.now_ms() + 500, on_due)
-    await asyncio.sleep(0)
-    sender.sendall(b"3\n4\n5\n")
-    loop.frozen_s += frozen_s
-    await asyncio.wait_for(is_due.wait(), 5)
-    sender.close()
-    await reading
-    writer.close()
-    return order
 
 
 async def test_a_clock_that_was_wrong_at_the_start_is_corrected() -> None:
