@@ -69,6 +69,7 @@ async def test_csv_has_what_the_list_has(rest: Served) -> None:
     assert [line["reqId"] for line in lines] == [record(n).call_id for n in range(11, 1, -1)]
     lines = list(csv.DictReader(io.StringIO(await made(rest, answerStatus="missed"))))
     assert [(line["answerStatus"], line["talkMs"]) for line in lines] == [("missed", "0")]
+    assert (lines[0]["answeredDurationMs"], lines[0]["answeredDuration"]) == ("", "")
     lines = list(csv.DictReader(io.StringIO(await made(rest, offset=10, limit=100))))
     assert [line["reqId"][-2:] for line in lines] == ["01", "99", "00"]
     assert "timeline" not in lines[0]
