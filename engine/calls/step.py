@@ -132,7 +132,7 @@ def step(call: Call, event: Event, now: int) -> Step:
     after, tap_commands = sync_taps(mix_connected_call(after), event, now)
     commands = sort_events((*tap_commands, *commands, *answers))
     if isinstance(call.state, Bridged) or isinstance(after.state, Bridged):
-        after = update_talk_time(after, _happened_ms(call, event, now))
+        after = update_talk_time(after, now, _happened_ms(call, event, now))
     media_commands = diff_media(call, after)
     if not media_commands:
         return after, commands

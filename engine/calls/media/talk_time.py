@@ -8,8 +8,11 @@ from engine.calls.media.plan import desired_media
 from engine.calls.model.call import Call
 
 
-def update_talk_time(call: Call, now: int) -> Call:
-    """Start or stop counting for the legs, and the call, whose conversation began or ended."""
+def update_talk_time(call: Call, now: int, ended_ms: int) -> Call:
+    """Start or stop counting for the legs, and the call, whose conversation began or ended.
+
+    A conversation may have ended unnoticed, at `ended_ms`; it begins when the engine starts it.
+    """
     talking = _talking_legs(call)
     if any((leg.id in talking) != bool(leg.talking_since_ms) for leg in call.legs):
         legs = tuple(
@@ -17,7 +20,7 @@ def update_talk_time(call: Call, now: int) -> Call:
             if (leg.id in talking) == bool(leg.talking_since_ms)
             else leg.with_talk(now)
             if leg.id in talking
-            else leg.without_talk(now)
+            else leg.without_talk(ended_ms)
             for leg in call.legs
         )
         call = replace(call, legs=legs)
@@ -26,7 +29,7 @@ def update_talk_time(call: Call, now: int) -> Call:
         return call
     if is_talking:
         return replace(call, talking_since_ms=now)
-    lasted_ms = max(0, now - call.talking_since_ms)
+    lasted_ms = max(0, ended_ms - call.talking_since_ms)
     return replace(call, talking_since_ms=0, talk_ms=call.talk_ms + lasted_ms)
 
 

@@ -13,7 +13,16 @@ from tests.unit.calls.harness.call_records import (
     inbound_conversation,
     record,
 )
-from tests.unit.calls.harness.control import BOB, PEER, THIRD, hold, in_conference, unhold
+from tests.unit.calls.harness.control import (
+    BOB,
+    PEER,
+    TARGET,
+    THIRD,
+    hold,
+    in_conference,
+    transferring,
+    unhold,
+)
 
 
 def test_talk_time() -> None:
@@ -64,6 +73,15 @@ def test_legs_that_ended_unnoticed() -> None:
     cdr = record(story)
     assert (cdr.ended_ms, cdr.unseen_ms, cdr.talk_ms) == (seen_ms, 3 * day_ms - 30_000, 30_000)
     assert {leg.ended_ms for leg in cdr.legs} == {seen_ms}
+
+
+def test_a_conversation_begins_when_the_engine_starts_it() -> None:
+    """Not when an engine last saw the target of a transfer, which ended in an outage."""
+    story = transferring("ringback")
+    talked_ms = story.call.talk_ms
+    story.take(LegEnded(TARGET, causes.LOST, seen_ms=story.now + 500), 4_000)
+    story.take(LegEnded(PEER, causes.NORMAL), 1_000)
+    assert story.call.talk_ms == talked_ms + 1_000
 
 
 def test_a_leg_is_not_seen_before_it_was_answered() -> None:
