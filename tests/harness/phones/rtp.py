@@ -14,6 +14,9 @@ from tests.harness.phones.audio import FRAME_MS, FRAME_SAMPLES, Frame, from_ulaw
 
 ULAW = 0
 DIGITS = 101  # the payload type that the scenarios' SDP names
+# A phone with nothing to say sends this much silence first, as real ones do. Otherwise Asterisk
+# sends the audio to a stranger whose packets reach its port: to the phone of the previous call.
+INTRODUCTION_MS = 400
 QUIET = to_ulaw(np.zeros(FRAME_SAMPLES, np.int16))
 KEYS = "0123456789*#ABCD"
 SO_TIMESTAMPNS = 35  # Linux: the kernel timestamps packets, so a late reader does not matter
@@ -142,6 +145,8 @@ class RtpLine:
             if self._speech is not None and not self._is_pressing:
                 is_silent = self.voice_ms is not None and spoken_ms >= self.voice_ms
                 self._send(ULAW, QUIET if is_silent else self._speech, self._timestamp)
+            elif self._speech is None and spoken_ms < INTRODUCTION_MS:
+                self._send(ULAW, QUIET, self._timestamp)
             spoken_ms += FRAME_MS
             self._timestamp += FRAME_SAMPLES
             due_s += FRAME_MS / 1000
