@@ -10,6 +10,7 @@ from engine.calls.model.call import (
     ConversationEnd,
     Step,
     invited_legs,
+    is_expected,
     with_leg,
 )
 from engine.calls.model.call_states import (
@@ -21,11 +22,21 @@ from engine.calls.model.call_states import (
     RecordingVoicemail,
 )
 from engine.calls.model.commands import Command, Dial, Hangup
-from engine.calls.model.events import Event, LegAnswered, LegCreated, LegEnded, LegRinging
+from engine.calls.model.events import (
+    Event,
+    LegAnswered,
+    LegCreated,
+    LegEnded,
+    LegReplaced,
+    LegResumedByPhone,
+    LegRinging,
+)
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.reporting.call_events import emit, emit_leg, emit_leg_completed, is_called_leg
 from engine.calls.reporting.ended_legs import archive_leg
 from engine.calls.sessions import conference, conversation, invites, transfer
+from engine.calls.sessions.leg_control import on_phone_hold
+from engine.calls.sessions.replacement import take_place
 from engine.calls.state_dispatch import dispatch
 from engine.calls.verbs import call_end, gather, record
 from wire.events.call_events import Kind
@@ -131,6 +142,41 @@ def _propagate_bridged(call: Call, state: Bridged, event: Event, now: int) -> St
             return conversation.drop_parties(call, state, (leg,), cause, now)
         case _:
             return call, ()
+
+
+def on_leg_progress(call: Call, leg: Leg | None, event: LegProgress, now: int) -> Step:
+    """Update a leg and let the call react; a leg that is not expected is hung up."""
+    if leg is None:
+        after, commands = propagate(call, event, now)
+        if after is not call:
+            return after, commands  # the snoop of a coach
+    if leg is None or not is_expected(call, leg.id):
+        call, emitted = apply_late_answer(call, leg, event, now)
+        return call, (*emitted, Hangup(event.leg, causes.NORMAL))
+    call, emitted = apply_progress(call, leg, event, now)
+    call, commands = propagate(call, event, now)
+    return dispatch(call, (*emitted, *commands), event, now)
+
+
+def on_leg_replaced(call: Call, event: LegReplaced, now: int) -> Step:
+    """Go on with the leg that has taken the place of another, which ends now.
+
+    A hold by the phone of the leg before it is over. That phone may still wait for its BYE.
+    """
+    call, commands = take_place(call, event, now)
+    arrived = call.leg(event.leg)
+    if arrived is not None and arrived.state != "up":
+        call, more = on_leg_progress(call, arrived, LegAnswered(event.leg), now)
+        commands += more
+    call, more = on_phone_hold(call, LegResumedByPhone(event.leg), now)
+    commands += more
+    replaced = call.leg(event.replaced)
+    if replaced is None:
+        return call, commands
+    ended = LegEnded(event.replaced, causes.NORMAL)
+    call, more = on_leg_ended(call, replaced, ended, now)
+    hangup = Hangup(event.replaced, causes.NORMAL)
+    return call, (*(each for each in (*commands, *more) if each != hangup), hangup)
 
 
 def on_leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:

@@ -21,12 +21,11 @@ Because of 6 and 7, verbs and sessions never record, bridge or mute a leg: they 
 from msgspec.structs import replace
 
 from engine.calls.leg_lifecycle import (
-    LegProgress,
-    apply_late_answer,
-    apply_progress,
     end_call,
     expire_invites,
     on_leg_ended,
+    on_leg_progress,
+    on_leg_replaced,
     propagate,
 )
 from engine.calls.media.call_recording import apply_archive_result
@@ -34,7 +33,7 @@ from engine.calls.media.diff import diff_media, restore_media
 from engine.calls.media.mixed_bridge import mix_connected_call
 from engine.calls.media.talk_time import update_talk_time
 from engine.calls.model import causes
-from engine.calls.model.call import Call, ConversationEnd, Step, is_expected, with_leg
+from engine.calls.model.call import Call, ConversationEnd, Step, with_leg
 from engine.calls.model.call_deadline import own_deadline_ms
 from engine.calls.model.call_states import Bridged, ClosingState
 from engine.calls.model.clock_shift import move_times
@@ -60,6 +59,7 @@ from engine.calls.model.events import (
     LegCreated,
     LegEnded,
     LegHeldByPhone,
+    LegReplaced,
     LegResumedByPhone,
     LegRinging,
     PlaybackEnded,
@@ -78,7 +78,6 @@ from engine.calls.model.io_results import (
     FlowStarted,
     MediaFetched,
 )
-from engine.calls.model.leg import Leg
 from engine.calls.model.requests import (
     ControlRequest,
     HangupRequested,
@@ -102,6 +101,7 @@ BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
 
 OtherEvent = (
     CallOpened
+    | LegReplaced
     | AgentNamed
     | LegHeldByPhone
     | LegResumedByPhone
@@ -153,7 +153,7 @@ def _reject_leg(event: Event) -> tuple[Command, ...]:
     match event:
         case LegCreated(leg) | LegRinging(leg) | LegAnswered(leg):
             return (Hangup(leg, causes.NORMAL),)
-        case ReplacementArrived(leg):
+        case ReplacementArrived(leg) | LegReplaced(leg):
             return (Hangup(leg, causes.REJECTED),)
         case _:
             return ()
@@ -166,7 +166,7 @@ def _apply(call: Call, event: Event, now: int) -> Step:
         case MediaFetched() | PlaybackEnded():  # frequent: saves failed comparisons
             return _propagate_and_dispatch(call, event, now)
         case LegCreated(leg) | LegRinging(leg) | LegAnswered(leg):
-            return _on_leg_progress(call, call.leg(leg), event, now)
+            return on_leg_progress(call, call.leg(leg), event, now)
         case LegEnded(leg):
             return on_leg_ended(call, call.leg(leg), event, now)
         case HangupRequested():
@@ -187,6 +187,8 @@ def _apply(call: Call, event: Event, now: int) -> Step:
 
 def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
     match event:
+        case LegReplaced():
+            return on_leg_replaced(call, event, now)
         case CallOpened() | TalkStarted() | TalkEnded() | VoicemailEnded() | BridgeFailed():
             return _propagate_and_dispatch(call, event, now)
         case ActionReceived() | ActionFailed() | FlowStarted() | FlowNodeLoaded():
@@ -260,19 +262,6 @@ def _on_request(call: Call, event: ControlRequest, now: int) -> Step:
     # The hangup overtakes the leg's creation: the leg ends now, and is hung up when it is created.
     call, more = on_leg_ended(call, leg, LegEnded(leg.id, causes.NORMAL), now)
     return call, (*commands, *more)
-
-
-def _on_leg_progress(call: Call, leg: Leg | None, event: LegProgress, now: int) -> Step:
-    if leg is None:
-        after, commands = propagate(call, event, now)
-        if after is not call:
-            return after, commands  # the snoop of a coach
-    if leg is None or not is_expected(call, leg.id):
-        call, emitted = apply_late_answer(call, leg, event, now)
-        return call, (*emitted, Hangup(event.leg, causes.NORMAL))
-    call, emitted = apply_progress(call, leg, event, now)
-    call, commands = propagate(call, event, now)
-    return dispatch(call, (*emitted, *commands), event, now)
 
 
 def _on_deadline(call: Call, event: DeadlinePassed, now: int) -> Step:

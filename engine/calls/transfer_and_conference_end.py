@@ -53,7 +53,7 @@ def _answer_refer(call: Call, ended: Transfer) -> tuple[AnswerRefer, ...]:
 def end_conference(call: Call, conference: Conference, reason: ConferenceReason, now: int) -> Step:
     """Complete a conference: end its members, hang up snoops, mute coaches."""
     hangups = tuple(Hangup(m.snoop, causes.NORMAL) for m in conference.members if m.snoop)
-    members = tuple(_ended_member(each, now) for each in conference.members)
+    members = tuple(ended_member(each, now) for each in conference.members)
     commands: tuple[Command, ...] = hangups
     for before, member in zip(conference.members, members, strict=True):
         if before.is_live:
@@ -68,7 +68,8 @@ def end_conference(call: Call, conference: Conference, reason: ConferenceReason,
     return call, (*commands, event)
 
 
-def _ended_member(member: Member, now: int) -> Member:
+def ended_member(member: Member, now: int) -> Member:
+    """Return a member after its end; by default, the conference has ended."""
     if not member.is_live:
         return member
     return replace(

@@ -61,6 +61,13 @@ class LegEnded(StoredEvent, frozen=True, tag="leg-ended"):
     seen_ms: int = 0
 
 
+class LegReplaced(StoredEvent, frozen=True, tag="leg-replaced"):
+    """Asterisk has put an answered channel in the place of a leg, whose end no event reports."""
+
+    leg: str
+    replaced: str
+
+
 class DigitPressed(StoredEvent, frozen=True, tag="digit-pressed"):
     """A key was pressed on a leg; `pressed_ms` is its key-down, reported at its key-up."""
 
@@ -178,6 +185,7 @@ Event = (
     | LegRinging
     | LegAnswered
     | LegEnded
+    | LegReplaced
     | DigitPressed
     | LegHeldByPhone
     | LegResumedByPhone

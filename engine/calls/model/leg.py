@@ -92,7 +92,7 @@ class Leg(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def is_local_channel(self) -> bool:
-        """Whether it is half of a Local channel: its party's own leg is in another call."""
+        """Whether its party's own leg is in another call, as that of half a Local channel."""
         return bool(self.replaces)
 
     @property

@@ -5,16 +5,20 @@ Local channel; the other half arrives in the phone's other call, where it takes 
 phone's leg: a blind transfer by that leg, whose target is answered at once. The answer passes
 through the Local channel, and so completes the first transfer, too. A call that can't be joined
 hangs up its half, which declines the REFER. (docs/decisions/0008.)
+
+Asterisk may also replace a leg by itself, without asking: whatever the call does then, it goes on
+with the leg that has arrived (`take_place`).
 """
 
 from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, agent_of, is_expected
-from engine.calls.model.commands import AnswerRefer, Hangup, ReplacedLeg
+from engine.calls.model.commands import Answer, AnswerRefer, Hangup, ReplacedLeg
+from engine.calls.model.events import LegReplaced
 from engine.calls.model.leg import Leg
 from engine.calls.model.requests import ReferReceived, ReplacementArrived, TransferRequested
-from engine.calls.sessions import transfer
+from engine.calls.sessions import leg_swap, transfer
 from engine.calls.sessions.preconditions import check_request
 
 # A takeover of the other call's slot fits in; the half of the Local channel waits in Stasis.
@@ -36,23 +40,50 @@ def on_refer(call: Call, event: ReferReceived, now: int) -> Step:
 
 def on_arrival(call: Call, event: ReplacementArrived, now: int) -> Step:
     """Let the leg that has arrived take the place of the one that it replaces, or hang it up."""
-    if call.leg(event.leg) or any(each.leg.id == event.leg for each in call.ended_legs):
+    if _is_known(call, event.leg):
         return call, ()  # reported twice: by its event and by a recovery
     replaced = call.leg(event.replaced)
     request = _request(call, event.replaced, event.party)
     is_ours = replaced is not None and event.account == call.account
     if replaced is None or not is_ours or not _can_leave(call, request):
         return call, (Hangup(event.leg, causes.REJECTED),)
-    arrived = Leg(
-        event.leg,
-        event.party,
+    arrived = _arrived_leg(event.leg, event.party, replaced, now)
+    call, commands = transfer.start_with(call, request, arrived, now)
+    return call, (*commands, Answer(event.leg))
+
+
+def take_place(call: Call, event: LegReplaced, now: int) -> Step:
+    """Let a leg take the place of another, which stays without a role until its end.
+
+    If two parties talk, that is a transfer by the leg that it replaces.
+    """
+    replaced = call.leg(event.replaced)
+    if _is_known(call, event.leg):
+        return call, ()
+    if replaced is None or not is_expected(call, event.replaced):
+        return call, (Hangup(event.leg, causes.REJECTED),)
+    # Its party is not named: the number of the other call may be withheld.
+    arrived = _arrived_leg(event.leg, "", replaced, now)
+    request = _request(call, event.replaced, party="")
+    if _can_leave(call, request):
+        return transfer.start_with(call, request, arrived, now)
+    return leg_swap.swap(call, replaced, arrived, now)
+
+
+def _is_known(call: Call, leg: str) -> bool:
+    return bool(call.leg(leg)) or any(each.leg.id == leg for each in call.ended_legs)
+
+
+def _arrived_leg(leg: str, party: str, replaced: Leg, now: int) -> Leg:
+    return Leg(
+        leg,
+        party,
         "created",
         now,
         ring_timeout_s=ANSWER_S,
         replaces=replaced.id,
         replaced_role=replaced.role,
     )
-    return transfer.start_with(call, request, arrived, now)
 
 
 def _request(call: Call, source: str, party: str) -> TransferRequested:

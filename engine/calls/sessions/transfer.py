@@ -21,7 +21,7 @@ from engine.calls.model.call import (
     with_transfer,
 )
 from engine.calls.model.call_states import Bridged
-from engine.calls.model.commands import Answer, Command, EmitEvent, Hangup, ReplacedLeg
+from engine.calls.model.commands import Command, EmitEvent, Hangup, ReplacedLeg
 from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegEnded, LegRinging
 from engine.calls.model.leg import Leg
 from engine.calls.model.requests import (
@@ -62,11 +62,11 @@ def start(
 
 
 def start_with(call: Call, request: TransferRequested, target: Leg, now: int) -> Step:
-    """Start a transfer to a leg that another call has sent: it waits to be answered."""
+    """Start a transfer to a leg that has arrived from another call."""
     call, session, ended = _open(call, request, now)
     call, initiated = emit_leg(with_leg(call, target), "leg-initiated", target, now)
     call, event = _store(call, _transfer(call, session, request, target.id, now), now)
-    return call, (*ended, event, initiated, Answer(target.id))
+    return call, (*ended, event, initiated)
 
 
 def _open(

@@ -37,6 +37,8 @@ def _with_parties(event: Mapping[str, Any], state: TimelineState) -> Row | None:
     match event:
         case {"type": "replacement-arrived", "leg": leg, "replaced": replaced}:
             return Row(f"arrives from another call in place of {state.name(replaced)}", leg)
+        case {"type": "leg-replaced", "leg": leg, "replaced": replaced}:
+            return Row(f"takes the place of {state.name(replaced)}", leg)
         case {"type": "transfer-requested", "source": source, "customer": customer}:
             who = f"{state.name(customer)} from {state.name(source)} to {event['party']}"
             return _request(event.get("source_agent"), f"transfer {who}, {event['mode']}")

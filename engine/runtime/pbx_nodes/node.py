@@ -10,8 +10,8 @@ from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.events import StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls.model import causes
-from engine.calls.model.events import LegAnswered, LegEnded
-from engine.calls.model.requests import ReferReceived, ReplacementArrived
+from engine.calls.model.events import LegEnded, LegReplaced
+from engine.calls.model.requests import ReferReceived
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.agents.directory import Caller
 from engine.runtime.base.clock import Clock
@@ -31,7 +31,7 @@ from engine.runtime.pbx_nodes.recovery import Recoveries
 from engine.runtime.pbx_nodes.refers import Refers
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
-from engine.runtime.shard.shard import CallShard
+from engine.runtime.shard.shard import CallShard, Replacement
 from wire.party import Diversion
 
 
@@ -145,23 +145,16 @@ class Node:
                 self._accept_channel(shard, event.channel, event.args)
 
     def _take_place(self, shard: CallShard, channel: Channel, replaced: str) -> None:
-        """Let a channel take the place of a leg: Asterisk has put it into the leg's bridge.
+        """Let a channel take the place of a leg: Asterisk has replaced the channel of the leg.
 
         It does so when a phone connects the parties of two calls (REFER with Replaces), and the
         call of the REFER is controlled at another node, or when an INVITE with Replaces takes a
-        leg over. No event reports the end of the replaced leg (docs/asterisk.md).
+        leg over (docs/asterisk.md).
         """
-        live_call = shard.find_by_channel(replaced)
-        account = live_call.call.account if live_call is not None else ""
-        # Its party is not named here: the number of the other call may be withheld.
-        self._join(shard, ReplacementArrived(channel.id, replaced, account, party=""))
-        if live_call is not None and channel.state == "Up":
-            shard.feed(live_call, LegAnswered(channel.id))
-        if live_call is not None:
-            shard.feed(live_call, LegEnded(replaced, causes.NORMAL))
+        self._join(shard, LegReplaced(channel.id, replaced))
 
-    def _join(self, shard: CallShard, replacement: ReplacementArrived) -> None:
-        """Pass a leg that another call has sent to the call of the leg that it replaces."""
+    def _join(self, shard: CallShard, replacement: Replacement) -> None:
+        """Pass a leg from outside a call to the call of the leg that it replaces."""
         live_call = shard.find_by_channel(replacement.replaced)
         if live_call is not None:
             with shard.guard(live_call, "replacement"):

@@ -10,7 +10,13 @@ import structlog
 
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Command
-from engine.calls.model.events import CallOpened, ClockChanged, DeadlinePassed, Event
+from engine.calls.model.events import (
+    CallOpened,
+    ClockChanged,
+    DeadlinePassed,
+    Event,
+    LegReplaced,
+)
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.io_results import CUSTOMER_RESPONSES
 from engine.calls.model.requests import CallRequest, ReplacementArrived
@@ -32,6 +38,7 @@ from engine.runtime.shard.step_runner import OnStored, StepRunner, no_op
 from wire.base import tag_of
 
 log = structlog.get_logger()
+Replacement = ReplacementArrived | LegReplaced
 MAX_CLOCK_SKEW_MS = 1_000  # of engines' clocks: smaller ones move no deadline
 
 
@@ -76,8 +83,8 @@ class CallShard:
         self.foreign.update(dict.fromkeys(live_call.foreign_channels, live_call))
         return live_call
 
-    def join(self, live_call: LiveCall, replacement: ReplacementArrived) -> None:
-        """Offer a call a leg that another call has sent, and pass it the events of that leg."""
+    def join(self, live_call: LiveCall, replacement: Replacement) -> None:
+        """Offer a call a leg from outside it, and pass it the events of that leg."""
         self._add_channel(live_call, replacement.leg)
         self.feed(live_call, replacement)
 
@@ -216,7 +223,7 @@ class CallShard:
         for live_call, event in buffered:
             if successor := self.calls.get(live_call.call.id):
                 self.pause_buffer.append(successor, event)
-                if isinstance(event, ReplacementArrived):
+                if isinstance(event, Replacement):
                     self._add_channel(successor, event.leg)
         self.mark_gap()
 
@@ -238,6 +245,8 @@ class CallShard:
         """Execute again what may not have been executed, then step through the missed events."""
         self._executor.execute(live_call, live_call.recover(redo))
         for event in events:
+            if isinstance(event, Replacement):
+                self._add_channel(live_call, event.leg)
             if not live_call.call.is_ended:
                 self.step(live_call, event)
                 check_media(self.context, live_call, event)

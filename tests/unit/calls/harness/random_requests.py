@@ -8,7 +8,7 @@ from hypothesis.stateful import precondition, rule
 from engine.calls.model.call_id_format import other_half
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import Snoop
-from engine.calls.model.events import LegCreated
+from engine.calls.model.events import LegCreated, LegReplaced
 from engine.calls.model.requests import (
     AddMemberRequested,
     CoachRequested,
@@ -78,6 +78,11 @@ class RandomRequests(RandomStory):
         """Let a leg arrive that another call has sent, perhaps for the second time."""
         sent = other_half(f"3-pbx1-otherone.l{number}")
         self.take(ReplacementArrived(sent, self.leg(place), account, CAROL))
+
+    @rule(place=PLACES, number=some.integers(0, 2))
+    def a_swap(self, place: int, number: int) -> None:
+        """Let Asterisk put a channel in the place of a leg, perhaps for the second time."""
+        self.take(LegReplaced(f"1700000000.7{number}", self.leg(place)))
 
     @rule(music=some.sampled_from([None, MUSIC_URL]))
     def a_member(self, music: str | None) -> None:

@@ -29,7 +29,7 @@ EVENTS = f"""
     {REQUESTS} action-failed action-received agent-named api-request-failed api-request-succeeded
     bridge-failed call-dropped call-opened clock-changed deadline-passed digit-pressed
     digit-started flow-node-loaded flow-started leg-answered leg-created leg-ended
-    leg-held-by-phone leg-resumed-by-phone leg-ringing media-fetched playback-ended
+    leg-held-by-phone leg-replaced leg-resumed-by-phone leg-ringing media-fetched playback-ended
     recordings-archived recovered refer-received replacement-arrived talk-ended talk-started
     voicemail-ended
 """

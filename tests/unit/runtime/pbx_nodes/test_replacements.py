@@ -53,6 +53,19 @@ async def test_a_channel_that_asterisk_has_put_in_the_place_of_a_leg() -> None:
         assert isinstance(live_call.call.state, Ending)
 
 
+async def test_a_channel_in_the_place_of_a_caller_in_a_menu() -> None:
+    """The call goes on with it; it is not hung up."""
+    async with inbound_node() as at:
+        live_call = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
+        at.bench.shard.feed(live_call, LegAnswered(MAIN))
+        at.bench.pbx.settle()
+        entered, replaced = channel(ARRIVED, "Up"), channel(MAIN)
+        at.node.on_event(0, ari("StasisStart", channel=entered, args=[], replace_channel=replaced))
+        at.bench.pbx.settle()
+        assert f"DELETE channels/{ARRIVED}" not in at.bench.pbx.lines
+        assert (live_call.call.main, len(live_call.call.legs)) == (ARRIVED, 1)
+
+
 async def test_a_channel_in_the_place_of_an_unknown_leg_is_hung_up() -> None:
     """No engine could control it."""
     async with inbound_node() as at:
