@@ -3,12 +3,20 @@
 from msgspec import Struct
 
 
+class Stranger(Struct, frozen=True):
+    """An answered channel in the app of the calls that belongs to none of them."""
+
+    dialled: str  # by the caller that entered the app with it, or whose place it has taken
+    created_ms: int  # by the PBX's clock
+
+
 class PbxSnapshot(Struct, frozen=True):
     """Channels by state (`Up`, …), active playbacks and voicemails, and bridges' members.
 
     `dialed`: the legs that are still `Down` although their party has been called.
     `held_by_phone`: of the legs that were known or reported as held by their phone, those that
     still are.
+    `replaced`: the legs that are known to be replaced, each with the channel in its place.
     """
 
     channels: dict[str, str]
@@ -17,4 +25,6 @@ class PbxSnapshot(Struct, frozen=True):
     dialed: frozenset[str] = frozenset()
     voicemails: frozenset[str] = frozenset()
     held_by_phone: frozenset[str] = frozenset()
+    replaced: dict[str, str] = {}
+    strangers: dict[str, Stranger] = {}
     last_seen_ms: int = 0  # when an engine last saw the PBX before; 0: just now

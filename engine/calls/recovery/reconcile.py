@@ -25,6 +25,7 @@ from engine.calls.model.events import (
     LegAnswered,
     LegCreated,
     LegEnded,
+    LegReplaced,
     LegResumedByPhone,
     LegRinging,
     PlaybackEnded,
@@ -34,6 +35,7 @@ from engine.calls.model.events import (
 from engine.calls.model.leg import Leg
 from engine.calls.model.state_traits import active_voicemail
 from engine.calls.recovery.missed_digits import collected_digits, digits_after_prompt
+from engine.calls.recovery.missed_replacements import missed_replacements
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.pending_commands import should_retry
 
@@ -52,8 +54,12 @@ def reconcile(
     prompts_ended = _prompt_events(call, outbox, snapshot, now)
     late = digits_after_prompt(call, digits, prompts_ended)
     events: list[Event] = [e for e in collected_digits(call, digits) if e not in late]
+    replacements = missed_replacements(call, snapshot)
     for leg in call.legs:
-        events += _leg_events(call, leg, snapshot, outbox)
+        if leg.id in replacements:
+            events.append(LegReplaced(replacements[leg.id], leg.id))
+        else:
+            events += _leg_events(call, leg, snapshot, outbox)
     events += _phone_hold_events(call, snapshot)
     events += _snoop_events(call, snapshot, outbox)
     events += prompts_ended

@@ -159,6 +159,11 @@ def stasis_app(channel: Channel) -> str:
     return channel.dialplan.app_data.partition(",")[0] if is_here else ""
 
 
+def stasis_arguments(channel: Channel) -> list[str]:
+    """Return the arguments after the app with which a channel has entered it."""
+    return channel.dialplan.app_data.split(",")[1:]
+
+
 def _state_event(channel_id: str, state: str) -> Event | None:
     match state:
         case "Ringing":

@@ -18,7 +18,7 @@ from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.ari_events import (
     is_engine_channel,
-    stasis_app,
+    stasis_arguments,
     subject_id,
     translate,
 )
@@ -27,7 +27,7 @@ from engine.runtime.pbx.replacement_arguments import read_replacement
 from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
 from engine.runtime.pbx_nodes.event_delay import EventDelay
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
-from engine.runtime.pbx_nodes.recovery import Recoveries
+from engine.runtime.pbx_nodes.recovery import Recoveries, is_unknown
 from engine.runtime.pbx_nodes.refers import Refers
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
@@ -215,11 +215,9 @@ class Node:
             shard.recover_call(live_call, (), lost)
 
     def _adopt_channel(self, shard: CallShard, channel: Channel) -> None:
-        is_here = stasis_app(channel) == shard.context.endpoints.app
-        is_known = shard.find_by_channel(channel.id) is not None or shard.is_left_alone(channel.id)
-        if not is_here or is_known:
+        if not is_unknown(shard, channel):
             return
-        args = channel.dialplan.app_data.split(",")[1:]
+        args = stasis_arguments(channel)
         if channel.state == "Up" and not self._is_new(channel, args):
             # An answered channel is no new caller: its call was given up.
             shard.context.hang_up_channel(channel.id)

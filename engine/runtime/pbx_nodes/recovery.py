@@ -10,16 +10,18 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.ari.decode import timestamp_ms
 from engine.ari.generated.models import Channel
 from engine.calls.media.awaited_playbacks import awaited_playbacks
 from engine.calls.model.events import DigitPressed, LegResumedByPhone
 from engine.calls.model.state_traits import active_voicemail
 from engine.calls.recovery.missed_digits import DigitsByLeg, digits_in_gap, missing_digits
-from engine.calls.recovery.pbx_snapshot import PbxSnapshot
+from engine.calls.recovery.pbx_snapshot import PbxSnapshot, Stranger
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
 from engine.common.tasks import cancel_all
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import Pbx
+from engine.runtime.pbx.ari_events import stasis_app, stasis_arguments
 from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
@@ -87,7 +89,12 @@ class Recoveries:
                 _count_failure(shard)
             await asyncio.sleep(RETRY_DELAY_MS / 1000)
         self._running.pop(slot, None)
-        snapshot = replace(snapshot, last_seen_ms=shard.last_seen_ms)
+        snapshot = replace(
+            snapshot,
+            replaced=shard.pause_buffer.replaced_legs(),
+            strangers=_answered_strangers(shard, channels),
+            last_seen_ms=shard.last_seen_ms,
+        )
         self._reconcile(shard, live_calls, snapshot)
         self._adopt_channels(shard, channels)
         took_ms = self._clock.now_ms() - began_ms
@@ -143,6 +150,7 @@ class Recoveries:
         if live_call.call.is_ended:  # dropped meanwhile
             return
         now = self._clock.now_ms()
+        snapshot = _without_known(shard, snapshot)
         digits = missing_digits(live_call.call, self._logged_digits(), buffered.first_digits)
         buffer = shard.pause_buffer
         buffer.insert_missed(live_call, digits_in_gap(digits, buffered.last_digits, now))
@@ -151,6 +159,32 @@ class Recoveries:
         buffer.insert_missed(live_call, resumed)
         redo, events = reconcile(live_call.call, tuple(live_call.outbox), snapshot, now, digits)
         shard.recover_call(live_call, redo, events)
+
+
+def is_unknown(shard: CallShard, channel: Channel) -> bool:
+    """Return whether a channel in the shard's app belongs to none of its calls."""
+    is_here = stasis_app(channel) == shard.context.endpoints.app
+    is_known = shard.find_by_channel(channel.id) is not None or shard.is_left_alone(channel.id)
+    return is_here and not is_known
+
+
+def _answered_strangers(shard: CallShard, channels: tuple[Channel, ...]) -> dict[str, Stranger]:
+    """Return the answered channels that belong to no call."""
+    found: dict[str, Stranger] = {}
+    for channel in channels:
+        args = stasis_arguments(channel)
+        if channel.state == "Up" and is_unknown(shard, channel):
+            dialled = args[1] if args[:1] == ["inbound"] and len(args) > 1 else ""
+            found[channel.id] = Stranger(dialled, timestamp_ms(channel.creationtime))
+    return found
+
+
+def _without_known(shard: CallShard, snapshot: PbxSnapshot) -> PbxSnapshot:
+    """Return the snapshot without the strangers that another call has recognized."""
+    if not snapshot.strangers:
+        return snapshot
+    left = {e: s for e, s in snapshot.strangers.items() if shard.find_by_channel(e) is None}
+    return replace(snapshot, strangers=left)
 
 
 def _count_failure(shard: CallShard) -> None:

@@ -3,7 +3,13 @@
 import asyncio
 from collections.abc import Iterable
 
-from engine.calls.model.events import DigitPressed, Event, LegHeldByPhone, LegResumedByPhone
+from engine.calls.model.events import (
+    DigitPressed,
+    Event,
+    LegHeldByPhone,
+    LegReplaced,
+    LegResumedByPhone,
+)
 from engine.runtime.shard.live_call import LiveCall
 
 
@@ -51,6 +57,11 @@ class PauseBuffer:
         after = self.events[self._gap :]
         digits = (event for _, event in reversed(after) if isinstance(event, DigitPressed))
         return {digit.leg: digit for digit in digits}
+
+    def replaced_legs(self) -> dict[str, str]:
+        """Return the legs that were replaced, each with the channel in its place."""
+        events = (event for _, event in self.events if isinstance(event, LegReplaced))
+        return {event.replaced: event.leg for event in events}
 
     def held_before_gap(self) -> dict[str, list[str]]:
         """Return the legs whose phone held before the gap, and did nothing after it, by call id."""

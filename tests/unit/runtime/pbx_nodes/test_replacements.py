@@ -1,15 +1,21 @@
 """Legs that take the place of others: a phone connects the parties of two calls."""
 
+import msgspec
 import pytest
 
+from engine.ari.request import Reply
 from engine.calls.model.call_id_format import other_half
 from engine.calls.model.call_states import Ending
-from engine.calls.model.events import CallDropped
+from engine.calls.model.events import CallDropped, LegAnswered
 from engine.calls.model.requests import ReplacementArrived
 from engine.runtime.shard.live_call import LiveCall
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import ID, MAIN
-from tests.unit.runtime.harness.inbound_node import inbound_node, start_conversation
+from tests.unit.calls.harness.builders import ID, MAIN, outbound
+from tests.unit.runtime.harness.inbound_node import (
+    BRIDGE,
+    inbound_node,
+    start_conversation,
+)
 from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 ARRIVED = other_half("3-pbx1-otherone.l4")
@@ -64,6 +70,28 @@ async def test_a_channel_in_the_place_of_a_caller_in_a_menu() -> None:
         at.bench.pbx.settle()
         assert f"DELETE channels/{ARRIVED}" not in at.bench.pbx.lines
         assert (live_call.call.main, len(live_call.call.legs)) == (ARRIVED, 1)
+
+
+@pytest.mark.parametrize("is_reported", [False, True])
+async def test_a_channel_that_takes_a_place_in_an_outage(is_reported: bool) -> None:
+    """The recovery finds it in the bridge of the leg, if its event does not wait already."""
+    async with inbound_node() as at:
+        live_call = start_conversation(at)
+        replaced = f"{ID}.l1"
+        at.node.on_disconnected(0, 30_000)
+        entered = {**channel(ARRIVED, "Up"), "id": "trunk-7"}
+        at.shows(channel(MAIN), entered)
+        if is_reported:
+            event = ari("StasisStart", channel=entered, args=[], replace_channel=channel(replaced))
+            at.node.on_event(0, event)
+        else:
+            bridge = {**BRIDGE, "id": f"{ID}.b2", "channels": [MAIN, "trunk-7"]}
+            at.bench.pbx.shows["bridges"] = Reply(200, msgspec.json.encode([bridge]))
+        at.node.on_connected(0)
+        await until(lambda: not at.node.is_paused, every_s=0.001)
+        assert [leg.id for leg in live_call.call.legs] == [MAIN, "trunk-7"]
+        assert at.bench.shard.find_by_channel("trunk-7") is live_call
+        assert "DELETE channels/trunk-7" not in at.bench.pbx.lines
 
 
 async def test_a_channel_in_the_place_of_an_unknown_leg_is_hung_up() -> None:
