@@ -198,6 +198,61 @@ async def test_the_phone_connects_a_call_of_each_node(two: TwoNodes, home: int) 
         await parties.lab.wait_ended(second, timeout_s=2)
 
 
+@asynccontextmanager
+async def second_call(two: TwoNodes, home: int, action: object) -> AsyncIterator[Parties]:
+    """Connect an agent's phone and a customer, who came by the other node; the phone calls again.
+
+    `fourth` is its second call, to a number with this action.
+    """
+    own = two.nodes[1 - home]
+    async with parties_at(two, home) as parties:
+        agent = await parties.add_agent("source", AGENT, pbx=own)
+        await parties.call_in(await parties.lab.add_number(dial()))
+        await parties.expect_audio(customer="source", source="customer")
+        await agent.hold()
+        number = await two.lab(1 - home).add_number(action)
+        async with Phone.calling(own, number, agent=AGENT, tone_hz=TONES_HZ["fourth"]) as line:
+            parties.phones["fourth"] = line
+            yield parties
+
+
+async def connect_calls(parties: Parties) -> None:
+    """Let the agent's phone connect its two calls, and leave them."""
+    parties["source"].refer_to_call("+15550100", parties["fourth"])
+    await _leave(parties["source"])
+    await parties["fourth"].wait_ended()
+
+
+@BOTH_WAYS
+async def test_the_phone_connects_its_party_to_one_that_rings(two: TwoNodes, home: int) -> None:
+    """The customer hears ringing until the target answers."""
+    port = free_port()
+    action = {"type": "dial", "data": {"number": f"sip:phone@127.0.0.1:{port}"}}
+    async with second_call(two, home, action) as parties:
+        target = await parties.add_phone("target", picks_up=False, port=port)
+        await target.wait_ringing()
+        await connect_calls(parties)
+        await parties.expect_audio(customer="ringing")
+        await target.pick_up()
+        await parties.expect_audio(customer="target", target="customer")
+        await target.hang_up()
+        await parties["customer"].wait_ended()
+
+
+async def test_the_phone_connects_its_party_to_a_menu(two: TwoNodes) -> None:
+    """The digits of the customer count."""
+    asks = {"type": "gather", "data": {"maxDigits": 2, "timeout": 20_000}, "action": None}
+    async with second_call(two, 0, asks) as parties:
+        await parties["fourth"].wait_answered()
+        live = (await two.engine.rpc("GET", "/calls"))["calls"]
+        [second] = [each["callId"] for each in live if each["callId"] != parties.call]
+        await connect_calls(parties)
+        await parties["customer"].press("12")
+        gathered = await two.engine.wait_for_event(second, "gathered")
+        assert (gathered["dtmf"], gathered["reason"]) == ("12", "max-digits")
+        await parties["customer"].wait_ended()
+
+
 async def _refer(phone: Phone, extension: str) -> None:
     phone.refer(f"<sip:{extension}@127.0.0.1>")
     await _leave(phone)
