@@ -241,8 +241,8 @@ async def test_the_phone_connects_its_party_to_one_that_rings(two: TwoNodes, hom
 
 async def test_the_phone_connects_its_party_to_a_menu(two: TwoNodes) -> None:
     """The digits of the customer count."""
-    asks = {"type": "gather", "data": {"maxDigits": 2, "timeout": 20_000}, "action": None}
-    async with second_call(two, 0, asks) as parties:
+    question = {"type": "gather", "data": {"maxDigits": 2, "timeout": 20_000}, "action": None}
+    async with second_call(two, 0, question) as parties:
         await parties["fourth"].wait_answered()
         live = (await two.engine.rpc("GET", "/calls"))["calls"]
         [second] = [each["callId"] for each in live if each["callId"] != parties.call]

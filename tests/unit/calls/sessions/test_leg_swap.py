@@ -43,7 +43,6 @@ from tests.unit.calls.harness.builders import (
 )
 from tests.unit.calls.harness.control import (
     BOB,
-    BRIDGE,
     CAROL,
     MUSIC_URL,
     PEER,
@@ -121,7 +120,8 @@ def test_the_customer_hears_ringing_and_is_connected() -> None:
     story = dialing_call(BOB)
     story.take(LegRinging(PEER), 500)
     assert swap(story) == (StartRinging(ARRIVED), LEAVES)
-    assert AddToBridge(BRIDGE, (ARRIVED, PEER)) in story.take(LegAnswered(PEER), 2_000)
+    commands = story.take(LegAnswered(PEER), 2_000)
+    assert AddToBridge(media_of(story, PEER).bridge, (ARRIVED, PEER)) in commands
     assert bridged_legs(story) == {ARRIVED, PEER}
 
 
