@@ -11,7 +11,7 @@ from engine.calls.media.call_recording import end_recording, running_recording, 
 from engine.calls.media.plan import MediaPlan, desired_media
 from engine.calls.model.call import Call, Step, pause_taps, update_leg
 from engine.calls.model.commands import Command
-from engine.calls.model.events import Event, LegResumedByPhone
+from engine.calls.model.events import Event, LegAnswered, LegResumedByPhone
 from engine.calls.model.leg import Leg
 from engine.calls.sessions.coaching import (
     end_needless_snoops,
@@ -79,6 +79,10 @@ def _only_party(call: Call, plan: MediaPlan, leg_id: str) -> str:
 
 
 def _is_new(leg: Leg, party: str, event: Event) -> bool:
-    """Return whether a leg hears another party, or a phone that may count its packets anew."""
-    has_resumed = isinstance(event, LegResumedByPhone) and event.leg in {leg.id, party}
-    return party != "" and (has_resumed or party != leg.tapped_party)
+    """Return whether a leg hears another party, or one whose packets may be counted anew.
+
+    Phones may do so after a hold; early media may come from elsewhere than what follows the answer.
+    """
+    if isinstance(event, LegResumedByPhone | LegAnswered) and event.leg in {leg.id, party}:
+        return party != ""
+    return party not in {"", leg.tapped_party}

@@ -12,13 +12,14 @@ from engine.calls.model.commands import (
     StopRecording,
 )
 from engine.calls.model.events import (
+    LegAnswered,
     LegCreated,
     LegEnded,
     LegHeldByPhone,
     LegResumedByPhone,
 )
 from engine.calls.model.requests import AddMemberRequested
-from tests.unit.calls.harness.builders import MAIN, Story, bridged_call
+from tests.unit.calls.harness.builders import MAIN, Story, bridged_call, dialing_call
 from tests.unit.calls.harness.control import (
     BOB,
     CAROL,
@@ -33,6 +34,7 @@ from tests.unit.calls.harness.control import (
     transfer_to,
     unhold,
 )
+from tests.unit.calls.harness.dials import FIRST
 from tests.unit.calls.harness.recordings import ARCHIVE, recording_commands, request_recording
 
 PAUSE_MS = 100
@@ -87,6 +89,17 @@ def test_a_phone_that_resumes(leg: str) -> None:
     story.pass_deadline()
     kinds = [type(each) for each in recording_commands(story)]
     assert kinds == [StartRecording, StopRecording, StartRecording]
+
+
+def test_early_media() -> None:
+    """What follows the answer may come from elsewhere than the early media."""
+    story = dialing_call(data={"number": BOB, "earlyMedia": True})
+    story.call = replace(story.call, recording_destination=ARCHIVE)
+    request_recording(story, "start")
+    story.take(LegCreated(FIRST), 5)
+    assert len(recording_commands(story)) == 1
+    story.take(LegAnswered(FIRST), 2_000)
+    assert [type(each) for each in recording_commands(story)] == [StartRecording, StopRecording]
 
 
 def test_a_paused_recording() -> None:
