@@ -28,9 +28,9 @@ from engine.calls.leg_lifecycle import (
     on_leg_replaced,
     propagate,
 )
+from engine.calls.media.bridge_choice import choose_bridge, reset_converters
 from engine.calls.media.call_recording import apply_archive_result
 from engine.calls.media.diff import diff_media, restore_media
-from engine.calls.media.mixed_bridge import mix_connected_call
 from engine.calls.media.talk_time import update_talk_time
 from engine.calls.model import causes
 from engine.calls.model.call import Call, ConversationEnd, Step, with_leg
@@ -129,7 +129,7 @@ def step(call: Call, event: Event, now: int) -> Step:
     after, commands = _apply(call, event, now)
     after, commands = track_hangups(call, after, commands, event, now)
     after, answers = ring_or_answer(after, event, now)
-    after, tap_commands = sync_taps(mix_connected_call(after), event, now)
+    after, tap_commands = sync_taps(choose_bridge(call, after), event, now)
     commands = sort_events((*tap_commands, *commands, *answers))
     if isinstance(call.state, Bridged) or isinstance(after.state, Bridged):
         after = update_talk_time(after, now, _happened_ms(call, event, now))
@@ -141,7 +141,7 @@ def step(call: Call, event: Event, now: int) -> Step:
     # place. A caller is answered before it is bridged.
     first = tuple(each for each in commands if isinstance(each, BEFORE_MEDIA))
     others = tuple(each for each in commands if not isinstance(each, BEFORE_MEDIA))
-    return after, (*first, *media_commands, *others)
+    return after, (*first, *media_commands, *others, *reset_converters(call, after))
 
 
 def _happened_ms(call: Call, event: Event, now: int) -> int:

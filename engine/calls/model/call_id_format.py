@@ -35,7 +35,7 @@ def other_half(leg: str) -> str:
 
 
 def is_mixed_bridge(bridge: str) -> bool:
-    """Return whether a bridge always mixes (`media.mixed_bridge`)."""
+    """Return whether a bridge always mixes (`media.bridge_choice`)."""
     return _MIXED_BRIDGE.search(bridge) is not None
 
 

@@ -184,6 +184,12 @@ class AnswerRefer(StoredCommand, frozen=True, tag="answer-refer"):
     outcome: ReferOutcome = ""
 
 
+class ResetConverter(StoredCommand, frozen=True, tag="reset-converter"):
+    """Make a new converter for what a leg hears: the old one has seen another party's packets."""
+
+    leg: str
+
+
 class StartTalkDetection(StoredCommand, frozen=True, tag="start-talk-detection"):
     """Report a leg's sounds; `silence_ms` of silence end one."""
 
@@ -237,6 +243,7 @@ PbxCommand = (
     | Mute
     | Unmute
     | Snoop
+    | ResetConverter
     | StartTalkDetection
     | StopTalkDetection
     | AnswerRefer

@@ -16,6 +16,7 @@ from engine.calls.model.commands import (
     Play,
     RemoveFromBridge,
     ReplacedLeg,
+    ResetConverter,
     Snoop,
     StartHoldMusic,
     StartRinging,
@@ -61,6 +62,9 @@ def requests_for(command: PbxCommand, endpoints: EndpointTemplates) -> tuple[Req
             return (channels.play_with_id(leg, playback, media=media, offsetms=offset),)
         case Originate():
             return (_create(command, endpoints),)
+        case ResetConverter(leg):
+            # Silence changes what is sent to the leg, and its end changes it back.
+            return (channels.start_silence(leg), channels.stop_silence(leg))
         case StartTalkDetection(leg, silence_ms):
             return (_talk_detect(leg, "set", f"{silence_ms},{TALK_THRESHOLD}"),)
         case StopTalkDetection(leg):

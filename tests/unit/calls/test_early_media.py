@@ -40,15 +40,16 @@ def bridge_of(story: Story) -> str:
 
 
 def test_the_legs_are_bridged_before_the_called_one_is_dialled() -> None:
-    """There is no ringing of ours, and nothing changes at the answer."""
+    """There is no ringing of ours. At the answer they move: packets may be counted anew."""
     story = early_call()
     assert story.commands_of(StartRinging) == []
     bridge = bridge_of(story)
     assert story.take(LegCreated(FIRST)) == (AddToBridge(bridge, (MAIN, FIRST)), Dial(FIRST, 60))
     assert story.take(LegRinging(FIRST)) == ()
-    assert story.take(LegAnswered(FIRST)) == ()
-    assert story.state_as(Bridged).bridge == bridge
-    assert story.take(LegEnded(FIRST, NORMAL))[0] == DestroyBridge(bridge)
+    commands = story.take(LegAnswered(FIRST))
+    moved = story.state_as(Bridged).bridge
+    assert commands == (AddToBridge(moved, (MAIN, FIRST)), DestroyBridge(bridge))
+    assert story.take(LegEnded(FIRST, NORMAL))[0] == DestroyBridge(moved)
 
 
 def test_a_failure_releases_the_caller() -> None:

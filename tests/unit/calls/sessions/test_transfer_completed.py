@@ -4,7 +4,13 @@ import pytest
 
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import NORMAL
-from engine.calls.model.commands import AddToBridge, Hangup, RemoveFromBridge, StopHoldMusic
+from engine.calls.model.commands import (
+    AddToBridge,
+    Hangup,
+    RemoveFromBridge,
+    ResetConverter,
+    StopHoldMusic,
+)
 from engine.calls.model.events import LegEnded
 from engine.calls.model.io_commands import SendWebhook
 from tests.unit.calls.harness.builders import CHANNEL, HTTPS, MAIN, bridged_call, say
@@ -33,6 +39,7 @@ def test_the_source_completes() -> None:
         StopHoldMusic(MAIN),
         AddToBridge(BRIDGE, (MAIN,)),
         Hangup(PEER, NORMAL),
+        ResetConverter(TARGET),  # it stays in the bridge, where it has heard the source
     )
     ended = transfer(story)
     assert (ended.state, ended.reason, ended.ended_by) == ("completed", "manual_complete", "7")
@@ -44,7 +51,8 @@ def test_the_source_completes() -> None:
 def test_the_source_hangs_up_to_complete() -> None:
     """Its hangup has the same effect."""
     story = transferring("answered")
-    assert story.take(LegEnded(PEER, NORMAL)) == (StopHoldMusic(MAIN), AddToBridge(BRIDGE, (MAIN,)))
+    joining = (StopHoldMusic(MAIN), AddToBridge(BRIDGE, (MAIN,)), ResetConverter(TARGET))
+    assert story.take(LegEnded(PEER, NORMAL)) == joining
     assert transfer_events(story)[-1] == ("completed", "source_hangup_intentional")
 
 

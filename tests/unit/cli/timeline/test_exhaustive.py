@@ -18,7 +18,13 @@ from wire.verbs import Verb
 
 # These have no row: what follows from them has one.
 SILENT_EVENTS = {"call-opened", "leg-created", "voicemail-ended"}
-SILENT_COMMANDS = {"dial", "prefetch-media", "start-voicemail", "stop-voicemail"}
+SILENT_COMMANDS = {
+    "dial",
+    "prefetch-media",
+    "reset-converter",
+    "start-voicemail",
+    "stop-voicemail",
+}
 # The data of each verb, and how the timeline describes it.
 VERBS: dict[str, tuple[dict[str, Any], str]] = {
     "play": ({"audioUrl": "https://a"}, "play https://a"),

@@ -31,6 +31,7 @@ LINES: list[tuple[do.PbxCommand, list[str]]] = [
     (do.Unmute(MAIN, "in"), [f"DELETE channels/{MAIN}/mute"]),
     (do.AnswerRefer(MAIN, accepted=True), [f"POST channels/{MAIN}/transfer_progress"]),
     (do.Snoop(f"{ID}.s1", MAIN), [f"POST channels/{MAIN}/snoop/{ID}.s1"]),
+    (do.ResetConverter(MAIN), [f"POST channels/{MAIN}/silence", f"DELETE channels/{MAIN}/silence"]),
     (do.StartTalkDetection(MAIN, 200), [f"POST channels/{MAIN}/variable"]),
     (do.StopTalkDetection(MAIN, "human"), [f"POST channels/{MAIN}/variable"]),
     (do.StartVoicemail("1.7", "a~v1", 60, 5, "#"), ["POST channels/1.7/record"]),
