@@ -77,6 +77,10 @@ class SimAsterisk(SimRecordings):
             return Reply(200, msgspec.json.encode({"value": value}))
         return OK if channel and request.query["variable"] in channel.variables else NOT_FOUND
 
+    def _change_silence(self, request: AriRequest) -> Reply:
+        """Play silence, or end it: the engine ends it at once, so nothing else is heard."""
+        return NO_CONTENT if request.target in self.channels else NOT_FOUND
+
     def _rtp_statistics(self, request: AriRequest) -> Reply:
         return OK if request.target in self.channels else NOT_FOUND
 
@@ -134,6 +138,8 @@ class SimAsterisk(SimRecordings):
         ("POST", "channels", "variable"): _set_variable,
         ("GET", "channels", "variable"): _get_variable,
         ("GET", "channels", "rtp_statistics"): _rtp_statistics,
+        ("POST", "channels", "silence"): _change_silence,
+        ("DELETE", "channels", "silence"): _change_silence,
         ("DELETE", "channels", ""): _hang_up,
         ("POST", "channels", "answer"): _answer,
     }
