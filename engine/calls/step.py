@@ -11,7 +11,7 @@ rules run, in this order:
 4. The next verb: when a verb has ended (state `Advance`), the next one starts, until one waits
    (`state_dispatch.run_until_waiting`).
 5. The answer: an inbound call that rings is answered when a party is connected to it.
-6. The recording and the snoops of coaches: they start, stop or begin anew (`calls.taps`).
+6. The recording and the snoops of coaches: they start, stop or restart (`calls.taps`).
 7. The media diff: the media plans of the call before and after are compared, and the difference
    becomes commands that bridge, mute and play (`media.diff`).
 

@@ -1,15 +1,16 @@
 """Taps: the recording of a leg and the snoops of its coaches, which hear what the leg hears.
 
 A tap that follows its leg to another party may not hear that party for minutes: Debian's Asterisk
-takes its packets for late ones (docs/asterisk.md). It starts anew after a moment in which the leg
-has no tap. So all taps of a leg that hears another party end, and begin again after a pause.
+drops its packets as late (docs/asterisk.md). It forgets the packets of the previous party after a
+moment in which the leg has no tap. So all taps of a leg end when it hears another party, and
+restart after a pause.
 """
 
 from msgspec.structs import replace
 
 from engine.calls.media.call_recording import end_recording, running_recording, sync_recording
 from engine.calls.media.plan import MediaPlan, desired_media
-from engine.calls.model.call import Call, Step, pause_taps, update_leg
+from engine.calls.model.call import Call, Step, update_leg
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event, LegAnswered, LegResumedByPhone
 from engine.calls.model.leg import Leg
@@ -20,6 +21,8 @@ from engine.calls.sessions.coaching import (
     start_snoops,
 )
 
+PAUSE_MS = 100  # Asterisk forgets them at the next packet, one of which comes each 20 ms
+
 
 def sync_taps(call: Call, event: Event, now: int) -> Step:
     """Start and end recordings and snoops as the call now requires."""
@@ -28,33 +31,34 @@ def sync_taps(call: Call, event: Event, now: int) -> Step:
     if call.taps_paused_until_ms and now >= call.taps_paused_until_ms:
         call = replace(call, taps_paused_until_ms=0)
     call, commands = end_needless_snoops(call, now)
-    call, more = _end_deaf_taps(call, event, now)
+    plan = desired_media(call)
+    call, more = _end_deaf_taps(call, plan, event, now)
     commands += more
     call, more = sync_recording(call, now)
     commands += more
     if not call.taps_paused_until_ms:
         call, more = start_snoops(call, now)
         commands += more
-    return _note_parties(call), commands
+    return _note_parties(call, plan), commands
 
 
-def _end_deaf_taps(call: Call, event: Event, now: int) -> Step:
-    """End the taps of the legs that hear another party than before; they begin after a pause."""
-    plan, tapped = desired_media(call), _tapped_legs(call)
+def _end_deaf_taps(call: Call, plan: MediaPlan, event: Event, now: int) -> Step:
+    """End the taps of the legs that hear another party than before; they restart after a pause."""
+    tapped = _tapped_legs(call)
     commands: tuple[Command, ...] = ()
     for leg in call.legs:
         party = _only_party(call, plan, leg.id) if leg.id in tapped else ""
         if leg.tapped_party and (leg.id not in tapped or _is_new(leg, party, event)):
-            call = pause_taps(update_leg(call, leg.id, tapped_party=""), now)
+            call = update_leg(call, leg.id, tapped_party="")
+            call = replace(call, taps_paused_until_ms=now + PAUSE_MS)
             call, ended = end_recording(call, leg.id)
             call, hung_up = end_snoops(call, leg.id, now)
             commands = (*commands, *ended, *hung_up)
     return call, commands
 
 
-def _note_parties(call: Call) -> Call:
-    """Store on each tapped leg which party it hears."""
-    plan = desired_media(call)
+def _note_parties(call: Call, plan: MediaPlan) -> Call:
+    """Store on each tapped leg which party it hears; starts of taps move no leg."""
     for leg_id in _tapped_legs(call):
         leg, party = call.leg(leg_id), _only_party(call, plan, leg_id)
         if leg is not None and party and leg.tapped_party != party:
@@ -79,9 +83,10 @@ def _only_party(call: Call, plan: MediaPlan, leg_id: str) -> str:
 
 
 def _is_new(leg: Leg, party: str, event: Event) -> bool:
-    """Return whether a leg hears another party, or one whose packets may be counted anew.
+    """Return whether a leg hears another party, or one whose packet numbers may have restarted.
 
-    Phones may do so after a hold; early media may come from elsewhere than what follows the answer.
+    Phones restart them after a hold; early media may come from elsewhere than what follows the
+    answer.
     """
     if isinstance(event, LegResumedByPhone | LegAnswered) and event.leg in {leg.id, party}:
         return party != ""

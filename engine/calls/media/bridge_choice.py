@@ -1,4 +1,4 @@
-"""Chooses the bridge of a conversation, so that no party's packets are taken for late ones.
+"""Chooses the bridge of a conversation, so that Asterisk drops no party's packets as late.
 
 Debian's Asterisk drops packets whose numbers are lower than those before, which may come from
 another party (docs/asterisk.md). A leg that stays in its bridge while its only peer is replaced
@@ -16,6 +16,8 @@ from engine.calls.model.call_id_format import is_mixed_bridge
 from engine.calls.model.call_states import Bridged, Dialing
 from engine.calls.model.commands import ResetConverter
 
+PAIR = 2  # legs; more are mixed, and mixed audio has no packet numbers
+
 
 def choose_bridge(before: Call, call: Call) -> Call:
     """Move a conversation to another bridge if its present one would drop packets."""
@@ -28,14 +30,14 @@ def choose_bridge(before: Call, call: Call) -> Call:
 
 
 def reset_converters(before: Call, call: Call) -> tuple[ResetConverter, ...]:
-    """Reset what a leg hears that stays in its bridge while its only peer is replaced."""
+    """Reset the converter of a leg that stays in its bridge while its only peer is replaced."""
     state = call.state
     if before.state is state or not isinstance(before.state, Bridged):
         return ()
     if not isinstance(state, Bridged) or is_mixed_bridge(state.bridge):
         return ()
     was, is_now = _legs_in(before, before.state.bridge), _legs_in(call, state.bridge)
-    is_other_pair = len(was) == len(is_now) == 2 and was != is_now  # noqa: PLR2004 - a pair
+    is_other_pair = len(was) == len(is_now) == PAIR and was != is_now
     return tuple(map(ResetConverter, sorted(was & is_now))) if is_other_pair else ()
 
 

@@ -27,8 +27,6 @@ from wire.party import Diversion
 from wire.verbs import Action, DialData, FlowData
 from wire.webhooks import GatherReason
 
-TAP_PAUSE_MS = 100  # Asterisk starts anew at the next packet, one of which comes each 20 ms
-
 
 class Frame(Struct, frozen=True, tag="frame"):
     """A running flow's entry in the continuation; `exits` are those of its current node."""
@@ -215,11 +213,6 @@ def with_transfer(call: Call, transfer: Transfer) -> Call:
 def with_conference(call: Call, conference: Conference) -> Call:
     """Replace the latest conference."""
     return replace(call, conferences=(*call.conferences[:-1], conference))
-
-
-def pause_taps(call: Call, now: int) -> Call:
-    """Let no recording and no snoop start for a moment (`calls.taps`)."""
-    return replace(call, taps_paused_until_ms=now + TAP_PAUSE_MS)
 
 
 def is_held(call: Call, leg_id: str) -> bool:

@@ -24,9 +24,6 @@ def coach(call: Call, request: CoachRequested, now: int) -> Step:
         return call, ()
     hangups = (Hangup(member.snoop, causes.NORMAL),) if member.snoop else ()
     member = replace(member, coaches=request.coached, snoop="", is_snooping=False)
-    if not request.coached:
-        call, commands = update_member(call, member, now, notify=False)
-        return call, (*commands, *hangups)
     call, commands = update_member(call, member, now, notify=False)
     return call, (*commands, *hangups)
 
@@ -94,12 +91,13 @@ def _remove_stray_coaches(call: Call, event: Event) -> tuple[RemoveFromBridge, .
 
 def end_coaching(call: Call, coached: str, now: int) -> Step:
     """End all coaching of a leg that leaves."""
+    call, hangups = end_snoops(call, coached, now)
     commands: tuple[Command, ...] = ()
     for each in _members(call):
         if each.coaches == coached:
             call, more = _remove_coaching(call, each, now)
-            commands = (*commands, *more, Hangup(each.snoop, causes.NORMAL))
-    return call, commands
+            commands = (*commands, *more)
+    return call, (*commands, *hangups)
 
 
 def _remove_coaching(call: Call, member: Member, now: int) -> Step:

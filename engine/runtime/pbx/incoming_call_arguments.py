@@ -18,7 +18,7 @@ MAX_DIVERSIONS = 10
 ANONYMOUS = frozenset({"anonymous", "restricted"})  # RFC 3323, 4.1.1.3; and gateways
 # Values of Privacy (RFC 3323, RFC 3325) that withhold the caller's number.
 WITHHELD = frozenset({"id", "user", "header", "full"})
-# Values that withhold something else; Asterisk takes them for a request to withhold the number.
+# Values that withhold something else; for Asterisk they withhold the number, too.
 _OTHER_PRIVACY = frozenset({"none", "session", "critical", "history"})
 # Values of Remote-Party-ID (draft-ietf-sip-privacy) that withhold the number; `name` does not.
 _WITHHELD_PARTY = WITHHELD | {"uri"}

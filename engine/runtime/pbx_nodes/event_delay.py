@@ -1,7 +1,7 @@
 """How late the events of a PBX are read: they wait in the sockets while the engine is frozen.
 
-Its clock may differ from the engine's, so the age of an event by its timestamp is compared with
-the lowest age of late.
+The PBX's clock may differ from the engine's, so the age of an event by its timestamp is compared
+with the lowest age in the last 30 to 60 s.
 """
 
 from math import inf

@@ -60,7 +60,7 @@ class Refers:
             return
         shard.feed(live_call, ended)
         for leg in [leg for leg, each in self._arrivals.items() if each.sender == ended.leg]:
-            self.on_arrived(leg)  # the calls can not be joined
+            self.on_arrived(leg)  # the calls can't be joined
 
     def on_arrived(self, replaced: str) -> None:
         """Feed the end of a leg whose place is taken."""

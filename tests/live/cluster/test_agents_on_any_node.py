@@ -172,23 +172,14 @@ async def test_a_refer_while_the_engine_is_away_calls_the_phone_again(two: TwoNo
 @BOTH_WAYS
 async def test_the_phone_connects_a_call_of_each_node(two: TwoNodes, home: int) -> None:
     """It holds its party, who came by the other node, calls a number, and connects both."""
-    own = two.nodes[1 - home]
-    async with parties_at(two, home) as parties:
-        agent = await parties.add_agent("source", AGENT, pbx=own)
-        await parties.call_in(await parties.lab.add_number(dial()))
-        await parties.expect_audio(customer="source", source="customer")
-        await agent.hold()
-        target = await parties.add_phone("target")
-        action = {"type": "dial", "data": {"number": target.address}}
-        number = await two.lab(1 - home).add_number(action)
-        async with Phone.calling(own, number, agent=AGENT, tone_hz=TONES_HZ["fourth"]) as line:
-            parties.phones["fourth"] = line
-            await parties.expect_audio(target="fourth", fourth="target")
-            live = (await two.engine.rpc("GET", "/calls"))["calls"]
-            [second] = [each["callId"] for each in live if each["callId"] != parties.call]
-            agent.refer_to_call(number, line)
-            await _leave(agent)
-            await line.wait_ended()
+    port = free_port()
+    action = {"type": "dial", "data": {"number": f"sip:phone@127.0.0.1:{port}"}}
+    async with second_call(two, home, action) as parties:
+        target = await parties.add_phone("target", port=port)
+        await parties.expect_audio(target="fourth", fourth="target")
+        live = (await two.engine.rpc("GET", "/calls"))["calls"]
+        [second] = [each["callId"] for each in live if each["callId"] != parties.call]
+        await connect_calls(parties)
         await parties.expect_audio_for(1_000, {"customer": "target", "target": "customer"})
         shown = await two.engine.rpc("GET", f"/calls/{second}")
         assert AGENT not in [leg.get("agent_id") for leg in shown["legs"]]

@@ -40,7 +40,7 @@ def bridge_of(story: Story) -> str:
 
 
 def test_the_legs_are_bridged_before_the_called_one_is_dialled() -> None:
-    """There is no ringing of ours. At the answer they move: packets may be counted anew."""
+    """There is no ringing of ours. At the answer they move: packet numbers may restart."""
     story = early_call()
     assert story.commands_of(StartRinging) == []
     bridge = bridge_of(story)

@@ -1,4 +1,4 @@
-"""Recordings and snoops begin anew when their leg hears another party, or a phone that held."""
+"""Recordings and snoops restart when their leg hears another party, or a phone that held."""
 
 import pytest
 from msgspec.structs import replace
@@ -81,7 +81,7 @@ def test_a_recording_of_the_same_party() -> None:
 
 @pytest.mark.parametrize("leg", [MAIN, PEER])
 def test_a_phone_that_resumes(leg: str) -> None:
-    """Phones may count their packets anew after a hold."""
+    """Phones may restart their packet numbers after a hold."""
     story = recorded_conversation()
     story.take(LegHeldByPhone(leg), 1_000)
     assert len(recording_commands(story)) == 1
@@ -103,7 +103,7 @@ def test_early_media() -> None:
 
 
 def test_a_paused_recording() -> None:
-    """It begins anew at the resume, so that nothing of the pause is heard."""
+    """It restarts at the resume, so that nothing of the pause is heard."""
     story = recorded_conversation()
     request_recording(story, "pause")
     transfer_main(story)

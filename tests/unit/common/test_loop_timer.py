@@ -66,7 +66,7 @@ def test_what_arrived_during_a_freeze_comes_before_a_timer(frozen_s: float) -> N
         async with connected() as (sender, reader):
             reading = asyncio.create_task(_read(reader, order))
             LoopTimer(loop, loop.time() + TIMEOUT_S, on_due)
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # a turn of the loop, not a time: the reader waits now
             sender.sendall(b"3\n4\n5\n")
             loop.frozen_s += frozen_s
             await asyncio.wait_for(is_due.wait(), 5)

@@ -1,4 +1,4 @@
-"""A leg that Asterisk replaced during an outage: the recovery takes the new channel for it."""
+"""A leg that Asterisk replaced during an outage: the recovery continues with the new channel."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ BOTH = {ARRIVED: STRANGER, OTHER: STRANGER}
 
 
 def replaced_legs(call: Call, snapshot: PbxSnapshot) -> dict[str, str]:
-    """Return the legs that a recovery takes as replaced; the others that are gone are lost."""
+    """Return the legs that a recovery recognizes as replaced; the others that are gone are lost."""
     _, events = reconcile(call, (), snapshot, NOW + 20_000)
     found = {each.replaced: each.leg for each in events if isinstance(each, LegReplaced)}
     lost = {each.leg for each in events if isinstance(each, LegEnded)}

@@ -22,10 +22,12 @@ from tests.unit.calls.harness.control import (
     coaching,
     conference,
     dial_into,
+    hold,
     in_conference,
     kick,
     leave,
     media_of,
+    unhold,
 )
 
 
@@ -43,6 +45,18 @@ def test_the_coached_leg_leaves(end: LegEnded) -> None:
     if end != LegEnded(SNOOP, NORMAL):
         assert story.commands_of(Hangup)[-1].leg in {SNOOP, PEER}
         assert SNOOP in {each.leg for each in story.commands_of(Hangup)}
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_the_coached_leg_leaves_without_a_snoop(is_alone: bool) -> None:
+    """There is none while both are alone, and none yet in the pause of taps: no leg has no id."""
+    story = coaching()
+    story.take(hold(MAIN))
+    if not is_alone:
+        story.take(unhold(MAIN))
+    assert conference(story).members[2].snoop == ""
+    story.take(LegEnded(PEER, NORMAL))
+    assert all(each.leg for each in story.commands_of(Hangup))
 
 
 def test_nobody_coaches_after_the_conference() -> None:
