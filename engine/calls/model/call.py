@@ -264,4 +264,6 @@ def originate(call: Call, leg_id: str, party: str, caller_id: str = "") -> Origi
     """
     shown = caller_id or call.caller_id
     own = {each.lstrip("+0") for each in ("", call.caller_id, call.from_)}
-    return Originate(leg_id, party, shown, withheld=call.privacy and shown.lstrip("+0") in own)
+    withheld = call.privacy and shown.lstrip("+0") in own
+    originator = next((each.id for each in call.legs if each.id != leg_id), "")
+    return Originate(leg_id, party, shown, withheld, originator)

@@ -64,14 +64,16 @@ class ReplacedLeg(Struct, frozen=True, array_like=True):
 class Originate(StoredCommand, frozen=True, tag="originate"):
     """Create a leg to a party (a number, `agent:1001`, or a sip: address) without calling it.
 
-    A withheld caller id is not shown to the party; only a trusted trunk gets it. With `replaces`
-    no party is called: the leg is one half of a Local channel, which connects its call to another.
+    A withheld caller id is not shown to the party; only a trusted trunk gets it. The codec of the
+    originator, another leg of the call, is offered first. With `replaces` no party is called: the
+    leg is one half of a Local channel, which connects its call to another.
     """
 
     leg: str
     party: str
     caller_id: str
     withheld: bool = False
+    originator: str = ""
     replaces: ReplacedLeg | None = None
 
 

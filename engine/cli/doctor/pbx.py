@@ -18,6 +18,8 @@ MIN_VERSION = 20
 MAX_CLOCK_SKEW_S = 2.0  # the Date header has whole seconds
 TIMEOUT_S = 5.0
 _OK = 200
+_DEBIAN = "dfsg"  # in its version; docs/asterisk.md, "Taps that hear nothing: packet numbers"
+_WITHOUT_PATCH = "noplc"  # the name of a build without the patch
 RESPONSE_TIMEOUT_S = 2.0
 _PING = {
     "type": "RESTRequest",
@@ -101,6 +103,10 @@ def _version(node: AriNode, info: dict[str, Any]) -> Finding:
     if int(major) < MIN_VERSION:
         advice = f"upgrade it to {MIN_VERSION} or later; 22 is recommended"
         return failure(node.name, f"Asterisk {version}", advice)
+    if _DEBIAN in version and _WITHOUT_PATCH not in version:
+        text = f"Asterisk {version} is Debian's, which drops audio: a party can become silent"
+        advice = "build it without one patch: docs/operations/deploy.md, Debian's Asterisk"
+        return warning(node.name, text, advice)
     return ok(node.name, f"Asterisk {version} at {node.url}, user {node.user} accepted")
 
 

@@ -178,6 +178,7 @@ def _create(command: Originate, endpoints: EndpointTemplates) -> Request:
         app=endpoints.app,
         app_args="called",
         channel_id=command.leg,
+        originator=command.originator or None,  # one that has ended changes nothing
         variables=variables or None,
     )
 

@@ -85,6 +85,14 @@ async def test_a_nodes_fault_is_named(properties: dict[str, Any], expected: str)
         assert failed(await check_node(node, "doctor", 10)) == [expected]
 
 
+@pytest.mark.parametrize(("build", "level"), [("1", "WARN"), ("1+noplc1", "OK")])
+async def test_debians_build_is_named(build: str, level: str) -> None:
+    """Unless it was built without the patch that drops audio."""
+    async with asterisk(f"22.10.1+dfsg+~cs6.17.60671434-{build}") as node:
+        version, *_ = await check_node(node, "doctor", 10)
+    assert version.level == level
+
+
 @pytest.mark.parametrize(
     ("status", "expected"), [(401, "wrong user or password"), (503, "not booted yet")]
 )

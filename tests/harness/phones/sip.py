@@ -20,6 +20,11 @@ ULAW_AND_EVENTS = """m=audio @RTP_PORT@ RTP/AVP 0 101
       a=rtpmap:101 telephone-event/8000
       a=fmtp:101 0-15
       a=ptime:20"""
+ALAW_AND_EVENTS = """m=audio @RTP_PORT@ RTP/AVP 8 101
+      a=rtpmap:8 PCMA/8000
+      a=rtpmap:101 telephone-event/8000
+      a=fmtp:101 0-15
+      a=ptime:20"""
 EARLY_SDP = """Content-Type: application/sdp
       Content-Length: [len]
 
@@ -79,6 +84,12 @@ class SipMessage(Struct, frozen=True):
         """Return the audio port of the SDP; 0 without SDP."""
         found = re.search(r"^m=audio (\d+)", self.text, re.MULTILINE)
         return int(found[1]) if found else 0
+
+    @property
+    def payload_types(self) -> list[str]:
+        """Return the RTP payload types of the SDP's audio, the preferred one first."""
+        found = re.search(r"^m=audio \d+ RTP/AVP (.*?)\r?$", self.text, re.MULTILINE)
+        return found[1].split() if found else []
 
 
 class SipCall:

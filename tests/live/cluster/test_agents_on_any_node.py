@@ -12,6 +12,7 @@ from tests.harness.phones.parties import CUSTOMER, TONES_HZ, Parties
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.registration import register
 from tests.harness.phones.sessions import Conference, Transfer, all_hear_all
+from tests.harness.phones.sip import ALAW_AND_EVENTS as ALAW
 from tests.harness.ports import free_port
 from tests.harness.until import until
 from tests.live.sessions.test_refer import refer_results
@@ -55,6 +56,20 @@ async def test_an_inbound_call_reaches_the_agent(two: TwoNodes, home: int) -> No
         await parties.lab.wait_ended(parties.call)
         ended = await two.engine.wait_for_event(parties.call, "leg-completed")
         assert (ended["agent_id"], ended["hangupCause"]) == (AGENT, 16)
+
+
+@BOTH_WAYS
+async def test_the_callers_codec_passes_both_nodes(two: TwoNodes, home: int) -> None:
+    """The phone at the other node is offered the caller's codec first, so nothing is transcoded."""
+    number = await two.lab(home).add_number(dial())
+    async with (
+        Phone.agent(two.nodes[1 - home], AGENT) as agent,
+        Phone.calling(two.nodes[home], number, media=ALAW) as caller,
+    ):
+        await caller.wait_answered()
+        await caller.hang_up()
+    offer = next(each for each in agent.messages if each.method == "INVITE")
+    assert offer.payload_types[:2] == ["8", "0"]
 
 
 @BOTH_WAYS

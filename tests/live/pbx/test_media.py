@@ -11,6 +11,7 @@ from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab, open_lab
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.phone import Phone
+from tests.harness.phones.sip import ALAW_AND_EVENTS
 from tests.harness.until import until
 
 WAITS = {"type": "gather", "data": {"timeout": 30_000}}
@@ -98,6 +99,23 @@ async def test_other_codecs_are_transcoded(strict: Lab, media: str) -> None:
         await caller.until_hears(700)
         await caller.hang_up()
     await strict.wait_empty()
+
+
+@pytest.mark.parametrize("party", ["number", "agent"])
+async def test_the_callers_codec_is_offered_first(lab: Lab, party: str) -> None:
+    """So that neither leg is transcoded, although the PBX's own preference is G.711 mu-law."""
+    data = {"agent_id": "1003"} if party == "agent" else {"number": "+15550100"}
+    number = await lab.add_number({"type": "dial", "data": data})
+    async with (
+        (
+            Phone.agent(lab.pbx, "1003") if party == "agent" else Phone.answering(lab.trunk_port)
+        ) as called,
+        Phone.calling(lab.pbx, number, media=ALAW_AND_EVENTS) as caller,
+    ):
+        await caller.wait_answered()
+        await caller.hang_up()
+    offer = next(each for each in called.messages if each.method == "INVITE")
+    assert offer.payload_types[:2] == ["8", "0"]
 
 
 async def test_a_dead_phone_is_hung_up(strict: Lab) -> None:

@@ -48,7 +48,7 @@ def test_it_is_created_without_media_changes() -> None:
     """The first invitation turns the current conversation into a conference."""
     story = bridged_call(BOB)
     request = AddMemberRequested(CAROL, "7", agent_id="8", name="Carol")
-    assert story.take(request, 1_000) == (Originate(THIRD, CAROL, "+4799"),)
+    assert story.take(request, 1_000) == (Originate(THIRD, CAROL, "+4799", originator=MAIN),)
     assert (conference(story).id, conference(story).state) == (CONFERENCE, "init")
     assert members(story) == {
         MAIN: ("connected", ""),

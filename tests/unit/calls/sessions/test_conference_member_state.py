@@ -102,7 +102,9 @@ def test_a_leg_is_hung_up_by_request() -> None:
 def test_dialled_into_a_conference() -> None:
     """A party that is dialled in is a member; it sees the requested caller id."""
     story = in_conference()
-    assert story.take(DialRequested(DAN, 20, "4755")) == (Originate(FOURTH, DAN, "4755"),)
+    assert story.take(DialRequested(DAN, 20, "4755")) == (
+        Originate(FOURTH, DAN, "4755", originator=MAIN),
+    )
     assert members(story)[FOURTH] == ("queued", "")
     assert story.take(LegCreated(FOURTH)) == (Dial(FOURTH, 20),)
     assert story.take(LegAnswered(FOURTH)) == (AddToBridge(BRIDGE, (FOURTH,)),)

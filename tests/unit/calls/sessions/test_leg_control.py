@@ -158,7 +158,9 @@ def test_a_party_is_dialled_in() -> None:
     """It is called with the call's caller id and the requested timeout."""
     story = bridged_call(BOB)
     leg = dial_into(story)
-    assert story.commands_of(Originate)[-1] == Originate(leg, "+4787654321", "+4799")
+    assert story.commands_of(Originate)[-1] == Originate(
+        leg, "+4787654321", "+4799", originator=MAIN
+    )
     assert story.emitted[-1].event == "leg-initiated"
     assert story.take(LegCreated(leg), 200) == (Dial(leg, 40),)
     rang = story.now

@@ -44,7 +44,7 @@ def test_the_target_is_called() -> None:
         RemoveFromBridge(BRIDGE, PEER),
         StartHoldMusic(MAIN),
         StartRinging(PEER),
-        Originate(TARGET, CAROL, "+4799"),
+        Originate(TARGET, CAROL, "+4799", originator=MAIN),
     )
     assert (transfer(story).id, transfer(story).state) == (SESSION, "starting")
 
@@ -54,7 +54,9 @@ def test_a_withheld_number_is_not_shown_to_the_target() -> None:
     story = bridged_call(BOB)
     story.call = replace(story.call, privacy=True)
     story.take(transfer_to(), 1_000)
-    assert story.commands_of(Originate)[-1] == Originate(TARGET, CAROL, "+4799", withheld=True)
+    assert story.commands_of(Originate)[-1] == Originate(
+        TARGET, CAROL, "+4799", withheld=True, originator=MAIN
+    )
 
 
 def test_events_of_a_transfer() -> None:

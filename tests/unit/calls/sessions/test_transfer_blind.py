@@ -54,7 +54,7 @@ def test_the_source_leaves_when_the_target_rings() -> None:
         RemoveFromBridge(BRIDGE, PEER),
         StartHoldMusic(MAIN),
         StartRinging(PEER),
-        Originate(TARGET, CAROL, "+4799"),
+        Originate(TARGET, CAROL, "+4799", originator=MAIN),
     )
     assert story.take(LegRinging(TARGET), 100) == (Hangup(PEER, NORMAL),)
     assert story.take(LegEnded(PEER, NORMAL), 30) == ()

@@ -35,7 +35,7 @@ def test_a_number_is_called() -> None:
     """The main leg hears ringing; the called party sees the call's caller id."""
     story = dialing_call(BOB, timeout=20)
     assert story.commands_of(StartRinging) == [StartRinging(MAIN)]
-    assert story.commands_of(Originate)[-1] == Originate(FIRST, BOB, "+4799")
+    assert story.commands_of(Originate)[-1] == Originate(FIRST, BOB, "+4799", originator=MAIN)
     assert story.state_as(Dialing).deadline_ms == story.now + 20_000
     assert story.emitted[-1].event == "leg-initiated"
     assert story.take(LegCreated(FIRST), 400) == (Dial(FIRST, 20),)
@@ -54,7 +54,7 @@ def test_a_withheld_number_stays_withheld(caller_id: str | None, withheld: bool)
     data = {"number": BOB, "callerId": caller_id}
     story = answered_call({"type": "dial", "data": data}, privacy=True)
     shown = caller_id or "+4799"
-    assert story.commands_of(Originate)[-1] == Originate(FIRST, BOB, shown, withheld=withheld)
+    assert story.commands_of(Originate)[-1] == Originate(FIRST, BOB, shown, withheld, MAIN)
 
 
 def test_its_own_caller_id() -> None:

@@ -90,6 +90,12 @@ def test_how_parties_are_dialled(party: str, endpoint: str) -> None:
     assert request.body == {"variables": {"CONNECTEDLINE(num,i)": "+4799"}}
 
 
+def test_a_leg_gets_the_codec_of_its_originator() -> None:
+    """Asterisk takes the formats of the originator, if that is still there."""
+    (request,) = requests_for(do.Originate(f"{ID}.l1", "+4799", "", originator=MAIN), ENDPOINTS)
+    assert dict(request.query)["originator"] == MAIN
+
+
 def test_a_local_channel_connects_two_calls() -> None:
     """One half is the leg; the other one enters the app of the leg that it replaces."""
     replaced = do.ReplacedLeg("1700000000.9", "switchroom-5", "a,b", "sip:c,d@example.com")
