@@ -131,9 +131,12 @@ def step(call: Call, event: Event, now: int) -> Step:
     after, answers = ring_or_answer(after, event, now)
     after, tap_commands = sync_taps(choose_bridge(call, after), event, now)
     commands = sort_events((*tap_commands, *commands, *answers))
+    media_commands = diff_media(call, after)
+    resets: tuple[Command, ...] = ()
     if isinstance(call.state, Bridged) or isinstance(after.state, Bridged):
         after = update_talk_time(after, now, _happened_ms(call, event, now))
-    media_commands = diff_media(call, after)
+        if media_commands:
+            after, resets = reset_converters(after)
     if not media_commands:
         return after, commands
     # Prompts and voicemails stop before the media commands, which would wait behind a prompt and
@@ -141,7 +144,7 @@ def step(call: Call, event: Event, now: int) -> Step:
     # place. A caller is answered before it is bridged.
     first = tuple(each for each in commands if isinstance(each, BEFORE_MEDIA))
     others = tuple(each for each in commands if not isinstance(each, BEFORE_MEDIA))
-    return after, (*first, *media_commands, *others, *reset_converters(call, after))
+    return after, (*first, *media_commands, *others, *resets)
 
 
 def _happened_ms(call: Call, event: Event, now: int) -> int:

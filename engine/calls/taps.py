@@ -9,7 +9,7 @@ restart after a pause.
 from msgspec.structs import replace
 
 from engine.calls.media.call_recording import end_recording, running_recording, sync_recording
-from engine.calls.media.plan import MediaPlan, desired_media
+from engine.calls.media.plan import MediaPlan, desired_media, other_legs
 from engine.calls.model.call import Call, Step, update_leg
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event, LegAnswered, LegResumedByPhone
@@ -76,10 +76,8 @@ def _only_party(call: Call, plan: MediaPlan, leg_id: str) -> str:
 
     A mix of several parties, a prompt and music have no packets that could be late.
     """
-    bridge = plan[leg_id].bridge if leg_id in plan else ""
-    others = [each for each, media in plan.items() if media.bridge == bridge and each != leg_id]
-    is_party = bridge and len(others) == 1 and call.leg(others[0]) is not None
-    return others[0] if is_party else ""
+    others = other_legs(plan, leg_id)
+    return others[0] if len(others) == 1 and call.leg(others[0]) is not None else ""
 
 
 def _is_new(leg: Leg, party: str, event: Event) -> bool:

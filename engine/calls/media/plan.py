@@ -64,6 +64,12 @@ def desired_media(call: Call) -> MediaPlan:
     return found | _unanswered_caller(call)
 
 
+def other_legs(plan: MediaPlan, leg: str) -> list[str]:
+    """Return the legs and snoops that share a leg's bridge."""
+    bridge = plan[leg].bridge if leg in plan else ""
+    return [each for each, media in plan.items() if bridge == media.bridge != "" and each != leg]
+
+
 def _unanswered_caller(call: Call) -> MediaPlan:
     """Return ringing for a caller who is not answered, nor in the bridge of early media."""
     leg = call.leg(call.main)

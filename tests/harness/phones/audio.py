@@ -1,4 +1,4 @@
-"""Generates and measures tones; encodes G.711 µ-law and WAV.
+"""Generates and measures tones; encodes WAV.
 
 Tones are multiples of 50 Hz: a frame of 20 ms has whole periods, so tones do not leak into each
 other.
@@ -139,28 +139,3 @@ def wav(samples: Samples) -> bytes:
         file.setframerate(RATE_HZ)
         file.writeframes(samples.astype("<i2").tobytes())
     return out.getvalue()
-
-
-def to_ulaw(samples: Samples) -> bytes:
-    """Encode as G.711 µ-law, to the nearest of its 256 values."""
-    order = np.argsort(_VALUES)
-    values = _VALUES[order]
-    middles = (values[:-1].astype(np.int32) + values[1:]) // 2
-    return bytes(order[np.searchsorted(middles, samples)].astype(np.uint8))
-
-
-def from_ulaw(data: bytes) -> Samples:
-    """Decode G.711 µ-law."""
-    decoded: Samples = _VALUES[np.frombuffer(data, np.uint8)]
-    return decoded
-
-
-def _ulaw_values() -> Samples:
-    """Return the value of every code (ITU-T G.711, table 2)."""
-    codes = ~np.arange(256, dtype=np.int32) & 0xFF
-    sizes = ((((codes & 0x0F) << 3) + 0x84) << ((codes & 0x70) >> 4)) - 0x84
-    values: Samples = np.where(codes & 0x80, -sizes, sizes).astype(np.int16)
-    return values
-
-
-_VALUES = _ulaw_values()

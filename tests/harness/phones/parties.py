@@ -16,6 +16,7 @@ from tests.harness.monotonic import now_ms
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.listener import Listener
 from tests.harness.phones.phone import NEVER_MS, Phone
+from tests.harness.phones.sip import ULAW_AND_EVENTS
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import RequestError
 from tests.harness.until import until
@@ -55,10 +56,15 @@ class Parties:
     def __getitem__(self, name: str) -> Phone:
         return self.phones[name]
 
-    async def add_phone(self, name: str, *, picks_up: bool = True, port: int = 0) -> Phone:
+    async def add_phone(
+        self, name: str, *, picks_up: bool = True, port: int = 0, media: str = ULAW_AND_EVENTS
+    ) -> Phone:
         """Add a phone that answers calls; with picks_up=False it answers on `pick_up`."""
         answers = Phone.answering(
-            port or free_port(), tone_hz=TONES_HZ[name], after_ms=1 if picks_up else NEVER_MS
+            port or free_port(),
+            tone_hz=TONES_HZ[name],
+            after_ms=1 if picks_up else NEVER_MS,
+            media=media,
         )
         return await self._add(name, answers)
 
@@ -88,9 +94,9 @@ class Parties:
         """Let a further party call a number: another call begins."""
         return await self._add(name, Phone.calling(self.lab.pbx, number, tone_hz=TONES_HZ[name]))
 
-    async def connect(self, then: object = None) -> None:
+    async def connect(self, then: object = None, source_media: str = ULAW_AND_EVENTS) -> None:
         """Connect the customer, who calls in, to the source, agent ada; `then` follows the dial."""
-        source = await self.add_phone("source")
+        source = await self.add_phone("source", media=source_media)
         await self.call_in(await self.lab.add_number(_dial(source, then, "ada")))
         await self.expect_audio(customer="source", source="customer")
 

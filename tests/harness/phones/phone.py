@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.dialog import Dialog
+from tests.harness.phones.g711 import ALAW, ULAW, Codec
 from tests.harness.phones.received_audio import ReceivedAudio
 from tests.harness.phones.registration import register
 from tests.harness.phones.rtp import Press, RtpLine
@@ -147,7 +148,7 @@ class Phone(ReceivedAudio):
         *,
         echoes: bool = False,
     ) -> AsyncIterator["Phone"]:
-        line = RtpLine(tone_hz, echoes=echoes)
+        line = RtpLine(tone_hz, _codec(str(values.get("MEDIA", ""))), echoes=echoes)
         with tempfile.TemporaryDirectory(prefix="phone") as folder:
             sip = SipCall(Path(folder), scenario, port, remote)
             phone = cls(sip, line)
@@ -277,6 +278,11 @@ class Phone(ReceivedAudio):
         is_early = self.announces and message.status == SESSION_PROGRESS
         if message.answers_invite or (is_early and message.method == "INVITE"):
             self._line.speak_to(self._peer_port)
+
+
+def _codec(media: str) -> Codec:
+    """Return the codec that a phone with this SDP prefers."""
+    return ALAW if "RTP/AVP 8" in media else ULAW
 
 
 def _lines(headers: Sequence[str]) -> str:

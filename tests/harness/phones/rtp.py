@@ -10,14 +10,14 @@ from contextlib import suppress
 import numpy as np
 from msgspec import Struct
 
-from tests.harness.phones.audio import FRAME_MS, FRAME_SAMPLES, Frame, from_ulaw, to_ulaw, tone
+from tests.harness.phones.audio import FRAME_MS, FRAME_SAMPLES, Frame, Samples, tone
+from tests.harness.phones.g711 import ULAW, Codec
 
-ULAW = 0
 DIGITS = 101  # the payload type that the scenarios' SDP names
 # A phone with nothing to say sends this much silence first, as real ones do. Otherwise Asterisk
 # sends the audio to a stranger whose packets reach its port: to the phone of the previous call.
 INTRODUCTION_MS = 400
-QUIET = to_ulaw(np.zeros(FRAME_SAMPLES, np.int16))
+QUIET = np.zeros(FRAME_SAMPLES, np.int16)
 KEYS = "0123456789*#ABCD"
 SO_TIMESTAMPNS = 35  # Linux: the kernel timestamps packets, so a late reader does not matter
 DATED = struct.Struct("@qq")  # seconds and nanoseconds
@@ -46,14 +46,15 @@ class RtpLine:
     An echoing line sends back what it receives, of any codec.
     """
 
-    def __init__(self, tone_hz: int, *, echoes: bool = False) -> None:
+    def __init__(self, tone_hz: int, codec: Codec = ULAW, *, echoes: bool = False) -> None:
         self.presses_in_band = False  # as tones, for calls without telephone-event
+        self._codec = codec
         self._echoes = echoes
         self._reporter: asyncio.Task[None] | None = None
         self.frames: list[Frame] = []
         self.peer: tuple[str, int] | None = None
         self.voice_ms: int | None = None  # length of the tone; then it sends silence
-        self._speech = to_ulaw(tone(tone_hz)) if tone_hz else None
+        self._speech = tone(tone_hz) if tone_hz else None
         # Streams begin at different numbers (RFC 3550); these are the higher, the higher the tone.
         self._sequence = tone_hz * 47 & 0xFFFF
         self._timestamp = 0
@@ -85,7 +86,7 @@ class RtpLine:
 
     def send_silence(self) -> None:
         """Send silence from now on."""
-        self._speech = to_ulaw(np.zeros(FRAME_SAMPLES, np.int16))
+        self._speech = QUIET
 
     def stop_sending(self) -> None:
         """Send no more audio."""
@@ -133,10 +134,10 @@ class RtpLine:
             _, kind, _, timestamp, stream = struct.unpack_from("!BBHII", data)
             if self._echoes:
                 self._send(kind, data[12:], timestamp)
-            if kind & 0x7F == ULAW:
+            if kind & 0x7F == self._codec.payload_type:
                 s, ns = DATED.unpack(dates[0][2])
                 at_ms = s * 1000 + ns / 1e6 - later_ms
-                self.frames.append(Frame(at_ms, stream, timestamp, from_ulaw(data[12:])))
+                self.frames.append(Frame(at_ms, stream, timestamp, self._codec.decode(data[12:])))
 
     async def _send_voice(self) -> None:
         due_s = asyncio.get_running_loop().time()
@@ -144,9 +145,9 @@ class RtpLine:
         while True:
             if self._speech is not None and not self._is_pressing:
                 is_silent = self.voice_ms is not None and spoken_ms >= self.voice_ms
-                self._send(ULAW, QUIET if is_silent else self._speech, self._timestamp)
+                self._send_voice_frame(QUIET if is_silent else self._speech)
             elif self._speech is None and spoken_ms < INTRODUCTION_MS:
-                self._send(ULAW, QUIET, self._timestamp)
+                self._send_voice_frame(QUIET)
             spoken_ms += FRAME_MS
             self._timestamp += FRAME_SAMPLES
             due_s += FRAME_MS / 1000
@@ -168,7 +169,7 @@ class RtpLine:
         both = (tone(low, hold_ms) // 2) + (tone(high, hold_ms) // 2)
         for index in range(hold_ms // FRAME_MS):
             frame = both[index * FRAME_SAMPLES : (index + 1) * FRAME_SAMPLES]
-            self._send(ULAW, to_ulaw(frame), self._timestamp)
+            self._send_voice_frame(frame)
             self._timestamp += FRAME_SAMPLES
             await _reach(down_s + (index + 1) * FRAME_MS / 1000)
         return Press(key, down_s * 1000, loop.time() * 1000)
@@ -196,6 +197,9 @@ class RtpLine:
         flags = (0x80 if is_end else 0) | 10
         payload = struct.pack("!BBH", KEYS.index(key), flags, passed_ms * 8)
         self._send(DIGITS | (0x80 if is_first else 0), payload, started)
+
+    def _send_voice_frame(self, frame: Samples) -> None:
+        self._send(self._codec.payload_type, self._codec.encode(frame), self._timestamp)
 
     def _send(self, kind: int, payload: bytes, timestamp: int) -> None:
         if self._socket is None or self.peer is None:

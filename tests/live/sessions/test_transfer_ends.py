@@ -5,6 +5,7 @@ import pytest
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.phones.parties import Parties
 from tests.harness.phones.sessions import Transfer, start_ringing
+from tests.harness.phones.sip import ALAW_AND_EVENTS
 
 
 @pytest.fixture
@@ -49,6 +50,21 @@ async def test_canceling_after_the_answer_reconnects(talk: Parties) -> None:
     await transfer.cancel()
     await talk["target"].wait_ended()
     await assert_reconnected(talk)
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["", "on hold"])
+async def test_the_parties_have_different_codecs(parties: Parties, held: bool) -> None:
+    """The source hears the customer again, whose packets have lower numbers than the target's."""
+    await parties.connect(source_media=ALAW_AND_EVENTS)
+    customer = await parties.leg("customer")
+    if held:
+        await parties.control("hold", channelId=customer)
+    transfer = await start_answered(parties)
+    await transfer.cancel()
+    await parties["target"].wait_ended()
+    if held:
+        await parties.control("unhold", channelId=customer)
+    await assert_reconnected(parties)
 
 
 async def test_canceling_a_blind_transfer_continues_the_tree(

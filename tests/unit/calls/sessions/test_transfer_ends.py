@@ -12,6 +12,7 @@ from engine.calls.model.commands import (
     AddToBridge,
     Hangup,
     RemoveFromBridge,
+    ResetConverter,
     StopHoldMusic,
     StopRinging,
 )
@@ -89,9 +90,19 @@ def test_a_target_that_hangs_up() -> None:
     assert story.take(LegEnded(TARGET, NORMAL)) == (
         StopHoldMusic(MAIN),
         AddToBridge(BRIDGE, (MAIN,)),
+        ResetConverter(PEER),  # it has heard the target
     )
     assert bridged_legs(story) == {MAIN, PEER}
     assert transfer_events(story)[-1] == ("failed", "target_hangup")
+
+
+@pytest.mark.parametrize("end", [cancel(), LegEnded(TARGET, NORMAL)], ids=["canceled", "ended"])
+def test_the_customer_is_held_meanwhile(end: Event) -> None:
+    """The source is alone in between; it gets a new converter for the customer all the same."""
+    story = transferring("answered")
+    story.take(hold(MAIN))
+    assert ResetConverter(PEER) not in story.take(end)
+    assert story.take(unhold(MAIN))[-1] == ResetConverter(PEER)
 
 
 @pytest.mark.parametrize("state", STATES)
