@@ -19,8 +19,10 @@ from engine.calls.sessions.coaching import (
     end_snoops,
     snooped_legs,
     start_snoops,
+    waiting_coaches,
 )
 
+SEVERAL = "*"  # in place of the leg's id, for a mix of several parties
 PAUSE_MS = 100  # Asterisk forgets them at the next packet, one of which comes each 20 ms
 
 
@@ -47,7 +49,7 @@ def _end_deaf_taps(call: Call, plan: MediaPlan, event: Event, now: int) -> Step:
     tapped = _tapped_legs(call)
     commands: tuple[Command, ...] = ()
     for leg in call.legs:
-        party = _only_party(call, plan, leg.id) if leg.id in tapped else ""
+        party = _heard_party(call, plan, leg.id) if leg.id in tapped else ""
         if leg.tapped_party and (leg.id not in tapped or _is_new(leg, party, event)):
             call = update_leg(call, leg.id, tapped_party="")
             call = replace(call, taps_paused_until_ms=now + PAUSE_MS)
@@ -60,7 +62,7 @@ def _end_deaf_taps(call: Call, plan: MediaPlan, event: Event, now: int) -> Step:
 def _note_parties(call: Call, plan: MediaPlan) -> Call:
     """Store on each tapped leg which party it hears; starts of taps move no leg."""
     for leg_id in _tapped_legs(call):
-        leg, party = call.leg(leg_id), _only_party(call, plan, leg_id)
+        leg, party = call.leg(leg_id), _heard_party(call, plan, leg_id)
         if leg is not None and party and leg.tapped_party != party:
             call = update_leg(call, leg_id, tapped_party=party)
     return call
@@ -71,21 +73,27 @@ def _tapped_legs(call: Call) -> set[str]:
     return snooped_legs(call) | ({recording.leg} if recording is not None else set())
 
 
-def _only_party(call: Call, plan: MediaPlan, leg_id: str) -> str:
-    """Return the leg that a leg shares its bridge with; empty if it is alone, or with several.
+def _heard_party(call: Call, plan: MediaPlan, leg_id: str) -> str:
+    """Return the leg that a leg shares its bridge with; empty if it is alone.
 
-    A mix of several parties, a prompt and music have no packets that could be late.
+    A prompt and music have no packets that could be late. A coach is in the bridge only until its
+    snoop exists.
     """
-    others = other_legs(plan, leg_id)
-    return others[0] if len(others) == 1 and call.leg(others[0]) is not None else ""
+    coaches = waiting_coaches(call)
+    others = [each for each in other_legs(plan, leg_id) if each not in coaches]
+    if len(others) > 1:
+        return SEVERAL
+    return others[0] if others and call.leg(others[0]) is not None else ""
 
 
 def _is_new(leg: Leg, party: str, event: Event) -> bool:
-    """Return whether a leg hears another party, or one whose packet numbers may have restarted.
+    """Return whether a leg hears another party, or one whose packets may be dropped.
 
-    Phones restart them after a hold; early media may come from elsewhere than what follows the
-    answer.
+    Phones restart their numbers after a hold; early media may come from elsewhere than what follows
+    the answer; a mix has number 0 in all packets, so what follows it may be late, but not the mix.
     """
+    if party in {"", SEVERAL}:
+        return False
     if isinstance(event, LegResumedByPhone | LegAnswered) and event.leg in {leg.id, party}:
-        return party != ""
-    return party not in {"", leg.tapped_party}
+        return True
+    return party != leg.tapped_party

@@ -81,7 +81,7 @@ class Leg(Struct, frozen=True, array_like=True, gc=False):
     replaces: str = ""  # the leg of this or another call whose place it takes (RFC 3891)
     replaced_role: EndedBy = ""  # of that leg, if it was one of this call
     held_until_ms: int = 0  # when its last hold ended
-    tapped_party: str = ""  # the leg that it heard alone while it was tapped (`calls.taps`)
+    tapped_party: str = ""  # the leg that it heard while it was tapped (`calls.taps`)
     last_heard: str = ""  # the leg that it heard alone last (`media.bridge_choice`)
 
     @property

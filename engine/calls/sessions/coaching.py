@@ -33,6 +33,11 @@ def snooped_legs(call: Call) -> set[str]:
     return {each.coaches for each in _members(call) if each.snoop}
 
 
+def waiting_coaches(call: Call) -> set[str]:
+    """Return the coaches whose snoop does not exist yet."""
+    return {each.leg for each in _members(call) if not each.is_snooping and is_apart(call, each)}
+
+
 def start_snoops(call: Call, now: int) -> Step:
     """Start a snoop for each coach who needs one and has none."""
     commands: tuple[Command, ...] = ()

@@ -17,7 +17,7 @@ from tests.harness.phones.recorded_calls import (
     wait_until_heard,
 )
 from tests.harness.phones.recording_file import LEFT, RIGHT, STEP_MS
-from tests.harness.phones.sessions import Transfer
+from tests.harness.phones.sessions import Conference, Transfer
 from tests.harness.servers.engine import RequestError
 
 MISSED_MS = 600  # of a tone, at its edges on a busy machine
@@ -120,6 +120,24 @@ async def test_each_party_of_a_call_is_recorded(parties: Parties, lab: Lab) -> N
     assert found.heard_ms(RIGHT, TONES_HZ["target"]) >= 200
     assert found.heard_ms(RIGHT, TONES_HZ["source"]) >= 800
     assert found.heard_ms(LEFT, TONES_HZ["customer"]) >= found.length_ms - MISSED_MS
+
+
+@pytest.mark.parametrize("name", ["song", "source"], ids=["low numbers", "high numbers"])
+async def test_a_party_of_a_conference_is_recorded(parties: Parties, lab: Lab, name: str) -> None:
+    """Before it, in it and after it: the packets of the mix have number 0."""
+    party = await parties.add_phone(name)
+    target = await parties.add_phone("target")
+    action = {"type": "dial", "data": {"number": party.address}}
+    customer = await parties.call_in(await lab.add_number(action, recordCall=True))
+    await parties.expect_audio_for(1_000, {"customer": name, name: "customer"})
+    await Conference(parties).add("target")
+    await parties.expect_audio_for(1_000, {"customer": f"{name} target"})
+    await target.hang_up()
+    await parties.expect_audio_for(2_000, {"customer": name, name: "customer"})
+    await customer.hang_up()
+    found = await wait_for_recording(lab, parties.call)
+    assert found.heard_ms(RIGHT, TONES_HZ["target"]) >= 800
+    assert found.heard_ms(RIGHT, TONES_HZ[name]) >= found.length_ms - 2 * MISSED_MS
 
 
 @pytest.mark.parametrize("value", ["yes", 1, {"enabled": True}, {"enable": "true"}, [True]])

@@ -119,18 +119,43 @@ def test_a_recording_and_a_snoop_on_the_same_leg() -> None:
     story.take(AddMemberRequested(CAROL, "7"), 1_000)
     carol = progress(story, story.call.legs[-1].id, "answered").call.legs[-1].id
     story.take(coach(carol, MAIN, conference(story).id))
+    assert len(story.commands_of(StopRecording)) == 1, "main has heard both, and now hears one"
+    assert {type(each) for each in story.pass_deadline()} >= {Snoop, StartRecording}
     (first,) = story.commands_of(Snoop)
     story.take(LegCreated(first.snoop), 5)
+    assert len(story.commands_of(StopRecording)) == 1
     story.take(LegHeldByPhone(PEER), 1_000)
     assert Hangup(first.snoop, NORMAL) in story.commands
-    assert len(story.commands_of(StopRecording)) == 1, "main hears its coach now"
+    assert len(story.commands_of(StopRecording)) == 2, "main hears its coach now"
     story.take(LegEnded(first.snoop, NORMAL), 10)
     resumed = story.take(LegResumedByPhone(PEER), 20)
     assert not any(isinstance(each, Snoop | StartRecording) for each in resumed)
     assert {type(each) for each in story.pass_deadline()} >= {Snoop, StartRecording}
 
 
-def test_a_conference_that_shrinks_to_two() -> None:
-    """The coached leg hears one party directly for the first time: its snoop stays."""
+def test_a_recording_after_a_conference() -> None:
+    """The packets of a mix have number 0, after which those of a party may be late."""
+    story = recorded_conversation()
+    story.take(AddMemberRequested(CAROL, "7"), 1_000)
+    carol = progress(story, story.call.legs[-1].id, "answered").call.legs[-1].id
+    assert len(recording_commands(story)) == 1
+    story.take(LegEnded(carol, NORMAL), 1_000)
+    story.pass_deadline()
+    kinds = [type(each) for each in recording_commands(story)]
+    assert kinds == [StartRecording, StopRecording, StartRecording]
+
+
+def test_a_snoop_after_a_conference() -> None:
+    """The same for the snoop of a leg that has heard two others."""
+    story = coaching()
+    story.take(AddMemberRequested("+4788888888", "7"), 1_000)
+    fourth = progress(story, story.call.legs[-1].id, "answered").call.legs[-1].id
+    assert Hangup(SNOOP, NORMAL) in story.take(LegEnded(fourth, NORMAL), 1_000)
+    story.take(LegEnded(SNOOP, NORMAL), 10)
+    assert Snoop in map(type, story.pass_deadline())
+
+
+def test_a_coached_phone_that_holds() -> None:
+    """It hears no party, so its snoop stays."""
     story = coaching()
     assert Hangup(SNOOP, NORMAL) not in story.take(LegHeldByPhone(PEER), 10)
