@@ -1,5 +1,6 @@
 """Agents whose phones are registered at another node than their call's: every way to reach them."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -8,7 +9,7 @@ import pytest
 
 from tests.harness import Pbx
 from tests.harness.pbx.two_nodes import WAITS, TwoNodes, node_of
-from tests.harness.phones.parties import CUSTOMER, TONES_HZ, Parties
+from tests.harness.phones.parties import CUSTOMER, STEADY_MS, TONES_HZ, Parties
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.registration import register
 from tests.harness.phones.sessions import Conference, Transfer, all_hear_all
@@ -70,6 +71,35 @@ async def test_the_callers_codec_passes_both_nodes(two: TwoNodes, home: int) -> 
         await caller.hang_up()
     offer = next(each for each in agent.messages if each.method == "INVITE")
     assert offer.payload_types[:2] == ["8", "0"]
+
+
+@BOTH_WAYS
+async def test_both_press_keys_at_the_same_time(two: TwoNodes, home: int) -> None:
+    """They hear each other at once afterwards."""
+    async with parties_at(two, home) as parties:
+        agent = await parties.add_agent("source", AGENT, pbx=two.nodes[1 - home])
+        customer = await parties.call_in(await parties.lab.add_number(dial()))
+        await parties.expect_audio(customer="source", source="customer")
+        await asyncio.gather(customer.press("123"), agent.press("258"))
+        heard = {"customer": "source", "source": "customer"}
+        await parties.expect_audio_for(STEADY_MS, heard, timeout_s=3)
+
+
+@BOTH_WAYS
+async def test_keys_of_an_agent_at_the_other_node(two: TwoNodes, home: int) -> None:
+    """They arrive in order, whether they are short or long."""
+    gather = {"type": "gather", "data": {"maxDigits": 7}}
+    async with Phone.agent(two.nodes[1 - home], AGENT) as agent:
+        node = two.nodes[home].name
+        call = await two.call(to=f"agent:{AGENT}", node=node, action=gather)
+        await agent.wait_answered()
+        await two.lab(home).wait_for_state(call, "gathering")
+        await agent.press("1223", hold_ms=60, gap_ms=60)
+        await agent.press("4", hold_ms=500)
+        await agent.press("56", hold_ms=60, gap_ms=60)
+        gathered = await two.engine.wait_for_event(call, "gathered")
+        assert (gathered["dtmf"], gathered["reason"]) == ("1223456", "max-digits")
+        await agent.wait_ended()
 
 
 @BOTH_WAYS
