@@ -74,27 +74,17 @@ def _is_one_outage(world: ClusterWorld, end_ms: float) -> bool:
 
 def _hung_up(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iterator[Violation]:
     """Find legs that an engine hung up although their call did not command it."""
-    begins_ms: dict[str, float] = {}
     ends_ms: dict[str, float] = {}
     for history in histories:
         for call in (history.opened, *(step.call for step in history.steps)):
             ends_ms |= {leg.id: history.record.call.ended_ms for leg in call.legs}
-            begins_ms |= {leg.id: history.steps[0].at_ms for leg in call.legs}
     for history in histories:
         for step in history.steps:
             wanted = [each.leg for each in step.commands if isinstance(each, Hangup)]
             ends_ms |= {leg: min(step.at_ms, ends_ms.get(leg, step.at_ms)) for leg in wanted}
     for channel, at_ms in world.lease_checker.hung_up:
-        is_early = channel in ends_ms and at_ms < ends_ms[channel] - WAY_MS
-        if is_early and not _was_refused(world, channel, at_ms, begins_ms[channel]):
+        if channel in ends_ms and at_ms < ends_ms[channel] - WAY_MS:
             yield channel, f"was hung up at {at_ms:.0f}, but its call went on"
-
-
-def _was_refused(world: ClusterWorld, channel: str, at_ms: float, begin_ms: float) -> bool:
-    """Return whether the refusal of a caller was lost, and the caller was accepted later."""
-    past = world.pbx.past.get(channel)
-    has_lived_on = past is not None and (past.ended_ms or 0) > at_ms + WAY_MS
-    return has_lived_on and at_ms < begin_ms
 
 
 def _lost_hangups(world: ClusterWorld, histories: Sequence[CallHistory]) -> Iterator[Violation]:

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from engine.ari.request import Request
 from engine.calls.model.call_id_format import call_of, slot_and_node
+from engine.calls.model.causes import NO_CIRCUIT
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.pbx import SimPbx
 
@@ -22,9 +23,8 @@ class LeaseChecker:
 
     def __init__(self, clock: SimClock, pbxs: Mapping[str, SimPbx]) -> None:
         self.violations: list[tuple[str, str]] = []
-        self.hung_up: list[
-            tuple[str, float]
-        ] = []  # live channels that an engine hung up: channel, time in ms
+        # Live channels that an engine hung up, except for refused callers: channel, time in ms.
+        self.hung_up: list[tuple[str, float]] = []
         self._clock = clock
         self._pbxs = pbxs
         self._claims: dict[int, Claim] = {}
@@ -40,7 +40,7 @@ class LeaseChecker:
         kind, target, *more = request.path.split("/")
         about = dict(request.query).get("channelId", target)
         if (request.method, kind, more) == ("DELETE", "channels", []):
-            self._record_hangup(node, target)
+            self._record_hangup(node, target, request)
         self.check_command(engine, node, about, f"{request.method} {request.path}")
 
     def check_command(self, engine: str, node: str, about: str, message: str) -> None:
@@ -60,8 +60,10 @@ class LeaseChecker:
                 (about, f"{engine} sent {message} {late_ms:.0f} ms after its lease")
             )
 
-    def _record_hangup(self, node: str, channel: str) -> None:
-        if channel in self._pbxs[node].channels:
+    def _record_hangup(self, node: str, channel: str, request: Request) -> None:
+        # A refusal: if it is lost or late, another engine may accept the caller.
+        is_refusal = ("reason_code", str(NO_CIRCUIT)) in request.query
+        if channel in self._pbxs[node].channels and not is_refusal:
             self.hung_up.append((channel, self._clock.at_ms))
 
     def _slot(self, node: str, about: str) -> int | None:
