@@ -13,7 +13,7 @@ async def until(
     *,
     timeout_s: float = 10,
     every_s: float = 0.02,
-    what: str = "the condition",
+    what: str | Callable[[], str] = "the condition",
 ) -> None:
     """Return once the condition holds; raises TimeoutError, naming `what`, after the timeout."""
     deadline_s = time.monotonic() + timeout_s
@@ -22,5 +22,6 @@ async def until(
         if await holds if inspect.isawaitable(holds) else holds:
             return
         if time.monotonic() >= deadline_s:
-            raise TimeoutError(f"waited {timeout_s} s for {what}")
+            name = what() if callable(what) else what
+            raise TimeoutError(f"waited {timeout_s} s for {name}")
         await asyncio.sleep(every_s)

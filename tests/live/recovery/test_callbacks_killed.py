@@ -40,7 +40,14 @@ async def test_callbacks_survive_the_death_of_their_engine(tmp_path: Path) -> No
             delivered = receipts_by_call(customer.accepted)
             return sum(each.is_ended for each in delivered.values()) == CALLS
 
-        await until(are_ended, timeout_s=LEASE_S + 30, what="the last event of each call")
+        def missing() -> str:
+            delivered = receipts_by_call(customer.accepted)
+            live = [each for each in delivered.values() if not each.is_ended]
+            silent = set(calls) - delivered.keys()
+            refused = set(customer.ids()) - {each.id for each in customer.accepted}
+            return f"the last event of {live} and {silent}; never accepted: {refused}"
+
+        await until(are_ended, timeout_s=LEASE_S + 30, what=missing)
         found = receipts_by_call(customer.accepted)
         await cluster.wait_empty()
     assert found.keys() == set(calls)
