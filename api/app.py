@@ -120,14 +120,15 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
         keys, jobs = KeyStore(database, clock), JobStore(database, clock, settings.max_jobs)
         policy_sync = PolicySync(engine, accounts, DncStore(database, clock))
         secret = settings.token_secret.get_secret_value()
-        tokens = AccessTokens(secret, settings.token_s, clock)
+        old = [each.get_secret_value() for each in settings.old_token_secrets]
+        tokens = AccessTokens([secret, *old], settings.token_s, clock)
         yield Services(
             settings=settings,
             database=database,
             engine=engine,
             accounts=accounts,
             keys=keys,
-            authenticator=Authenticator(keys, tokens, clock),
+            authenticator=Authenticator(keys, tokens, clock, accepts_keys=settings.keys_as_tokens),
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
             idempotency=Idempotency(database, clock),
             jobs=jobs,

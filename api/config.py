@@ -59,6 +59,8 @@ class Settings(DatabaseSettings):
     engine_urls: tuple[HttpUrl, ...] = Field((HttpUrl("http://127.0.0.1:8070"),), min_length=1)
     rpc_token: SecretStr = Field(min_length=1)
     token_secret: SecretStr = Field(min_length=32)  # signs access tokens; the same in all processes
+    old_token_secrets: tuple[SecretStr, ...] = ()  # whose tokens are still accepted
+    keys_as_tokens: bool = True  # an API key alone authenticates; else only a token does
     token_s: int = Field(3_600, ge=60, le=86_400)
     allow_insecure_webhooks: bool = False  # the same as in the engine; also the next
     sip_hosts: tuple[str, ...] = ()
@@ -77,7 +79,7 @@ class Settings(DatabaseSettings):
     # An account with its key and numbers, created at start.
     account: str = ""
     api_key: SecretStr | None = None
-    api_secret: SecretStr | None = None
+    api_secret: SecretStr | None = Field(None, min_length=32)
     caller_ids: tuple[str, ...] = ()
 
     msgapp: MsgappSettings = MsgappSettings()

@@ -22,18 +22,18 @@ MAX_WORKERS = 4  # each worker runs its own servers
 
 
 class Ring(Struct, frozen=True):
-    """A folder of tests, and ruff commands that must pass first."""
+    """Folders of tests, and ruff commands that must pass first."""
 
-    folder: str
+    folders: tuple[str, ...]
     before: tuple[tuple[str, ...], ...] = ()
     extra_workers: int = 0  # beyond one for each core: its tests mostly wait
 
 
 RINGS = {
-    "quick": Ring("unit", (("check",), ("format", "--check"))),
-    "contract": Ring("contract", extra_workers=1),
-    "simulate": Ring("sim"),
-    "live": Ring("live", extra_workers=1),
+    "quick": Ring(("unit",), (("check",), ("format", "--check"))),
+    "contract": Ring(("contract", "security"), extra_workers=1),
+    "simulate": Ring(("sim",)),
+    "live": Ring(("live",), extra_workers=1),
 }
 
 
@@ -77,7 +77,7 @@ def _run(ring: Ring, options: Sequence[str]) -> tuple[int, Counter[str]]:
         report = Path(folder) / "report.xml"
         argv = [
             *("setpriv", "--pdeathsig", "TERM", "--"),  # it must not outlive this process
-            *(sys.executable, "-m", "pytest", str(HERE / ring.folder), "-q"),
+            *(sys.executable, "-m", "pytest", *(str(HERE / each) for each in ring.folders), "-q"),
             *(part for plugin in PLUGINS for part in ("-p", plugin)),
             *("-n", str(workers), "--dist", "worksteal"),
             *("--durations", "25", "--junitxml", str(report)),

@@ -71,6 +71,7 @@ class CallView(Shape, frozen=True):
     recordings: tuple[RecordingView, ...] = ()
     privacy: bool = False  # the caller has withheld the number in `from`
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
+    agents: tuple[str, ...] = ()  # that take or took part
 
 
 class Calls(Shape, frozen=True):

@@ -1,17 +1,20 @@
-"""The dependency that authenticates a request, used by the routes of every slice."""
+"""The dependencies that authenticate a request and check its scope, used by every slice."""
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import Depends, Request
 from fastapi.openapi.models import APIKey, APIKeyIn
-from fastapi.security.base import SecurityBase
 
-from api.auth.service import Authenticator, Principal
+from api.auth.principal import Principal
+from api.auth.scopes import is_scope
+from api.auth.service import Authenticator
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import Unauthenticated
+from api.http.routes import ScopedSecurity
 
 
-class AuthorizationHeader(SecurityBase):
+class AuthorizationHeader(ScopedSecurity):
     """Authenticates, and declares the security scheme: one dependency instead of two."""
 
     scheme_name = "APIKeyHeader"
@@ -32,6 +35,17 @@ class AuthorizationHeader(SecurityBase):
         principal = await authenticator.authenticate(header, client_address(request))
         request.state.account_id = principal.account_id  # for logs and idempotency
         return principal
+
+    def requiring(self, scope: str) -> Callable[..., Awaitable[Principal]]:
+        """Return the dependency that returns the caller if it has a scope; raises Forbidden."""
+        if not is_scope(scope):
+            raise ValueError(f"no scope: {scope!r}")
+
+        async def check(user: AuthenticatedUser) -> Principal:
+            user.require(scope)
+            return user
+
+        return check
 
 
 def client_address(request: Request) -> str:

@@ -1,30 +1,36 @@
-"""Secrets are stored as scrypt hashes."""
+"""Stored forms of API keys and secrets.
+
+Both are 256 random bits, so SHA-256 is enough: nobody can try them all. The first versions stored
+scrypt hashes, which are replaced when they are next used (docs/decisions/0017).
+"""
 
 import base64
 import hashlib
 import hmac
-import secrets
 
-COST, BLOCK, PARALLELISM = 14, 8, 1  # 2^14: 16 MiB and about 50 ms (RFC 7914, section 2)
-SALT_BYTES = 16
+SCHEME, OLD_SCHEME = "sha256", "scrypt"
 
 
-def hash_secret(secret: str, cost: int = COST) -> str:
-    """Hash a secret; slow, so never on the event loop."""
-    salt = secrets.token_bytes(SALT_BYTES)
-    return f"scrypt${cost}${_base64(salt)}${_base64(_scrypt(secret, salt, cost))}"
+def hash_secret(secret: str) -> str:
+    """Hash a secret of 256 random bits."""
+    return f"{SCHEME}${hashlib.sha256(secret.encode()).hexdigest()}"
 
 
 def verify_secret(secret: str, stored: str) -> bool:
-    """Return whether a secret matches a hash; as slow as hashing."""
+    """Return whether a secret matches a hash; 50 ms of CPU for an old one."""
+    if is_old(stored):
+        return _verify_scrypt(secret, stored)
+    return hmac.compare_digest(hash_secret(secret), stored)
+
+
+def is_old(stored: str) -> bool:
+    """Return whether a hash is slow to verify, and is to be replaced."""
+    return stored.startswith(f"{OLD_SCHEME}$")
+
+
+def _verify_scrypt(secret: str, stored: str) -> bool:
     _scheme, cost, salt, digest = stored.split("$")
-    actual = _scrypt(secret, base64.b64decode(salt), int(cost))
+    actual = hashlib.scrypt(
+        secret.encode(), salt=base64.b64decode(salt), n=2 ** int(cost), r=8, p=1, dklen=32
+    )
     return hmac.compare_digest(actual, base64.b64decode(digest))
-
-
-def _scrypt(secret: str, salt: bytes, cost: int) -> bytes:
-    return hashlib.scrypt(secret.encode(), salt=salt, n=2**cost, r=BLOCK, p=PARALLELISM, dklen=32)
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()

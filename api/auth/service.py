@@ -1,16 +1,20 @@
 """Authenticates callers by access token or API key.
 
-A successful hash comparison is cached for five minutes, the state of a key for two seconds: a
-revoked key works for at most two seconds more.
+A successful proof is cached for five minutes, the state of a key for two seconds: a revoked key
+works for at most two seconds more.
 """
 
 import asyncio
 import hashlib
+from ipaddress import ip_address, ip_network
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from api.auth.hashing import verify_secret
-from api.auth.store import ApiKey, KeyStore, parse_key_id
+from api.auth.hashing import hash_secret, is_old, verify_secret
+from api.auth.principal import Principal
+from api.auth.scopes import AGENT, resolve
+from api.auth.store import USE_INTERVAL_MS, ApiKey, KeyStore, parse_key_id
 from api.auth.throttle import NOT_AUTHENTICATED, Throttle
 from api.auth.tokens import AccessTokens
 from api.common.bounded_dict import BoundedDict
@@ -20,15 +24,7 @@ from wire.decoding.errors import BadInput
 
 PROOF_CACHE_MS = 300_000
 KEY_CACHE_MS = 2_000
-MAX_CONCURRENT_HASHES = 2  # each keeps one processor busy
-
-
-class Principal(Struct, frozen=True):
-    """The authenticated caller: an account, and one of its agents if the key or token has one."""
-
-    account_id: str
-    key_id: str
-    agent_id: str | None = None
+MAX_OLD_HASHES = 2  # verified at once; each keeps one processor busy
 
 
 class _Claim(Struct, frozen=True):
@@ -40,46 +36,52 @@ class _Claim(Struct, frozen=True):
 
 
 class Authenticator:
-    def __init__(self, keys: KeyStore, tokens: AccessTokens, now_ms: Clock) -> None:
+    def __init__(
+        self, keys: KeyStore, tokens: AccessTokens, now_ms: Clock, *, accepts_keys: bool = True
+    ) -> None:
         self._keys = keys
         self._tokens = tokens
         self._now_ms = now_ms
+        self._accepts_keys = accepts_keys  # in the header, instead of a token
         self._throttle = Throttle(now_ms)
         self._proofs: BoundedDict[bytes, _Claim] = BoundedDict()
-        self._key_cache: BoundedDict[str, tuple[int, ApiKey | None]] = BoundedDict()
-        self._hashing = asyncio.Semaphore(MAX_CONCURRENT_HASHES)
+        self._known_keys: BoundedDict[str, tuple[int, ApiKey]] = BoundedDict()
+        # Apart from the known ones, which strangers must not displace.
+        self._unknown_keys: BoundedDict[str, int] = BoundedDict()
+        self._hashing = asyncio.Semaphore(MAX_OLD_HASHES)
 
     async def authenticate(self, header: str, address: str) -> Principal:
-        """Return the caller; raises Unauthenticated, also after many failures."""
+        """Return the caller; raises Unauthenticated."""
         presented = header.strip()
         if presented[:7].lower() == "bearer ":
             presented = presented[7:].strip()
         claim = await self._claim(presented, address)
-        key = await self._key(claim.key_id)
-        if key is None or not self._is_valid(key):
+        key = await self._key(claim.key_id, address)
+        if key is None or not self._is_valid(key, address):
             raise Unauthenticated(NOT_AUTHENTICATED)
-        return Principal(key.account_id, key.id, key.agent_id or claim.agent_id)
+        await self._record_use(key)
+        return _principal(key, claim)
 
     async def issue_token(
         self, account_id: str, api_key: str, api_secret: str, agent_id: str | None, address: str
     ) -> tuple[str, int]:
         """Return an access token and its lifetime in seconds.
 
-        Raises Unauthenticated or TooManyRequests.
+        Raises Unauthenticated, or TooManyRequests after many failures.
         """
         key_id = parse_key_id(api_key)
-        client = f"{address} {key_id or ''}"
-        self._throttle.check(client)
-        key = await self._key(key_id) if key_id else None
+        key = await self._key(key_id, address) if key_id else None
         if (
             key is None
-            or not self._is_valid(key)
+            or not self._is_valid(key, address)
             or key.account_id != account_id
             or not await self._matches(api_key, key.key_hash)
             or not await self._matches(api_secret, key.secret_hash)
         ):
-            self._throttle.record_failure(client)
-            raise Unauthenticated(NOT_AUTHENTICATED)
+            raise self._throttle.refuse(address)
+        if is_old(key.key_hash) or is_old(key.secret_hash):
+            hashes = {"key_hash": hash_secret(api_key), "secret_hash": hash_secret(api_secret)}
+            await self._keys.replace_hashes(key.id, **hashes)
         if key.agent_id and agent_id not in {None, key.agent_id}:
             raise BadInput("agentId", f"this key is agent {key.agent_id}'s")
         token = self._tokens.issue(key.id, key.account_id, key.agent_id or agent_id)
@@ -95,28 +97,60 @@ class Authenticator:
     async def _prove(self, presented: str, address: str) -> _Claim:
         if claims := self._tokens.verify(presented):
             return _Claim(claims["key"], claims.get("agent"), claims["exp"] * 1_000)
-        key_id = parse_key_id(presented)
-        key = await self._key(key_id) if key_id else None
-        if key is None:
-            raise Unauthenticated(NOT_AUTHENTICATED)  # an expired or invalid token: costs no hash
-        client = f"header {address} {key.id}"  # requests for tokens are counted apart
-        async with self._throttle.paced(client):
-            if await self._matches(presented, key.key_hash):
-                return _Claim(key.id, None, self._now_ms() + PROOF_CACHE_MS)
-            self._throttle.record_failure(client)
-        raise Unauthenticated(NOT_AUTHENTICATED)
+        key_id = parse_key_id(presented) if self._accepts_keys else None
+        key = await self._key(key_id, address) if key_id else None
+        if key is None or not await self._matches(presented, key.key_hash):
+            self._throttle.record_failure(address)
+            raise Unauthenticated(NOT_AUTHENTICATED)
+        if is_old(key.key_hash):
+            await self._keys.replace_hashes(key.id, key_hash=hash_secret(presented))
+        return _Claim(key.id, None, self._now_ms() + PROOF_CACHE_MS)
 
-    async def _key(self, key_id: str) -> ApiKey | None:
-        until_ms, key = self._key_cache.get(key_id) or (0, None)
-        if until_ms <= self._now_ms():
-            key = await self._keys.get(key_id) if key_id else None
-            self._key_cache.put(key_id, (self._now_ms() + KEY_CACHE_MS, key))
-        return key
+    async def _key(self, key_id: str, address: str) -> ApiKey | None:
+        now_ms = self._now_ms()
+        until_ms, key = self._known_keys.get(key_id) or (0, None)
+        if until_ms > now_ms:
+            return key
+        if (self._unknown_keys.get(key_id) or 0) > now_ms:
+            return None
+        async with self._throttle.lookup(address):
+            found = await self._keys.get(key_id)
+        if found is None:
+            self._unknown_keys.put(key_id, now_ms + KEY_CACHE_MS)
+        else:
+            self._known_keys.put(key_id, (now_ms + KEY_CACHE_MS, found))
+        return found
 
     async def _matches(self, secret: str, stored: str) -> bool:
+        if not is_old(stored):
+            return verify_secret(secret, stored)
         async with self._hashing:
             return await asyncio.to_thread(verify_secret, secret, stored)
 
-    def _is_valid(self, key: ApiKey) -> bool:
+    async def _record_use(self, key: ApiKey) -> None:
+        now_ms = self._now_ms()
+        if key.last_used_ms is None or now_ms - key.last_used_ms >= USE_INTERVAL_MS:
+            self._known_keys.put(key.id, (now_ms + KEY_CACHE_MS, replace(key, last_used_ms=now_ms)))
+            await self._keys.record_use(key.id)
+
+    def _is_valid(self, key: ApiKey, address: str) -> bool:
         is_current = key.expires_ms is None or key.expires_ms > self._now_ms()
-        return key.is_account_active and is_current
+        return key.is_account_active and is_current and _is_allowed(address, key.networks)
+
+
+def _principal(key: ApiKey, claim: _Claim) -> Principal:
+    """Return the caller; a token that an account's key has issued for an agent is that agent's."""
+    scopes = resolve(key.scopes)
+    if claim.agent_id is not None and key.agent_id is None:
+        scopes &= resolve([AGENT])
+    return Principal(key.account_id, key.id, key.agent_id or claim.agent_id, scopes)
+
+
+def _is_allowed(address: str, networks: tuple[str, ...]) -> bool:
+    if not networks:
+        return True
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return False
+    return any(parsed in ip_network(each) for each in networks)

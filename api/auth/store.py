@@ -1,16 +1,18 @@
 """API keys in the database; keys and secrets are stored as hashes only."""
 
-import asyncio
 import re
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import BigInteger, Column, ForeignKey, String, Table, insert, select, update
+from sqlalchemy import JSON, BigInteger, Column, ForeignKey, String, Table, insert, select, update
+from sqlalchemy.engine import RowMapping
 from sqlalchemy.exc import IntegrityError
 
 from api.accounts.store import accounts
-from api.auth.hashing import COST, hash_secret
+from api.auth.hashing import hash_secret
+from api.auth.scopes import AGENT, INTEGRATOR
 from api.common.clock import Clock
 from api.common.errors import Conflict, NotFound
 from api.db.database import Database, metadata
@@ -25,7 +27,11 @@ keys = Table(
     Column("secret_hash", String(256), nullable=False),
     Column("created_ms", BigInteger, nullable=False),
     Column("expires_ms", BigInteger),
+    Column("scopes", JSON, nullable=False),  # and bundles
+    Column("networks", JSON, nullable=False),  # that may use it; empty: any
+    Column("last_used_ms", BigInteger),
 )
+USE_INTERVAL_MS = 60_000  # between two updates of the last use
 _KEY = re.compile(r"swk_(?P<id>[0-9a-f]{12})_[A-Za-z0-9_\-]{32,64}")
 
 
@@ -46,6 +52,9 @@ class ApiKey(Struct, frozen=True):
     secret_hash: str
     created_ms: int
     expires_ms: int | None
+    scopes: tuple[str, ...]
+    networks: tuple[str, ...]
+    last_used_ms: int | None
     is_account_active: bool
 
 
@@ -61,14 +70,30 @@ def parse_key_id(api_key: str) -> str | None:
     return found["id"] if found else None
 
 
+class KeyTerms(Struct, frozen=True):
+    """What a new key is for: an agent, scopes or bundles, networks that may use it, an expiry."""
+
+    agent_id: str | None = None
+    scopes: Sequence[str] = ()  # none: those of an agent, or of an integration
+    networks: Sequence[str] = ()
+    expires_ms: int | None = None
+
+    @property
+    def granted(self) -> list[str]:
+        """Return the scopes and bundles."""
+        return list(self.scopes) or [AGENT if self.agent_id else INTEGRATOR]
+
+
+USUAL_TERMS = KeyTerms()
+
+
 class KeyStore:
-    def __init__(self, database: Database, now_ms: Clock, hash_cost: int = COST) -> None:
+    def __init__(self, database: Database, now_ms: Clock) -> None:
         self._database = database
         self._now_ms = now_ms
-        self._hash_cost = hash_cost
 
     async def add(
-        self, account_id: str, credentials: Credentials, agent_id: str | None = None
+        self, account_id: str, credentials: Credentials, terms: KeyTerms = USUAL_TERMS
     ) -> str:
         """Store credentials of an account, or of one of its agents; return the key's id."""
         key_id = parse_key_id(credentials.api_key)
@@ -77,12 +102,13 @@ class KeyStore:
         row = {
             "id": key_id,
             "account_id": account_id,
-            "agent_id": agent_id,
-            "key_hash": await asyncio.to_thread(hash_secret, credentials.api_key, self._hash_cost),
-            "secret_hash": await asyncio.to_thread(
-                hash_secret, credentials.api_secret, self._hash_cost
-            ),
+            "agent_id": terms.agent_id,
+            "key_hash": hash_secret(credentials.api_key),
+            "secret_hash": hash_secret(credentials.api_secret),
             "created_ms": self._now_ms(),
+            "expires_ms": terms.expires_ms,
+            "scopes": terms.granted,
+            "networks": list(terms.networks),
         }
         try:
             await self._database.execute(insert(keys).values(row))
@@ -92,17 +118,33 @@ class KeyStore:
 
     async def get(self, key_id: str) -> ApiKey | None:
         rows = await self._database.mappings(_query().where(keys.c.id == key_id))
-        return ApiKey(**rows[0]) if rows else None
+        return _to_key(rows[0]) if rows else None
 
     async def all(self, account_id: str) -> list[ApiKey]:
         query = _query().where(keys.c.account_id == account_id).order_by(keys.c.created_ms)
-        return [ApiKey(**row) for row in await self._database.mappings(query)]
+        return [_to_key(row) for row in await self._database.mappings(query)]
+
+    async def record_use(self, key_id: str) -> None:
+        """Store that a key is used now."""
+        now_ms = self._now_ms()
+        await self._database.execute(
+            update(keys).where(keys.c.id == key_id).values(last_used_ms=now_ms)
+        )
+
+    async def replace_hashes(self, key_id: str, **hashes: str) -> None:
+        """Store hashes in the present form: `key_hash`, `secret_hash`."""
+        await self._database.execute(update(keys).where(keys.c.id == key_id).values(**hashes))
 
     async def expire(self, account_id: str, key_id: str, at_ms: int) -> None:
         """Let a key and its tokens expire at a time; raises NotFound."""
         change = update(keys).where(keys.c.id == key_id, keys.c.account_id == account_id)
         if not await self._database.execute(change.values(expires_ms=at_ms)):
             raise NotFound(f"no key {key_id} of {account_id}")
+
+
+def _to_key(row: RowMapping) -> ApiKey:
+    lists = {name: tuple(row[name]) for name in ("scopes", "networks")}
+    return ApiKey(**{**row, **lists})
 
 
 def _query() -> Any:

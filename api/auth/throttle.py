@@ -1,67 +1,86 @@
-"""Limits failed authentications: guessing is slow, and cannot keep the processor busy."""
+"""Limits failed authentications; whoever presents a valid key is always served.
+
+Keys are 256 random bits, so guessing is hopeless; what is limited is what guesses cost.
+"""
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from ipaddress import IPv6Address, ip_address
 
 from api.common.bounded_dict import BoundedDict
 from api.common.clock import Clock
-from api.common.errors import TooManyRequests, Unauthenticated
+from api.common.errors import ServiceUnavailable, TooManyRequests, Unauthenticated
 
 NOT_AUTHENTICATED = "User not authenticated"
 MAX_FAILURES = 10
 WINDOW_MS = 60_000
-PACE_S = 1.0  # between attempts of a client with too many failures
-MAX_WAITING = 5  # attempts of such a client
+MAX_LOOKUPS = 4  # of unknown keys at once, by one network that fails often
+MAX_WAITING = 100  # further ones
+IPV6_PREFIX_BITS = 64  # what one customer of a provider has
 
 
 class Throttle:
-    """Counts failures by client, in windows of a minute, in this process only."""
+    """Counts failures by network, in windows of a minute, in this process only."""
 
-    def __init__(
-        self, now_ms: Clock, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    ) -> None:
+    def __init__(self, now_ms: Clock) -> None:
         self._now_ms = now_ms
-        self._sleep = sleep
-        self._waiting: Counter[str] = Counter()
         self._failures: BoundedDict[str, tuple[int, int]] = BoundedDict()  # end of window, count
+        self._waiting: Counter[str] = Counter()
+        self._turns: dict[str, asyncio.Semaphore] = {}
 
-    def check(self, client: str) -> None:
-        """Raise TooManyRequests for a client with too many failures."""
-        left_ms = self._left_ms(client)
-        if left_ms > 0:
-            raise TooManyRequests(
-                "too many failures to authenticate", retry_after_s=-(-left_ms // 1_000)
-            )
-
-    @asynccontextmanager
-    async def paced(self, client: str) -> AsyncIterator[None]:
-        """Slow down a client with too many failures; raises Unauthenticated if too many wait.
-
-        A client with the right key behind the same address waits, but is served.
-        """
-        if self._left_ms(client) <= 0:
-            yield
-            return
-        if self._waiting[client] >= MAX_WAITING:
-            raise Unauthenticated(NOT_AUTHENTICATED)
-        self._waiting[client] += 1
-        try:
-            await self._sleep(PACE_S * self._waiting[client])
-            yield
-        finally:
-            self._waiting[client] -= 1
-            if not self._waiting[client]:
-                del self._waiting[client]
-
-    def _left_ms(self, client: str) -> int:
-        until_ms, count = self._failures.get(client) or (0, 0)
-        return max(0, until_ms - self._now_ms()) if count >= MAX_FAILURES else 0
-
-    def record_failure(self, client: str) -> None:
+    def record_failure(self, address: str) -> None:
+        """Count a failure."""
         now_ms = self._now_ms()
-        until_ms, count = self._failures.get(client) or (0, 0)
+        network = network_of(address)
+        until_ms, count = self._failures.get(network) or (0, 0)
         if until_ms <= now_ms:
             until_ms, count = now_ms + WINDOW_MS, 0
-        self._failures.put(client, (until_ms, count + 1))
+        self._failures.put(network, (until_ms, count + 1))
+
+    def refuse(self, address: str) -> ServiceUnavailable | TooManyRequests | Unauthenticated:
+        """Count a failed request for a token; return its error: 429 after many failures."""
+        left_ms = self._left_ms(network_of(address))
+        self.record_failure(address)
+        if not left_ms:
+            return Unauthenticated(NOT_AUTHENTICATED)
+        return TooManyRequests(
+            "too many failures to authenticate", retry_after_s=-(-left_ms // 1_000)
+        )
+
+    @asynccontextmanager
+    async def lookup(self, address: str) -> AsyncIterator[None]:
+        """Let a network that fails often look up few keys at once; raises ServiceUnavailable."""
+        network = network_of(address)
+        if not self._left_ms(network):
+            yield
+            return
+        if self._waiting[network] >= MAX_LOOKUPS + MAX_WAITING:
+            raise ServiceUnavailable("too many attempts to authenticate", retry_after_s=1)
+        turns = self._turns.setdefault(network, asyncio.Semaphore(MAX_LOOKUPS))
+        self._waiting[network] += 1
+        try:
+            async with turns:
+                yield
+        finally:
+            self._waiting[network] -= 1
+            if not self._waiting[network]:
+                del self._waiting[network], self._turns[network]
+
+    def _left_ms(self, network: str) -> int:
+        until_ms, count = self._failures.get(network) or (0, 0)
+        return max(0, until_ms - self._now_ms()) if count >= MAX_FAILURES else 0
+
+
+def network_of(address: str) -> str:
+    """Return an IPv4 address, or the /64 of an IPv6 address."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address  # a test client's name
+    if not isinstance(parsed, IPv6Address):
+        return address
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(IPv6Address(int(parsed) >> IPV6_PREFIX_BITS << IPV6_PREFIX_BITS))

@@ -1,5 +1,11 @@
-"""Access tokens: signed JWTs with the key, account and agent that they were issued for."""
+"""Access tokens: signed JWTs with the key, account and agent that they were issued for.
 
+The first secret signs; tokens of the others are accepted, so that secrets rotate without logging
+anyone out. `kid` names the secret.
+"""
+
+import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import jwt
@@ -8,19 +14,21 @@ from jwt.types import Options
 from api.common.clock import Clock
 
 ALGORITHM = "HS256"
-ISSUER = "switchroom"
+ISSUER = AUDIENCE = "switchroom"
+KID_CHARS = 8
 # Expiry is checked below, with the injected clock.
 OPTIONS: Options = {
-    "require": ["exp", "sub", "key"],
+    "require": ["exp", "sub", "key", "aud"],
     "verify_exp": False,
     "verify_iat": False,
 }
 
 
 class AccessTokens:
-    def __init__(self, secret: str, lifetime_s: int, now_ms: Clock) -> None:
+    def __init__(self, secrets: Sequence[str], lifetime_s: int, now_ms: Clock) -> None:
         self.lifetime_s = lifetime_s
-        self._secret = secret
+        self._kid = _kid(secrets[0])
+        self._secrets = {_kid(secret): secret for secret in secrets}
         self._now_ms = now_ms
 
     def issue(self, key_id: str, account_id: str, agent_id: str | None) -> str:
@@ -28,6 +36,7 @@ class AccessTokens:
         now_s = self._now_ms() // 1_000
         claims: dict[str, Any] = {
             "iss": ISSUER,
+            "aud": AUDIENCE,
             "sub": account_id,
             "key": key_id,
             "iat": now_s,
@@ -35,18 +44,27 @@ class AccessTokens:
         }
         if agent_id is not None:
             claims["agent"] = agent_id
-        return jwt.encode(claims, self._secret, ALGORITHM)
+        return jwt.encode(claims, self._secrets[self._kid], ALGORITHM, headers={"kid": self._kid})
 
     def verify(self, token: str) -> dict[str, Any] | None:
         """Return a token's claims, or None if it is not ours or has expired."""
         try:
+            secret = self._secrets.get(str(jwt.get_unverified_header(token).get("kid")))
+            if secret is None:
+                return None
             claims = jwt.decode(
                 token,
-                self._secret,
+                secret,
                 [ALGORITHM],
                 issuer=ISSUER,
+                audience=AUDIENCE,
                 options=OPTIONS,
             )
         except jwt.InvalidTokenError:
             return None
         return claims if claims["exp"] * 1_000 > self._now_ms() else None
+
+
+def _kid(secret: str) -> str:
+    """Return a secret's name, which does not reveal it."""
+    return hashlib.sha256(b"kid" + secret.encode()).hexdigest()[:KID_CHARS]

@@ -29,16 +29,19 @@ CallId = Annotated[str, Path(alias="id")]
 ExportId = Annotated[str, Path(alias="exportId")]
 
 
-@routes.get("/srmain/cdr")
+@routes.get("/srmain/cdr", scope="cdr:own")
 async def list_records(
     user: AuthenticatedUser, query: Annotated[CdrListQuery, Query()], records: Records
 ) -> CdrPage:
     """List the records of ended calls, newest first."""
-    return await records.list(user.account_id, query)
+    return await records.list(user, query)
 
 
 @routes.post(
-    "/srmain/cdr/export", errors=(429,), example={"includeTimeline": True, "format": "csv"}
+    "/srmain/cdr/export",
+    scope="cdr:own",
+    errors=(429,),
+    example={"includeTimeline": True, "format": "csv"},
 )
 async def start_export(
     user: AuthenticatedUser,
@@ -50,10 +53,10 @@ async def start_export(
 
     A background job writes the records that exist now to a file.
     """
-    return await exports.start(user.account_id, query, body)
+    return await exports.start(user, query, body)
 
 
-@routes.get("/srmain/cdr/me/today-stats")
+@routes.get("/srmain/cdr/me/today-stats", scope="cdr:own")
 async def today_stats(user: AuthenticatedUser, records: Records) -> TodayStats:
     """Show today's call statistics of the token's agent."""
     if user.agent_id is None:
@@ -61,45 +64,46 @@ async def today_stats(user: AuthenticatedUser, records: Records) -> TodayStats:
     return await records.today(user.account_id, user.agent_id)
 
 
-@routes.get("/srmain/cdr/customer-history")
+@routes.get("/srmain/cdr/customer-history", scope="cdr:own")
 async def customer_history(
     user: AuthenticatedUser, query: Annotated[CustomerHistoryQuery, Query()], records: Records
 ) -> CdrPage:
     """List the calls of a number, newest first."""
-    return await records.history(user.account_id, query)
+    return await records.history(user, query)
 
 
-@routes.get("/srmain/cdr/{prefix}/getClientIds")
+@routes.get("/srmain/cdr/{prefix}/getClientIds", scope="cdr")
 async def client_ids(user: AuthenticatedUser, prefix: Prefix, records: Records) -> ClientIds:
     """List the client ids with a prefix that have call records."""
     return await records.clients(user.account_id, prefix)
 
 
-@routes.get("/srmain/cdr/exports/{exportId}", errors=(404,))
+@routes.get("/srmain/cdr/exports/{exportId}", scope="cdr:own", errors=(404,))
 async def get_export(export_id: ExportId, user: AuthenticatedUser, exports: Exports) -> ExportView:
     """Show the progress of an export."""
-    return await exports.get(user.account_id, export_id)
+    return await exports.get(user, export_id)
 
 
-@routes.get("/srmain/cdr/exports/{exportId}/download", errors=(404, 409))
+@routes.get("/srmain/cdr/exports/{exportId}/download", scope="cdr:own", errors=(404, 409))
 async def download(
     export_id: ExportId, user: AuthenticatedUser, exports: Exports
 ) -> StreamingResponse:
     """Download the file of an export."""
-    kind, content = await exports.download(user.account_id, export_id)
+    kind, content = await exports.download(user, export_id)
     name = f"cdr-{export_id}.{'csv' if kind.startswith('text/csv') else 'jsonl'}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(content, media_type=kind, headers=headers)
 
 
-@routes.get("/srmain/cdr/{id}", errors=(404,))
+@routes.get("/srmain/cdr/{id}", scope="cdr:own", errors=(404,))
 async def get_record(call_id: CallId, user: AuthenticatedUser, records: Records) -> CdrView:
     """Show a call record with its timeline."""
-    return await records.get(user.account_id, call_id)
+    return await records.get(user, call_id)
 
 
 @routes.patch(
     "/srmain/cdr/{id}/disposition",
+    scope="cdr:own",
     errors=(404,),
     example={"dispositionLevel1Id": "sale", "dispositionLevel2Id": "follow-up"},
 )
@@ -107,4 +111,4 @@ async def set_disposition(
     call_id: CallId, user: AuthenticatedUser, body: Body[DispositionBody], records: Records
 ) -> CdrView:
     """Set the dispositions of a call."""
-    return await records.set_dispositions(user.account_id, call_id, body)
+    return await records.set_dispositions(user, call_id, body)

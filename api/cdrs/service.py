@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from api.accounts.cache import AccountCache
+from api.auth.principal import Principal
 from api.cdrs.query import cursor
 from api.cdrs.query.filters import Filters
 from api.cdrs.query.pages import CdrRow, Total
@@ -48,37 +49,40 @@ class CdrService(Struct, frozen=True):
     accounts: AccountCache
     now_ms: Clock
 
-    async def list(self, account_id: str, query: CdrListQuery) -> CdrPage:
+    async def list(self, user: Principal, query: CdrListQuery) -> CdrPage:
         """Return a page of calls that match."""
         after = _position(query)
-        filters = to_filters(account_id, query, await self.accounts.region(account_id))
+        filters = to_filters(user, query, await self.accounts.region(user.account_id))
         rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
         return _page(rows, total, query.limit, query.offset)
 
-    async def history(self, account_id: str, query: CustomerHistoryQuery) -> CdrPage:
+    async def history(self, user: Principal, query: CustomerHistoryQuery) -> CdrPage:
         """Return a page of the calls in which a number took part."""
         after = _position(query)
-        region = await self.accounts.region(account_id)
-        filters = Filters(account_id, number=canonical(query.number, region))
+        region = await self.accounts.region(user.account_id)
+        number = canonical(query.number, region)
+        filters = Filters(user.account_id, number=number, agent_id=own_agent(user))
         rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
         return _page(rows, total, query.limit, query.offset)
 
-    async def get(self, account_id: str, req_id: str) -> CdrView:
+    async def get(self, user: Principal, req_id: str) -> CdrView:
         """Return a record with its timeline; raises NotFound."""
-        row = await self.cdrs.get(account_id, req_id) if req_id.isprintable() else None
-        if row is None:
+        row = await self.cdrs.get(user.account_id, req_id) if req_id.isprintable() else None
+        view = cdr_view(row, await self.cdrs.timeline(user.account_id, req_id)) if row else None
+        agent = user.only_agent("cdr")
+        if view is None or (agent and agent not in {each.agent_id for each in view.agents}):
             raise NotFound("no call record of this id")
-        return cdr_view(row, await self.cdrs.timeline(account_id, req_id))
+        return view
 
     async def set_dispositions(
-        self, account_id: str, req_id: str, body: DispositionBody
+        self, user: Principal, req_id: str, body: DispositionBody
     ) -> CdrView:
         """Set the dispositions of a call, and return its record."""
-        await self.get(account_id, req_id)
+        await self.get(user, req_id)
         if columns := body.columns():
-            region = await self.accounts.region(account_id)
-            await self.cdrs.set_dispositions(account_id, req_id, columns, region)
-        return await self.get(account_id, req_id)
+            region = await self.accounts.region(user.account_id)
+            await self.cdrs.set_dispositions(user.account_id, req_id, columns, region)
+        return await self.get(user, req_id)
 
     async def today(self, account_id: str, agent_id: str) -> TodayStats:
         """Return today's statistics of an agent."""
@@ -97,11 +101,17 @@ def _position(query: CdrListQuery | CustomerHistoryQuery) -> Position | None:
     return after
 
 
-def to_filters(account_id: str, query: CdrFilterQuery, region: str | None = None) -> Filters:
+def own_agent(user: Principal) -> str:
+    """Return the agent whose records alone a token may read; empty: all of the account."""
+    return user.only_agent("cdr") or ""
+
+
+def to_filters(user: Principal, query: CdrFilterQuery, region: str | None = None) -> Filters:
     """Convert query parameters to filters; raises BadInput for an invalid time range."""
     _check_times(query)
     return Filters(
-        account_id,
+        user.account_id,
+        agent_id=own_agent(user),
         req_id=query.req_id,
         client_id=query.client_id,
         caller_id=canonical(query.caller_id, region),

@@ -55,7 +55,7 @@ agents = sa.Table(
     sa.Column("hold_ms", Millis, nullable=False),
     sa.Column("marks", sa.BigInteger, nullable=False),  # the call's
     sa.Index("cdr_agents_by_name", "account_id", "agent_name", "started_ms", "cdr_id", "marks"),
-    sa.Index("cdr_agents_by_agent", "account_id", "agent_id", "started_ms"),
+    sa.Index("cdr_agents_by_agent", "account_id", "agent_id", "started_ms", "cdr_id", "marks"),
 )
 
 # Every number that took part; dialled numbers are `is_dialed`.

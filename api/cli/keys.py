@@ -9,13 +9,16 @@ from rich.console import Console
 from rich.table import Table
 
 from api.accounts.store import AccountStore
-from api.auth.store import Credentials, KeyStore, generate_credentials
+from api.auth.scopes import BUNDLES
+from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
 from api.cli.runtime import run_with_stores
-from api.cli.validators import AccountId, check_name
+from api.cli.validators import AccountId, check_name, check_networks, check_scopes
 from api.common.clock import now_ms
 from api.common.errors import NotFound
 
 KeyId = Annotated[str, Parameter(help="Key, or its id in the list of keys.")]
+
+DAY_MS = 86_400_000
 
 key = App(name="key", help="An account's API keys.", version_flags=())
 
@@ -25,14 +28,28 @@ def create(
     account: AccountId,
     *,
     agent: Annotated[str, Parameter(help="Agent that the key acts for.")] = "",
+    scope: Annotated[
+        tuple[str, ...],
+        Parameter(help=f"Scope, or one of the bundles {', '.join(BUNDLES)}; repeatable."),
+    ] = (),
+    network: Annotated[
+        tuple[str, ...],
+        Parameter(help="Network that may use it, such as 192.0.2.0/24; repeatable."),
+    ] = (),
+    days: Annotated[int, Parameter(help="Days until it expires; 0: never.")] = 0,
 ) -> None:
     """Create a key; it is shown only once."""
-    agent_id = check_name(agent) if agent else None
+    terms = KeyTerms(
+        agent_id=check_name(agent) if agent else None,
+        scopes=check_scopes(scope),
+        networks=check_networks(network),
+        expires_ms=now_ms() + days * DAY_MS if days else None,
+    )
 
     async def command(accounts: AccountStore, keys: KeyStore) -> None:
         await accounts.get(account)
         credentials = generate_credentials()
-        await keys.add(account, credentials, agent_id)
+        await keys.add(account, credentials, terms)
         _show(credentials)
 
     run_with_stores(command)
@@ -44,10 +61,18 @@ def list_keys(account: AccountId) -> None:
 
     async def command(accounts: AccountStore, keys: KeyStore) -> None:
         await accounts.get(account)
-        table = Table("key", "agent", "created", "expires", box=None)
+        names = ("key", "agent", "scopes", "networks", "created", "expires", "last used")
+        table = Table(*names, box=None)
         for each in await keys.all(account):
-            expires = _day(each.expires_ms) if each.expires_ms else "never"
-            table.add_row(f"swk_{each.id}_…", each.agent_id or "", _day(each.created_ms), expires)
+            table.add_row(
+                f"swk_{each.id}_…",
+                each.agent_id or "",
+                " ".join(each.scopes),
+                " ".join(each.networks) or "any",
+                _day(each.created_ms),
+                _day(each.expires_ms) if each.expires_ms else "never",
+                _day(each.last_used_ms) if each.last_used_ms else "never",
+            )
         Console(highlight=False).print(table)
 
     run_with_stores(command)
@@ -67,7 +92,8 @@ def rotate(
         if old is None or old.account_id != account:
             raise NotFound(f"no key {key_id} of {account}")
         credentials = generate_credentials()
-        await keys.add(account, credentials, old.agent_id)
+        terms = KeyTerms(old.agent_id, old.scopes, old.networks)
+        await keys.add(account, credentials, terms)
         await keys.expire(account, old.id, now_ms() + overlap_s * 1_000)
         _show(credentials)
 

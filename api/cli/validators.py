@@ -1,11 +1,13 @@
 """Command-line arguments: the account, and checks of values."""
 
 import re
+from ipaddress import ip_network
 from typing import Annotated
 
 import phonenumbers
 from cyclopts import Parameter
 
+from api.auth.scopes import BUNDLES, SCOPES, unknown_scopes
 from api.cli.runtime import fail
 from wire.decoding import patterns
 from wire.decoding.patterns import NAME, PATTERNS
@@ -20,6 +22,23 @@ def check_name(text: str) -> str:
     if re.search(NAME, text) is None:
         fail(f"{text}: expected {PATTERNS[NAME]}")
     return text
+
+
+def check_scopes(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return scopes and bundles; exit if there is no such one."""
+    if unknown := unknown_scopes(names):
+        fail(f"--scope {unknown[0]}: one of {', '.join((*BUNDLES, *SCOPES))} is expected")
+    return names
+
+
+def check_networks(networks: tuple[str, ...]) -> tuple[str, ...]:
+    """Return networks; exit if one is invalid."""
+    for each in networks:
+        try:
+            ip_network(each)
+        except ValueError:
+            fail(f"--network {each}: a network such as 192.0.2.0/24 is expected")
+    return networks
 
 
 def parse_prefixes(prefixes: list[str]) -> tuple[str, ...] | None:

@@ -32,6 +32,12 @@ class Unauthenticated(ApiError):
     status, code = 401, "unauthenticated"
 
 
+class Forbidden(ApiError):
+    """The key or token does not grant this."""
+
+    status, code = 403, "forbidden"
+
+
 class NotFound(ApiError):
     """No resource of the account has this id."""
 

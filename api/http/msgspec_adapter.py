@@ -16,6 +16,7 @@ from wire.rpc import Problem
 
 T = TypeVar("T")
 REFS = "#/components/schemas/{name}"
+SCOPE = "x-scope"  # the OpenAPI document shows it as the operation's security
 COMPONENTS = "x-components"  # the OpenAPI document moves them to its `components`
 
 
@@ -57,6 +58,7 @@ def operation(  # noqa: PLR0913 - the parts of an OpenAPI operation
     description: str,
     status: int,
     errors: Collection[int],
+    scope: str | None,
 ) -> dict[str, Any]:
     """Return what the OpenAPI document says about an operation's body, query and responses."""
     shapes = [each for each in (body, response, Problem) if each is not None]
@@ -69,6 +71,8 @@ def operation(  # noqa: PLR0913 - the parts of an OpenAPI operation
             **{str(each): _problem(refs[repr(Problem)]) for each in sorted(errors)},
         },
     }
+    if scope is not None:
+        found[SCOPE] = scope
     if query:
         found["parameters"] = [
             {"name": name, "in": "query", "schema": {"type": "string"}} for name in query

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import FastAPI
 from msgspec.json import schema_components
 
-from api.http.msgspec_adapter import COMPONENTS, REFS
+from api.http.msgspec_adapter import COMPONENTS, REFS, SCOPE
 from wire.rpc import Problem
 
 UNPROCESSABLE = "422"
@@ -21,6 +21,8 @@ class Application(FastAPI):
         for path in document["paths"].values():
             for operation in path.values():
                 components.update(operation.pop(COMPONENTS, {}))
+                if scope := operation.pop(SCOPE, None):
+                    operation["security"] = [{name: [scope] for name in operation["security"][0]}]
                 _replace_422(operation["responses"], problem)
                 _drop_empty_schemas(operation["responses"])
         schemas = document.setdefault("components", {}).setdefault("schemas", {})

@@ -21,6 +21,7 @@ from wire.rpc import FieldError, Problem
 TITLES = {
     400: "Invalid input",
     401: "User not authenticated",
+    403: "Not allowed",
     404: "Not found",
     409: "Wrong state",
     413: "Too large",

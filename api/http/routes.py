@@ -2,14 +2,15 @@
 
     routes = Routes("Voice")
 
-    @routes.post("/srmain/voice/dial", returns=Dialled, errors=(404, 409), idempotent=True)
+    @routes.post("/srmain/voice/dial", scope="calls:own", returns=Dialled, idempotent=True)
     async def dial(user: AuthenticatedUser, voice: Voice, body: Body[DialBody]) -> bytes:
         \"\"\"Call a party into a live call.\"\"\"
         return await voice.dial(user, body)
 
 A handler returns a msgspec value, JSON as bytes (`returns` names its shape), or a Response. The
 first line of its docstring is the operation's summary in the OpenAPI document, the rest its
-description. 400 is always documented, 401 where the handler takes an authenticated user.
+description. 400 is always documented. A handler that takes an authenticated user has a `scope`,
+which is checked before anything else; 401 and 403 are documented.
 
 With `idempotent`, a request that is sent again with the same Idempotency-Key gets the first
 response again; a parameter of type RequestId receives an id that is the same for both.
@@ -33,6 +34,14 @@ T = TypeVar("T")
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
 
 
+class ScopedSecurity(SecurityBase):
+    """A security scheme that checks scopes."""
+
+    def requiring(self, scope: str) -> Callable[..., Awaitable[Any]]:
+        """Return the dependency that authenticates and requires a scope."""
+        raise NotImplementedError
+
+
 class JsonBody(NamedTuple):
     """Marks a parameter as the request's JSON body."""
 
@@ -51,6 +60,7 @@ RequestId = Annotated[str | None, _RequestIdMarker()]
 class Options(TypedDict, total=False):
     """What a route says beside its path and its handler."""
 
+    scope: str  # that the caller needs
     summary: str  # instead of the docstring's
     accepts: Any  # shape of the body, where the handler reads the request itself
     form: Mapping[str, Any]  # schema of a multipart body
@@ -58,7 +68,7 @@ class Options(TypedDict, total=False):
     example: Any  # of the body
     returns: Any  # shape of the response, where the handler returns bytes
     status: int  # of success
-    errors: tuple[int, ...]  # other statuses than 400 and 401
+    errors: tuple[int, ...]  # other statuses than 400, 401 and 403
     idempotent: bool
     response_class: type[Response]
 
@@ -89,12 +99,19 @@ class Routes:
         return add
 
     def _add(self, method: str, path: str, handler: Handler, options: Options) -> None:
-        parameters = _Parameters.of(handler)
+        scope = options.get("scope")
+        parameters = _Parameters.of(handler, scope)
+        if parameters.is_authenticated != (scope is not None):
+            raise TypeError(f"{method} {path}: a scope, or no authenticated user")
         status, is_idempotent = options.get("status", 200), options.get("idempotent", False)
         make = _idempotent_endpoint if is_idempotent else _endpoint
         endpoint = make(handler, parameters, status)
         summary, _, description = inspect.cleandoc(handler.__doc__ or "").partition("\n")
-        errors = {400, *options.get("errors", ()), *((401,) if parameters.is_authenticated else ())}
+        errors = {
+            400,
+            *options.get("errors", ()),
+            *((401, 403) if parameters.is_authenticated else ()),
+        }
         self.router.add_api_route(
             path,
             endpoint,
@@ -112,6 +129,7 @@ class Routes:
                 description=summary,
                 status=status,
                 errors=errors,
+                scope=scope,
             ),
             summary=options.get("summary", summary.rstrip(".")),
         )
@@ -126,7 +144,7 @@ class _Parameters(NamedTuple):
     is_authenticated: bool
 
     @classmethod
-    def of(cls, handler: Callable[..., Any]) -> "_Parameters":
+    def of(cls, handler: Callable[..., Any], scope: str | None) -> "_Parameters":
         found: list[inspect.Parameter] = []
         body, request_id, is_authenticated = None, None, False
         for each in inspect.signature(handler).parameters.values():
@@ -140,8 +158,10 @@ class _Parameters(NamedTuple):
                     body = shape
                     read = json_body(shape, or_query=marker.or_query)
                     annotation = Annotated[shape, Depends(read)]
-                if isinstance(getattr(marker, "dependency", None), SecurityBase):
+                check = getattr(marker, "dependency", None)
+                if isinstance(check, ScopedSecurity):
                     is_authenticated = True
+                    annotation = Annotated[shape, Depends(check.requiring(scope or ""))]
             keyword = inspect.Parameter.KEYWORD_ONLY
             found.append(each.replace(annotation=annotation, kind=keyword))
         return cls(found, body, request_id, is_authenticated)

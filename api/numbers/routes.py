@@ -25,7 +25,9 @@ EXAMPLE = {
 }
 
 
-@routes.post(BASE, status=201, errors=(409, 503), example=EXAMPLE, idempotent=True)
+@routes.post(
+    BASE, scope="numbers:write", status=201, errors=(409, 503), example=EXAMPLE, idempotent=True
+)
 async def create_number(
     user: AuthenticatedUser, numbers: Numbers, body: Body[NewNumber]
 ) -> NumberView:
@@ -33,14 +35,17 @@ async def create_number(
     return await numbers.create(user.account_id, body)
 
 
-@routes.get(BASE)
+@routes.get(BASE, scope="numbers:read")
 async def list_numbers(user: AuthenticatedUser, page: PageQuery, numbers: Numbers) -> NumberPage:
     """List messaging numbers, newest first."""
     return await numbers.list(user.account_id, page)
 
 
 @routes.patch(
-    f"{BASE}/{{id}}", errors=(404, 503), example={"verified": True, "flowbuilderId": None}
+    f"{BASE}/{{id}}",
+    scope="numbers:write",
+    errors=(404, 503),
+    example={"verified": True, "flowbuilderId": None},
 )
 async def change_number(
     number_id: NumberId, user: AuthenticatedUser, numbers: Numbers, body: Body[NumberChange]
@@ -49,7 +54,7 @@ async def change_number(
     return await numbers.change(user.account_id, number_id, body)
 
 
-@routes.delete(f"{BASE}/{{id}}", errors=(404,))
+@routes.delete(f"{BASE}/{{id}}", scope="numbers:write", errors=(404,))
 async def delete_number(
     number_id: NumberId, user: AuthenticatedUser, numbers: Numbers
 ) -> DeletedNumber:

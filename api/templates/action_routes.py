@@ -17,7 +17,7 @@ _FORM = form_schema(
 )
 
 
-@routes.post(UPLOAD, errors=(*PLATFORM_ERRORS, 413), form=_FORM)
+@routes.post(UPLOAD, scope="templates:write", errors=(*PLATFORM_ERRORS, 413), form=_FORM)
 async def upload_header_media(
     user: AuthenticatedUser, services: Slice, form: MultipartForm
 ) -> UploadResult:
@@ -32,6 +32,7 @@ async def upload_header_media(
 
 @routes.post(
     f"{BASE}/test-send",
+    scope="templates:write",
     errors=(*PLATFORM_ERRORS, 409),
     example=examples.TEST,
     idempotent=True,
@@ -43,7 +44,7 @@ async def test_send(
     return await services.test_sender.send(user.account_id, body)
 
 
-@routes.post(f"{BASE}/sync-status", errors=PLATFORM_ERRORS)
+@routes.post(f"{BASE}/sync-status", scope="templates:write", errors=PLATFORM_ERRORS)
 async def sync_status(user: AuthenticatedUser, services: Slice) -> SyncResult:
     """Synchronize the statuses of all templates with the messaging platform."""
     return await services.sync.sync(user.account_id)

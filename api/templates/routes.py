@@ -21,7 +21,12 @@ routes = Routes("Message templates")
 
 
 @routes.post(
-    BASE, status=201, errors=(*PLATFORM_ERRORS, 409), example=examples.NEW, idempotent=True
+    BASE,
+    scope="templates:write",
+    status=201,
+    errors=(*PLATFORM_ERRORS, 409),
+    example=examples.NEW,
+    idempotent=True,
 )
 async def create_template(
     user: AuthenticatedUser, services: Slice, body: Body[NewTemplate]
@@ -33,7 +38,7 @@ async def create_template(
     return await services.templates.create(user.account_id, body)
 
 
-@routes.get(BASE)
+@routes.get(BASE, scope="templates:read")
 async def list_templates(
     user: AuthenticatedUser, query: Annotated[TemplateListQuery, Query()], services: Slice
 ) -> TemplatePage:
@@ -41,7 +46,7 @@ async def list_templates(
     return await services.templates.list(user.account_id, query)
 
 
-@routes.get(f"{BASE}/{{id}}", errors=(404,))
+@routes.get(f"{BASE}/{{id}}", scope="templates:read", errors=(404,))
 async def get_template(
     template_id: TemplateId, user: AuthenticatedUser, services: Slice
 ) -> TemplateView:
@@ -49,7 +54,12 @@ async def get_template(
     return await services.templates.get(user.account_id, template_id)
 
 
-@routes.patch(f"{BASE}/{{id}}", errors=(*PLATFORM_ERRORS, 404, 409), example=examples.CHANGE)
+@routes.patch(
+    f"{BASE}/{{id}}",
+    scope="templates:write",
+    errors=(*PLATFORM_ERRORS, 404, 409),
+    example=examples.CHANGE,
+)
 async def change_template(
     template_id: TemplateId,
     user: AuthenticatedUser,
@@ -63,7 +73,7 @@ async def change_template(
     return await services.templates.change(user.account_id, template_id, body)
 
 
-@routes.delete(f"{BASE}/{{id}}", errors=(*PLATFORM_ERRORS, 404))
+@routes.delete(f"{BASE}/{{id}}", scope="templates:write", errors=(*PLATFORM_ERRORS, 404))
 async def delete_template(
     template_id: TemplateId, user: AuthenticatedUser, services: Slice
 ) -> DeletedNumber:

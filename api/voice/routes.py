@@ -35,6 +35,7 @@ CALL_CONTROL = _CallControl(returns=CallView, errors=CONTROL_ERRORS)
 
 @routes.post(
     f"{BASE}/call",
+    scope="calls:own",
     returns=Originated,
     status=201,
     errors=(409, 429, 503),
@@ -48,7 +49,9 @@ async def originate(
     return await voice.originate(user, body, request_id)
 
 
-@routes.get(f"{BASE}/call-details/{{callId}}", returns=CallView, errors=READ_ERRORS)
+@routes.get(
+    f"{BASE}/call-details/{{callId}}", scope="calls:own", returns=CallView, errors=READ_ERRORS
+)
 async def call_details(call_id: CallId, user: AuthenticatedUser, voice: Voice) -> bytes:
     """Show a call, live or ended within the last day."""
     return await voice.show(user, call_id)
@@ -56,6 +59,7 @@ async def call_details(call_id: CallId, user: AuthenticatedUser, voice: Voice) -
 
 @routes.get(
     f"{BASE}/active-call-details",
+    scope="calls:own",
     query=("callId",),
     returns=CallView,
     errors=READ_ERRORS,
@@ -63,6 +67,7 @@ async def call_details(call_id: CallId, user: AuthenticatedUser, voice: Voice) -
 )
 @routes.post(
     f"{BASE}/active-call-details",
+    scope="calls:own",
     returns=CallView,
     errors=READ_ERRORS,
     example={"callId": examples.CALL},
@@ -74,6 +79,7 @@ async def active_call_details(user: AuthenticatedUser, voice: Voice, body: Body[
 
 @routes.post(
     f"{BASE}/dial",
+    scope="calls:own",
     returns=DialedLeg,
     errors=CONTROL_ERRORS,
     example={"callId": examples.CALL, "target": "+4733333333"},
@@ -84,7 +90,12 @@ async def dial(user: AuthenticatedUser, voice: Voice, body: Body[DialBody]) -> b
     return await voice.dial(user, body)
 
 
-@routes.post(f"{BASE}/hangup", **CALL_CONTROL, example={"callId": examples.CALL, "agentId": "1001"})
+@routes.post(
+    f"{BASE}/hangup",
+    scope="calls:own",
+    **CALL_CONTROL,
+    example={"callId": examples.CALL, "agentId": "1001"},
+)
 async def hangup(user: AuthenticatedUser, voice: Voice, body: Body[CallHangupBody]) -> bytes:
     """Hang up a call, or a leg of it.
 
@@ -105,7 +116,13 @@ async def hangup_by_path(
 
 
 def _add_leg_route(action: str, summary: str) -> None:
-    @routes.post(f"{BASE}/{action}", **CALL_CONTROL, summary=summary, example=examples.ON_LEG)
+    @routes.post(
+        f"{BASE}/{action}",
+        scope="calls:own",
+        **CALL_CONTROL,
+        summary=summary,
+        example=examples.ON_LEG,
+    )
     async def control_leg(user: AuthenticatedUser, voice: Voice, body: Body[CallLegBody]) -> bytes:
         return await voice.control_leg(user, body.call_id, action, body)
 
@@ -113,6 +130,7 @@ def _add_leg_route(action: str, summary: str) -> None:
 def _add_leg_route_by_path(base: str, action: str, summary: str) -> None:
     @routes.post(
         f"{base}/call/{{callId}}/{action}",
+        scope="calls:own",
         **CALL_CONTROL,
         summary=summary,
         example=examples.LEG,
@@ -134,6 +152,9 @@ for _action, _summary in (
     for _base in OTHER_BASES:
         _add_leg_route_by_path(_base, _action, _summary)
 for _base in OTHER_BASES:
-    routes.post(f"{_base}/call/{{callId}}/hangup", **CALL_CONTROL, example={"agentId": "1001"})(
-        hangup_by_path
-    )
+    routes.post(
+        f"{_base}/call/{{callId}}/hangup",
+        scope="calls:own",
+        **CALL_CONTROL,
+        example={"agentId": "1001"},
+    )(hangup_by_path)

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from api.accounts.cache import AccountCache
-from api.auth.service import Principal
-from api.common.errors import NotFound
+from api.auth.principal import Principal
+from api.common.errors import Forbidden, NotFound
 from api.common.projection import project
 from api.engine_client import EngineClient, call_path
 from api.voice.limits import CallLimits
@@ -21,7 +21,7 @@ from api.voice.schemas import DialBody, LegBody, LegHangupBody, OriginateBody, O
 from wire import control, rpc
 from wire.custom_data import check_custom_data
 from wire.decoding.errors import BadInput, ErrorCollector
-from wire.party import ENDPOINT_PREFIX
+from wire.party import ENDPOINT_PREFIX, Party
 from wire.tree import Limits, check_action
 from wire.verbs import Action
 from wire.views import CallView
@@ -41,6 +41,7 @@ class VoiceService(Struct, frozen=True):
         self, user: Principal, body: OriginateBody, request_id: str | None
     ) -> bytes:
         """Start a call; the same request id starts the same call."""
+        _check_own_call(user, body)
         entry = await self.accounts.get(user.account_id)
         permissions = Permissions(entry.numbers, entry.account.destinations)
         request = _originate_request(user, body, request_id, permissions)
@@ -55,9 +56,20 @@ class VoiceService(Struct, frozen=True):
         return Permissions(entry.numbers, entry.account.destinations)
 
     async def show(self, user: Principal, call_id: str) -> bytes:
-        """Show a call, live or ended."""
+        """Show a call, live or ended; an agent's token shows those of the agent."""
         query = {"account": user.account_id}
-        return await self.engine.request_raw("GET", call_path(call_id), query=query)
+        view = await self.engine.request_raw("GET", call_path(call_id), query=query)
+        agent = user.only_agent("calls")
+        if agent and agent not in msgspec.json.decode(view, type=CallView).agents:
+            raise _not_found(call_id)
+        return view
+
+    async def check_control(self, user: Principal, call_id: str) -> None:
+        """Raise NotFound if a token acts as an agent that is not in the call."""
+        if agent := user.only_agent("calls"):
+            view = msgspec.json.decode(await self.show(user, call_id), type=CallView)
+            if agent not in {each.agent_id for each in view.legs}:
+                raise _not_found(call_id)
 
     async def show_active(self, user: Principal, call_id: str) -> bytes:
         """Show a live call; raises NotFound."""
@@ -68,11 +80,13 @@ class VoiceService(Struct, frozen=True):
 
     async def control_leg(self, user: Principal, call_id: str, action: str, body: LegBody) -> bytes:
         """Mute, unmute, hold or unhold a leg; the others do not hear a muted leg."""
+        await self.check_control(user, call_id)
         request = control.LegControl(body.channel_id, account=user.account_id)
         return await self._post(call_id, f"/{action}", request)
 
     async def dial(self, user: Principal, body: DialBody) -> bytes:
         """Call a party into a call."""
+        await self.check_control(user, body.call_id)
         if not body.target.startswith(ENDPOINT_PREFIX):
             (await self.permissions(user)).check_party(body.target, "target")
         request = control.DialInto(body.target, account=user.account_id)
@@ -80,6 +94,9 @@ class VoiceService(Struct, frozen=True):
 
     async def hangup(self, user: Principal, call_id: str, body: LegHangupBody) -> bytes:
         """Hang up the leg that is named, else the leg of the token's agent, else the call."""
+        if user.only_agent("calls"):
+            user.check_agent(body.agent_id, "agentId")
+        await self.check_control(user, call_id)
         agent = body.agent_id or (None if body.channel_id else user.agent_id)
         request = control.HangupCall(body.channel_id, agent, account=user.account_id)
         return await self._post(call_id, "/hangup", request)
@@ -121,6 +138,29 @@ def _on_machine(request: rpc.Originate) -> Action | None:
     if isinstance(detection, bool) or detection.on_machine in {"continue", "hangup"}:
         return None
     return detection.on_machine
+
+
+def _check_own_call(user: Principal, body: OriginateBody) -> None:
+    """Let an agent's token call the agent's own phone first, and then one party; no more.
+
+    A tree or a flow can call anyone else, and events may not be for the agent.
+    """
+    agent = user.only_agent("calls")
+    if agent is None:
+        return
+    if Party.parse(body.from_).agent_id != agent:
+        raise Forbidden(f"from: this token starts calls of agent:{agent}", "agent")
+    for name, value in (
+        ("action", body.action),
+        ("flowId", body.flow_id),
+        ("statusCallbackUrl", body.status_callback_url),
+    ):
+        if value is not None:
+            raise Forbidden(f"{name}: needs the scope calls", "scope")
+
+
+def _not_found(call_id: str) -> NotFound:
+    return NotFound(f"no call {call_id}", "not_found")
 
 
 def _originate_request(

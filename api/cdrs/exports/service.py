@@ -8,10 +8,11 @@ import msgspec
 from msgspec import Struct
 
 from api.accounts.cache import AccountCache
+from api.auth.principal import Principal
 from api.cdrs.exports.csv_export import csv_header
 from api.cdrs.exports.job import KIND, ExportJob
 from api.cdrs.schemas import CdrExportQuery, ExportBody
-from api.cdrs.service import to_filters
+from api.cdrs.service import own_agent, to_filters
 from api.cdrs.store import CdrStore
 from api.common.errors import Conflict, NotFound
 from api.common.timestamps import format_ms
@@ -45,31 +46,35 @@ class ExportService(Struct, frozen=True):
     jobs: JobStore
     artifacts: ArtifactStore
 
-    async def start(self, account_id: str, query: CdrExportQuery, body: ExportBody) -> ExportView:
+    async def start(self, user: Principal, query: CdrExportQuery, body: ExportBody) -> ExportView:
         """Start an export of the records that exist now."""
-        filters = to_filters(account_id, query, await self.accounts.region(account_id))
+        account_id = user.account_id
+        filters = to_filters(user, query, await self.accounts.region(account_id))
         filters = msgspec.structs.replace(filters, newest_id=await self.cdrs.newest_id())
         export = ExportJob(filters, query.limit, query.offset, body.format, body.include_timeline)
         async with self.database.writing() as connection:
             payload = msgspec.to_builtins(export)
             job_id = await self.jobs.add(connection, KIND, account_id, payload, MAX_WAITING)
-        return await self.get(account_id, job_id)
+        return await self.get(user, job_id)
 
-    async def get(self, account_id: str, export_id: str) -> ExportView:
+    async def get(self, user: Principal, export_id: str) -> ExportView:
         """Return an export; raises NotFound."""
-        return _view(await self._job(account_id, export_id))
+        return _view(await self._job(user, export_id))
 
-    async def download(self, account_id: str, export_id: str) -> tuple[str, AsyncIterator[bytes]]:
+    async def download(self, user: Principal, export_id: str) -> tuple[str, AsyncIterator[bytes]]:
         """Return an export's content type and content; raises NotFound or Conflict."""
-        job = await self._job(account_id, export_id)
+        job = await self._job(user, export_id)
         if job.state != "done":
             raise Conflict(f"the export is {job.state}", "export_not_done")
         export = msgspec.convert(job.payload, ExportJob)
         return CONTENT_TYPES[export.format], self._content(job.id, export)
 
-    async def _job(self, account_id: str, export_id: str) -> Job:
-        job = await self.jobs.get(account_id, KIND, export_id)
+    async def _job(self, user: Principal, export_id: str) -> Job:
+        agent = own_agent(user)
+        job = await self.jobs.get(user.account_id, KIND, export_id)
         if job is None or job.created_ms < self.artifacts.retained_since_ms():
+            raise NotFound("no export of this id")
+        if agent and msgspec.convert(job.payload, ExportJob).filters.agent_id != agent:
             raise NotFound("no export of this id")
         return job
 

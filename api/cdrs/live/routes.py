@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Header, Request, Response
 
 from api.auth.dependencies import AuthenticatedUser, authenticate
-from api.auth.service import Principal
+from api.auth.principal import Principal
 from api.cdrs.live.stream import LiveEvents
 from api.http.routes import Routes
 from api.http.services import service
@@ -13,7 +13,7 @@ from api.http.services import service
 routes = Routes("Live events")
 
 
-@routes.get("/srmain/voice/events", errors=(429, 503))
+@routes.get("/srmain/voice/events", scope="calls", errors=(429, 503))
 async def live_events(
     user: AuthenticatedUser,
     request: Request,

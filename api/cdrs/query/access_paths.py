@@ -23,13 +23,18 @@ from api.cdrs.query.conditions import (
 from api.cdrs.query.filters import Filters, agent_parameter
 from api.cdrs.tables import agents, cdrs, numbers
 
-COST = {"number": 10, "agent_names": 3}  # of reading a row for each entry, for about every third
+COST = {
+    "number": 10,
+    "agent_names": 3,
+    "agent_id": 10,
+}  # of reading a row for each entry, for about every third
 MAX_CACHED_SHAPES = 1_000  # statements are built once for each shape of filters
 # What a path is named after; first those that usually match the fewest calls.
 PATH_ORDER = (
     "req_id",
     "client_id",
     "number",
+    "agent_id",
     "missed",  # and recorded nevertheless
     "disposition3",
     "to_number",
@@ -115,6 +120,8 @@ def access_paths(filters: Filters) -> Mapping[str, AccessPath]:
         paths["number"] = (_number_scan(filters),)
     if filters.agent_names:
         paths["agent_names"] = tuple(_agent_scans(filters))
+    if filters.agent_id:
+        paths["agent_id"] = (_agent_id_scan(filters),)
     if filters.purpose and filters.is_answered is False:
         conditions = recording_conditions(filters)
         paths["missed"] = (_call_scan(filters, conditions, "purpose", "is_answered"),)
@@ -142,6 +149,13 @@ def _number_scan(filters: Filters) -> IndexScan:
     times = time_conditions(filters, numbers.c.started_ms, numbers.c.cdr_id)
     by = (*number_conditions(filters), *times)
     return IndexScan(numbers, numbers.c.cdr_id, by, filters, frozenset({"number"}))
+
+
+def _agent_id_scan(filters: Filters) -> IndexScan:
+    times = time_conditions(filters, agents.c.started_ms, agents.c.cdr_id)
+    is_agent = agents.c.agent_id == parameter(agents.c.agent_id)
+    by = (account_condition(agents), is_agent, *times)
+    return IndexScan(agents, agents.c.cdr_id, by, filters, frozenset({"agent_id"}))
 
 
 def _agent_scans(filters: Filters) -> Iterator[IndexScan]:

@@ -53,6 +53,10 @@ def remaining_conditions(
         conditions.append(_has(CALL, CALL.c.id, CALL.c.id == entry.cdr_id, *columns))
     if "agent_names" in remaining:
         conditions.append(_with_agent(filters, entry))
+    if "agent_id" in remaining:
+        is_agent = CALL_AGENTS.c.agent_id == parameter(agents.c.agent_id)
+        same_call = CALL_AGENTS.c.cdr_id == entry.cdr_id
+        conditions.append(_has(CALL_AGENTS, CALL_AGENTS.c.cdr_id, same_call, is_agent))
     if "number" in remaining:
         same = (
             CALL_NUMBERS.c.started_ms == entry.started_ms,

@@ -42,6 +42,7 @@ class Filters(Struct, frozen=True, omit_defaults=True):
     is_answered: bool | None = None
     purpose: str = ""
     agent_names: tuple[str, ...] = ()
+    agent_id: str = ""  # whose records alone a token may read
     start_ms: int | None = None
     end_ms: int | None = None
     newest_id: int | None = None  # excludes calls that are written later
@@ -59,6 +60,7 @@ class Filters(Struct, frozen=True, omit_defaults=True):
             "purpose": bool(self.purpose),
             "number": bool(self.dialed_number or self.number),
             "agent_names": bool(self.agent_names),
+            "agent_id": bool(self.agent_id),
         }
         return frozenset((*self.columns, *(name for name, is_given in is_set.items() if is_given)))
 
@@ -75,7 +77,8 @@ class Filters(Struct, frozen=True, omit_defaults=True):
     @property
     def shape(self) -> "Filters":
         """The same filters with placeholder values: statements are built and cached by shape."""
-        texts = {name: PLACEHOLDER for name in (*COLUMNS, *NUMBERS) if getattr(self, name)}
+        given = (*COLUMNS, *NUMBERS, "agent_id")
+        texts = {name: PLACEHOLDER for name in given if getattr(self, name)}
         times = {name: 0 for name in TIMES if getattr(self, name) is not None}
         agents = (PLACEHOLDER,) * len(self.agent_names)
         return structs.replace(self, account_id=PLACEHOLDER, agent_names=agents, **texts, **times)

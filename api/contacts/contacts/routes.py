@@ -36,7 +36,7 @@ EXAMPLE = {
 }
 
 
-@routes.get(f"{BASE}/get-contact/{{contactListId}}", errors=(404,))
+@routes.get(f"{BASE}/get-contact/{{contactListId}}", scope="contacts:read", errors=(404,))
 async def contacts_of_list(
     list_id: ListIdPath,
     user: AuthenticatedUser,
@@ -47,7 +47,7 @@ async def contacts_of_list(
     return await search.in_list(user.account_id, list_id, query)
 
 
-@routes.get(f"{BASE}/all-contacts")
+@routes.get(f"{BASE}/all-contacts", scope="contacts:read")
 async def all_contacts(
     user: AuthenticatedUser, query: Annotated[AllContactsQuery, Query()], search: Search
 ) -> ContactPage:
@@ -55,7 +55,7 @@ async def all_contacts(
     return await search.in_all_lists(user.account_id, query)
 
 
-@routes.get(f"{BASE}/viewContacts/{{contactListId}}", errors=(404,))
+@routes.get(f"{BASE}/viewContacts/{{contactListId}}", scope="contacts:read", errors=(404,))
 async def view_contacts(
     list_id: ListIdPath,
     user: AuthenticatedUser,
@@ -66,13 +66,20 @@ async def view_contacts(
     return await search.view(user.account_id, list_id, query)
 
 
-@routes.get(f"{BASE}/viewmore/{{id}}", errors=(404,))
+@routes.get(f"{BASE}/viewmore/{{id}}", scope="contacts:read", errors=(404,))
 async def get_contact(contact_id: IdPath, user: AuthenticatedUser, search: Search) -> ContactView:
     """Show a contact, with its list's name and its calls."""
     return await search.get(user.account_id, contact_id)
 
 
-@routes.post(f"{BASE}/contactNumber", status=201, errors=(409,), example=EXAMPLE, idempotent=True)
+@routes.post(
+    f"{BASE}/contactNumber",
+    scope="contacts:write",
+    status=201,
+    errors=(409,),
+    example=EXAMPLE,
+    idempotent=True,
+)
 async def add_contact(
     user: AuthenticatedUser, contacts: Contacts, body: Body[ContactBody]
 ) -> ContactView:
@@ -80,7 +87,9 @@ async def add_contact(
     return await contacts.add(user.account_id, body)
 
 
-@routes.patch(f"{BASE}/contactNumber/{{contactId}}", errors=(404,), example=EXAMPLE)
+@routes.patch(
+    f"{BASE}/contactNumber/{{contactId}}", scope="contacts:write", errors=(404,), example=EXAMPLE
+)
 async def change_contact(
     contact_id: ContactIdPath, user: AuthenticatedUser, contacts: Contacts, body: Body[ContactBody]
 ) -> ContactView:
@@ -88,7 +97,7 @@ async def change_contact(
     return await contacts.change(user.account_id, contact_id, body)
 
 
-@routes.delete(f"{BASE}/contactNumber/{{contactId}}", errors=(404,))
+@routes.delete(f"{BASE}/contactNumber/{{contactId}}", scope="contacts:write", errors=(404,))
 async def delete_contact(
     contact_id: ContactIdPath,
     user: AuthenticatedUser,
@@ -99,7 +108,12 @@ async def delete_contact(
     return await contacts.delete(user.account_id, contact_id, query.pool_id)
 
 
-@routes.patch(f"{BASE}/contact/{{contactId}}", errors=(404,), example={"callStatus": "answered"})
+@routes.patch(
+    f"{BASE}/contact/{{contactId}}",
+    scope="contacts:write",
+    errors=(404,),
+    example={"callStatus": "answered"},
+)
 async def set_call_status(
     contact_id: ContactIdPath,
     user: AuthenticatedUser,
@@ -110,7 +124,7 @@ async def set_call_status(
     return await contacts.set_call_status(user.account_id, contact_id, body)
 
 
-@routes.get(f"{BASE}/contact-events")
+@routes.get(f"{BASE}/contact-events", scope="contacts:read")
 async def contact_events(
     user: AuthenticatedUser, query: Annotated[ContactEventsQuery, Query()], events: Events
 ) -> EventPage:

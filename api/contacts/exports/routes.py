@@ -26,6 +26,7 @@ PageQuery = Annotated[Page, Depends(paging(default=10))]
 
 @routes.post(
     REQUESTS,
+    scope="contacts:export",
     status=201,
     errors=(409, 429),
     example={"contactListId": "17", "format": "xlsx"},
@@ -38,7 +39,7 @@ async def start_download(
     return await downloads.start(user.account_id, body)
 
 
-@routes.get(REQUESTS)
+@routes.get(REQUESTS, scope="contacts:export")
 async def list_downloads(
     user: AuthenticatedUser, page: PageQuery, downloads: Downloads
 ) -> DownloadPage:
@@ -46,7 +47,7 @@ async def list_downloads(
     return await downloads.list(user.account_id, page)
 
 
-@routes.get(f"{REQUESTS}/{{id}}", errors=(404,))
+@routes.get(f"{REQUESTS}/{{id}}", scope="contacts:export", errors=(404,))
 async def get_download(
     download_id: IdPath, user: AuthenticatedUser, downloads: Downloads
 ) -> DownloadView:
@@ -54,7 +55,7 @@ async def get_download(
     return await downloads.get(user.account_id, download_id)
 
 
-@routes.get(f"{REQUESTS}/{{id}}/download", errors=(404, 409))
+@routes.get(f"{REQUESTS}/{{id}}/download", scope="contacts:export", errors=(404, 409))
 async def download(
     download_id: IdPath, user: AuthenticatedUser, downloads: Downloads
 ) -> StreamingResponse:
@@ -64,7 +65,12 @@ async def download(
     return StreamingResponse(content, media_type=CONTENT_TYPES[kind], headers=headers)
 
 
-@routes.get(f"{BASE}/{{contactListId}}/export", errors=(404, 409, 429, 503), idempotent=True)
+@routes.get(
+    f"{BASE}/{{contactListId}}/export",
+    scope="contacts:export",
+    errors=(404, 409, 429, 503),
+    idempotent=True,
+)
 async def email_contacts(
     list_id: ListIdPath, user: AuthenticatedUser, downloads: Downloads
 ) -> DownloadView:

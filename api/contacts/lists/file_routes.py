@@ -25,6 +25,7 @@ UPLOAD_EXAMPLE = {
 
 @routes.post(
     UPLOAD,
+    scope="contacts:write",
     status=201,
     errors=(409, 413),
     form=form_schema(DATA, ("file", "data"), UPLOAD_EXAMPLE),
@@ -40,7 +41,7 @@ async def upload(user: AuthenticatedUser, lists: Lists, form: MultipartForm) -> 
     return await lists.upload(user.account_id, data, form.required_file())
 
 
-@routes.get(f"{BASE}/preview/{{contactListId}}", errors=(404,))
+@routes.get(f"{BASE}/preview/{{contactListId}}", scope="contacts:read", errors=(404,))
 async def preview(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> Preview:
     """Show the columns of a list's file and its first rows."""
     return await lists.preview(user.account_id, list_id)
@@ -48,6 +49,7 @@ async def preview(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> Pre
 
 @routes.post(
     f"{BASE}/map-fields/{{contactListId}}",
+    scope="contacts:write",
     errors=(404, 409),
     example={"mappings": {"Phone": "phoneNumber", "First name": "fName"}},
 )
@@ -63,7 +65,12 @@ async def map_fields(
     return await lists.get(user.account_id, list_id)
 
 
-@routes.post(f"{BASE}/process-file/{{contactListId}}", errors=(404, 409, 429), idempotent=True)
+@routes.post(
+    f"{BASE}/process-file/{{contactListId}}",
+    scope="contacts:write",
+    errors=(404, 409, 429),
+    idempotent=True,
+)
 async def process_file(
     user: AuthenticatedUser,
     list_id: ListId,
@@ -76,7 +83,7 @@ async def process_file(
     return await lists.get(user.account_id, list_id)
 
 
-@routes.get(f"{BASE}/rejected-rows/{{contactListId}}", errors=(404, 409))
+@routes.get(f"{BASE}/rejected-rows/{{contactListId}}", scope="contacts:read", errors=(404, 409))
 async def rejected_rows(
     user: AuthenticatedUser, list_id: ListId, lists: Lists
 ) -> StreamingResponse:

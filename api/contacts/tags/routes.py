@@ -15,6 +15,7 @@ Tags = Annotated[TagService, service("contacts.tags")]
 
 @routes.patch(
     f"{BASE}/{{contactListId}}/tags",
+    scope="contacts:write",
     errors=(404,),
     example={"tagsToAdd": ["spring"], "tagsToRemove": ["winter"]},
 )
@@ -27,6 +28,7 @@ async def change_list_tags(
 
 @routes.patch(
     f"{BASE}/{{contactListId}}/manage-tags",
+    scope="contacts:write",
     errors=(404, 429),
     example={"removeTag": "new", "insertTag": "called"},
 )

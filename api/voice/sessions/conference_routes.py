@@ -14,6 +14,7 @@ routes = Routes("Conferences")
 
 @routes.post(
     f"{BASE}/conference/add-members",
+    scope="calls:own",
     returns=ConferenceView,
     errors=CONTROL_ERRORS,
     example=examples.ADD,
@@ -31,6 +32,7 @@ async def add_members(
 
 @routes.post(
     f"{BASE}/conference/kick",
+    scope="calls:own",
     returns=ConferenceView,
     errors=CONTROL_ERRORS,
     example=examples.KICK,
@@ -42,6 +44,7 @@ async def kick(user: AuthenticatedUser, sessions: Sessions, body: Body[KickBody]
 
 @routes.post(
     f"{BASE}/conference/leave",
+    scope="calls:own",
     returns=ConferenceView,
     errors=CONTROL_ERRORS,
     example=examples.LEAVE,
@@ -53,6 +56,7 @@ async def leave(user: AuthenticatedUser, sessions: Sessions, body: Body[LeaveBod
 
 @routes.post(
     f"{BASE}/conference/members",
+    scope="calls:own",
     returns=ConferenceView,
     errors=READ_ERRORS,
     example={"callId": examples.CALL},
@@ -62,7 +66,7 @@ async def members(user: AuthenticatedUser, sessions: Sessions, body: Body[CallBo
     return await sessions.members(user, body.call_id)
 
 
-@routes.get(f"{BASE}/conference/my", returns=ConferenceView, errors=READ_ERRORS)
+@routes.get(f"{BASE}/conference/my", scope="calls:own", returns=ConferenceView, errors=READ_ERRORS)
 async def my_conference(user: AuthenticatedUser, sessions: Sessions) -> bytes:
     """Show the live conference that the token's agent is in."""
     return await sessions.my_conference(user)

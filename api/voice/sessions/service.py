@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from api.auth.service import Principal
+from api.auth.principal import Principal
 from api.common.errors import InvalidRequest
 from api.common.projection import project
 from api.engine_client import call_path, id_in_path
@@ -27,6 +27,9 @@ class SessionService(Struct, frozen=True):
     voice: VoiceService
 
     async def start_transfer(self, user: Principal, call_id: str, body: CallTransferBody) -> bytes:
+        if user.only_agent("calls"):
+            user.check_agent(body.source_agent_id, "sourceAgentId")
+        await self.voice.check_control(user, call_id)
         if body.target.number is not None:
             permissions = await self.voice.permissions(user)
             permissions.check_party(body.target.number, "target.number")
@@ -35,21 +38,31 @@ class SessionService(Struct, frozen=True):
 
     async def complete_transfer(self, user: Principal, body: TransferCompleteBody) -> bytes:
         """Complete a transfer: the source leaves."""
+        user.check_agent(body.completed_by_agent_id, "completedByAgentId")
+        await self.voice.check_control(user, body.call_id)
         request = project(control.CompleteTransfer, body, account=user.account_id)
         return await self._post(body.call_id, f"{_transfer_path(body)}/complete", request)
 
     async def cancel_transfer(self, user: Principal, body: TransferCancelBody) -> bytes:
         """Cancel a transfer: the customer returns to the source."""
+        user.check_agent(body.cancelled_by_agent_id, "cancelledByAgentId")
+        await self.voice.check_control(user, body.call_id)
         request = project(control.CancelTransfer, body, account=user.account_id)
         return await self._post(body.call_id, f"{_transfer_path(body)}/cancel", request)
 
     async def show_transfer(self, user: Principal, body: TransferBody) -> bytes:
         """Show a transfer, live or ended."""
+        if user.only_agent("calls"):
+            await self.voice.show(user, body.call_id)
         path = call_path(body.call_id, _transfer_path(body))
         return await self.voice.engine.request_raw("GET", path, query={"account": user.account_id})
 
     async def add_members(self, user: Principal, body: AddMembersBody) -> bytes:
         """Call a member into a conference."""
+        user.check_agent(body.requested_by_agent_id, "requestedByAgentId")
+        if user.only_agent("calls"):
+            user.check_agent(body.source_agent_id, "sourceAgentId")
+        await self.voice.check_control(user, body.call_id)
         if body.target_external_number is not None:
             permissions = await self.voice.permissions(user)
             permissions.check_party(body.target_external_number, "targetExternalNumber")
@@ -61,15 +74,22 @@ class SessionService(Struct, frozen=True):
 
     async def kick(self, user: Principal, body: KickBody) -> bytes:
         """Remove a member."""
+        user.check_agent(body.requester_agent_id, "requesterAgentId")
+        await self.voice.check_control(user, body.call_id)
         request = project(control.KickMember, body, account=user.account_id)
         return await self._post(body.call_id, "/conference/kick", request)
 
     async def leave(self, user: Principal, body: LeaveBody) -> bytes:
+        if user.only_agent("calls"):
+            user.check_agent(body.agent_id, "agentId")
+        await self.voice.check_control(user, body.call_id)
         request = project(control.LeaveConference, body, account=user.account_id)
         return await self._post(body.call_id, "/conference/leave", request)
 
     async def members(self, user: Principal, call_id: str) -> bytes:
         """Show the conference of a call, the live one or the last."""
+        if user.only_agent("calls"):
+            await self.voice.show(user, call_id)
         path = call_path(call_id, "/conference/members")
         return await self.voice.engine.request_raw("GET", path, query={"account": user.account_id})
 

@@ -20,6 +20,7 @@ routes = Routes("Transfers")
 
 @routes.post(
     f"{BASE}/transfer/init",
+    scope="calls:own",
     returns=TransferView,
     errors=CONTROL_ERRORS,
     example={"callId": examples.CALL, **examples.TRANSFER_BODY},
@@ -43,6 +44,7 @@ async def transfer_init_by_path(
 for _base in OTHER_BASES:
     routes.post(
         f"{_base}/call/{{callId}}/transfer/init",
+        scope="calls:own",
         returns=TransferView,
         errors=CONTROL_ERRORS,
         example=examples.TRANSFER_BODY,
@@ -52,6 +54,7 @@ for _base in OTHER_BASES:
 
 @routes.post(
     f"{BASE}/transfer/complete",
+    scope="calls:own",
     returns=TransferView,
     errors=CONTROL_ERRORS,
     example=examples.COMPLETE,
@@ -68,6 +71,7 @@ async def transfer_complete(
 
 @routes.post(
     f"{BASE}/transfer/cancel",
+    scope="calls:own",
     returns=TransferView,
     errors=CONTROL_ERRORS,
     example=examples.CANCEL,
@@ -81,6 +85,7 @@ async def transfer_cancel(
 
 @routes.post(
     f"{BASE}/transfer/status",
+    scope="calls:own",
     returns=TransferView,
     errors=READ_ERRORS,
     example=examples.TRANSFER,

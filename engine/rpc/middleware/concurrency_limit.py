@@ -1,5 +1,8 @@
 """Middleware that limits concurrent requests: more are rejected unread, with Retry-After."""
 
+from collections import Counter
+from typing import Literal
+
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
@@ -7,27 +10,40 @@ from engine.rpc.problems import Handler, problem_response
 from wire.rpc import Problem
 
 MAX_STREAMS = 100  # each event stream reads the store by itself
+Kind = Literal["request", "stream", "group"]
 
 
 def concurrency_limit(
     max_requests: int, streams: str, max_streams: int = MAX_STREAMS
 ) -> Middleware:
-    """Return the middleware; `streams` is the path of event streams, which have their own limit."""
-    running = {True: 0, False: 0}
-    limits = {True: max_streams, False: max_requests}
+    """Return the middleware; `streams` is the path of event streams, which have their own limit.
+
+    Those of consumer groups are counted apart: no number of other readers stops call records.
+    """
+    running = Counter[Kind]()
+    limits: dict[Kind, int] = {
+        "request": max_requests,
+        "stream": max_streams,
+        "group": max_streams,
+    }
+
+    def kind_of(request: web.Request) -> Kind:
+        if request.path != streams:
+            return "request"
+        return "group" if "group" in request.query else "stream"
 
     @web.middleware
     async def limited(request: web.Request, handler: Handler) -> web.StreamResponse:
-        is_stream = request.path == streams
-        if running[is_stream] >= limits[is_stream]:
-            detail = f"{limits[is_stream]} requests are already in progress"
+        kind = kind_of(request)
+        if running[kind] >= limits[kind]:
+            detail = f"{limits[kind]} requests are already in progress"
             return problem_response(
                 Problem("Not now", 503, "overloaded", detail), {"Retry-After": "1"}
             )
-        running[is_stream] += 1
+        running[kind] += 1
         try:
             return await handler(request)
         finally:
-            running[is_stream] -= 1
+            running[kind] -= 1
 
     return limited

@@ -52,7 +52,15 @@ def call_view(call: Call) -> CallView:
         recordings=recording_views(call),
         privacy=call.privacy,
         diversion=call.diversion,
+        agents=_agents(call),
     )
+
+
+def _agents(call: Call) -> tuple[str, ...]:
+    legs = [*call.legs, *(ended.leg for ended in call.ended_legs)]
+    sources = [each.source_agent for each in call.transfers]
+    found = [*(leg.agent_id for leg in legs), *sources]
+    return tuple(dict.fromkeys(each for each in found if each))
 
 
 def state_of(call: Call) -> str:

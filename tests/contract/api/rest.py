@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from api.accounts.store import Account
 from api.app import Services, create_app, open_services
-from api.auth.store import Credentials, KeyStore, generate_credentials
+from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
 from api.common.clock import Clock, now_ms
 from api.config import Settings
 from api.db.migrate import migrate
@@ -17,7 +17,6 @@ from tests.contract.rpc.harness.bench import TOKEN, Bench
 
 OURS, OTHERS = "+4721930000", "+4721930001"
 SECRET = "s" * 32
-CHEAP = 4  # low cost of hashes, for fast tests
 CUSTOMER = "+4722222222"
 
 
@@ -91,7 +90,7 @@ async def run_rest(settings: Settings, bench: Bench, clock: Clock = now_ms) -> A
         transport = httpx2.ASGITransport(create_app(parts))
         client = httpx2.AsyncClient(transport=transport, base_url="http://api")
         rest = Rest(parts, await stack.enter_async_context(client), bench)
-        keys = KeyStore(parts.database, parts.now_ms, CHEAP)
+        keys = KeyStore(parts.database, parts.now_ms)
         for account, number in (("acme", OURS), ("other", OTHERS)):
             await parts.accounts.add(Account(account, account))
             await parts.accounts.add_number(account, number)
@@ -101,6 +100,6 @@ async def run_rest(settings: Settings, bench: Bench, clock: Clock = now_ms) -> A
             ("other", "other", None),
         ):
             rest.credentials[who] = generate_credentials()
-            await keys.add(account, rest.credentials[who], agent)
+            await keys.add(account, rest.credentials[who], KeyTerms(agent))
         rest.token = await rest.token_of("acme")
         yield rest

@@ -10,13 +10,13 @@ import aiohttp
 
 from api.accounts.store import Account
 from api.app import Services, create_app, open_services
-from api.auth.store import KeyStore, generate_credentials
+from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from api.common.clock import Clock, now_ms
 from api.config import Settings
 from api.db.migrate import migrate
 from api.http.header_limits import HeaderLimits
 from api.serve import server
-from tests.contract.api.rest import CHEAP, settings_for
+from tests.contract.api.rest import settings_for
 from tests.harness.until import until
 
 NOWHERE = "http://127.0.0.1:1"
@@ -36,8 +36,8 @@ class Served:
         if account_id not in {each.id for each in await self.services.accounts.all()}:
             await self.services.accounts.add(Account(account_id, account_id))
         given = generate_credentials()
-        keys = KeyStore(self.services.database, self.services.now_ms, CHEAP)
-        await keys.add(account_id, given, agent_id)
+        keys = KeyStore(self.services.database, self.services.now_ms)
+        await keys.add(account_id, given, KeyTerms(agent_id))
         self.keys[name or account_id] = given.api_key
 
     def headers(self, who: str) -> dict[str, str]:

@@ -61,20 +61,52 @@ def test_a_long_account_id_is_shown_in_one_piece(commands: Commands) -> None:
 
 
 def test_the_list_of_keys(commands: Commands) -> None:
-    """Each with its id, not its secret, its agent if it has one, and when it expires."""
+    """Each with its id, not its secret, its agent, what it may do and from where, and its times."""
     commands.run("create", "acme")
     agents = create_key(commands, "--agent", "1001")
     accounts = create_key(commands)
     listed = {line[0]: line[1:] for line in commands.run("key", "list", "acme")}
-    assert listed.pop("key") == ["agent", "created", "expires"]
+    names = ["agent", "scopes", "networks", "created", "expires", "last used"]
+    assert listed.pop("key") == names
     assert listed.keys() == {agents, accounts}
-    (agent, _, never), (_, also_never) = listed[agents], listed[accounts]
-    assert (agent, never, also_never) == ("1001", "never", "never")
+    *agent, _, expires, used = listed[agents]
+    assert (agent, expires, used) == (["1001", "agent", "any"], "never", "never")
+    assert listed[accounts][:2] == ["integrator", "any"]
     commands.run("key", "rotate", "acme", agents)
     listed = {line[0]: line[1:] for line in commands.run("key", "list", "acme")[1:]}
     replacements = [each for key, each in listed.items() if key not in {agents, accounts}]
-    assert [(each[0], each[-1]) for each in replacements] == [("1001", "never")]
-    assert listed[agents][-1] != "never"
+    assert [(*each[:3], each[-2]) for each in replacements] == [("1001", "agent", "any", "never")]
+    assert listed[agents][-2] != "never"
+
+
+def test_a_restricted_key(commands: Commands) -> None:
+    """Scopes, bundles, networks and an expiry; its replacement has the same but the expiry."""
+    commands.run("create", "acme")
+    words = ("--scope", "read-only", "--scope", "calls", "--network", "192.0.2.0/24")
+    restricted = create_key(commands, *words, "--days", "30")
+    listed = {line[0]: line[1:] for line in commands.run("key", "list", "acme")}
+    scopes, networks, _, expires, _ = listed[restricted]
+    assert (scopes, networks) == ("read-only calls", "192.0.2.0/24")
+    assert expires != "never"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--scope", "boss"), "--scope boss: one of owner, integrator, supervisor"),
+        (("--network", "192.0.2.1/24"), "--network 192.0.2.1/24: a network such as"),
+    ],
+)
+def test_a_wrong_restriction(
+    commands: Commands,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    expected: str,
+) -> None:
+    """The message names what is allowed."""
+    with pytest.raises(SystemExit):
+        commands.run("key", "create", "acme", *words)
+    assert expected in capsys.readouterr().err
 
 
 def create_key(commands: Commands, *words: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from api.auth.store import Credentials, KeyStore, generate_credentials
 from api.auth.throttle import MAX_FAILURES
 from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import CHEAP, SECRET, Rest, run_rest, settings_for
+from tests.contract.api.rest import SECRET, Rest, run_rest, settings_for
 from tests.contract.rpc.harness.bench import Bench
 
 PATH = "/srmain/voice/call-details/0-pbx1-00000000"
@@ -25,7 +25,7 @@ async def test_a_token_lasts_an_hour_and_needs_no_prefix(rest: Rest) -> None:
     answer = (await rest.client.post("/auth/get-access-token/acme", json=body)).json()
     token = answer["accessToken"]
     assert answer["expiresIn"] == 3_600
-    claims = jwt.decode(token, SECRET, ["HS256"])
+    claims = jwt.decode(token, SECRET, ["HS256"], audience="switchroom")
     assert claims["sub"] == "acme"
     assert claims["exp"] - claims["iat"] == 3_600
     for value in (token, f"Bearer {token}", f"bearer {token}", given.api_key):
@@ -76,7 +76,7 @@ async def test_agent_keys_and_account_keys(rest: Rest) -> None:
         (await rest.token_of("acme", agentId="1002"), "1002"),
         (await rest.token_of("acme"), None),
     ):
-        assert jwt.decode(token, SECRET, ["HS256"]).get("agent") == agent
+        assert jwt.decode(token, SECRET, ["HS256"], audience="switchroom").get("agent") == agent
     given = rest.credentials["1001"]
     body = {"apiKey": given.api_key, "apiSecret": given.api_secret, "agentId": "1002"}
     refused = await rest.rejected("POST", "/auth/get-access-token/acme", body)
@@ -87,7 +87,7 @@ async def test_a_revoked_key_revokes_its_tokens(bench: Bench, database_url: str)
     """Key and tokens stop working within two seconds; another key still works."""
     clock = ManualClock()
     async with run_rest(settings_for(database_url, bench.url), bench, clock) as rest:
-        keys = KeyStore(rest.services.database, clock, CHEAP)
+        keys = KeyStore(rest.services.database, clock)
         old, other = rest.credentials["acme"], await rest.token_of("1001")
         new = await _added(keys, "acme")
         assert await is_let_in(rest, rest.token)

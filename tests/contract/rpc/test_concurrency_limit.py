@@ -11,7 +11,10 @@ from tests.harness.until import until
 
 
 async def test_beyond_its_limit_it_refuses() -> None:
-    """Requests over the limit get 503 with Retry-After at once, until others have ended."""
+    """Requests over the limit get 503 with Retry-After at once, until others have ended.
+
+    Streams do not count as requests, and consumer groups not as streams.
+    """
     let_go, arrived = asyncio.Event(), []
 
     async def slow(request: web.Request) -> web.Response:
@@ -22,13 +25,13 @@ async def test_beyond_its_limit_it_refuses() -> None:
     app = web.Application(middlewares=[concurrency_limit(2, streams="/events", max_streams=1)])
     app.add_routes([web.get("/calls", slow), web.get("/events", slow)])
     async with TestClient[Any, Any](TestServer(app)) as client:
-        paths = ("/calls", "/calls", "/events")
+        paths = ("/calls", "/calls", "/events", "/events?group=cdr")
         running = [asyncio.ensure_future(client.get(path)) for path in paths]
         await until(lambda: len(arrived) == len(paths), what="all to have arrived")
-        for path in ("/calls", "/events"):
+        for path in ("/calls", "/events", "/events?group=cdr"):
             refused = await client.get(path)
             assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
             assert (await refused.json(content_type=None))["code"] == "overloaded"
         let_go.set()
-        assert [each.status for each in await asyncio.gather(*running)] == [200] * 3
+        assert [each.status for each in await asyncio.gather(*running)] == [200] * 4
         assert (await client.get("/calls")).status == 200

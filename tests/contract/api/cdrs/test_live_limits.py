@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from api.accounts.store import Account
-from api.auth.service import Principal
+from api.auth.principal import Principal
+from api.auth.scopes import resolve
 from api.common.errors import TooManyRequests
 from api.db.database import DatabaseUnavailable
 from api.voice import plugin as voice
@@ -45,7 +46,10 @@ async def test_several_processes_share_one_limit(kept: Rest) -> None:
         )
         for _ in range(3)
     ]
-    who, requested = Principal("acme", "a-key"), OriginateBody(from_=OURS, to=CUSTOMER)
+    who, requested = (
+        Principal("acme", "a-key", scopes=resolve(["integrator"])),
+        OriginateBody(from_=OURS, to=CUSTOMER),
+    )
     actions = [each.originate(who, requested, None) for each in several for _ in range(4)]
     answers = await asyncio.gather(*actions, return_exceptions=True)
     refused = [each for each in answers if isinstance(each, BaseException)]

@@ -1,0 +1,50 @@
+"""What a key or token may do: scopes, and bundles of them for the usual roles."""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeGuard, get_args
+
+Scope = Literal[
+    "calls",
+    "calls:own",
+    "cdr",
+    "cdr:own",
+    "contacts:read",
+    "contacts:write",
+    "contacts:export",
+    "templates:read",
+    "templates:write",
+    "numbers:read",
+    "numbers:write",
+    "admin",
+]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+# A token with `calls:own` acts as its agent, in that agent's calls only.
+IMPLIED: Mapping[Scope, Scope] = {"calls": "calls:own", "cdr": "cdr:own"}
+
+AGENT = "agent"
+INTEGRATOR = "integrator"
+BUNDLES: Mapping[str, frozenset[Scope]] = {
+    "owner": frozenset(SCOPES),
+    INTEGRATOR: frozenset(SCOPES) - {"admin"},
+    "supervisor": frozenset({"calls", "cdr", "contacts:read", "templates:read", "numbers:read"}),
+    AGENT: frozenset({"calls:own", "cdr:own"}),
+    "read-only": frozenset({"cdr", "contacts:read", "templates:read", "numbers:read"}),
+}
+
+
+def is_scope(name: str) -> TypeGuard[Scope]:
+    """Return whether there is a scope of this name."""
+    return name in SCOPES
+
+
+def resolve(names: Iterable[str]) -> frozenset[Scope]:
+    """Return the scopes that scopes and bundles grant, with those that they imply."""
+    granted: set[Scope] = set()
+    for name in names:
+        granted |= BUNDLES.get(name) or ({name} if is_scope(name) else set())
+    return frozenset(granted | {IMPLIED[each] for each in granted if each in IMPLIED})
+
+
+def unknown_scopes(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names that are neither a scope nor a bundle."""
+    return tuple(each for each in names if each not in BUNDLES and each not in SCOPES)

@@ -1,0 +1,142 @@
+"""API keys and tokens: networks, expiry, last use, secrets that rotate, guesses."""
+
+import asyncio
+import hashlib
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import update
+
+from api.auth.store import (
+    USE_INTERVAL_MS,
+    KeyStore,
+    KeyTerms,
+    generate_credentials,
+    keys,
+    parse_key_id,
+)
+from api.auth.throttle import MAX_FAILURES
+from api.auth.tokens import AccessTokens
+from tests.contract.api.databases import sqlite_url
+from tests.contract.api.manual_clock import ManualClock
+from tests.contract.api.rest import Rest, run_rest, settings_for
+from tests.contract.rpc.harness.bench import Bench
+
+PATH = "/srmain/voice/call-details/0-pbx1-00000000"
+TOKENS = "/auth/get-access-token/acme"
+
+
+async def status_with(rest: Rest, token: str) -> int:
+    """Return the status of a request about a call that does not exist."""
+    return (await rest.request("GET", PATH, token=token)).status_code
+
+
+async def new_key(rest: Rest, terms: KeyTerms) -> str:
+    """Create a key of acme, and return it."""
+    given = generate_credentials()
+    await KeyStore(rest.services.database, rest.services.now_ms).add("acme", given, terms)
+    return given.api_key
+
+
+@pytest.mark.parametrize(
+    ("networks", "status"),
+    [
+        ((), 404),
+        (("127.0.0.0/8",), 404),
+        (("192.0.2.0/24", "127.0.0.1/32"), 404),
+        (("192.0.2.0/24",), 401),
+        (("2001:db8::/32",), 401),
+    ],
+)
+async def test_a_key_may_be_used_from_its_networks(
+    rest: Rest, networks: tuple[str, ...], status: int
+) -> None:
+    """From others it is as unknown as any."""
+    assert await status_with(rest, await new_key(rest, KeyTerms(networks=networks))) == status
+
+
+async def test_a_key_expires(bench: Bench, tmp_path: Path) -> None:
+    """At the time that it was created for."""
+    clock = ManualClock()
+    settings = settings_for(sqlite_url(tmp_path), bench.url)
+    async with run_rest(settings, bench, clock) as rest:
+        key = await new_key(rest, KeyTerms(expires_ms=clock.now + 60_000))
+        assert await status_with(rest, key) == 404
+        clock.now += 60_000
+        assert await status_with(rest, key) == 401
+
+
+async def test_the_last_use_of_a_key_is_stored(bench: Bench, tmp_path: Path) -> None:
+    """Once a minute, also when its tokens are used."""
+    clock = ManualClock()
+    settings = settings_for(sqlite_url(tmp_path), bench.url)
+    async with run_rest(settings, bench, clock) as rest:
+        store = KeyStore(rest.services.database, clock)
+
+        async def last_uses() -> set[int | None]:
+            return {each.last_used_ms for each in await store.all("acme")}
+
+        assert await last_uses() == {None}
+        await status_with(rest, rest.token)
+        began_ms = clock.now
+        clock.now += USE_INTERVAL_MS - 1
+        await status_with(rest, rest.token)
+        assert await last_uses() == {None, began_ms}
+        clock.now += 1
+        await status_with(rest, rest.token)
+        assert await last_uses() == {None, clock.now}
+
+
+async def test_keys_alone_can_be_disabled(bench: Bench, tmp_path: Path) -> None:
+    """Then only a token authenticates, which needs the secret, too."""
+    settings = settings_for(sqlite_url(tmp_path), bench.url, keys_as_tokens=False)
+    async with run_rest(settings, bench) as rest:
+        assert await status_with(rest, rest.credentials["acme"].api_key) == 401
+        assert await status_with(rest, rest.token) == 404
+
+
+@pytest.mark.parametrize(("old", "status"), [(("o" * 32,), 404), ((), 401)])
+async def test_secrets_of_tokens_rotate(
+    bench: Bench, tmp_path: Path, old: tuple[str, ...], status: int
+) -> None:
+    """Whoever has a token of the old secret stays logged in; without it, nobody does."""
+    secrets = tuple(map(SecretStr, old))
+    settings = settings_for(sqlite_url(tmp_path), bench.url, old_token_secrets=secrets)
+    async with run_rest(settings, bench) as rest:
+        tokens = AccessTokens(["o" * 32], 3_600, rest.services.now_ms)
+        key_id = parse_key_id(rest.credentials["acme"].api_key) or ""
+        assert await status_with(rest, tokens.issue(key_id, "acme", None)) == status
+
+
+async def test_hashes_of_the_first_versions_are_replaced(rest: Rest) -> None:
+    """At the first use of the key; until then they are verified."""
+    given = rest.credentials["other"]
+    old = {"key_hash": _scrypt(given.api_key), "secret_hash": _scrypt(given.api_secret)}
+    await rest.services.database.execute(
+        update(keys).where(keys.c.account_id == "other").values(**old)
+    )
+    assert await rest.token_of("other", "other")
+    [stored] = await KeyStore(rest.services.database, rest.services.now_ms).all("other")
+    assert stored.key_hash.startswith("sha256$")
+    assert stored.secret_hash.startswith("sha256$")
+    assert await rest.token_of("other", "other")
+
+
+async def test_guesses_lock_nobody_out(rest: Rest) -> None:
+    """Of 200 at once ten get 401, the others 429; valid keys of the same address work."""
+    good = rest.credentials["acme"]
+    wrong = {"apiKey": good.api_key, "apiSecret": "x" * 43}
+    answers = await asyncio.gather(*(rest.request("POST", TOKENS, wrong) for _ in range(200)))
+    statuses = sorted(each.status_code for each in answers)
+    assert statuses == [401] * MAX_FAILURES + [429] * (200 - MAX_FAILURES)
+    assert await rest.token_of("acme")
+    assert await rest.token_of("1001")
+    assert await status_with(rest, good.api_key) == 404
+
+
+def _scrypt(secret: str) -> str:
+    salt, cost = b"salt" * 4, 4
+    digest = hashlib.scrypt(secret.encode(), salt=salt, n=2**cost, r=8, p=1, dklen=32)
+    return f"scrypt${cost}${b64encode(salt).decode()}${b64encode(digest).decode()}"
