@@ -112,7 +112,9 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
         stack.push_async_callback(database.close)
         urls = [str(url) for url in settings.engine_urls]
         token = settings.rpc_token.get_secret_value()
-        engine = await stack.enter_async_context(api.engine_client.open_client(urls, token))
+        engine = await stack.enter_async_context(
+            api.engine_client.open_client(urls, token, settings.tls_ca)
+        )
         platform = await stack.enter_async_context(
             api.messaging_platform.client.open_client(settings.msgapp)
         )

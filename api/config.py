@@ -2,6 +2,7 @@
 
 import os
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, HttpUrl, IPvAnyNetwork, SecretStr, StringConstraints
@@ -58,6 +59,7 @@ class Settings(DatabaseSettings):
     api_proxies: tuple[IPvAnyNetwork, ...] = LOOPBACK
     engine_urls: tuple[HttpUrl, ...] = Field((HttpUrl("http://127.0.0.1:8070"),), min_length=1)
     rpc_token: SecretStr = Field(min_length=1)
+    tls_ca: Path | None = None  # verifies https engines; else the system's certificates
     token_secret: SecretStr = Field(min_length=32)  # signs access tokens; the same in all processes
     old_token_secrets: tuple[SecretStr, ...] = ()  # whose tokens are still accepted
     keys_as_tokens: bool = True  # an API key alone authenticates; else only a token does

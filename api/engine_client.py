@@ -5,9 +5,11 @@ connection was made, or if the request changes nothing.
 """
 
 import re
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import aiohttp
@@ -50,6 +52,10 @@ class EngineRotation:
 
     def mark_failed(self, url: str) -> None:
         self._cooldown_until_s[url] = self._clock() + COOLDOWN_S
+
+
+class TlsFileError(Exception):
+    """The CA file cannot be used."""
 
 
 class EngineUnavailable(ServiceUnavailable):
@@ -140,11 +146,16 @@ def id_in_path(text: str) -> str:
 
 
 @asynccontextmanager
-async def open_client(urls: Sequence[str], token: str) -> AsyncIterator[EngineClient]:
-    """Yield a client for as long as the context lasts."""
+async def open_client(
+    urls: Sequence[str], token: str, ca: Path | None = None
+) -> AsyncIterator[EngineClient]:
+    """Yield a client for as long as the context lasts.
+
+    `ca` verifies https engines (None: the system's certificates); raises TlsFileError.
+    """
     headers = {"Authorization": f"Bearer {token}"}
     limit = aiohttp.ClientTimeout(total=RESPONSE_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
-    connector = aiohttp.TCPConnector(limit=0)
+    connector = aiohttp.TCPConnector(limit=0, ssl=_verifier(ca))
     async with aiohttp.ClientSession(
         headers=headers,
         timeout=limit,
@@ -153,6 +164,13 @@ async def open_client(urls: Sequence[str], token: str) -> AsyncIterator[EngineCl
         auto_decompress=False,
     ) as http:
         yield EngineClient(http, urls)
+
+
+def _verifier(ca: Path | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except OSError as error:  # ssl.SSLError is one
+        raise TlsFileError(f"SWITCHROOM_TLS_CA: {ca} can't be used: {error}") from error
 
 
 def _to_error(status: int, response: bytes, retry_after: str | None) -> ApiError:

@@ -97,10 +97,14 @@ def engine() -> None:
 
 async def _run(settings: "Settings") -> None:
     from engine.app.engine import Engine  # noqa: PLC0415 - clients start without
+    from engine.common.tls import TlsFileError  # noqa: PLC0415 - clients start without
     from engine.rpc.server import BindFailed  # noqa: PLC0415 - clients start without
     from engine.store.errors import StoreDown  # noqa: PLC0415 - clients start without
 
-    running = Engine(settings)
+    try:
+        running = Engine(settings)
+    except TlsFileError as error:
+        sys.exit(str(error))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, running.stop)

@@ -49,6 +49,7 @@ class NodeSettings(BaseModel):
     ami_user: str = "switchroom"
     ami_password: SecretStr | None = None  # else the engine's ami_password
     ami_port: int = Field(5038, ge=1, le=65535)  # of its AMI, which reports its health
+    ami_tls: bool = False  # whether that port is TLS
     sip_host: str | None = None  # where the other nodes call its phones; else the host of its URL
     sip_port: int = Field(5060, ge=1, le=65535)
     weight: float = Field(1, gt=0)  # its share of new calls, relative to the other nodes
@@ -70,17 +71,24 @@ class Settings(BaseSettings):
     )
 
     redis_url: StoreUrl = "redis://127.0.0.1:6379/0"
+    allow_insecure_store: bool = False  # another host's, in clear text and without a password
     nodes: tuple[NodeSettings, ...] = ()
     node_dns: str = ""  # `pbx.example:8088`: each address of the name is a node
-    node_user: str = "switchroom"  # of nodes found by DNS, as the next four
+    node_user: str = "switchroom"  # of nodes found by DNS, as the next six
     node_password: SecretStr | None = None
     node_media_url: HttpUrl | None = None
+    node_tls: bool = False  # ARI by https and AMI over TLS
+    node_ami_port: int = Field(5038, ge=1, le=65535)
     node_max_calls: int | None = Field(None, ge=1)
     node_max_calls_per_s: int | None = Field(None, ge=1)
     slots: int = Field(8, ge=1, le=64)
     rpc_host: str = "127.0.0.1"
     rpc_port: int = Field(8070, ge=0, le=65535)
     rpc_token: SecretStr
+    further_rpc_tokens: tuple[SecretStr, ...] = ()  # accepted, too, while the token changes
+    rpc_tls_cert: Path | None = None  # PEM; with one the RPC and the audio are served by https
+    rpc_tls_key: Path | None = None  # else in the file of the certificate
+    tls_ca: Path | None = None  # of the other engines and the PBX nodes; else the system's
     rpc_url: HttpUrl | None = None  # where other engines reach this one; else rpc_host and rpc_port
     lease_s: float = Field(2.0, ge=0.5, le=30)  # after this a dead engine's calls are taken over
     media_dir: Path = Path("/var/lib/switchroom/media")
@@ -134,6 +142,8 @@ class Settings(BaseSettings):
                 "user": self.node_user,
                 "password": self.node_password,
                 "media_url": self.node_media_url,
+                "ami_port": self.node_ami_port,
+                "ami_tls": self.node_tls,
                 "max_calls": self.node_max_calls,
                 "max_calls_per_s": self.node_max_calls_per_s,
             }
@@ -154,6 +164,24 @@ class Settings(BaseSettings):
             if twice := next((each for each in values if values.count(each) > 1), None):
                 raise ValueError(f"two nodes have the {kind} {twice}")
         return nodes
+
+    @model_validator(mode="after")
+    def _check_store(self) -> Self:
+        if not self.allow_insecure_store and parse_address(self.redis_url).is_open:
+            raise ValueError(
+                "redis_url: a store on another host needs a password (redis://:password@host)"
+                " or TLS (rediss://); allow_insecure_store=true allows neither"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_rpc_tls(self) -> Self:
+        if self.rpc_tls_key is not None and self.rpc_tls_cert is None:
+            raise ValueError("rpc_tls_key needs rpc_tls_cert")
+        has_plain_url = self.rpc_url is not None and self.rpc_url.scheme == "http"
+        if self.rpc_tls_cert is not None and has_plain_url:
+            raise ValueError("rpc_url must begin with https://, as rpc_tls_cert is set")
+        return self
 
     @model_validator(mode="after")
     def _check_stream_limits(self) -> Self:

@@ -12,6 +12,7 @@ from api.common.errors import ApiError
 from api.config import DatabaseSettings, Settings
 from api.db.database import Database
 from api.db.migrate import migrate
+from api.engine_client import TlsFileError
 from api.logging import configure_logging
 from api.serve import serve
 
@@ -29,6 +30,8 @@ def start() -> None:
     configure_logging(settings.log_level)
     try:
         uvloop.run(serve(settings))
+    except TlsFileError as error:
+        fail(str(error))
     except ApiError as error:
         fail(f"{error}: {error.__cause__}")
 
@@ -52,7 +55,7 @@ def push_policies(
     """Push dial policies to the engines once, and exit."""
     try:
         asyncio.run(_push(load_settings(Settings), full=full))
-    except ApiError as error:
+    except (ApiError, TlsFileError) as error:
         fail(str(error))
 
 

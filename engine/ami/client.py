@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from ssl import SSLContext
 
 import aiohttp
 from msgspec import Struct
@@ -60,8 +61,11 @@ def parse_response(text: str) -> AmiResponse:
 
 
 @asynccontextmanager
-async def open_ami(url: str, user: str, password: str) -> AsyncIterator[AmiClient]:
-    """Open the manager interface at an address such as `http://pbx1:8088`."""
+async def open_ami(
+    url: str, user: str, password: str, tls: SSLContext | None = None
+) -> AsyncIterator[AmiClient]:
+    """Open the manager interface at an address such as `https://pbx1:8089`; `tls` verifies it."""
     digest = aiohttp.DigestAuthMiddleware(user, password)
-    async with aiohttp.ClientSession(middlewares=(digest,)) as http:
+    connector = aiohttp.TCPConnector(ssl=tls or True)
+    async with aiohttp.ClientSession(middlewares=(digest,), connector=connector) as http:
         yield AmiClient(url, http)

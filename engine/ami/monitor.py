@@ -6,6 +6,7 @@ reconnect, and reconnects silently when the password is refused. Here a connecti
 
 import asyncio
 from collections import deque
+from ssl import SSLContext
 from typing import Protocol
 
 import structlog
@@ -185,8 +186,10 @@ class AmiMonitor:
         health: HealthListener,
         dtmf: DtmfListener,
         retry_delay_s: float = RETRY_DELAY_S,
+        tls: SSLContext | None = None,
     ) -> None:
         self._address = address
+        self._tls = tls
         self._login = login
         self._health = health
         self._dtmf = dtmf
@@ -227,7 +230,7 @@ class AmiMonitor:
         host, port = self._address
         loop = asyncio.get_running_loop()
         _, stream = await loop.create_connection(
-            lambda: AmiStream(connection, self._dtmf), host, port
+            lambda: AmiStream(connection, self._dtmf), host, port, ssl=self._tls
         )
         return stream
 

@@ -4,6 +4,7 @@ import asyncio
 import random
 import time
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from ssl import SSLContext
 
 import aiohttp
 import structlog
@@ -11,18 +12,22 @@ import structlog
 from engine.ami.client import open_ami
 from engine.ari.client import AriClient, open_ari
 from engine.ari.config import PbxAddress
+from engine.common.tls import client_context, server_context
 from engine.config import NodeSettings, Settings
 from engine.recordings.archive import Archive, open_archive
 from engine.recordings.archiver import RecordingArchiver
+from engine.rpc.access import RpcAccess
 from engine.runtime.recording.recorder import Recorder
 
 log = structlog.get_logger()
 
 
-def ari(node: NodeSettings, engine: str) -> AbstractAsyncContextManager[AriClient]:
-    """Open the ARI connections to a PBX node."""
+def ari(
+    node: NodeSettings, engine: str, tls: SSLContext | None
+) -> AbstractAsyncContextManager[AriClient]:
+    """Open the ARI connections to a PBX node; `tls` verifies it if its URL is https."""
     url = f"{str(node.url).rstrip('/')}/ari"
-    config = PbxAddress(node.name, url, node.user, node.password.get_secret_value())
+    config = PbxAddress(node.name, url, node.user, node.password.get_secret_value(), tls)
     return open_ari(config, f"switchroom-{engine}", random.random, time.monotonic)
 
 
@@ -33,12 +38,13 @@ async def archive(settings: Settings) -> Archive | None:
     return await asyncio.to_thread(open_archive, settings.recordings_url, settings.recordings_s3)
 
 
-async def recorder(
+async def recorder(  # noqa: PLR0913, PLR0917 - collaborators are passed in
     settings: Settings,
     stack: AsyncExitStack,
     node: NodeSettings,
     ari: AriClient,
     archive: Archive | None,
+    tls: SSLContext | None,
 ) -> Recorder | None:
     """Build the recorder of a node's calls; None without a password for its AMI."""
     password = node.ami_password or settings.ami_password
@@ -46,9 +52,13 @@ async def recorder(
         log.warning("calls not recorded: no ami_password", node=node.name)
         return None
     url = str(node.url).rstrip("/")
-    ami = await stack.enter_async_context(open_ami(url, node.ami_user, password.get_secret_value()))
+    secret = password.get_secret_value()
+    ami = await stack.enter_async_context(open_ami(url, node.ami_user, secret, tls))
     login = aiohttp.encode_basic_auth(node.user, node.password.get_secret_value())
-    http = await stack.enter_async_context(aiohttp.ClientSession(headers={"Authorization": login}))
+    session = aiohttp.ClientSession(
+        headers={"Authorization": login}, connector=aiohttp.TCPConnector(ssl=tls or True)
+    )
+    http = await stack.enter_async_context(session)
     archiver = RecordingArchiver(f"{url}/ari", http, archive, settings.media_dir)
     built = Recorder(ari, ami, archiver)
     stack.push_async_callback(built.close)
@@ -64,4 +74,17 @@ def rpc_url(settings: Settings) -> str:
     """Return the URL at which other engines reach this one."""
     if settings.rpc_url is not None:
         return str(settings.rpc_url).rstrip("/")
-    return f"http://{settings.rpc_host}:{settings.rpc_port}"
+    scheme = "http" if settings.rpc_tls_cert is None else "https"
+    return f"{scheme}://{settings.rpc_host}:{settings.rpc_port}"
+
+
+def rpc_access(settings: Settings) -> RpcAccess:
+    """Return who may use the RPC, and its TLS; raises TlsFileError."""
+    certificate = settings.rpc_tls_cert
+    return RpcAccess(
+        rpc_url(settings),
+        settings.rpc_token.get_secret_value(),
+        tuple(each.get_secret_value() for each in settings.further_rpc_tokens),
+        server_context(certificate, settings.rpc_tls_key) if certificate else None,
+        client_context(settings.tls_ca),
+    )

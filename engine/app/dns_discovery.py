@@ -31,6 +31,7 @@ class Discovery:
         self._resolve = resolve or resolve_addresses
         self._interval_s = interval_s
         self._url = URL(f"http://{settings.node_dns}")
+        self._scheme = "https" if settings.node_tls else "http"
 
     async def run(self) -> None:
         while True:
@@ -45,7 +46,10 @@ class Discovery:
         except OSError as error:
             log.warning("node discovery failed", name=host, error=str(error))
             return
-        nodes = (self._settings.node_at(node_name(each), _url(each, port)) for each in addresses)
+        nodes = (
+            self._settings.node_at(node_name(each), _url(self._scheme, each, port))
+            for each in addresses
+        )
         await self._on_nodes({node.name: node for node in nodes})
 
 
@@ -64,5 +68,6 @@ def node_name(address: str) -> str:
     return f"ip{hashlib.sha256(ip.packed).hexdigest()[:14]}"
 
 
-def _url(address: str, port: int) -> str:
-    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
+def _url(scheme: str, address: str, port: int) -> str:
+    host = f"[{address}]" if ":" in address else address
+    return f"{scheme}://{host}:{port}"

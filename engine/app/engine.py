@@ -9,6 +9,7 @@ import time
 from contextlib import AsyncExitStack
 
 import structlog
+from msgspec.structs import replace
 
 from engine.app import connections, factories
 from engine.app.dns_discovery import Discovery
@@ -16,9 +17,10 @@ from engine.app.node_manager import NodeDependencies, NodeManager
 from engine.app.shard_factory import NodeShardFactory, ShardDependencies
 from engine.config import Settings
 from engine.observe.telemetry import open_telemetry
+from engine.rpc.access import RpcAccess
 from engine.rpc.server import ServerDependencies, serving
 from engine.runtime.agents.agent_presence import AgentPresence
-from engine.runtime.base.clock import LoopClock
+from engine.runtime.base.clock import Clock, LoopClock
 from engine.runtime.base.clock_step_correction import ClockStepCorrection
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
@@ -43,7 +45,9 @@ class Engine:
     """One engine process; `run` returns when `stop` was called."""
 
     def __init__(self, settings: Settings, store: Store | None = None) -> None:
+        """Build the process; raises TlsFileError."""
         self._settings = settings
+        self._access = connections.rpc_access(settings)
         self._store = store or factories.store(settings)
         # Containers may share a host's name and be process 1 each; a lease belongs to a name.
         self._name = f"{socket.gethostname()}-{secrets.token_hex(3)}-{os.getpid()}"
@@ -96,6 +100,7 @@ class Engine:
                     tasks,
                     await connections.archive(settings),
                     leases.reachability,
+                    self._access.client_tls,
                 )
             )
             await self._open_nodes(nodes, stack, service.drained_nodes, tasks)
@@ -118,7 +123,8 @@ class Engine:
             await monitor.poll()
             tasks.start("clock", monitor.run())
             clips.prefetch((WARM_UP,))
-            await self._serve(dependencies, leases, tasks)
+            access = replace(self._access, clock=lambda: _store_time_s(clock))
+            await self._serve(dependencies, access, leases, tasks)
 
     def _lease_manager(
         self, context: EngineContext, members: Membership, slots: SlotLifecycle
@@ -133,7 +139,7 @@ class Engine:
             time.monotonic,
             context.metrics,
         )
-        return LeaseManager(cluster, connections.rpc_url(settings))
+        return LeaseManager(cluster, self._access.url)
 
     async def _open_nodes(
         self, nodes: NodeManager, stack: AsyncExitStack, drained: DrainedNodes, tasks: Tasks
@@ -150,11 +156,14 @@ class Engine:
             tasks.start("discovery", discovery.run())
 
     async def _serve(
-        self, dependencies: ServerDependencies, leases: LeaseManager, tasks: Tasks
+        self,
+        dependencies: ServerDependencies,
+        access: RpcAccess,
+        leases: LeaseManager,
+        tasks: Tasks,
     ) -> None:
         settings = self._settings
-        token = settings.rpc_token.get_secret_value()
-        async with serving(dependencies, token, settings.rpc_host, settings.rpc_port):
+        async with serving(dependencies, access, settings.rpc_host, settings.rpc_port):
             tasks.start("leases", leases.run())
             _configure_garbage_collector()
             log.info("engine up", engine=self._name)
@@ -174,6 +183,11 @@ class Engine:
     def _fail(self, error: BaseException) -> None:
         self._error = error
         self.stop()
+
+
+def _store_time_s(clock: Clock) -> float:
+    """Return the store's time: the clocks of two engines may differ by hours."""
+    return (clock.now_ms() - clock.offset_ms) / 1000
 
 
 def _configure_garbage_collector() -> None:

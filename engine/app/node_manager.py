@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
+from ssl import SSLContext
 from typing import Any
 
 import structlog
@@ -49,6 +50,7 @@ class NodeDependencies(Struct, frozen=True):
     tasks: Tasks
     archive: Archive | None
     reachability: PbxReachability
+    tls: SSLContext | None = None  # verifies nodes; None: by the system's certificates
 
 
 class NodeManager:
@@ -97,8 +99,10 @@ class NodeManager:
     async def _open(self, settings: NodeSettings) -> None:
         parts, stack, name = self._parts, AsyncExitStack(), settings.name
         self._stacks[name] = stack
-        ari = await stack.enter_async_context(connections.ari(settings, parts.engine))
-        recorder = await connections.recorder(self._settings, stack, settings, ari, parts.archive)
+        ari = await stack.enter_async_context(connections.ari(settings, parts.engine, parts.tls))
+        recorder = await connections.recorder(
+            self._settings, stack, settings, ari, parts.archive, parts.tls
+        )
         node = parts.shards.node(settings, ari, recorder)
         self._configure_health(settings, node.recent_digits)
         self._start(name, ari.run())
@@ -151,5 +155,12 @@ class NodeManager:
         if password is not None:
             login = (settings.ami_user, password.get_secret_value())
             address = (host, settings.ami_port)
-            monitor = AmiMonitor(settings.name, address, login, health, recent_digits)
+            monitor = AmiMonitor(
+                settings.name,
+                address,
+                login,
+                health,
+                recent_digits,
+                tls=self._parts.tls if settings.ami_tls else None,
+            )
             self._start(settings.name, monitor.run())

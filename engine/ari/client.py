@@ -112,7 +112,7 @@ async def open_ari(
 ) -> AsyncIterator[AriClient]:
     """Open the client of one node; no other process may use the same name for `engine`."""
     connector = aiohttp.TCPConnector(
-        limit=timeouts.max_connections, keepalive_timeout=_KEEP_ALIVE_S
+        limit=timeouts.max_connections, keepalive_timeout=_KEEP_ALIVE_S, ssl=address.tls or True
     )
     async with aiohttp.ClientSession(headers=address.headers, connector=connector) as http:
         ari = AriClient(PbxConnection(address, http, random, clock, timeouts), engine)

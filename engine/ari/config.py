@@ -1,6 +1,7 @@
 """One PBX node: its address, credentials and timeouts."""
 
 from collections.abc import Callable
+from ssl import SSLContext
 
 import aiohttp
 from aiohttp import ClientSession
@@ -32,12 +33,16 @@ UNUSED_EVENTS = (
 
 
 class PbxAddress(Struct, frozen=True):
-    """A node's name, its ARI root (`http://host:8088/ari`), and a user of its ari.conf."""
+    """A node's name, its ARI root (`http://host:8088/ari`), and a user of its ari.conf.
+
+    `tls` verifies an https node; None: by the system's certificates.
+    """
 
     name: str
     url: str
     username: str
     password: str
+    tls: SSLContext | None = None
 
     @property
     def headers(self) -> dict[str, str]:

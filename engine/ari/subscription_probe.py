@@ -81,7 +81,8 @@ class HealthProbe(Struct, frozen=True):
     async def run(self) -> None:
         timeouts, headers = self.pbx.timeouts, self.pbx.address.headers
         timeout = ClientTimeout(total=timeouts.health_timeout_s)
-        async with ClientSession(headers=headers, timeout=timeout) as http:
+        connector = aiohttp.TCPConnector(ssl=self.pbx.address.tls or True)
+        async with ClientSession(headers=headers, timeout=timeout, connector=connector) as http:
             while True:
                 next_s = self.pbx.clock() + timeouts.health_interval_s
                 self.on_result(await self._is_responding(http))

@@ -3,13 +3,16 @@
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from ssl import SSLContext
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 import aiohttp
 import msgspec
 
-from engine.cli.errors import NotFound, RpcError, Unreachable, error_text
+from engine.cli.errors import NotFound, RpcError, Unreachable, UsageError, error_text
+from engine.common.tls import TlsFileError, client_context
 from wire import rpc
 from wire.events.call_events import CallEvent
 from wire.events.consumer_groups import LostEvents
@@ -122,11 +125,20 @@ class Client:
 
 
 @asynccontextmanager
-async def open_client(url: str, token: str) -> AsyncIterator[Client]:
+async def open_client(url: str, token: str, ca: Path | None = None) -> AsyncIterator[Client]:
+    """Open a client; `ca` verifies an https engine (None: the system's). Raises UsageError."""
     headers = {"Authorization": f"Bearer {token}"}
     limit = aiohttp.ClientTimeout(total=RESPONSE_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
-    async with aiohttp.ClientSession(headers=headers, timeout=limit) as http:
+    connector = aiohttp.TCPConnector(ssl=_verifier(ca) if url.startswith("https:") else True)
+    async with aiohttp.ClientSession(headers=headers, timeout=limit, connector=connector) as http:
         yield Client(http, url)
+
+
+def _verifier(ca: Path | None) -> SSLContext:
+    try:
+        return client_context(ca)
+    except TlsFileError as error:
+        raise UsageError(str(error)) from None
 
 
 async def _read_events(lines: aiohttp.StreamReader) -> EventStream:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import ssl
 from collections.abc import Coroutine
 from typing import Any, NoReturn
 
@@ -112,6 +113,10 @@ def error_text(error: BaseException) -> str:
     match error:
         case TimeoutError():
             return "no response in time"
+        case ssl.SSLCertVerificationError():
+            return "its certificate is not trusted, or of another name (SWITCHROOM_TLS_CA)"
+        case ssl.SSLError():
+            return f"no TLS: {error.reason or error}"
         case OSError(errno=int(number)) if number > 0:
             return os.strerror(number).lower()
         case _ if isinstance(error.__context__, OSError):

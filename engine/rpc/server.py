@@ -1,6 +1,5 @@
 """The engine's HTTP server: RPC behind a token, media for PBX nodes, health and metrics."""
 
-import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from inspect import signature
@@ -14,6 +13,7 @@ from engine.media.clip_cache import ClipCache
 from engine.media.serve import media_routes
 from engine.observe.telemetry import Telemetry
 from engine.rpc import operations, schemas
+from engine.rpc.access import RpcAccess, authentication
 from engine.rpc.handlers.agents import AgentHandlers
 from engine.rpc.handlers.api_requests import ApiRequestHandlers
 from engine.rpc.handlers.audit import AuditHandlers
@@ -40,12 +40,11 @@ from engine.rpc.middleware.tracing import tracing
 from engine.rpc.operations import Operation
 from engine.rpc.peers.client import PeerClient, SlotDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
-from engine.rpc.problems import Handler, problem_middleware, problem_response
+from engine.rpc.problems import Handler, problem_middleware
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
-from wire.rpc import Problem
 from wire.tree import Limits
 
 
@@ -71,15 +70,15 @@ class ServerDependencies(Struct, frozen=True):
 
 @asynccontextmanager
 async def serving(
-    deps: ServerDependencies, token: str, host: str, port: int
+    deps: ServerDependencies, access: RpcAccess, host: str, port: int
 ) -> AsyncIterator[None]:
     """Serve for as long as the context lasts; raises BindFailed."""
     async with (
-        open_peer_client(deps.slot_directory, token) as peers,
-        _app_runner(deps, token, peers) as runner,
+        open_peer_client(deps.slot_directory, access) as peers,
+        _app_runner(deps, access, peers) as runner,
     ):
         try:
-            await web.TCPSite(runner, host, port).start()
+            await web.TCPSite(runner, host, port, ssl_context=access.server_tls).start()
         except OSError as error:
             raise BindFailed(f"can't listen at {host}:{port}: {error.strerror}") from error
         yield
@@ -87,10 +86,10 @@ async def serving(
 
 @asynccontextmanager
 async def _app_runner(
-    deps: ServerDependencies, token: str, peers: PeerClient
+    deps: ServerDependencies, access: RpcAccess, peers: PeerClient
 ) -> AsyncIterator[web.AppRunner]:
     app = web.Application(client_max_size=MAX_BODY_BYTES)
-    app.add_subapp("/rpc/v1", rpc_app(deps, token, peers))
+    app.add_subapp("/rpc/v1", rpc_app(deps, access, peers))
     app.add_routes(media_routes(deps.clip_cache))
     app.add_routes(health_routes(deps.service, deps.store, deps.slot_directory))
     app.add_routes(metrics_routes(_metrics_page(deps)))
@@ -109,13 +108,13 @@ async def _app_runner(
         await runner.cleanup()
 
 
-def rpc_app(deps: ServerDependencies, token: str, peers: PeerClient) -> web.Application:
+def rpc_app(deps: ServerDependencies, access: RpcAccess, peers: PeerClient) -> web.Application:
     """Build the application that answers under /rpc/v1."""
     app = web.Application(
         middlewares=[
             *_instrumentation(deps.telemetry),
             problem_middleware,
-            _authentication(token),
+            authentication(access),
             concurrency_limit(deps.max_requests, streams="/rpc/v1/events"),
             forwarding(peers),
         ]
@@ -177,18 +176,3 @@ def _metrics_page(deps: ServerDependencies) -> MetricsPage:
 
 def _instrumentation(telemetry: Telemetry) -> list[Middleware]:
     return [timing(telemetry.metrics), *([tracing(telemetry.traces)] if telemetry.traces else [])]
-
-
-def _authentication(token: str) -> Middleware:
-    expected = f"Bearer {token}".encode()
-
-    @web.middleware
-    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-        given = request.headers.get("Authorization", "").encode(errors="surrogateescape")
-        if not hmac.compare_digest(given, expected):
-            return problem_response(
-                Problem("User not authenticated", 401, "unauthorized", "wrong or no bearer token")
-            )
-        return await handler(request)
-
-    return check

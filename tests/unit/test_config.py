@@ -36,3 +36,56 @@ def test_nodes_are_distinct(second: dict[str, str], message: str) -> None:
     with pytest.raises(ValidationError) as error:
         read_settings({"rpc_token": "x", "nodes": [{**each, "password": "x"} for each in nodes]})
     assert message in setting_errors(error.value)[0]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://store:6379/0",
+        "redis://user@192.0.2.1/0",
+        "redis+sentinel://a:26379,127.0.0.1/main/0",
+        "redis://[2001:db8::1]/0",
+    ],
+)
+def test_an_open_store_on_another_host_is_refused(url: str) -> None:
+    """Whoever can write to the store can place calls."""
+    with pytest.raises(ValidationError) as error:
+        read_settings({"rpc_token": "x", "redis_url": url})
+    assert "redis_url: a store on another host needs a password" in setting_errors(error.value)[0]
+    read_settings({"rpc_token": "x", "redis_url": url, "allow_insecure_store": True})
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://127.0.0.1:6379/0",
+        "redis://localhost/0",
+        "redis://[::1]/0",
+        "redis://:secret@store/0",
+        "redis://store/0?password=secret",
+        "rediss://store/0?ssl_certfile=/client.pem",
+        "redis+sentinel://:secret@a,b/main/0",
+        "rediss+sentinel://a,b/main/0",
+        "unix:///run/valkey.sock",
+    ],
+)
+def test_a_store_with_password_or_tls_is_accepted(url: str) -> None:
+    """Also any store of this host."""
+    assert read_settings({"rpc_token": "x", "redis_url": url}).redis_url == url
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"rpc_tls_key": "/key.pem"}, "rpc_tls_key needs rpc_tls_cert"),
+        (
+            {"rpc_tls_cert": "/cert.pem", "rpc_url": "http://192.0.2.1:8070"},
+            "rpc_url must begin with https://",
+        ),
+    ],
+)
+def test_settings_of_tls_fit_together(values: dict[str, str], message: str) -> None:
+    """Else engines would publish an address that does not answer."""
+    with pytest.raises(ValidationError) as error:
+        read_settings({"rpc_token": "x", **values})
+    assert message in setting_errors(error.value)[0]

@@ -1,10 +1,12 @@
 """Checks of a PBX node's manager interface (AMI): over HTTP for recording, over TCP for health."""
 
 import asyncio
+from ssl import SSLContext
 
 from engine.ami.client import AmiClient, AmiUnavailable, open_ami
 from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.errors import error_text
+from engine.common.tls import client_context
 from engine.config import NodeSettings, Settings
 
 TIMEOUT_S = 5.0
@@ -18,9 +20,10 @@ async def check_ami(settings: Settings, node: NodeSettings) -> list[Finding]:
         text = "no ami_password: no recording, and health only from ARI"
         return [warning(node.name, text, "set SWITCHROOM_AMI_PASSWORD as in its manager.conf")]
     secret = password.get_secret_value()
-    async with open_ami(str(node.url).rstrip("/"), node.ami_user, secret) as ami:
+    tls = client_context(settings.tls_ca)
+    async with open_ami(str(node.url).rstrip("/"), node.ami_user, secret, tls) as ami:
         recording = await _recording(node, ami)
-    return [recording, await _health(node, secret)]
+    return [recording, await _health(node, secret, tls if node.ami_tls else None)]
 
 
 async def _recording(node: NodeSettings, ami: AmiClient) -> Finding:
@@ -35,11 +38,11 @@ async def _recording(node: NodeSettings, ami: AmiClient) -> Finding:
     return failure(node.name, f"its manager has no {_RECORD_ACTION} for {node.ami_user}", advice)
 
 
-async def _health(node: NodeSettings, secret: str) -> Finding:
+async def _health(node: NodeSettings, secret: str, tls: SSLContext | None) -> Finding:
     address = f"{node.url.host}:{node.ami_port}"
     try:
         async with asyncio.timeout(TIMEOUT_S):
-            reply = await _log_in(node, secret)
+            reply = await _log_in(node, secret, tls)
     except (OSError, TimeoutError) as error:
         advice = "manager.conf: `enabled = yes`, `bindaddr`; set the node's ami_port"
         return warning(node.name, f"no manager interface at {address}: {error_text(error)}", advice)
@@ -49,9 +52,9 @@ async def _health(node: NodeSettings, secret: str) -> Finding:
     return warning(node.name, text, "manager.conf: `secret`, and `permit` for this address")
 
 
-async def _log_in(node: NodeSettings, secret: str) -> str:
+async def _log_in(node: NodeSettings, secret: str, tls: SSLContext | None) -> str:
     """Log in; return the first line of the response."""
-    reader, writer = await asyncio.open_connection(node.url.host or "", node.ami_port)
+    reader, writer = await asyncio.open_connection(node.url.host or "", node.ami_port, ssl=tls)
     try:
         await reader.readline()  # the banner
         login = ("Action: Login", f"Username: {node.ami_user}", f"Secret: {secret}", "Events: off")

@@ -18,6 +18,7 @@ from engine.cli.doctor.machine import check_engine, check_espeak, check_media_di
 from engine.cli.doctor.pbx import AriNode, check_node
 from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.doctor.store import check_store
+from engine.cli.doctor.transport import check_files, check_transport
 from engine.cli.errors import run, setting_errors
 from engine.cli.options.connection import (
     DEFAULT_CONNECTION,
@@ -25,6 +26,7 @@ from engine.cli.options.connection import (
     ConnectionOptions,
     engine_address,
 )
+from engine.common.tls import TlsFileError, client_context
 from engine.config import NodeSettings, Settings
 
 MAX_CONNECTIONS, REQUEST_WEBSOCKETS = 64, 4  # to a node
@@ -61,13 +63,22 @@ def read_settings() -> tuple[Settings | None, list[Finding]]:
 
 async def run_checks(settings: Settings, connection: ConnectionOptions) -> list[Finding]:
     """Run all checks concurrently."""
+    try:
+        check_files(settings)
+    except TlsFileError as error:
+        return [failure("tls", str(error), "it must be a readable file in PEM")]
+    nodes = await _nodes(settings)
     async with open_client(*engine_address(connection, ClientSettings())) as client:
         found = await asyncio.gather(
             check_store(settings.redis_url),
-            *(_node(settings, node) for node in await _nodes(settings)),
+            *(_node(settings, node) for node in nodes),
             check_engine(client),
         )
-    here = [check_media_dir(settings.media_dir), check_espeak(os.environ.get("PATH", ""))]
+    here = [
+        *check_transport(settings, nodes),
+        check_media_dir(settings.media_dir),
+        check_espeak(os.environ.get("PATH", "")),
+    ]
     if settings.can_record:
         here.append(await check_archive(settings.recordings_url, settings.recordings_s3))
     return [each for findings in (*found, here) for each in findings]
@@ -108,7 +119,8 @@ def _check_settings(settings: Settings) -> list[Finding]:
 
 async def _node(settings: Settings, given: NodeSettings) -> list[Finding]:
     password = given.password.get_secret_value()
-    node = AriNode(given.name, str(given.url).rstrip("/"), given.user, password)
+    tls = client_context(settings.tls_ca)
+    node = AriNode(given.name, str(given.url).rstrip("/"), given.user, password, tls)
     sessions = max(MAX_CONNECTIONS, settings.slots + REQUEST_WEBSOCKETS)
     findings = await check_node(node, f"switchroom-doctor-{os.getpid()}-{given.name}", sessions)
     return [*findings, *await check_ami(settings, given)]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from ssl import SSLContext
 from typing import Any
 
 import aiohttp
@@ -44,13 +45,14 @@ class AriNode(Struct, frozen=True):
     url: str
     user: str
     password: str
+    tls: SSLContext | None = None
 
 
 async def check_node(node: AriNode, app: str, sessions: int) -> list[Finding]:
     """Check one node; `app` is an unused Stasis app, `sessions` the number to test."""
     headers = {"Authorization": aiohttp.encode_basic_auth(node.user, node.password)}
     timeout = aiohttp.ClientTimeout(total=TIMEOUT_S)
-    connector = aiohttp.TCPConnector(limit=0)
+    connector = aiohttp.TCPConnector(limit=0, ssl=node.tls or True)
     try:
         session = aiohttp.ClientSession(headers=headers, timeout=timeout, connector=connector)
         async with session as http:

@@ -1,6 +1,7 @@
 """Which engine to use, with which token and account: options, then environment, then `.env`."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -21,14 +22,15 @@ class ClientSettings(BaseSettings):
     rpc_host: str = "127.0.0.1"
     rpc_port: int = 8070
     rpc_token: SecretStr = SecretStr("")
+    rpc_tls_cert: Path | None = None  # with one the engine serves https
+    tls_ca: Path | None = None
     account: str = ""
 
     @property
     def url(self) -> str:
         host = _ANY.get(self.rpc_host, self.rpc_host)
-        return (
-            f"http://[{host}]:{self.rpc_port}" if ":" in host else f"http://{host}:{self.rpc_port}"
-        )
+        scheme = "http" if self.rpc_tls_cert is None else "https"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.rpc_port}"
 
 
 @Parameter(name="*")
@@ -44,18 +46,22 @@ AccountFlag = Annotated[str, Parameter(help="Account, any name; default: SWITCHR
 DEFAULT_CONNECTION = ConnectionOptions()
 
 
-def engine_address(connection: ConnectionOptions, settings: ClientSettings) -> tuple[str, str]:
-    """Return the URL and the token of the engine; raises UsageError."""
+EngineAddress = tuple[str, str, Path | None]
+
+
+def engine_address(connection: ConnectionOptions, settings: ClientSettings) -> EngineAddress:
+    """Return the URL, the token and the CA file of the engine; raises UsageError."""
     url = connection.url or settings.url
     if not _is_url(url):
         raise UsageError(f"--url {url}: expected a URL such as http://127.0.0.1:8070")
-    return url.rstrip("/"), connection.token or settings.rpc_token.get_secret_value()
+    token = connection.token or settings.rpc_token.get_secret_value()
+    return url.rstrip("/"), token, settings.tls_ca
 
 
 def engine_addresses(
     connection: ConnectionOptions, settings: ClientSettings
-) -> list[tuple[str, str]]:
-    """Return URL and token of each engine in a comma-separated list; raises UsageError."""
+) -> list[EngineAddress]:
+    """Return URL, token and CA file of each engine in a comma-separated list; raises UsageError."""
     urls = (connection.url or settings.url).split(",")
     return [
         engine_address(ConnectionOptions(url.strip(), connection.token), settings) for url in urls

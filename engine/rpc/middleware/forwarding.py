@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 
 import aiohttp
 from aiohttp import web
@@ -57,11 +58,12 @@ async def _forward(
     try:
         async with (
             _while_owner(peers, slot, url),
-            peers.session.request(
+            peers.request(
                 request.method,
-                f"{url}{request.rel_url}",
-                data=await request.read(),
-                headers={"Content-Type": request.content_type, **trace_headers(request)},
+                url,
+                request.rel_url,
+                await request.read(),
+                {"Content-Type": request.content_type, **trace_headers(request)},
             ) as upstream,
         ):
             body = await upstream.read()
@@ -74,6 +76,8 @@ async def _forward(
         return problem_response(Problem("Not now", 503, "owner_lost", detail), RETRY_AFTER)
     if FORWARDED in upstream.headers:  # it has no owner there either
         return None
+    if upstream.status == HTTPStatus.UNAUTHORIZED:
+        return _refused()
     return _relay(upstream, body)
 
 
@@ -103,6 +107,11 @@ def _relay(upstream: aiohttp.ClientResponse, body: bytes) -> web.Response:
         content_type=upstream.content_type,
         headers={"Retry-After": retry_after} if retry_after else None,
     )
+
+
+def _refused() -> web.Response:
+    detail = "the call's engine refuses this one: compare SWITCHROOM_RPC_TOKEN, versions and clocks"
+    return problem_response(Problem("Not now", 503, "owner_refuses", detail), RETRY_AFTER)
 
 
 def _no_owner() -> web.Response:

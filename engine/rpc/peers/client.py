@@ -1,12 +1,16 @@
-"""The client for requests between engines; a header marks them, so they are forwarded once."""
+"""The client for requests between engines: signed, and marked so that they are forwarded once."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
 import aiohttp
 from aiohttp import web
 from msgspec import Struct
+from yarl import URL
+
+from engine.rpc.access import RpcAccess
+from engine.rpc.peers.signature import RequestLine, RequestSigner
 
 FORWARDED = "Switchroom-Forwarded"
 OWNER_WAIT_S = 3.0  # a slot that moves gets its next owner soon
@@ -44,19 +48,38 @@ class PeerClient(Struct, frozen=True):
 
     directory: SlotDirectory
     session: aiohttp.ClientSession
+    signer: RequestSigner
 
     @property
     def owner_wait_s(self) -> float:
         """How long to wait for the next owner of a slot."""
         return SHUTDOWN_WAIT_S if self.directory.is_leaving else OWNER_WAIT_S
 
+    def request(
+        self,
+        method: str,
+        engine: str,
+        path: URL,
+        body: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """Send a request to an engine at its URL; `path` is relative to it."""
+        url = URL(f"{engine}{path}")
+        signature = self.signer.sign(RequestLine(engine, method, url.raw_path_qs), body)
+        sent = {**(headers or {}), "Authorization": signature}
+        return self.session.request(method, url, data=body or None, headers=sent)
+
 
 @asynccontextmanager
-async def open_peer_client(directory: SlotDirectory, token: str) -> AsyncIterator[PeerClient]:
-    headers = {"Authorization": f"Bearer {token}", FORWARDED: "1"}
+async def open_peer_client(
+    directory: SlotDirectory, access: RpcAccess
+) -> AsyncIterator[PeerClient]:
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S)
-    async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
-        yield PeerClient(directory, session)
+    connector = aiohttp.TCPConnector(ssl=access.client_tls or True)
+    async with aiohttp.ClientSession(
+        headers={FORWARDED: "1"}, timeout=timeout, connector=connector
+    ) as session:
+        yield PeerClient(directory, session, RequestSigner(access.token, access.clock))
 
 
 def is_forwarded(request: web.Request) -> bool:

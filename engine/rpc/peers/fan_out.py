@@ -11,6 +11,7 @@ from typing import TypeVar
 import aiohttp
 import msgspec
 from aiohttp import web
+from yarl import URL
 
 from engine.rpc.peers.client import RETRY_DELAY_S, PeerClient, is_forwarded
 from engine.runtime.admission.node_selection import NoCapacity
@@ -48,16 +49,16 @@ class FanOut:
         if not directory.is_settled:
             return None
         uri = request.rel_url
-        bodies = await asyncio.gather(*(self._get(f"{url}{uri}") for url in directory.peer_urls))
+        bodies = await asyncio.gather(*(self._get(url, uri) for url in directory.peer_urls))
         found = [body for body in bodies if body is not None]
         return found if len(found) == len(bodies) else None
 
-    async def _get(self, url: str) -> bytes | None:
+    async def _get(self, engine: str, uri: URL) -> bytes | None:
         """Query one engine: its body, empty for 404, or None if it is not available now."""
         try:
             async with (
                 asyncio.timeout(RESPONSE_TIMEOUT_S),
-                self._peers.session.get(url) as response,
+                self._peers.request("GET", engine, uri) as response,
             ):
                 body = await response.read()
         except (aiohttp.ClientError, TimeoutError):

@@ -4,8 +4,9 @@
 `redis+sentinel://:password@host1:26379,host2:26379/service/0` (`rediss+sentinel://` over TLS).
 """
 
+import ipaddress
 from collections.abc import Iterator
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from msgspec import Struct
 
@@ -22,6 +23,28 @@ class StoreAddress(Struct, frozen=True):
     redacted: str  # without secrets
     sentinels: tuple[tuple[str, int], ...] = ()
     service: str = ""  # the primary's name at the sentinels
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether nothing is sent in clear text over a network."""
+        return not self.url.startswith("redis://") or all(map(_is_loopback, self.hosts))
+
+    @property
+    def has_password(self) -> bool:
+        parts = urlsplit(self.url)
+        return bool(parts.password or parse_qs(parts.query).get("password"))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether whoever reaches another host's port may read and write everything."""
+        return not self.is_encrypted and not self.has_password
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts of the server or of the sentinels; none for a socket's path."""
+        if self.sentinels:
+            return tuple(host for host, _ in self.sentinels)
+        return tuple(filter(None, (urlsplit(self.url).hostname,)))
 
 
 def parse_address(url: str) -> StoreAddress:
@@ -43,6 +66,13 @@ def parse_address(url: str) -> StoreAddress:
     return StoreAddress(
         f"{base}://{login}{at}primary/{number}{mark}{query}", redacted, sentinels, service
     )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _host_ports(hosts: str) -> Iterator[tuple[str, int]]:

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from engine.calls.model.events import LegCreated
+from engine.rpc.access import RpcAccess
 from engine.rpc.server import BindFailed, serving
 from engine.runtime.shard.shard import CallShard
 from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench, inject
@@ -24,8 +25,9 @@ async def test_without_a_node_nothing_starts(bench: Bench) -> None:
 
 async def test_an_address_that_another_has(bench: Bench) -> None:
     """A second engine on the same port fails; the first one is not disturbed."""
+    access = RpcAccess(bench.url, TOKEN)
     with pytest.raises(BindFailed, match=f"can't listen at 127.0.0.1:{bench.port}"):
-        async with serving(bench.dependencies, TOKEN, "127.0.0.1", bench.port):
+        async with serving(bench.dependencies, access, "127.0.0.1", bench.port):
             raise AssertionError
     assert (await bench.request("GET", "/nodes"))[0] == 200
 

@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+from engine.rpc.access import RpcAccess
 from engine.rpc.peers.client import open_peer_client
 from engine.rpc.schemas import openapi_document
 from engine.rpc.server import rpc_app
@@ -38,8 +39,9 @@ async def test_the_description_is_published(bench: Bench) -> None:
 
 async def test_everything_is_described(bench: Bench) -> None:
     """Every route of the RPC is in the document, with a summary."""
-    async with open_peer_client(bench.dependencies.slot_directory, TOKEN) as peers:
-        routes = list(rpc_app(bench.dependencies, TOKEN, peers).router.routes())
+    access = RpcAccess(bench.url, TOKEN)
+    async with open_peer_client(bench.dependencies.slot_directory, access) as peers:
+        routes = list(rpc_app(bench.dependencies, access, peers).router.routes())
     served = {
         (each.method.lower(), f"/rpc/v1{each.resource.canonical}")
         for each in routes

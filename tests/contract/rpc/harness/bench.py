@@ -17,6 +17,7 @@ from engine.common.tasks import cancel_all
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
+from engine.rpc.access import RpcAccess
 from engine.rpc.peers.client import SlotDirectory
 from engine.rpc.server import ServerDependencies, serving
 from engine.runtime.admission.config import AdmissionConfig
@@ -75,6 +76,7 @@ class Bench:
         self.pbx = RecordingPbx()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
+        self.access: RpcAccess | None = None  # else the token, without TLS
         self.session: aiohttp.ClientSession
         self.service: CallService
         self.agent_presence: AgentPresence
@@ -135,7 +137,8 @@ class Bench:
             self.terms,
             self.telemetry,
         )
-        await stack.enter_async_context(serving(self.dependencies, TOKEN, "127.0.0.1", self.port))
+        access = self.access or RpcAccess(self.url, TOKEN)
+        await stack.enter_async_context(serving(self.dependencies, access, "127.0.0.1", self.port))
 
     async def request(
         self, method: str, path: str, body: object = None, **more: Any
