@@ -64,6 +64,7 @@ def _defaults(path: Path, known: Mapping[str, str]) -> Mapping[str, str]:
         "SWITCHROOM_AMI_PASSWORD": secrets.token_urlsafe(24),
         "SWITCHROOM_AGENT_PASSWORD": secrets.token_urlsafe(12),
         "SWITCHROOM_PEER_PASSWORD": secrets.token_urlsafe(24),
+        "SWITCHROOM_STORE_PASSWORD": secrets.token_urlsafe(24),
         "SWITCHROOM_NODES": json.dumps(_nodes(ari_password)),
         "SWITCHROOM_SLOTS": "8",
         "SWITCHROOM_MEDIA_DIR": ".lab/engine/media",

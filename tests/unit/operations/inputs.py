@@ -11,7 +11,7 @@ from engine.config import Settings
 
 PREFIX = "SWITCHROOM_"
 # Read by the lab and its compose file only.
-LAB_ONLY = {"ARI_PASSWORD", "AGENT_PASSWORD", "PEER_PASSWORD"}
+LAB_ONLY = {"ARI_PASSWORD", "AGENT_PASSWORD", "PEER_PASSWORD", "STORE_PASSWORD"}
 # prepare.py derives placeholders from these.
 DERIVED_FROM = {"SLOTS", "TRUNK", "EXTERNAL_ADDRESS", "LOCAL_NETS"}
 TEMPLATES = Path(__file__).parents[3] / "asterisk-config/etc"

@@ -46,7 +46,7 @@ def test_it_connects_to_the_engines_service() -> None:
     """By the name and port of the engines' manifests."""
     service = named(documents(KUBERNETES / "base/services.yaml"), "Service", "switchroom-engine")
     (port,) = service["spec"]["ports"]
-    url = f"http://{service['metadata']['name']}:{port['port']}"
+    url = f"https://{service['metadata']['name']}:{port['port']}"
     assert kubernetes()["SWITCHROOM_ENGINE_URLS"] == f'["{url}"]'
 
 

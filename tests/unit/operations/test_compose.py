@@ -9,11 +9,18 @@ from typing import Any
 import pytest
 import yaml
 
+from api.config import Settings as ApiSettings
 from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.config import Settings
+from engine.store.redis.address import parse_address
 from tests.harness.lab.env import ensure_env
-from tests.unit.operations.inputs import read_settings, unknown_pbx_variables, unknown_settings
+from tests.unit.operations.inputs import (
+    PREFIX,
+    read_settings,
+    unknown_pbx_variables,
+    unknown_settings,
+)
 
 PATH = Path(__file__).parents[3] / "docker-compose.yml"
 COMPOSE: dict[str, Any] = yaml.safe_load(PATH.read_text())
@@ -21,6 +28,11 @@ SERVICES: dict[str, Any] = COMPOSE["services"]
 ENGINES = ("engine1", "engine2")
 PBXES = ("pbx1", "pbx2")
 VALKEY_PORT = 6390
+# Everything is on this host, in clear text; nodes are named.
+NOT_IN_THE_LAB = {
+    f"{PREFIX}{name}"
+    for name in ("ALLOW_INSECURE_STORE", "RPC_TLS_CERT", "RPC_TLS_KEY", "TLS_CA", "RPC_URL")
+}
 
 
 @pytest.fixture
@@ -31,19 +43,22 @@ def env(tmp_path: Path) -> Mapping[str, str]:
 
 @pytest.fixture
 def engines(env: Mapping[str, str], tmp_path: Path) -> list[Settings]:
-    """Return the settings of both engines: their own variables override .env."""
-    return [read_settings({**env, **environment(name, env)}, tmp_path) for name in ENGINES]
+    """Return the settings of both engines."""
+    return [read_settings(environment(name, env), tmp_path) for name in ENGINES]
 
 
 def environment(service: str, env: Mapping[str, str]) -> dict[str, str]:
-    """Return a service's variables, with `${NAME}` filled in from .env."""
+    """Return a service's variables: `${NAME}` and those without a value come from .env."""
 
     def value(found: re.Match[str]) -> str:
         return env.get(found[1]) or found[2].removeprefix(":-")
 
-    variables: dict[str, object] = SERVICES[service]["environment"]
+    variables: dict[str, object] = SERVICES[service].get("environment", {})
+    given = {name: env.get(name) if each is None else each for name, each in variables.items()}
     return {
-        name: re.sub(r"\$\{(\w+)([^}]*)\}", value, str(each)) for name, each in variables.items()
+        name: re.sub(r"\$\{(\w+)([^}]*)\}", value, str(each))
+        for name, each in given.items()
+        if each is not None
     }
 
 
@@ -53,6 +68,63 @@ def test_all_variables_are_known(env: Mapping[str, str]) -> None:
         assert not unknown_settings({**env, **environment(name, env)})
     for name in PBXES:
         assert not unknown_pbx_variables(environment(name, env))
+
+
+@pytest.mark.parametrize(
+    ("service", "settings"), [*((name, Settings) for name in ENGINES), ("api", ApiSettings)]
+)
+def test_every_setting_is_passed_on(
+    service: str, settings: type[Settings | ApiSettings], env: Mapping[str, str]
+) -> None:
+    """An operator's settings in .env reach the service that has them."""
+    expected = {f"{PREFIX}{name.upper()}" for name in settings.model_fields}
+    assert not expected - SERVICES[service]["environment"].keys() - NOT_IN_THE_LAB
+    assert {name for name in environment(service, env) if name.startswith(PREFIX)} <= expected
+
+
+SHARED = {"SWITCHROOM_RPC_TOKEN"}
+SECRETS = re.compile(r"PASSWORD|SECRET|TOKEN|KEY")
+
+
+def test_each_service_has_its_own_secrets_only(env: Mapping[str, str]) -> None:
+    """No value that is a secret of one program is in the environment of another."""
+    secrets = {value for name, value in env.items() if SECRETS.search(name) and name not in SHARED}
+    held = {
+        name: {value for value in secrets if value in str(environment(name, env))}
+        for name in SERVICES
+    }
+    assert held["engine1"] == held["engine2"]
+    assert held["engine1"] == {
+        env[f"SWITCHROOM_{name}"]
+        for name in ("STORE_PASSWORD", "ARI_PASSWORD", "AMI_PASSWORD", "WEBHOOK_SECRET")
+    }
+    assert held["api"] == {
+        env[f"SWITCHROOM_{name}"] for name in ("TOKEN_SECRET", "API_KEY", "API_SECRET")
+    }
+    assert held["valkey"] == {env["SWITCHROOM_STORE_PASSWORD"]}
+    assert not held["pbx1"] & {env["SWITCHROOM_STORE_PASSWORD"], env["SWITCHROOM_TOKEN_SECRET"]}
+    assert not [name for name, each in SERVICES.items() if "env_file" in each]
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_each_service_has_few_privileges(name: str) -> None:
+    """It writes to its volumes only, gains no privileges, and has limits."""
+    service = SERVICES[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert {"pids_limit", "mem_limit"} <= service.keys()
+    assert not service.get("privileged")
+
+
+def test_the_store_has_a_password(engines: list[Settings], env: Mapping[str, str]) -> None:
+    """It is on no command line."""
+    password = env["SWITCHROOM_STORE_PASSWORD"]
+    for each in engines:
+        assert parse_address(each.redis_url).has_password
+        assert password in each.redis_url
+    assert "requirepass $$REDISCLI_AUTH" in SERVICES["valkey"]["command"][-1]
+    assert password not in str(SERVICES["valkey"]["command"])
 
 
 def test_engines_are_reached_at_their_own_ports(engines: list[Settings]) -> None:
@@ -66,7 +138,7 @@ def test_engines_are_reached_at_their_own_ports(engines: list[Settings]) -> None
 
 def test_the_rest_layer_knows_both_engines(engines: list[Settings], env: Mapping[str, str]) -> None:
     """With their token."""
-    variables = {**env, **environment("api", env)}
+    variables = environment("api", env)
     urls = json.loads(variables["SWITCHROOM_ENGINE_URLS"])
     assert urls == [connections.rpc_url(each) for each in engines]
     tokens = {each.rpc_token.get_secret_value() for each in engines}
@@ -101,7 +173,7 @@ def test_ports_are_distinct(engines: list[Settings], env: Mapping[str, str]) -> 
         ports += [int(pbx[f"PBX_{port}_PORT"]) for port in ("SIP", "ARI", "AMI")]
         ports += range(int(pbx["PBX_RTP_FIRST"]), int(pbx["PBX_RTP_LAST"]) + 1)
     assert len(ports) == len(set(ports))
-    assert f"--port {VALKEY_PORT}" in SERVICES["valkey"]["command"]
+    assert f"--port {VALKEY_PORT}" in SERVICES["valkey"]["command"][-1]
 
 
 def test_all_restart_and_have_health_checks() -> None:

@@ -123,6 +123,10 @@ def test_selectors_match_their_pods(folder: Path) -> None:
         (owner,) = selected_by(budget["spec"]["selector"]["matchLabels"], found)
         assert budget["metadata"]["name"] == owner["metadata"]["name"]
     for policy in of_kind(found, "NetworkPolicy"):
+        for rule in policy["spec"].get("egress", []):
+            for to in rule["to"]:
+                if labels := to.get("podSelector", {}).get("matchLabels"):
+                    assert selected_by(labels, found)
         (owner,) = selected_by(policy["spec"]["podSelector"]["matchLabels"], found)
         assert {port["port"] for rule in policy["spec"]["ingress"] for port in rule["ports"]} <= (
             port_names(owner)
@@ -146,3 +150,58 @@ def test_probes_use_existing_ports(folder: Path) -> None:
         assert "readinessProbe" in spec
         for action in ("httpGet", "tcpSocket"):
             assert {probe["port"] for probe in values_at(spec, action)} <= port_names(owner)
+
+
+@in_each(OVERLAYS)
+def test_every_container_is_restricted(folder: Path) -> None:
+    """No root, no capabilities, a root file system that cannot be written, a limit of memory."""
+    for owner in of_kind(resources(folder), *POD_OWNERS):
+        spec = container(owner)
+        assert spec["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert pod(owner)["securityContext"]["runAsNonRoot"]
+        assert pod(owner)["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert pod(owner)["automountServiceAccountToken"] is False
+        assert "memory" in spec["resources"]["limits"]
+
+
+@in_each(OVERLAYS)
+def test_pods_connect_to_what_they_need_only(folder: Path) -> None:
+    """Each pod has an egress policy, except on the host's network, where none applies.
+
+    Open rules leave out private networks and the metadata of clouds.
+    """
+    found = resources(folder)
+    policies = [
+        policy["spec"]
+        for policy in of_kind(found, "NetworkPolicy")
+        if "Egress" in policy["spec"]["policyTypes"]
+    ]
+    restricted = [
+        owner["metadata"]["name"]
+        for policy in policies
+        for owner in selected_by(policy["podSelector"]["matchLabels"], found)
+    ]
+    owners = of_kind(found, *POD_OWNERS)
+    expected = [
+        each["metadata"]["name"] for each in owners if not pod(each).get("hostNetwork", False)
+    ]
+    assert sorted(restricted) == sorted(expected)
+    for block in (block for policy in policies for block in values_at(policy["egress"], "ipBlock")):
+        if block["cidr"] == "0.0.0.0/0":
+            assert {"10.0.0.0/8", "169.254.0.0/16", "192.168.0.0/16"} <= {*block["except"]}
+
+
+@in_each(OVERLAYS)
+def test_keys_of_tls_are_mounted_where_they_are_used(folder: Path) -> None:
+    """Only a server has the key of its certificate; others have the CA alone."""
+    for owner in of_kind(resources(folder), *POD_OWNERS):
+        name = owner["metadata"]["name"]
+        for volume in pod(owner).get("volumes", []):
+            secret = volume.get("secret", {})
+            is_own = secret.get("secretName") == f"{name}-tls"
+            keys = [each["key"] for each in secret.get("items", [])]
+            assert not secret or is_own or keys == ["ca.crt"]

@@ -1,5 +1,6 @@
 """The engines in Kubernetes: their settings, and how they stop."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from dotenv import dotenv_values
 from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.config import Settings
+from engine.store.redis.address import parse_address
 from tests.unit.operations.inputs import (
     filled,
     read_settings,
@@ -25,6 +27,7 @@ from tests.unit.operations.manifests import (
 )
 
 ADDRESS = "10.1.2.3"
+NAMESPACE = "switchroom"
 BASE = resources(KUBERNETES / "base")
 DEPLOYMENT = named(BASE, "Deployment", "switchroom-engine")
 ENGINE = container(DEPLOYMENT)
@@ -38,8 +41,18 @@ def generated(overlay: Path) -> dict[str, str]:
 
 def set_by_manifest() -> dict[str, str]:
     """Return the variables that the manifest sets, in a pod of a known address."""
-    env = [each for each in ENGINE["env"] if "value" in each]
-    return {each["name"]: each["value"].replace("$(POD_IP)", ADDRESS) for each in env}
+    env = {each["name"]: each["value"] for each in ENGINE["env"] if "value" in each}
+    pod_env = {"POD_IP": ADDRESS, "POD_NAMESPACE": NAMESPACE}
+    return {**env, "SWITCHROOM_RPC_URL": expanded(ENGINE["args"][0], pod_env)}
+
+
+def expanded(script: str, env: dict[str, str]) -> str:
+    """Return the URL that the pod's script computes: a name of its address."""
+    assert 'name=$(echo "$POD_IP" | tr .: -)' in script
+    url = re.search(r'SWITCHROOM_RPC_URL="(.*?)"', script)
+    assert url is not None
+    name = env["POD_IP"].translate(str.maketrans(".:", "--"))
+    return url[1].replace("$name", name).replace("$POD_NAMESPACE", env["POD_NAMESPACE"])
 
 
 @pytest.fixture(params=OVERLAYS, ids=lambda path: path.name)
@@ -54,9 +67,13 @@ def test_an_engine_is_reached_at_its_pod(settings: Settings) -> None:
     """Other engines and PBX nodes reach it at the pod's address and port."""
     port = ENGINE["ports"][0]["containerPort"]
     assert settings.rpc_port == port
-    assert connections.rpc_url(settings) == f"http://{ADDRESS}:{port}"
+    url = f"https://10-1-2-3.switchroom-engines.{NAMESPACE}.svc.cluster.local:{port}"
+    assert connections.rpc_url(settings) == url
     for node in settings.nodes:
-        assert connections.media_url(settings, node) == f"http://{ADDRESS}:{port}"
+        assert connections.media_url(settings, node) == url
+    service = named(BASE, "Service", "switchroom-engines")
+    assert service["spec"]["clusterIP"] == "None"
+    assert service["spec"]["publishNotReadyAddresses"]
 
 
 def test_every_overlay_has_two_nodes_and_recordings(settings: Settings) -> None:
@@ -101,3 +118,12 @@ def test_an_engine_has_few_privileges() -> None:
     assert security["capabilities"] == {"drop": ["ALL"]}
     assert not security["allowPrivilegeEscalation"]
     assert set_by_manifest()["SWITCHROOM_MEDIA_DIR"].startswith("/var/lib/switchroom/")
+
+
+def test_secrets_travel_encrypted(settings: Settings) -> None:
+    """The store is reached over TLS with a password, engines by https."""
+    store = parse_address(settings.redis_url)
+    assert store.is_encrypted
+    assert store.has_password
+    assert settings.rpc_tls_cert is not None
+    assert ENGINE["readinessProbe"]["httpGet"]["scheme"] == "HTTPS"

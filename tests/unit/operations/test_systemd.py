@@ -8,6 +8,7 @@ from dotenv import dotenv_values
 
 from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
+from engine.store.redis.address import parse_address
 from tests.unit.operations.inputs import (
     filled,
     read_settings,
@@ -39,7 +40,7 @@ def test_variables_of_engines_are_settings(number: int, tmp_path: Path) -> None:
     variables = {**filled(SYSTEMD / "engines.env.example"), **own}
     assert not unknown_settings(variables)
     settings = read_settings(variables, tmp_path)
-    url = f"http://{settings.rpc_host}:{settings.rpc_port}"
+    url = f"https://{settings.rpc_host}:{settings.rpc_port}"
     assert connections.rpc_url(settings) == url
     assert {connections.media_url(settings, node) for node in settings.nodes} == {url}
 
@@ -63,6 +64,51 @@ def test_every_file_has_an_example(name: str) -> None:
     for path in environment_files(name):
         example = f"{Path(path).name}.example".replace("%i", "1")
         assert (SYSTEMD / example).exists()
+
+
+UNITS = sorted(path.name for path in SYSTEMD.glob("*.service"))
+RESTRICTIONS = {
+    "NoNewPrivileges": "true",
+    "CapabilityBoundingSet": "",
+    "UMask": "0077",
+    "StateDirectoryMode": "0700",
+    "ProtectSystem": "strict",
+    "ProtectHome": "true",
+    "ProtectProc": "invisible",
+    "PrivateTmp": "true",
+    "PrivateDevices": "true",
+    "SystemCallFilter": "~@privileged",
+    "SystemCallArchitectures": "native",
+    "IPAddressDeny": "169.254.169.254 fd00:ec2::254",
+}
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_a_service_has_few_privileges(name: str) -> None:
+    """It has no capabilities, sees no other process, and has limits."""
+    service = unit(name)["Service"]
+    assert {key: service.get(key) for key in RESTRICTIONS} == RESTRICTIONS
+    assert {"MemoryMax", "TasksMax", "RestrictAddressFamilies"} <= {*service_keys(name)}
+
+
+def service_keys(name: str) -> list[str]:
+    """Return the keys of a unit, in their own case."""
+    lines = (SYSTEMD / name).read_text().splitlines()
+    return [line.partition("=")[0] for line in lines if "=" in line and not line.startswith("#")]
+
+
+def test_secrets_travel_encrypted(tmp_path: Path) -> None:
+    """Store, engines and database are reached over TLS."""
+    own = filled(SYSTEMD / "engine1.env.example")
+    settings = read_settings({**filled(SYSTEMD / "engines.env.example"), **own}, tmp_path)
+    store = parse_address(settings.redis_url)
+    assert store.is_encrypted
+    assert store.has_password
+    assert settings.rpc_tls_cert is not None
+    rest = filled(SYSTEMD / "api.env.example")
+    assert "http://" not in rest["SWITCHROOM_ENGINE_URLS"]
+    assert rest["SWITCHROOM_TLS_CA"] == str(settings.tls_ca)
+    assert "ssl=" in rest["SWITCHROOM_DATABASE_URL"]
 
 
 def test_variables_of_nodes_are_used() -> None:
