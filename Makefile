@@ -2,9 +2,10 @@
 
 PYTHON := .venv/bin/python
 INSTALLED := .venv/.installed
+UV := $(PYTHON) -m uv pip
 PACKAGES := sip-tester baresip-core espeak-ng sox
 
-.PHONY: up down demo quick contract simulate live test check bench chaos soak mutants sim sim-long logs ari proto docs compose-trial tools
+.PHONY: up down demo quick contract simulate live test check bench chaos soak mutants sim sim-long logs ari proto docs compose-trial lock sbom audit tools
 
 up: $(INSTALLED) tools  ## start the lab and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up
@@ -41,6 +42,7 @@ check: $(INSTALLED)  ## lint, format, spelling, types, layers
 	.venv/bin/rumdl check --quiet .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	$(UV) check --quiet
 
 bench: $(INSTALLED) tools  ## run the benchmarks; writes bench-out/
 	@$(PYTHON) -m tests.bench
@@ -80,13 +82,25 @@ compose-trial: $(INSTALLED) tools  ## test docker-compose.yml with real calls; n
 tools:
 	@python3 tests/harness/debian.py $(PACKAGES)
 
-# Debian's Python has no venv; an environment created by uv has no pip.
-$(INSTALLED): pyproject.toml
+lock: $(INSTALLED)  ## resolve the dependencies: versions and hashes, in lock/
+	@$(PYTHON) -m tests.harness.generate.lock
+
+sbom: $(INSTALLED)  ## list the contents of each image in CycloneDX, in dist/
+	@$(PYTHON) -m tests.harness.generate.sbom
+
+audit: $(INSTALLED)  ## compare the locked versions with published vulnerabilities; needs the network
+	@$(PYTHON) -m uv tool run pip-audit --disable-pip --require-hashes --requirement lock/dev.txt
+
+# Debian's Python has no venv; an environment created by uv has no pip. Without a network, what is
+# in uv's cache is enough.
+$(INSTALLED): pyproject.toml lock/build.txt lock/dev.txt
 	@python3 -c 'import ensurepip' 2>/dev/null || python3 tests/harness/debian.py python3-venv
 	@test -x $(PYTHON) || python3 -m venv .venv
-	@$(PYTHON) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m ensurepip >/dev/null
 	@echo "installing into .venv"
-	@{ $(PYTHON) -m pip install --quiet uv \
-	  && $(PYTHON) -m uv pip install --quiet --python $(PYTHON) --editable '.[dev]'; } \
-	|| $(PYTHON) -m pip install --quiet --editable '.[dev]'
+	@$(PYTHON) -m uv --version >/dev/null 2>&1 \
+	|| { $(PYTHON) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m ensurepip >/dev/null; \
+	  $(PYTHON) -m pip install --quiet --require-hashes --requirement lock/build.txt; }
+	@$(UV) sync --quiet --require-hashes lock/build.txt lock/dev.txt \
+	|| $(UV) sync --quiet --offline --require-hashes lock/build.txt lock/dev.txt
+	@$(UV) install --quiet --offline --no-deps --no-build-isolation --editable .
 	@touch $@

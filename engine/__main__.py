@@ -119,7 +119,11 @@ async def _run(settings: "Settings") -> None:
 
 def main() -> None:
     """Run the command."""
-    app()
+    try:
+        app()
+    except ImportError as error:
+        reason = error.__cause__ or error
+        sys.exit(f"{reason}: install the extra of this program, such as switchroom[api]")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import random
 import time
 from contextlib import AsyncExitStack
 from functools import partial
+from importlib.util import find_spec
 
 import aiohttp
 from msgspec import Struct
@@ -19,9 +20,10 @@ from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.slot_delivery_queues import SlotQueues
+from engine.callbacks.transport import Transport
 from engine.callbacks.transports.custom_http_request import ApiRequestTransport
-from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
+from engine.callbacks.transports.uninstalled import UninstalledTransport
 from engine.config import Settings
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
@@ -87,7 +89,8 @@ async def clip_cache(parts: Assembly) -> ClipCache:
     """Open the audio cache, with the text-to-speech providers that this machine has."""
     settings, limits = parts.settings, MediaLimits()
     espeak = await find_espeak()
-    providers: list[TtsProvider] = [Hibari(limits), *([espeak] if espeak else [])]
+    hibari = [Hibari(limits)] if find_spec("hibari") else []  # the extra `speech`
+    providers: list[TtsProvider] = [*hibari, *([espeak] if espeak else [])]
     session = await parts.stack.enter_async_context(
         guarded_session(_networks(settings.media_allow))
     )
@@ -137,8 +140,6 @@ async def callback_dispatcher(parts: Assembly, targets: AccountSettings) -> Call
     session = await parts.stack.enter_async_context(
         guarded_session(allowed, limit=0, limit_per_host=0)
     )
-    grpc = GrpcTransport(AddressGuard(allowed))
-    parts.stack.push_async_callback(grpc.close)
     schedule = RetrySchedule(settings.callback_retries_s)
     api_requests = ApiRequestRunner(store, ApiSender(session, time.time, random.random))
     outboxes: dict[int, SlotQueues] = {}
@@ -146,7 +147,7 @@ async def callback_dispatcher(parts: Assembly, targets: AccountSettings) -> Call
         targets,
         {
             HttpsTarget: HttpTransport(session),
-            GrpcTarget: grpc,
+            GrpcTarget: _grpc_transport(parts.stack, AddressGuard(allowed)),
             ApiRequestTarget: ApiRequestTransport(api_requests),
         },
         schedule,
@@ -161,6 +162,16 @@ async def callback_dispatcher(parts: Assembly, targets: AccountSettings) -> Call
     dispatcher = CallbackDispatcher(store.outbox, queues, outboxes, schedule, metrics)
     parts.stack.push_async_callback(dispatcher.close)
     return dispatcher
+
+
+def _grpc_transport(stack: AsyncExitStack, guard: AddressGuard) -> Transport:
+    if find_spec("grpc") is None:
+        return UninstalledTransport()
+    from engine.callbacks.transports.grpc import GrpcTransport  # noqa: PLC0415 - an extra
+
+    transport = GrpcTransport(guard)
+    stack.push_async_callback(transport.close)
+    return transport
 
 
 def directory(parts: Assembly) -> Directory:

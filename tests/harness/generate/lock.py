@@ -1,0 +1,47 @@
+"""Resolves the dependencies of each program: `make lock` writes versions and hashes to lock/.
+
+All files have the same versions. No address of an index is written: the client's own configuration
+has it.
+"""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "lock"
+ALL = "dev"  # resolved first: it constrains the others
+EXTRAS = {
+    ALL: ("dev",),
+    "engine": ("engine", "speech", "grpc", "otel"),
+    "api": ("api", "otel"),
+    "host": ("engine", "speech", "grpc", "api", "otel"),
+}
+BUILD = "build"  # what the package itself is built with: a dependency group
+OPTIONS = (
+    *("--universal", "--python-version", "3.11", "--generate-hashes", "--upgrade", "--quiet"),
+    *("--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"),
+)
+
+
+def resolve(name: str, sources: Sequence[str]) -> None:
+    """Write lock/NAME.txt; raises CalledProcessError."""
+    constraint = [] if name == ALL else ["--constraint", f"lock/{ALL}.txt"]
+    target = ["--output-file", f"lock/{name}.txt"]
+    command = [sys.executable, "-m", "uv", "pip", "compile", *sources, *OPTIONS]
+    run = [*command, *constraint, *target]
+    subprocess.run(run, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+
+
+def main() -> None:
+    """Write all files."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, extras in EXTRAS.items():
+        chosen = (part for extra in extras for part in ("--extra", extra))
+        resolve(name, ["pyproject.toml", *chosen])
+    resolve(BUILD, ["--group", BUILD])
+
+
+if __name__ == "__main__":
+    main()

