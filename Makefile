@@ -89,7 +89,7 @@ sbom: $(INSTALLED)  ## list the contents of each image in CycloneDX, in dist/
 	@$(PYTHON) -m tests.harness.generate.sbom
 
 audit: $(INSTALLED)  ## compare the locked versions with published vulnerabilities; needs the network
-	@$(PYTHON) -m uv tool run pip-audit --disable-pip --require-hashes --requirement lock/dev.txt
+	@$(PYTHON) -m uv tool run pip-audit --strict --disable-pip --require-hashes --requirement lock/dev.txt
 
 # Debian's Python has no venv; an environment created by uv has no pip. Without a network, what is
 # in uv's cache is enough.
