@@ -32,6 +32,7 @@ def _store_url(url: str) -> str:
 
 
 StoreUrl = Annotated[str, AfterValidator(_store_url)]
+MIN_SECRET_CHARS = 32
 RecordingsUrl = Annotated[str, StringConstraints(pattern=r"^(file:///|s3://[^/]+)")]
 NodeName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}$")]
 
@@ -93,7 +94,7 @@ class Settings(BaseSettings):
     lease_s: float = Field(2.0, ge=0.5, le=30)  # after this a dead engine's calls are taken over
     media_dir: Path = Path("/var/lib/switchroom/media")
     media_allow: tuple[str, ...] = ()  # private networks that audio may be fetched from
-    webhook_secret: SecretStr | None = None
+    signing_key: SecretStr | None = Field(None, min_length=MIN_SECRET_CHARS)
     webhook_allow: tuple[str, ...] = ()  # private networks that webhooks may be in
     allow_insecure_webhooks: bool = False  # plain HTTP, to this machine only
     callback_retries_s: tuple[Annotated[float, Field(ge=0)], ...] = Field(

@@ -71,9 +71,10 @@ class Engine:
             clock = LoopClock(asyncio.get_running_loop())
             parts = factories.assembly(settings, stack, store, clock, telemetry)
             clips = await factories.clip_cache(parts)
-            io = await factories.io_runner(parts, clips, self._limits)
-            members = Membership(self._name)
             targets = factories.account_settings(settings, store)
+            signer_of = targets.webhook_signer
+            io = await factories.io_runner(parts, clips, self._limits, signer_of)
+            members = Membership(self._name)
             dispatcher = await factories.callback_dispatcher(parts, targets)
             directory = factories.directory(parts)
             service = factories.call_service(

@@ -12,6 +12,7 @@ import aiohttp
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.circuit_breaker import CircuitBreaker
@@ -54,7 +55,7 @@ from engine.store.stream import StreamLimits
 from engine.webhooks.action_client import ActionClient
 from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiSender
-from engine.webhooks.signatures import Signer
+from engine.webhooks.signatures import SignerLookup
 from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.tree import Limits
 
@@ -106,7 +107,9 @@ async def clip_cache(parts: Assembly) -> ClipCache:
     )
 
 
-async def io_runner(parts: Assembly, clips: ClipCache, limits: Limits) -> IoRunner:
+async def io_runner(
+    parts: Assembly, clips: ClipCache, limits: Limits, signer_of: SignerLookup
+) -> IoRunner:
     """Build what runs calls' I/O commands; its session connects to customers' servers only."""
     store = parts.context.store
     # No limit on connections: each request belongs to a live call, and those are limited.
@@ -116,11 +119,11 @@ async def io_runner(parts: Assembly, clips: ClipCache, limits: Limits) -> IoRunn
     traces = parts.telemetry.traces
     trace = traces.headers if traces else dict[str, str]
     api_requests = ApiRequestRunner(
-        store, ApiSender(session, time.time, random.random, trace=trace)
+        store, ApiSender(session, time.time, random.random, trace=trace), signer_of
     )
     runner = IoRunner(
         clips,
-        _action_client(parts, session, limits),
+        _action_client(parts, session, limits, signer_of),
         FlowCache(store.flow, limits),
         MeteredApiRequests(api_requests, parts.context.metrics),
     )
@@ -129,7 +132,9 @@ async def io_runner(parts: Assembly, clips: ClipCache, limits: Limits) -> IoRunn
 
 
 def account_settings(settings: Settings, store: Store) -> AccountSettings:
-    return AccountSettings(store.outbox, _now_ms, os.urandom, _signer(settings))
+    key = settings.signing_key
+    secrets = AccountSecrets(key.get_secret_value().encode() if key else None, os.urandom)
+    return AccountSettings(store.outbox, _now_ms, secrets)
 
 
 async def callback_dispatcher(parts: Assembly, targets: AccountSettings) -> CallbackDispatcher:
@@ -141,7 +146,8 @@ async def callback_dispatcher(parts: Assembly, targets: AccountSettings) -> Call
         guarded_session(allowed, limit=0, limit_per_host=0)
     )
     schedule = RetrySchedule(settings.callback_retries_s)
-    api_requests = ApiRequestRunner(store, ApiSender(session, time.time, random.random))
+    sender = ApiSender(session, time.time, random.random)
+    api_requests = ApiRequestRunner(store, sender, targets.webhook_signer)
     outboxes: dict[int, SlotQueues] = {}
     delivery = DeliveryAttempt(
         targets,
@@ -213,18 +219,14 @@ def dial_policy(parts: Assembly) -> DialPolicy:
     return policy
 
 
-def _action_client(parts: Assembly, session: aiohttp.ClientSession, limits: Limits) -> ActionSource:
+def _action_client(
+    parts: Assembly, session: aiohttp.ClientSession, limits: Limits, signer_of: SignerLookup
+) -> ActionSource:
     traces = parts.telemetry.traces
     trace = traces.headers if traces else dict[str, str]
-    signer = _signer(parts.settings)
-    client = ActionClient(session, limits, signer, time.time, random.random, trace=trace)
+    client = ActionClient(session, limits, signer_of, time.time, random.random, trace=trace)
     metered = MeteredActionClient(client, parts.context.metrics)
     return TracedActionClient(metered, traces) if traces else metered
-
-
-def _signer(settings: Settings) -> Signer:
-    secret = settings.webhook_secret
-    return Signer(*([secret.get_secret_value()] if secret else []))
 
 
 def _networks(allowed: tuple[str, ...]) -> tuple[Network, ...]:

@@ -1,6 +1,5 @@
 """Callback settings of accounts: the target of `auto-set`, signing secrets and limits."""
 
-import base64
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -8,13 +7,15 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.callbacks.account_secrets import AccountSecrets
 from engine.common.ttl_cache import TtlCache
+from engine.store.errors import StoreDown
 from engine.store.outbox import Outbox
+from engine.webhooks.errors import WebhookFailed
 from engine.webhooks.signatures import Signer
 from wire.callbacks.account import PutCallback
 from wire.callbacks.targets import AUTO_SET, DeliveryTarget, parse_delivery_target
 
-SECRET_BYTES = 32
 ROTATION_OVERLAP_MS = 86_400_000  # a rotated secret signs for another day
 
 
@@ -29,11 +30,18 @@ class CallbackSettings(Struct, frozen=True, omit_defaults=True):
     previous: str = ""
     previous_until_ms: int = 0
     is_stopped: bool = False  # its target has answered 410
+    secret_number: int = 0  # counts rotations
+    is_secret_unseen: bool = False  # created when it was first needed, and never shown
 
     def secrets(self, now_ms: int) -> tuple[str, ...]:
         """Return the secrets that sign now."""
         is_overlapping = self.previous and now_ms < self.previous_until_ms
         return (self.secret, self.previous) if is_overlapping else (self.secret,)
+
+    @property
+    def is_implicit(self) -> bool:
+        """Whether there is nothing but a secret that was created to sign."""
+        return self.is_secret_unseen and self.target is None
 
 
 UpdatedSettings = TypeVar("UpdatedSettings", bound=CallbackSettings | None)
@@ -46,13 +54,11 @@ class AccountSettings:
         self,
         store: Outbox,
         now_ms: Callable[[], int],
-        random_bytes: Callable[[int], bytes],
-        fallback: Signer,
+        secrets: AccountSecrets,
     ) -> None:
         self._store = store
         self._now_ms = now_ms
-        self._random_bytes = random_bytes
-        self._fallback = fallback  # signs for accounts that have no secret of their own
+        self._secrets = secrets
         self._cache = TtlCache(self._read, now_ms)
 
     async def settings(self, account: str) -> CallbackSettings | None:
@@ -73,12 +79,21 @@ class AccountSettings:
             return None
         return parse_delivery_target(settings.target, "target")
 
-    def signer_of(self, settings: CallbackSettings | None) -> Signer:
-        return Signer(*settings.secrets(self._now_ms())) if settings else self._fallback
+    async def signer(self, account: str) -> Signer:
+        """Return an account's signer, with a new secret if it has none; raises StoreDown."""
+        settings = await self._settings_to_sign(account) or await self._create(account)
+        return Signer(*settings.secrets(self._now_ms()))
+
+    async def webhook_signer(self, account: str) -> Signer:
+        """Return the signer of an account's webhooks; raises WebhookFailed."""
+        try:
+            return await self.signer(account)
+        except StoreDown as error:
+            raise WebhookFailed("store_down", error.detail, ()) from None
 
     async def put(self, account: str, request: PutCallback) -> tuple[CallbackSettings, bool]:
-        """Store new settings; also returns whether the secret is new."""
-        initial = CallbackSettings(self._new_secret(), self._now_ms())
+        """Store new settings; also returns whether the secret has to be shown."""
+        initial = self._initial(account)
 
         def put(before: CallbackSettings | None) -> CallbackSettings:
             return replace(
@@ -87,20 +102,21 @@ class AccountSettings:
                 concurrency=request.concurrency,
                 per_s=request.per_s,
                 is_stopped=False,
+                is_secret_unseen=False,
             )
 
         before, after = await self._update(account, put)
-        return after, before is None
+        return after, before is None or before.is_secret_unseen
 
-    async def rotate_secret(self, account: str) -> CallbackSettings | None:
-        """Create a new secret; the previous one signs for another day. None: unknown account."""
-        secret, now_ms = self._new_secret(), self._now_ms()
+    async def rotate_secret(self, account: str) -> CallbackSettings:
+        """Create a new secret; the previous one, if there is one, signs for another day."""
+        initial, now_ms = self._initial(account), self._now_ms()
 
-        def rotate(before: CallbackSettings | None) -> CallbackSettings | None:
-            return before and replace(
-                before,
-                secret=secret,
-                made_ms=now_ms,
+        def rotate(before: CallbackSettings | None) -> CallbackSettings:
+            if before is None:
+                return initial
+            return replace(
+                self._renewed(account, before),
                 previous=before.secret,
                 previous_until_ms=now_ms + ROTATION_OVERLAP_MS,
             )
@@ -108,9 +124,24 @@ class AccountSettings:
         return (await self._update(account, rotate))[1]
 
     async def remove(self, account: str) -> bool:
-        """Delete an account's settings; returns whether there were any."""
-        before, _ = await self._update(account, lambda _before: None)
-        return before is not None
+        """Delete an account's settings; returns whether there were any.
+
+        What remains is the number of the next secret, so that no deleted secret signs again.
+        """
+
+        def remove(before: CallbackSettings | None) -> CallbackSettings | None:
+            if before is None or before.is_implicit:
+                return before
+            renewed = self._renewed(account, before)
+            return CallbackSettings(
+                renewed.secret,
+                renewed.made_ms,
+                secret_number=renewed.secret_number,
+                is_secret_unseen=True,
+            )
+
+        before, after = await self._update(account, remove)
+        return after is not before
 
     async def stop(self, account: str, target: DeliveryTarget) -> None:
         """Stop callbacks to this target until settings are put again; another target goes on."""
@@ -139,8 +170,38 @@ class AccountSettings:
     async def _read(self, account: str) -> CallbackSettings | None:
         return _decode(await self._store.account(account))
 
-    def _new_secret(self) -> str:
-        return "whsec_" + base64.b64encode(self._random_bytes(SECRET_BYTES)).decode()
+    async def _settings_to_sign(self, account: str) -> CallbackSettings | None:
+        # While the store is down, calls go on: what was read last signs their webhooks.
+        try:
+            return await self.settings(account)
+        except StoreDown:
+            stale = self._cache.get_stale(account)
+            if stale is None or stale.value is None:
+                raise
+            return stale.value
+
+    async def _create(self, account: str) -> CallbackSettings:
+        initial = self._initial(account, is_secret_unseen=True)
+
+        def create(before: CallbackSettings | None) -> CallbackSettings:
+            return before or initial
+
+        return (await self._update(account, create))[1]
+
+    def _initial(self, account: str, *, is_secret_unseen: bool = False) -> CallbackSettings:
+        return CallbackSettings(
+            self._secrets.create(account, 0), self._now_ms(), is_secret_unseen=is_secret_unseen
+        )
+
+    def _renewed(self, account: str, before: CallbackSettings) -> CallbackSettings:
+        number = before.secret_number + 1
+        return replace(
+            before,
+            secret=self._secrets.create(account, number),
+            made_ms=self._now_ms(),
+            secret_number=number,
+            is_secret_unseen=False,
+        )
 
 
 def _decode(body: bytes | None) -> CallbackSettings | None:

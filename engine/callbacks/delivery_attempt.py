@@ -70,7 +70,7 @@ class DeliveryAttempt(Struct, frozen=True):
         if target is None:
             is_stopped = settings is not None and settings.is_stopped
             return self._give_up_all(call, "stopped" if is_stopped else "no_target")
-        signed = self._sign(account, settings, f"{call.call_id}.e{event[0]}", event[1])
+        signed = await self._sign(account, f"{call.call_id}.e{event[0]}", event[1])
         outcome = await self._attempt(call, target, signed)
         decision = self._decide(call, outcome, signed.id)
         if isinstance(outcome, Gone) and name == AUTO_SET:
@@ -82,10 +82,9 @@ class DeliveryAttempt(Struct, frozen=True):
         """Return the limits of a call's target; raises StoreDown."""
         return _rate_limit(await self.targets.settings(call.delivery_key.partition(" ")[0]))
 
-    def _sign(
-        self, account: str, settings: CallbackSettings | None, event_id: str, body: bytes
-    ) -> SignedEvent:
-        headers = self.targets.signer_of(settings).headers(event_id, self.clock(), body)
+    async def _sign(self, account: str, event_id: str, body: bytes) -> SignedEvent:
+        signer = await self.targets.signer(account)
+        headers = signer.headers(event_id, self.clock(), body)
         return SignedEvent(account, event_id, body, headers)
 
     async def _attempt(

@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.webhooks.errors import Attempt
 from engine.webhooks.http_client import OutgoingRequest, WebhookSender
 from engine.webhooks.response import read_action
-from engine.webhooks.signatures import Signer
+from engine.webhooks.signatures import Signer, SignerLookup
 from wire.tree import Limits
 from wire.verbs import Action
 
@@ -42,7 +42,7 @@ class ActionClient:
         self,
         session: ClientSession,
         limits: Limits,
-        signer: Signer,
+        signer_of: SignerLookup,
         clock: Callable[[], float],
         random: Callable[[], float],
         *,
@@ -51,24 +51,26 @@ class ActionClient:
     ) -> None:
         self._sender = WebhookSender(session, clock, random, timeouts.connect_s)
         self._limits = limits
-        self._signer = signer
+        self._signer_of = signer_of
         self._clock = clock
         self._timeouts = timeouts
         self._trace = trace
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
+    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Fetch the next action; raises WebhookFailed without a valid one in time."""
-        request = OutgoingRequest("POST", url, partial(self._headers, request_id, body), body)
+        signer = await self._signer_of(account)
+        headers = partial(self._headers, signer, request_id, body)
+        request = OutgoingRequest("POST", url, headers, body)
         read = partial(read_action, limits=self._limits)
         action, attempts = await self._sender.send(request, read, self._timeouts.total_s)
         return ActionResponse(action, attempts)
 
-    def _headers(self, request_id: str, body: bytes) -> dict[str, str]:
+    def _headers(self, signer: Signer, request_id: str, body: bytes) -> dict[str, str]:
         return {
             "Content-Type": "application/json",
             "Accept": "application/json",
             "Accept-Encoding": "identity",
             "Idempotency-Key": request_id,
             **self._trace(),
-            **self._signer.headers(request_id, self._clock(), body),
+            **signer.headers(request_id, self._clock(), body),
         }

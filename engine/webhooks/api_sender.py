@@ -18,6 +18,7 @@ from engine.calls.flows.variables import MAX_VARIABLE_CHARS
 from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed
 from engine.webhooks.http_client import OutgoingRequest, WebhookSender
 from engine.webhooks.response import read_body
+from engine.webhooks.signatures import Signer
 from wire.decoding.errors import BadInput
 from wire.flow import Scalar
 from wire.request import ApiRequest
@@ -48,12 +49,15 @@ class ApiSender:
         trace: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._sender = WebhookSender(session, clock, random, CONNECT_TIMEOUT_S)
+        self._clock = clock
         self._trace = trace
 
-    async def send(self, request: ApiRequest, values: Lookup, key: str) -> ApiResponse:
-        """Fill a request in and send it; raises WebhookFailed."""
+    async def send(
+        self, request: ApiRequest, values: Lookup, key: str, signer: Signer
+    ) -> ApiResponse:
+        """Fill a request in, sign and send it; raises WebhookFailed."""
         try:
-            outgoing = self._outgoing(request, _with_secrets(request, values), key)
+            outgoing = self._outgoing(request, _with_secrets(request, values), key, signer)
         except (BadInput, ValueError):
             raise WebhookFailed("bad_request", "the request cannot be filled in", ()) from None
         read = partial(_read, request)
@@ -62,10 +66,12 @@ class ApiSender:
         )
         return ApiResponse(status, answers, attempts)
 
-    def _outgoing(self, request: ApiRequest, values: Lookup, key: str) -> OutgoingRequest:
+    def _outgoing(
+        self, request: ApiRequest, values: Lookup, key: str, signer: Signer
+    ) -> OutgoingRequest:
         url = fill_decoded(request.url, lambda name: quote(to_text(values(name)), safe=""))
         body, kind = _body(request, values)
-        headers = {
+        unsigned = {
             "Accept": "application/json",
             **({"Content-Type": kind} if kind else {}),
             **{name: _header(fill_decoded(each, values)) for name, each in request.headers.items()},
@@ -73,7 +79,11 @@ class ApiSender:
             "Idempotency-Key": key,
             **self._trace(),
         }
-        return OutgoingRequest(request.method, URL(url, encoded=True), lambda: headers, body)
+
+        def headers() -> Mapping[str, str]:
+            return {**unsigned, **signer.headers(key, self._clock(), body or b"")}
+
+        return OutgoingRequest(request.method, URL(url, encoded=True), headers, body)
 
 
 def _with_secrets(request: ApiRequest, values: Lookup) -> Lookup:

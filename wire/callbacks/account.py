@@ -25,6 +25,7 @@ class PutCallback(Shape, frozen=True):
 class CallbackView(Shape, frozen=True):
     """An account's callback settings. `secret` is shown once, when it is created.
 
+    `secretNumber` counts its rotations.
     `stopped`: the target answered 410 and gets no events until settings are put again.
     `previousUntilMs`: until then the previous secret signs, too.
     """
@@ -33,6 +34,7 @@ class CallbackView(Shape, frozen=True):
     concurrency: int
     per_s: float | None = None
     secret: str | None = None
+    secret_number: int = 0
     made_ms: int = 0  # creation time of the secret
     previous_until_ms: int | None = None
     stopped: bool = False

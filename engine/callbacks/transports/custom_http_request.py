@@ -25,8 +25,7 @@ class ApiRequestSender(Protocol):
 class ApiRequestTransport(Struct, frozen=True):
     """Sends API requests; the event's id is the idempotency key.
 
-    The request carries no signature of ours: the account authenticates it by its own headers and
-    secrets.
+    The request is signed as it is sent, since its body is not the event's.
     """
 
     sender: ApiRequestSender

@@ -48,7 +48,7 @@ async def show(client: Client, account: str) -> None:
 @callback.command
 @account_command
 async def rotate(client: Client, account: str) -> None:
-    """Create and print a new secret; the previous one also signs for a day."""
+    """Create and print a new signing secret; the previous one also signs for a day."""
     _print(await client.request(CallbackView, "POST", "callbacks", account, "rotate"))
 
 
@@ -107,6 +107,7 @@ def _print(view: CallbackView) -> None:
     table.add_row("limit", f"{view.concurrency} concurrent{rate}")
     if view.secret:
         table.add_row("secret, shown once", view.secret)
+    table.add_row("rotations of the secret", str(view.secret_number))
     if view.previous_until_ms:
         table.add_row("previous secret", f"signs until {_timestamp(view.previous_until_ms)}")
     Console(highlight=False, markup=False, soft_wrap=True).print(table)

@@ -111,9 +111,10 @@ def _check_settings(settings: Settings) -> list[Finding]:
         return [failure("settings", "no PBX nodes", "set SWITCHROOM_NODES (README, “Deploy”)")]
     names = ", ".join(filter(None, (*(node.name for node in settings.nodes), settings.node_dns)))
     found = [ok("settings", f"complete: {settings.slots} slots, nodes {names}")]
-    if settings.webhook_secret is None:
-        text = "webhook requests are not signed"
-        found.append(warning("settings", text, "set SWITCHROOM_WEBHOOK_SECRET to whsec_…"))
+    if settings.signing_key is None:
+        text = "accounts get other signing secrets when Redis loses its data"
+        advice = "set SWITCHROOM_SIGNING_KEY to 64 random hexadecimal digits"
+        found.append(warning("settings", text, advice))
     return found
 
 

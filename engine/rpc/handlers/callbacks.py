@@ -33,7 +33,7 @@ class CallbackHandlers(Struct, frozen=True):
     async def get(self, request: web.Request) -> CallbackView:
         account = name_in(request, "account")
         found = await self.targets.settings(account)
-        if found is None:
+        if found is None or found.is_implicit:
             raise _not_found(account)
         return _view(found)
 
@@ -44,12 +44,9 @@ class CallbackHandlers(Struct, frozen=True):
             raise _not_found(account)
 
     async def rotate(self, request: web.Request) -> CallbackView:
-        """Create a new secret; the previous one also signs for a day."""
+        """Create and show a new secret; the previous one also signs for a day."""
         account = name_in(request, "account")
-        after = await self.targets.rotate_secret(account)
-        if after is None:
-            raise _not_found(account)
-        return _view(after, is_new=True)
+        return _view(await self.targets.rotate_secret(account), is_new=True)
 
     async def _check_target(self, account: str, target: str | None) -> None:
         destination = parse_delivery_target(target, "target") if target else None
@@ -83,6 +80,7 @@ def _view(account: CallbackSettings, *, is_new: bool = False) -> CallbackView:
         concurrency=account.concurrency,
         per_s=account.per_s,
         secret=account.secret if is_new else None,
+        secret_number=account.secret_number,
         made_ms=account.made_ms,
         previous_until_ms=account.previous_until_ms or None,
         stopped=account.is_stopped,

@@ -57,7 +57,7 @@ class ClipSource(Protocol):
 class ActionSource(Protocol):
     """Requests call actions from customers' webhooks."""
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
+    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Request the next action; raises WebhookFailed."""
 
 
@@ -147,7 +147,9 @@ class IoRunner:
 
     async def _send_webhook(self, command: SendWebhook, call: Call) -> Event:
         try:
-            response = await self._actions.ask(command.url, command.body, command.request)
+            response = await self._actions.ask(
+                call.account, command.url, command.body, command.request
+            )
         except WebhookFailed as error:
             return ActionFailed(command.request, str(error), _summarize(error.attempts))
         attempts = _summarize(response.attempts)

@@ -13,6 +13,7 @@ from engine.store.errors import StoreDown
 from engine.store.store import Store
 from engine.webhooks.api_sender import ApiResponse, ApiSender
 from engine.webhooks.errors import WebhookFailed
+from engine.webhooks.signatures import SignerLookup
 from wire.request import ApiRequest
 
 log = structlog.get_logger()
@@ -23,10 +24,11 @@ class ApiRequestRunner(Struct, frozen=True):
 
     store: Store
     sender: ApiSender
+    signer_of: SignerLookup
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
         """Send a request with its templates filled in; raises WebhookFailed."""
-        return await self.sender.send(await self._read(account, api), values, key)
+        return await self._send(account, await self._read(account, api), values, key)
 
     async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
         """Deliver an event by a request with `{{event.name}}` templates; raises WebhookFailed.
@@ -34,7 +36,12 @@ class ApiRequestRunner(Struct, frozen=True):
         Repetitions with one key are one delivery. The response is ignored.
         """
         request = replace(await self._read(account, api), answers={})
-        await self.sender.send(request, event_values(event), key)
+        await self._send(account, request, event_values(event), key)
+
+    async def _send(
+        self, account: str, request: ApiRequest, values: Lookup, key: str
+    ) -> ApiResponse:
+        return await self.sender.send(request, values, key, await self.signer_of(account))
 
     async def _read(self, account: str, api: str) -> ApiRequest:
         try:

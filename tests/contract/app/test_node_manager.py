@@ -27,6 +27,7 @@ from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
 from engine.store.memory.store import MemoryStore
 from tests.harness.ports import free_port
 from tests.harness.settings import read_settings
+from tests.harness.signing import fixed_signer
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import outbound
 from wire.tree import Limits
@@ -57,7 +58,7 @@ class Bench:
             open_clip_cache(folder, session, [], clock.now_ms, MediaLimits())
         )
         parts = factories.assembly(SETTINGS, stack, store, clock, telemetry)
-        io = await factories.io_runner(parts, clips, Limits())
+        io = await factories.io_runner(parts, clips, Limits(), fixed_signer())
         directory = factories.directory(parts)
         service = factories.call_service(parts, directory, Membership("me"))
         agents = AgentPresence(directory, service.calls)

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from standardwebhooks import Webhook
 
+from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.circuit_breaker import CircuitBreaker
@@ -31,7 +32,6 @@ from engine.store.change import Change
 from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiSender
-from engine.webhooks.signatures import Signer
 from tests.contract.store.stores import claim_slot
 from tests.harness.until import until
 from wire.callbacks.account import PutCallback
@@ -62,7 +62,7 @@ class CallbackBench:
     ) -> None:
         self.store = store
         self.metrics = Metrics()
-        self.targets = AccountSettings(store.outbox, _now_ms, os.urandom, Signer())
+        self.targets = AccountSettings(store.outbox, _now_ms, AccountSecrets(None, os.urandom))
         self.lease = FakeLease(0)
         self.dispatcher: CallbackDispatcher
         self._schedule = schedule
@@ -81,7 +81,8 @@ class CallbackBench:
             AddressGuard(allow), response_timeout_s=response_timeout_s, roots=roots
         )
         stack.push_async_callback(grpc.close)
-        runner = ApiRequestRunner(self.store, ApiSender(session, time.time, random.random))
+        sender = ApiSender(session, time.time, random.random)
+        runner = ApiRequestRunner(self.store, sender, self.targets.webhook_signer)
         api_request = ApiRequestTransport(runner)
         outboxes: dict[int, SlotQueues] = {}
         delivery = DeliveryAttempt(

@@ -5,25 +5,28 @@ import time
 
 from aiohttp import web
 from msgspec.json import encode
+from standardwebhooks import Webhook
 
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.memory.store import MemoryStore
 from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
 from tests.contract.webhooks.customer import LOOPBACK, Server
+from tests.harness.signing import SIGNING_SECRET, fixed_signer
 from tests.sim.graphs import API
 from wire.request import ApiRequest
 
 
 async def test_a_callback_is_sent() -> None:
-    """Event fields are `{{event.…}}`; the response is ignored."""
+    """Event fields are `{{event.…}}`; it is signed, and the response is ignored."""
     server, store = Server(web.Response(body=b"thanks")), MemoryStore()
     async with server.open() as url, guarded_session(LOOPBACK) as session:
         body = {"call": "{{event.callId}}", "n": "{{event.record.n}}", "x": "{{vars.x}}"}
         request = ApiRequest(url, "POST", json=body, answers={"a": "/a"})
         await store.put_request("acme", API, encode(request))
-        runner = ApiRequestRunner(store, ApiSender(session, time.time, lambda: 0.5))
+        runner = ApiRequestRunner(store, ApiSender(session, time.time, lambda: 0.5), fixed_signer())
         await runner.deliver("acme", API, {"callId": "c1", "record": {"n": 3}}, "c1.e7")
     [(headers, sent)] = server.requests
     assert json.loads(sent) == {"call": "c1", "n": 3, "x": None}
     assert headers["Idempotency-Key"] == "c1.e7"
+    assert Webhook(SIGNING_SECRET).verify(sent, headers) == json.loads(sent)

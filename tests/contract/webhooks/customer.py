@@ -11,11 +11,10 @@ from aiohttp import ClientSession, web
 
 from engine.webhooks.action_client import ActionClient, ActionResponse, ActionTimeouts
 from engine.webhooks.errors import Attempt, WebhookFailed
-from engine.webhooks.signatures import Signer
+from tests.harness.signing import fixed_signer
 from wire.tree import Limits
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105 - the standard's own example
 HANGUP = '{"type": "hangup"}'
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 
@@ -71,14 +70,13 @@ def asker(session: ClientSession, total_s: float = 5.0, *secrets: str) -> Action
     """Create a client with short timeouts."""
     timeouts = ActionTimeouts(connect_s=1.0, total_s=total_s)
     limits = Limits(allow_insecure=True)
-    return ActionClient(
-        session, limits, Signer(*secrets), time.time, lambda: 0.5, timeouts=timeouts
-    )
+    signer_of = fixed_signer(*secrets)
+    return ActionClient(session, limits, signer_of, time.time, lambda: 0.5, timeouts=timeouts)
 
 
 async def ask(session: ClientSession, url: str, total_s: float = 5.0) -> ActionResponse:
     """Fetch one action."""
-    return await asker(session, total_s).ask(url, b'{"callId":"c1"}', "c1.r0")
+    return await asker(session, total_s).ask("acme", url, b'{"callId":"c1"}', "c1.r0")
 
 
 async def refused(session: ClientSession, url: str, total_s: float = 5.0) -> WebhookFailed:

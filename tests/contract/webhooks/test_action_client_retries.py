@@ -8,8 +8,8 @@ import pytest
 from aiohttp import ClientSession, web
 
 from engine.webhooks.action_client import ActionClient
-from engine.webhooks.signatures import Signer
 from tests.contract.webhooks.customer import HANGUP, Server, ask, hang, outcomes, refused
+from tests.harness.signing import fixed_signer
 from tests.harness.until import SLACK_S
 from wire.tree import Limits
 from wire.verbs import Hangup
@@ -86,8 +86,8 @@ async def test_a_refused_connection_is_tried_again(session: ClientSession) -> No
         failed.set()  # called for the retry's jitter, so the first attempt is over
         return 2.0
 
-    patient = ActionClient(session, Limits(), Signer(), time.time, random)
-    asking = asyncio.create_task(patient.ask(url, b"{}", "c1.r0"))
+    patient = ActionClient(session, Limits(), fixed_signer(), time.time, random)
+    asking = asyncio.create_task(patient.ask("acme", url, b"{}", "c1.r0"))
     await failed.wait()
     async with server.open(port):
         answer = await asking

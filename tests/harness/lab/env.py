@@ -3,7 +3,6 @@
 Environment variables override the file, as in the engine; settings of newer versions are appended.
 """
 
-import base64
 import json
 import os
 import secrets
@@ -51,7 +50,7 @@ def _defaults(path: Path, known: Mapping[str, str]) -> Mapping[str, str]:
         "SWITCHROOM_RPC_TOKEN": secrets.token_urlsafe(32),
         "SWITCHROOM_REDIS_URL": LAB_REDIS_URL,
         "SWITCHROOM_ACCOUNT": f"acct_{secrets.token_hex(8)}",
-        "SWITCHROOM_WEBHOOK_SECRET": _webhook_secret(),
+        "SWITCHROOM_SIGNING_KEY": secrets.token_hex(32),
         "SWITCHROOM_API_HOST": "127.0.0.1",
         "SWITCHROOM_API_PORT": str(API_PORT),
         "SWITCHROOM_API_KEY": f"swk_{secrets.token_hex(6)}_{secrets.token_urlsafe(32)}",
@@ -89,8 +88,3 @@ def _nodes(password: str) -> list[dict[str, object]]:
         }
         for name, port in ARI_PORTS.items()
     ]
-
-
-def _webhook_secret() -> str:
-    """Return a Standard Webhooks secret: `whsec_` and 24 to 64 random bytes in base64."""
-    return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()

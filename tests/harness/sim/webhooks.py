@@ -63,9 +63,9 @@ class SimActionClient:
         self._loop = loop
         self._servers = servers
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
+    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Request the next action; raises WebhookFailed."""
-        del url
+        del account, url
         delay_ms, fault, action = self._servers.receive(request_id, body, self._clock.at_ms)
         await self._loop.sleep(delay_ms)
         if fault:

@@ -87,8 +87,8 @@ class RenamingActionClient:
         self._action_client = action_client
         self._engine = engine
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
-        return await self._action_client.ask(url, body, f"{request_id}-{self._engine}")
+    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
+        return await self._action_client.ask(account, url, body, f"{request_id}-{self._engine}")
 
 
 class DeferringShard(CallShard):

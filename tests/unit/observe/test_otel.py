@@ -50,9 +50,9 @@ class CarryingAsker:
         self._fault = fault
         self.carried: dict[str, str] = {}
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
+    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Return no action, or fail."""
-        assert url, body
+        assert (account, url, body) == ("acme", "https://x.example/", b"{}")
         assert request_id
         self.carried = dict(self._scene.traces.headers())
         if self._fault is not None:
@@ -117,7 +117,8 @@ async def test_a_webhook_gets_the_trace() -> None:
     """The customer's server gets the trace of the call."""
     scene = Scene()
     asker = CarryingAsker(scene)
-    await TracedActionClient(asker, scene.traces).ask("https://x.example/", b"{}", f"{CALL}.r1")
+    client = TracedActionClient(asker, scene.traces)
+    await client.ask("acme", "https://x.example/", b"{}", f"{CALL}.r1")
     name, trace, is_ok = scene.ended_spans[0]
     assert (name, is_ok) == ("webhook", True)
     assert asker.carried["traceparent"].split("-")[1] == trace
@@ -128,6 +129,7 @@ async def test_a_webhook_that_fails_is_a_fault() -> None:
     """The span has the reason."""
     scene = Scene()
     asker = CarryingAsker(scene, WebhookFailed("timeout", "no answer", ()))
+    client = TracedActionClient(asker, scene.traces)
     with pytest.raises(WebhookFailed):
-        await TracedActionClient(asker, scene.traces).ask("https://x.example/", b"{}", f"{CALL}.r1")
+        await client.ask("acme", "https://x.example/", b"{}", f"{CALL}.r1")
     assert [is_ok for _, _, is_ok in scene.ended_spans] == [False]

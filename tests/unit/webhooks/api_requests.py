@@ -8,6 +8,8 @@ from aiohttp import ClientSession
 
 from engine.webhooks.api_sender import ApiResponse, ApiSender
 from engine.webhooks.errors import WebhookFailed
+from engine.webhooks.signatures import Signer
+from tests.harness.signing import SIGNING_SECRET
 from wire.request import ApiRequest
 
 SECRET = "s3cr3t"  # noqa: S105 - of a server that lives for one test
@@ -21,7 +23,9 @@ def known(**values: Any) -> Any:
 
 async def send(session: ClientSession, request: ApiRequest, **values: Any) -> ApiResponse:
     """Send a request."""
-    return await ApiSender(session, time.time, lambda: 0.5).send(request, known(**values), KEY)
+    return await ApiSender(session, time.time, lambda: 0.5).send(
+        request, known(**values), KEY, Signer(SIGNING_SECRET)
+    )
 
 
 async def failure(session: ClientSession, request: ApiRequest, **values: Any) -> str:

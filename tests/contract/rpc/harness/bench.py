@@ -11,6 +11,7 @@ from typing import Any
 import aiohttp
 from msgspec.structs import replace
 
+from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.common.tasks import cancel_all
@@ -32,7 +33,6 @@ from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
-from engine.webhooks.signatures import Signer
 from tests.contract.store.stores import claim_slot
 from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.ports import free_port
@@ -97,7 +97,9 @@ class Bench:
         self.terms = DialPolicy(self.store.dial_policies, clock.now_ms, "+4700000000")
         directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
         meter = self.telemetry.metrics
-        self.accounts = AccountSettings(self.store.outbox, clock.now_ms, os.urandom, Signer())
+        self.accounts = AccountSettings(
+            self.store.outbox, clock.now_ms, AccountSecrets(None, os.urandom)
+        )
         context = EngineContext(self.store, clock, meter)
         if self.telemetry.traces is not None:
             context = replace(context, link_call=self.telemetry.traces.link_call)

@@ -52,9 +52,10 @@ class FakeActions:
         self.may_answer = asyncio.Event()
         self.may_answer.set()
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
+    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Answer, fail, or raise an internal error."""
         assert isinstance(body, bytes)
+        assert account == "acme"
         self.requests.append(request_id)
         await self.may_answer.wait()
         if url.endswith("500"):

@@ -19,9 +19,9 @@ class ScriptedActions:
     def __init__(self, result: ActionResponse | WebhookFailed) -> None:
         self._result = result
 
-    async def ask(self, url: str, body: bytes, request_id: str) -> ActionResponse:
+    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Answer, or fail."""
-        assert (url, body, request_id) == ("https://x.example/", b"{}", REQUEST)
+        assert (account, url, body, request_id) == ("acme", "https://x.example/", b"{}", REQUEST)
         if isinstance(self._result, WebhookFailed):
             raise self._result
         return self._result
@@ -32,7 +32,7 @@ async def test_a_response_after_a_retry() -> None:
     metrics = Metrics()
     response = ActionResponse(None, TWICE)
     client = MeteredActionClient(ScriptedActions(response), metrics)
-    assert await client.ask("https://x.example/", b"{}", REQUEST) is response
+    assert await client.ask("acme", "https://x.example/", b"{}", REQUEST) is response
     assert metrics.external.webhook_duration.series("pbx1", 3, "answered").count == 1
     assert dict(metrics.external.webhook_retries) == {("pbx1", "3"): 1}
     assert metrics.external.webhook_failures.total == 0
@@ -46,7 +46,7 @@ async def test_a_failure_is_counted_by_reason(reason: str, outcome: str) -> None
     metrics = Metrics()
     client = MeteredActionClient(ScriptedActions(WebhookFailed(reason, "", ())), metrics)
     with pytest.raises(WebhookFailed):
-        await client.ask("https://x.example/", b"{}", REQUEST)
+        await client.ask("acme", "https://x.example/", b"{}", REQUEST)
     assert metrics.external.webhook_duration.series("pbx1", 3, outcome).count == 1
     assert dict(metrics.external.webhook_failures) == {("pbx1", "3", reason): 1}
 
