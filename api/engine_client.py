@@ -109,6 +109,7 @@ class EngineClient:
     ) -> AsyncIterator[aiohttp.StreamReader]:
         """Open an endless response, which must send something within each RESPONSE_TIMEOUT_S."""
         limit = aiohttp.ClientTimeout(connect=CONNECT_TIMEOUT_S, sock_read=RESPONSE_TIMEOUT_S)
+        error: ApiError = EngineUnavailable("no engine answers", retry_after_s=1)
         for engine in self._engines:
             url = f"{engine}/rpc/v1{path}"
             try:
@@ -117,11 +118,13 @@ class EngineClient:
                 self._engines.mark_failed(engine)
                 continue
             async with reply:
-                if reply.status >= ERROR_STATUS:
-                    raise _to_error(reply.status, await reply.read(), None)
-                yield reply.content
-                return
-        raise EngineUnavailable("no engine answers", retry_after_s=1)
+                if reply.status < ERROR_STATUS:
+                    yield reply.content
+                    return
+                error = _to_error(reply.status, await reply.read(), None)
+            if not isinstance(error, ServiceUnavailable):  # else another engine may have room
+                break
+        raise error
 
     async def _send(
         self, method: str, url: str, data: bytes | None, query: Mapping[str, str] | None

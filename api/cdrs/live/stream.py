@@ -20,6 +20,7 @@ from api.common.errors import ApiError, ServiceUnavailable, TooManyRequests
 from api.engine_client import EngineClient
 
 MAX_READERS = 20  # of one account, in this process
+MAX_ALL_READERS = 200  # of all accounts, in this process
 HEARTBEAT_S = 10.0
 SEND_TIMEOUT_S = 30.0
 RETRY_FRAME = b"retry: 1000\n\n"
@@ -28,11 +29,14 @@ log = structlog.get_logger()
 
 
 class LiveEvents:
-    """Opens event streams, up to MAX_READERS of an account."""
+    """Opens event streams, up to MAX_READERS of an account and MAX_ALL_READERS in all."""
 
-    def __init__(self, engine: EngineClient, cipher: EventIdCipher) -> None:
+    def __init__(
+        self, engine: EngineClient, cipher: EventIdCipher, max_readers: int = MAX_ALL_READERS
+    ) -> None:
         self._engine = engine
         self._cipher = cipher
+        self._max_readers = max_readers
         self._readers: Counter[str] = Counter()
 
     async def stream(
@@ -44,6 +48,8 @@ class LiveEvents:
         """
         if self._readers[account_id] >= MAX_READERS:
             raise TooManyRequests(f"{MAX_READERS} streams are open", retry_after_s=5)
+        if self._readers.total() >= self._max_readers:
+            raise ServiceUnavailable("too many event streams are open", retry_after_s=5)
         headers = {} if last is None else {"Last-Event-ID": self._cipher.decrypt(last)}
         async with AsyncExitStack() as stack:
             self._readers[account_id] += 1

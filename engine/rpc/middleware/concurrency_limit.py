@@ -10,17 +10,23 @@ from engine.rpc.problems import Handler, problem_response
 from wire.rpc import Problem
 
 MAX_STREAMS = 100  # each event stream reads the store by itself
+MAX_ACCOUNT_STREAMS = 20  # of which one account has at most
 Kind = Literal["request", "stream", "group"]
 
 
 def concurrency_limit(
-    max_requests: int, streams: str, max_streams: int = MAX_STREAMS
+    max_requests: int,
+    streams: str,
+    max_streams: int = MAX_STREAMS,
+    max_account_streams: int = MAX_ACCOUNT_STREAMS,
 ) -> Middleware:
     """Return the middleware; `streams` is the path of event streams, which have their own limit.
 
     Those of consumer groups are counted apart: no number of other readers stops call records.
+    One account's streams leave room for those of others, however many REST processes it uses.
     """
     running = Counter[Kind]()
+    accounts = Counter[str]()
     limits: dict[Kind, int] = {
         "request": max_requests,
         "stream": max_streams,
@@ -36,14 +42,22 @@ def concurrency_limit(
     async def limited(request: web.Request, handler: Handler) -> web.StreamResponse:
         kind = kind_of(request)
         if running[kind] >= limits[kind]:
-            detail = f"{limits[kind]} requests are already in progress"
-            return problem_response(
-                Problem("Not now", 503, "overloaded", detail), {"Retry-After": "1"}
-            )
+            return _overloaded(f"{limits[kind]} requests are already in progress")
+        account = request.query.get("account", "") if kind == "stream" else ""
+        if account and accounts[account] >= max_account_streams:
+            return _overloaded(f"{max_account_streams} streams of the account are open")
         running[kind] += 1
+        accounts[account] += 1
         try:
             return await handler(request)
         finally:
             running[kind] -= 1
+            accounts[account] -= 1
+            if not accounts[account]:
+                del accounts[account]
 
     return limited
+
+
+def _overloaded(detail: str) -> web.Response:
+    return problem_response(Problem("Not now", 503, "overloaded", detail), {"Retry-After": "1"})
