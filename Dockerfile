@@ -36,6 +36,7 @@ COPY lock lock
 RUN python3 -m venv tools && tools/bin/pip install --no-cache-dir --require-hashes -r lock/build.txt
 COPY pyproject.toml README.md ./
 COPY wire wire
+COPY sandbox sandbox
 COPY engine engine
 COPY api api
 RUN tools/bin/pip wheel --no-deps --no-build-isolation --wheel-dir wheels .

@@ -15,6 +15,7 @@ from api.db.migrate import migrate
 from api.engine_client import TlsFileError
 from api.logging import configure_logging
 from api.serve import serve
+from sandbox.prctl import hide_memory
 
 app = App(
     name="api",
@@ -28,6 +29,7 @@ def start() -> None:
     """Run the REST layer until SIGTERM."""
     settings = load_settings(Settings)
     configure_logging(settings.log_level)
+    hide_memory()
     try:
         uvloop.run(serve(settings))
     except TlsFileError as error:

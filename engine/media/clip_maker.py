@@ -39,8 +39,8 @@ class ClipMaker:
         providers: Sequence[TtsProvider],
         limits: MediaLimits,
     ) -> None:
-        self.transcoder = Worker(limits)
-        self._large_files = Worker(limits)
+        self.transcoder = Worker(limits, files.directory)
+        self._large_files = Worker(limits, files.directory)
         self._files = files
         self._session = session
         self._providers = providers

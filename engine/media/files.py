@@ -22,7 +22,7 @@ class ClipFiles:
     """The clip files of one engine; no other process uses the directory."""
 
     def __init__(self, directory: Path, limits: MediaLimits) -> None:
-        self._directory = directory
+        self.directory = directory
         self._limits = limits
         self._clips: dict[str, _ClipFile] = {}
         self._lock = asyncio.Lock()  # an eviction must not unlink a clip that is added again
@@ -30,8 +30,8 @@ class ClipFiles:
 
     def load(self, used_ms: Mapping[str, int]) -> None:
         """Load the files on disk (blocking), with their last uses; remove unfinished ones."""
-        self._directory.mkdir(parents=True, exist_ok=True)
-        for file in self._directory.iterdir():
+        self.directory.mkdir(parents=True, exist_ok=True)
+        for file in self.directory.iterdir():
             if file.name.startswith(_PART_PREFIX):
                 file.unlink()
             elif file.suffix == ".wav":
@@ -42,7 +42,7 @@ class ClipFiles:
 
     def new_part(self) -> Path:
         """Return a new path for an unfinished file."""
-        return self._directory / f"{_PART_PREFIX}{secrets.token_hex(8)}"
+        return self.directory / f"{_PART_PREFIX}{secrets.token_hex(8)}"
 
     async def add(self, part: Path, now_ms: int) -> Clip:
         """Rename a finished file after its content and return the clip."""
@@ -104,4 +104,4 @@ class ClipFiles:
             self._path(key).unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:
-        return self._directory / f"{key}.wav"
+        return self.directory / f"{key}.wav"

@@ -16,6 +16,7 @@ from api.contacts.imports.reader.messages import (
     ReadRequest,
     UnreadableFile,
 )
+from sandbox.restrict import ENVIRONMENT
 
 INSPECT_TIMEOUT_S = 60.0  # longer than any file of the maximum size takes
 _READ_AHEAD_BYTES = 1 << 20
@@ -50,10 +51,11 @@ async def batches(request: ReadRequest) -> AsyncIterator[Batch]:
 @asynccontextmanager
 async def _reader(command: str, request: object) -> AsyncIterator[asyncio.StreamReader]:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "api.contacts.imports.reader", command),
+        *(sys.executable, "-P", "-m", "api.contacts.imports.reader", command),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         limit=_READ_AHEAD_BYTES,
+        env=ENVIRONMENT,
     )
     assert process.stdin is not None  # noqa: S101 - for the type checker: requested above
     assert process.stdout is not None  # noqa: S101 - for the type checker: requested above

@@ -1,11 +1,11 @@
 """The worker process: decodes untrusted audio and runs neural voices outside the engine.
 
-Started as `python -m engine.media.worker.main MEMORY_BYTES JOB_S PARENT_PID`.
+Started as `python -m engine.media.worker.main MEMORY_BYTES JOB_S PARENT_PID [FOLDER]`.
+FOLDER has the files of its jobs; it can open no others, nor the network, nor start programs.
 Jobs arrive on stdin, replies go to stdout.
 It ends with its parent: at the end of the pipe or, during a job, by a signal.
 """
 
-import ctypes
 import io
 import os
 import resource
@@ -13,6 +13,7 @@ import signal
 import sys
 import wave
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.media.clip import MediaError, Reason
@@ -26,18 +27,23 @@ from engine.media.worker.protocol import (
     frame,
     read_job,
 )
+from sandbox.prctl import end_with_parent
+from sandbox.restrict import ResourceLimits, restrict, set_limits
 
 if TYPE_CHECKING:
     from hibari import Hibari
 
-_PR_SET_PDEATHSIG = 1
 _FILE_BYTES = 256 * 1024 * 1024
+_OPEN_FILES = 256
+_VOICES = Path("~/.cache/hibari")
 
 
-def main(memory_bytes: int, job_s: int, parent_pid: int) -> None:
+def main(memory_bytes: int, job_s: int, parent_pid: int, *folders: Path) -> None:
     """Run jobs until the engine closes the pipe."""
     _die_with(parent_pid)
-    _set_limits(memory_bytes)
+    os.nice(5)  # live calls first
+    set_limits(ResourceLimits(memory_bytes, _FILE_BYTES, _OPEN_FILES))
+    restrict([_VOICES.expanduser()], folders)
     # Native libraries print to descriptor 1; the replies keep a private one.
     with os.fdopen(os.dup(1), "wb") as replies:
         os.dup2(2, 1)
@@ -96,13 +102,6 @@ def _load_voice(name: str) -> "Hibari":
     return Hibari(name, model=voice_path(name, download_missing=False), threads=1)
 
 
-def _set_limits(memory_bytes: int) -> None:
-    os.nice(5)  # live calls first
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_BYTES, _FILE_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 def _limit_cpu(job_s: int) -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
@@ -110,10 +109,11 @@ def _limit_cpu(job_s: int) -> None:
 
 
 def _die_with(parent_pid: int) -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent(signal.SIGKILL)
     if os.getppid() != parent_pid:  # the parent ended before the call above
         sys.exit()
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:4]))
+    _memory_bytes, _job_s, _parent_pid = map(int, sys.argv[1:4])
+    main(_memory_bytes, _job_s, _parent_pid, *map(Path, sys.argv[4:]))

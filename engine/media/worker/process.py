@@ -6,7 +6,6 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from pathlib import Path
 
-import engine
 from engine.media.clip import MediaError, MediaLimits, Reason
 from engine.media.worker.protocol import (
     LENGTH_BYTES,
@@ -17,15 +16,15 @@ from engine.media.worker.protocol import (
     frame,
     replies,
 )
-
-_SOURCES = Path(engine.__file__).parents[1]
+from sandbox.restrict import ENVIRONMENT
 
 
 class Worker:
     """One worker process; if a job hangs or kills it, the next job starts a new one."""
 
-    def __init__(self, limits: MediaLimits) -> None:
+    def __init__(self, limits: MediaLimits, folder: Path | None = None) -> None:
         self._limits = limits
+        self._folder = folder  # of the files of its jobs
         self._lock = asyncio.Lock()
         self._process: Process | None = None
 
@@ -73,14 +72,16 @@ class Worker:
         limits = self._limits
         return await asyncio.create_subprocess_exec(
             sys.executable,
+            "-P",
             "-m",
             "engine.media.worker.main",
             str(limits.worker_memory_bytes),
             str(max(1, round(limits.job_s))),
             str(os.getpid()),
+            *([str(self._folder.absolute())] if self._folder else []),
             stdin=PIPE,
             stdout=PIPE,
-            env={"PYTHONPATH": str(_SOURCES), "LANG": "C.UTF-8"},  # none of the engine's secrets
+            env=ENVIRONMENT,
         )
 
 

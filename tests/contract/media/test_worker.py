@@ -22,7 +22,7 @@ async def test_worker_killed(tmp_path: Path) -> None:
     fifo = tmp_path / "never"
     await asyncio.to_thread(source.write_bytes, sound("mp3"))
     os.mkfifo(fifo)
-    worker = Worker(LIMITS)
+    worker = Worker(LIMITS, tmp_path)
     good = Transcode(str(source), "mp3", str(target), 20_000)
     try:
         await worker.run(good)
@@ -49,7 +49,7 @@ async def test_errors_name_no_files(tmp_path: Path, content: bytes | None) -> No
     source, target = tmp_path / "x.src", tmp_path / "a.wav"
     if content is not None:
         source.write_bytes(content)
-    worker = Worker(LIMITS)
+    worker = Worker(LIMITS, tmp_path)
     try:
         with pytest.raises(MediaError) as failed:
             await worker.run(Transcode(str(source), "mp3", str(target), 20_000))
@@ -61,12 +61,13 @@ async def test_errors_name_no_files(tmp_path: Path, content: bytes | None) -> No
 
 _ORPHAN = """
 import asyncio, sys
+from pathlib import Path
 from engine.media.clip import MediaLimits
 from engine.media.worker.protocol import Transcode
 from engine.media.worker.process import Worker
 
 async def main():
-    worker = Worker(MediaLimits())
+    worker = Worker(MediaLimits(), Path(sys.argv[1]).parent)
     job = asyncio.create_task(worker.run(Transcode(sys.argv[1], "mp3", sys.argv[1], 1)))
     while worker.pid is None:
         await asyncio.sleep(0)
@@ -106,7 +107,7 @@ async def test_worker_hangs(tmp_path: Path) -> None:
     source, fifo = tmp_path / "a.wav", tmp_path / "never"
     await asyncio.to_thread(source.write_bytes, sound("wav"))
     os.mkfifo(fifo)
-    worker = Worker(MediaLimits(job_s=4))
+    worker = Worker(MediaLimits(job_s=4), tmp_path)
     try:
         with pytest.raises(MediaError, match="took longer than 4 s"):
             await worker.run(Transcode(str(fifo), "mp3", str(tmp_path / "b"), 20_000))

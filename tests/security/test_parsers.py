@@ -1,0 +1,97 @@
+"""Parsers of untrusted files have no secrets, no network, no programs, and no files but theirs."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.media.worker.process import Worker
+from engine.media.worker.protocol import Transcode
+from sandbox.restrict import ENVIRONMENT
+from tests.contract.media.sounds import LIMITS, sound
+
+BEGIN = """
+import os, socket, subprocess, sys
+from pathlib import Path
+from sandbox.restrict import ResourceLimits, restrict, set_limits
+set_limits(ResourceLimits(2 << 30, 1024, 32, 60))
+folder = Path(sys.argv[1])
+restrict([folder / "given.csv"], [folder / "parts"])
+try:
+    {attempt}
+except (OSError, MemoryError) as error:
+    print("refused", type(error).__name__)
+else:
+    print("done")
+"""
+REFUSED = {
+    "a socket": "socket.create_connection(('127.0.0.1', 9), timeout=1)",
+    "a raw socket": "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)",
+    "a pair of sockets": "socket.socketpair()",
+    "a name": "socket.getaddrinfo('example.com', 443)",
+    "the parent's environment": "Path(f'/proc/{os.getppid()}/environ').read_bytes()",
+    "the parent's memory": "open(f'/proc/{os.getppid()}/mem', 'rb')",
+    "a signal to the parent": "os.kill(os.getppid(), 0)",
+    "another process": "os.fork()",
+    "a program": "subprocess.run(['/bin/true'])",
+    "to become a program": "os.execv('/bin/true', ['true'])",
+    "another file": "(folder / 'other.csv').read_bytes()",
+    "a file of the system": "Path('/etc/passwd').read_bytes()",
+    "a file of settings": "(Path.cwd() / '.env').read_bytes()",
+    "to write the given file": "(folder / 'given.csv').write_bytes(b'x')",
+    "a new file": "Path('/tmp/attack').write_bytes(b'x')",
+    "a large file": "(folder / 'parts' / 'large').write_bytes(b'x' * 2048)",
+    "many files": "[open('/dev/null') for _ in range(40)]",
+    "memory": "bytearray(3 << 30)",
+}
+ALLOWED = {
+    "the given file": "(folder / 'given.csv').read_bytes()",
+    "a small file": "(folder / 'parts' / 'small').write_bytes(b'x')",
+    "a thread": "import threading; threading.Thread(target=len, args=('x',)).start()",
+    "a library": "import decimal, sqlite3, zoneinfo; import wire.media",
+}
+
+
+async def attempt(folder: Path, code: str) -> str:
+    """Run code as a parser runs, in a folder with settings; return what it prints."""
+    (folder / "parts").mkdir()
+    for name in ("given.csv", "other.csv", ".env"):
+        (folder / name).write_bytes(b"secret")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-c", BEGIN.format(attempt=code), str(folder)),
+        stdout=asyncio.subprocess.PIPE,
+        env=ENVIRONMENT,
+        cwd=folder,
+    )
+    output, _ = await process.communicate()
+    return output.decode().split(" ")[0].strip()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+async def test_what_a_parser_may_not_do(tmp_path: Path, name: str) -> None:
+    """Each attempt fails in the kernel, also as root."""
+    assert await attempt(tmp_path, REFUSED[name]) == "refused"
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+async def test_what_a_parser_may_do(tmp_path: Path, name: str) -> None:
+    """What parsers need works."""
+    assert await attempt(tmp_path, ALLOWED[name]) == "done"
+
+
+async def test_the_media_worker_is_restricted(tmp_path: Path) -> None:
+    """It has none of the engine's environment, runs under the filter, and still decodes."""
+    source, target = tmp_path / "a.mp3", tmp_path / "a.wav"
+    source.write_bytes(sound("mp3"))
+    worker = Worker(LIMITS, tmp_path)
+    try:
+        await worker.run(Transcode(str(source), "mp3", str(target), 20_000))
+        proc = Path(f"/proc/{worker.pid}")
+        status = dict(line.split(":\t", 1) for line in (proc / "status").read_text().splitlines())
+        assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
+        names = {each.partition(b"=")[0] for each in (proc / "environ").read_bytes().split(b"\0")}
+        assert names - {b""} == {name.encode() for name in ENVIRONMENT}
+        assert target.stat().st_size
+    finally:
+        await worker.close()
