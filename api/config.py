@@ -57,6 +57,8 @@ class Settings(DatabaseSettings):
     api_port: int = Field(8000, ge=0, le=65535)
     # Proxies whose X-Forwarded-For is trusted: authentication failures are counted by address.
     api_proxies: tuple[IPvAnyNetwork, ...] = LOOPBACK
+    api_max_connections: int = Field(2_000, ge=1)
+    api_max_connections_of_address: int = Field(200, ge=1)  # except of proxies
     engine_urls: tuple[HttpUrl, ...] = Field((HttpUrl("http://127.0.0.1:8070"),), min_length=1)
     rpc_token: SecretStr = Field(min_length=1)
     tls_ca: Path | None = None  # verifies https engines; else the system's certificates

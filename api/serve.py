@@ -4,6 +4,7 @@ import asyncio
 import gc
 import signal
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 
 import uvicorn
 
@@ -11,11 +12,13 @@ from api.accounts.cache import AccountCache
 from api.accounts.store import Account, AccountStore
 from api.app import create_app, open_services
 from api.auth.store import Credentials, KeyStore, parse_key_id
+from api.auth.throttle import network_of
 from api.cdrs.ingest.consumer import EventConsumer, consumer_name
 from api.common.background import background
 from api.common.errors import Conflict
 from api.config import Settings
 from api.db.migrate import migrate
+from api.http.connection_limits import ConnectionLimits
 from api.http.header_limits import HeaderLimits
 from api.jobs.cleanup import clean_up
 from api.jobs.worker import Worker
@@ -94,13 +97,19 @@ def server(
     settings: Settings, app: object, protocol: type[HeaderLimits] = HeaderLimits
 ) -> uvicorn.Server:
     """Return the HTTP server of an application."""
+    limits = ConnectionLimits(
+        settings.api_max_connections,
+        settings.api_max_connections_of_address,
+        settings.api_proxies,
+        network_of,
+    )
     return uvicorn.Server(
         uvicorn.Config(
             app,  # type: ignore[arg-type]  # an ASGI application
             host=settings.api_host,
             port=settings.api_port,
             loop="none",  # it runs already
-            http=protocol,
+            http=partial(protocol, limits=limits),  # type: ignore[arg-type]  # makes protocols
             lifespan="off",
             access_log=False,
             log_config=None,

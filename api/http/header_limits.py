@@ -1,7 +1,7 @@
-"""Limits the size of a request's head, and the time it may take: uvicorn has neither limit.
+"""Limits connections, the size of a request's head, and the time of heads and bodies.
 
-A head arrives before authentication; without limits anyone could fill the memory, or hold
-connections open for ever.
+uvicorn has none of these limits. All this arrives before authentication; without limits anyone
+could fill the memory, or hold connections open for ever.
 """
 
 import asyncio
@@ -9,19 +9,37 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from api.http.connection_limits import ConnectionLimits
+
 MAX_HEADER_BYTES = 65_536
 HEADER_TIMEOUT_S = 20.0
+MIN_BODY_BYTES_PER_S = 1_024  # in each period of the timeout, until the body ends
 
 
 class HeaderLimits(HttpToolsProtocol):
-    """Closes a connection whose next head is too large or incomplete after the timeout."""
+    """Closes a connection whose next head is too large or incomplete after the timeout.
+
+    It also closes one whose body arrives too slowly, and one that exceeds the connection limits.
+    """
 
     timeout_s = HEADER_TIMEOUT_S
     _pending_bytes = 0  # since the last complete head, or piece of a body
+    _body_bytes = 0  # in this period
     _deadline: asyncio.TimerHandle | None = None
 
+    def __init__(
+        self, *arguments: Any, limits: ConnectionLimits | None = None, **others: Any
+    ) -> None:
+        super().__init__(*arguments, **others)
+        self._limits = limits
+
     def connection_made(self, transport: Any) -> None:
+        clients = [getattr(each, "client", None) for each in self.connections]
+        others = [client[0] for client in clients if client]
         super().connection_made(transport)
+        if self._limits and self.client and not self._limits.has_room(self.client[0], others):
+            transport.abort()
+            return
         self._start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -41,11 +59,29 @@ class HeaderLimits(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._clear_deadline()
+        self._start_body_period()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._pending_bytes = 0
+        self._body_bytes += len(body)
         super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._clear_deadline()
+        super().on_message_complete()
+
+    def _start_body_period(self) -> None:
+        self._body_bytes = 0
+        self._deadline = self.loop.call_later(self.timeout_s, self._check_body)
+
+    def _check_body(self) -> None:
+        # While the application does not read, the client is not slow.
+        is_slow = self._body_bytes < MIN_BODY_BYTES_PER_S * self.timeout_s
+        if is_slow and not self.flow.read_paused:
+            self.transport.close()
+        else:
+            self._start_body_period()
 
     def _start_deadline(self) -> None:
         self._deadline = self.loop.call_later(self.timeout_s, self.transport.close)

@@ -1,0 +1,110 @@
+"""Slow bodies and idle connections do not hold the service, before or after authentication."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from api.http.header_limits import MIN_BODY_BYTES_PER_S, HeaderLimits
+from tests.contract.api.rest import settings_for
+from tests.contract.api.serving import NOWHERE, run_server
+
+HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
+REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+class Impatient(HeaderLimits):
+    """Limits with a short timeout."""
+
+    timeout_s = 0.3
+
+
+async def reading(scope: Scope, receive: Receive, send: Send) -> None:
+    """Read the body, and respond."""
+    with suppress(Exception):  # the client has gone
+        await Request(scope, receive).body()
+        await PlainTextResponse("here")(scope, receive, send)
+
+
+@asynccontextmanager
+async def service(**settings: object) -> AsyncIterator[int]:
+    """Run a service that reads bodies; yields its port."""
+    found = settings_for("sqlite+aiosqlite:///nowhere", NOWHERE, **settings)
+    async with run_server(found, reading, Impatient) as port:
+        yield port
+
+
+async def is_closed(reader: asyncio.StreamReader) -> bool:
+    """Wait until the service closes a connection."""
+    async with asyncio.timeout(5):
+        with suppress(ConnectionError):
+            return await reader.read() == b""
+    return True
+
+
+async def is_served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """Send a request; return whether there is a response."""
+    with suppress(ConnectionError, asyncio.IncompleteReadError):
+        writer.write(REQUEST)
+        async with asyncio.timeout(5):
+            return b"200 OK" in await reader.readuntil(b"here")
+    return False
+
+
+async def test_a_slow_body_is_closed() -> None:
+    """A body that stops, with however much of it sent, ends after the timeout."""
+    async with service() as port:
+        for started in (b"", b"x" * 100):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(HEAD + started)
+            assert await is_closed(reader)
+            writer.close()
+
+
+async def test_a_body_at_the_minimum_rate_arrives() -> None:
+    """It may take longer than the timeout in all."""
+    part = b"x" * round(MIN_BODY_BYTES_PER_S * Impatient.timeout_s)
+    head = HEAD.replace(b"1000000", str(8 * len(part)).encode())
+    loop = asyncio.get_running_loop()
+    async with service() as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head)
+        response = asyncio.ensure_future(reader.readuntil(b"here"))
+        began_s = loop.time()
+        for _ in range(8):
+            writer.write(part)
+            await asyncio.wait({response}, timeout=0.15)
+        assert b"200 OK" in await response
+        assert loop.time() - began_s > 2 * Impatient.timeout_s
+        writer.close()
+
+
+async def test_connections_are_limited() -> None:
+    """In all, and of one address; others are closed at once, and those that are open are served."""
+    limits = (
+        {"api_max_connections": 2},
+        {
+            "api_max_connections_of_address": 2,
+            "api_proxies": ("192.0.2.0/24",),
+        },
+    )
+    for each in limits:
+        async with service(**each) as port:
+            opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+            assert await is_closed(opened[2][0])
+            for reader, writer in opened[:2]:
+                assert await is_served(reader, writer)
+            for _, writer in opened:
+                writer.close()
+
+
+async def test_proxies_have_no_limit_of_their_own() -> None:
+    """All customers come from their address."""
+    async with service(api_max_connections_of_address=1) as port:
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+        assert [await is_served(*each) for each in opened] == [True, True]
+        for _, writer in opened:
+            writer.close()
