@@ -47,6 +47,7 @@ DEFAULTS: Mapping[str, str] = {
 
 def main() -> None:
     """Write the configuration from the environment; exit with a message if a value is missing."""
+    os.umask(0o077)  # the files have passwords
     target = Path(sys.argv[1]).absolute()
     try:
         prepare(target, values(target, os.environ))

@@ -27,7 +27,7 @@ from engine.cli.commands.call import call
 from engine.cli.errors import setting_errors
 from engine.cli.usage_panel import usage_panel
 from engine.store.redis.address import parse_address
-from sandbox.prctl import hide_memory
+from sandbox.process import protect_process
 
 if TYPE_CHECKING:
     from engine.config import Settings
@@ -102,7 +102,7 @@ async def _run(settings: "Settings") -> None:
     from engine.rpc.server import BindFailed  # noqa: PLC0415 - clients start without
     from engine.store.errors import StoreDown  # noqa: PLC0415 - clients start without
 
-    hide_memory()
+    protect_process()
     try:
         running = Engine(settings)
     except TlsFileError as error:

@@ -15,7 +15,7 @@ from api.db.migrate import migrate
 from api.engine_client import TlsFileError
 from api.logging import configure_logging
 from api.serve import serve
-from sandbox.prctl import hide_memory
+from sandbox.process import protect_process
 
 app = App(
     name="api",
@@ -29,7 +29,7 @@ def start() -> None:
     """Run the REST layer until SIGTERM."""
     settings = load_settings(Settings)
     configure_logging(settings.log_level)
-    hide_memory()
+    protect_process()
     try:
         uvloop.run(serve(settings))
     except TlsFileError as error:

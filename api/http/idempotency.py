@@ -61,9 +61,10 @@ responses = Table(
 
 
 class IdempotentRequest(Struct, frozen=True):
-    """A request with an idempotency key."""
+    """A request with an idempotency key; each agent has keys of its own."""
 
     account_id: str
+    agent_id: str | None
     key: str
     path: str
     body: bytes
@@ -74,9 +75,16 @@ class IdempotentRequest(Struct, frozen=True):
         return hashlib.sha256(self.path.encode() + b"\0" + self.body).digest()
 
     @property
+    def stored_key(self) -> str:
+        """Return the key under which the response is stored."""
+        if self.agent_id is None:
+            return self.key
+        return hashlib.sha256(f"{self.agent_id}\0{self.key}".encode()).hexdigest()
+
+    @property
     def request_id(self) -> str:
         """Return the id by which an engine recognizes a repeated request."""
-        return hashlib.sha256(f"{self.account_id}\0{self.key}".encode()).hexdigest()[:32]
+        return hashlib.sha256(f"{self.account_id}\0{self.stored_key}".encode()).hexdigest()[:32]
 
 
 class Claim(Struct):
@@ -141,7 +149,7 @@ class Idempotency:
         """Claim a key, unless another process holds it or has stored its response."""
         row = {
             "account_id": request.account_id,
-            "key": request.key,
+            "key": request.stored_key,
             "digest": request.digest,
             "response": None,
             "since_ms": now_ms,
@@ -178,5 +186,5 @@ class Idempotency:
 def _is(request: IdempotentRequest) -> ColumnElement[bool]:
     return and_(
         responses.c.account_id == request.account_id,
-        responses.c.key == request.key,
+        responses.c.key == request.stored_key,
     )

@@ -195,6 +195,7 @@ def _idempotent_endpoint(
         form = next((each for each in arguments.values() if isinstance(each, Form)), None)
         request = IdempotentRequest(
             http_request.state.account_id,
+            http_request.state.agent_id,
             idempotency_key,
             http_request.url.path,
             await (form.digest() if form else http_request.body()),

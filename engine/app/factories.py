@@ -93,7 +93,7 @@ async def clip_cache(parts: Assembly) -> ClipCache:
     hibari = [Hibari(limits)] if find_spec("hibari") else []  # the extra `speech`
     providers: list[TtsProvider] = [*hibari, *([espeak] if espeak else [])]
     session = await parts.stack.enter_async_context(
-        guarded_session(_networks(settings.media_allow))
+        guarded_session(_networks(settings.media_allow), deny=_networks(settings.outbound_deny))
     )
     return await parts.stack.enter_async_context(
         open_clip_cache(
@@ -114,7 +114,12 @@ async def io_runner(
     store = parts.context.store
     # No limit on connections: each request belongs to a live call, and those are limited.
     session = await parts.stack.enter_async_context(
-        guarded_session(_networks(parts.settings.webhook_allow), limit=0, limit_per_host=0)
+        guarded_session(
+            _networks(parts.settings.webhook_allow),
+            deny=_networks(parts.settings.outbound_deny),
+            limit=0,
+            limit_per_host=0,
+        )
     )
     traces = parts.telemetry.traces
     trace = traces.headers if traces else dict[str, str]
@@ -141,9 +146,9 @@ async def callback_dispatcher(parts: Assembly, targets: AccountSettings) -> Call
     """Build what delivers callbacks; the queue of each target limits its own connections."""
     settings, context = parts.settings, parts.context
     store, metrics = context.store, context.metrics
-    allowed = _networks(settings.webhook_allow)
+    allowed, denied = _networks(settings.webhook_allow), _networks(settings.outbound_deny)
     session = await parts.stack.enter_async_context(
-        guarded_session(allowed, limit=0, limit_per_host=0)
+        guarded_session(allowed, deny=denied, limit=0, limit_per_host=0)
     )
     schedule = RetrySchedule(settings.callback_retries_s)
     sender = ApiSender(session, time.time, random.random)
@@ -153,7 +158,7 @@ async def callback_dispatcher(parts: Assembly, targets: AccountSettings) -> Call
         targets,
         {
             HttpsTarget: HttpTransport(session),
-            GrpcTarget: _grpc_transport(parts.stack, AddressGuard(allowed)),
+            GrpcTarget: _grpc_transport(parts.stack, AddressGuard(allowed, denied)),
             ApiRequestTarget: ApiRequestTransport(api_requests),
         },
         schedule,

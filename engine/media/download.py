@@ -54,6 +54,7 @@ async def download(
             allow_redirects=False,
             timeout=ClientTimeout(total=limits.download_s, sock_connect=limits.connect_s),
             headers=_headers(etag),
+            auto_decompress=False,  # audio is not compressed; this would block the event loop
         ) as response:
             _check_status(response)
             is_new = response.status != NOT_MODIFIED

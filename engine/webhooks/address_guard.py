@@ -49,31 +49,50 @@ _DENIED: tuple[Network, ...] = tuple(
 _GLOBAL_V6 = IPv6Network("2000::/3")
 
 
+# SSH, Telnet, mail, DNS, directories, files, databases and caches: a request to their ports is an
+# attack on a service that takes the lines of a body as commands.
+_DENIED_PORTS = frozenset(
+    {
+        *(21, 22, 23, 25, 53, 110, 111, 119, 135, 139, 143, 179, 389, 445, 465, 512, 513, 514, 587),
+        *(636, 993, 995, 1433, 1521, 2049, 2181, 3306, 3389, 5038, 5060, 5061, 5432, 5900, 6379),
+        *(9200, 11211, 27017),
+    }
+)
+
+
 class AddressRefused(PermissionError):
     """An address that requests may not reach; aiohttp's error for it names the host."""
 
     def __init__(self, address: str) -> None:
-        super().__init__(EACCES, f"{address} is not a public address")
+        super().__init__(EACCES, f"requests to {address} are not allowed")
 
 
 class AddressGuard(Struct, frozen=True):
-    """Creates a connector's sockets, to public addresses and to those in `allow` only."""
+    """Creates a connector's sockets, to public addresses and to those in `allow` only.
+
+    `deny` has more networks that are refused, such as the operator's own public ones.
+    """
 
     allow: tuple[Network, ...] = ()
+    deny: tuple[Network, ...] = ()
 
     def __call__(self, info: AddrInfoType) -> socket.socket:
         """Create a socket for one resolved address; raises AddressRefused."""
         family, kind, protocol, _, address = info
-        self.check(str(address[0]))
+        self.check(str(address[0]), int(address[1]))
         return socket.socket(family, kind, protocol)
 
-    def check(self, address: str) -> None:
-        """Raise AddressRefused for a private IP address."""
-        if not (self._is_allowed(address) or is_public(address)):
+    def check(self, address: str, port: int) -> None:
+        """Raise AddressRefused for a private or denied IP address, and for a denied port."""
+        if port in _DENIED_PORTS:
+            raise AddressRefused(f"{address} port {port}")
+        is_denied = _is_in(address, self.deny) or not is_public(address)
+        if is_denied and not _is_in(address, self.allow):
             raise AddressRefused(address)
 
-    def _is_allowed(self, address: str) -> bool:
-        return any(ip_address(address) in network for network in self.allow)
+
+def _is_in(address: str, networks: tuple[Network, ...]) -> bool:
+    return any(ip_address(address) in network for network in networks)
 
 
 def is_public(address: str) -> bool:
@@ -93,7 +112,7 @@ def is_address_refused(error: BaseException) -> bool:
 def guarded_session(
     allow: tuple[Network, ...] = (),
     *,
-    user_agent: str = "switchroom",
+    deny: tuple[Network, ...] = (),
     limit: int = 200,
     limit_per_host: int = 20,
     resolver: AbstractResolver | None = None,
@@ -103,7 +122,7 @@ def guarded_session(
     Callers pass `allow_redirects=False`. A rejection is a ClientConnectorError (see is_refusal).
     """
     connector = TCPConnector(
-        socket_factory=AddressGuard(allow),
+        socket_factory=AddressGuard(allow, deny),
         limit=limit,
         limit_per_host=limit_per_host,
         resolver=resolver,
@@ -113,5 +132,5 @@ def guarded_session(
         cookie_jar=DummyCookieJar(),
         trust_env=False,
         timeout=ClientTimeout(total=15, sock_connect=5),
-        headers={"User-Agent": user_agent},
+        headers={"User-Agent": "switchroom"},
     )

@@ -100,7 +100,7 @@ class GrpcTransport:
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
         for family, *_, address in found:
-            self._guard.check(str(address[0]))
+            self._guard.check(str(address[0]), int(address[1]))
             if family == socket.AF_INET6:
                 return f"ipv6:[{address[0]}]:{target.port}"
             return f"ipv4:{address[0]}:{target.port}"

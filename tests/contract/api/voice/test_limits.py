@@ -114,7 +114,7 @@ async def test_a_request_in_progress_is_a_conflict(kept: Rest) -> None:
     """It gets 409; if its process dies, a retry runs with the same request id."""
     now = [1_000_000]
     idempotency = Idempotency(kept.services.database, lambda: now[0])
-    idempotent_request = IdempotentRequest("acme", "k", "/x", b"{}")
+    idempotent_request = IdempotentRequest("acme", None, "k", "/x", b"{}")
     started, names = asyncio.Event(), []
 
     async def forever(request_id: str) -> bytes:
@@ -145,7 +145,7 @@ async def test_a_long_request_is_executed_once(kept: Rest) -> None:
     now, goes_on = [1_000_000], asyncio.Event()
     database = kept.services.database
     idempotency = Idempotency(database, lambda: now[0], renew_interval_s=0.01)
-    idempotent_request = IdempotentRequest("acme", "k", "/x", b"{}")
+    idempotent_request = IdempotentRequest("acme", None, "k", "/x", b"{}")
     done: list[str] = []
 
     async def long(request_id: str) -> bytes:

@@ -1,0 +1,81 @@
+"""Small protections: headers of responses, ports and networks of webhooks, keys, files."""
+
+import gzip
+import os
+import stat
+import subprocess
+import sys
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from api.http.idempotency import IdempotentRequest
+from engine.media.clip import MediaError, MediaLimits
+from engine.media.download import download
+from engine.webhooks.address_guard import AddressGuard, AddressRefused, guarded_session
+from tests.contract.api.serving import Served
+from tests.contract.webhooks.customer import LOOPBACK
+
+PUBLIC = "93.184.216.34"
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/docs", "/srmain/cdr", "/nowhere"])
+async def test_responses_have_security_headers(served: Served, path: str) -> None:
+    """Every response, whatever its status."""
+    async with served.http.get(f"{served.url}{path}") as reply:
+        headers = reply.headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Strict-Transport-Security"].startswith("max-age=")
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("port", [22, 25, 5038, 5060, 6379])
+def test_ports_of_other_services_are_refused(port: int) -> None:
+    """Also in networks that are allowed."""
+    AddressGuard(LOOPBACK).check("127.0.0.1", 443)
+    for guard, address in ((AddressGuard(), PUBLIC), (AddressGuard(LOOPBACK), "127.0.0.1")):
+        with pytest.raises(AddressRefused):
+            guard.check(address, port)
+
+
+def test_the_operators_own_networks_are_refused() -> None:
+    """Unless a smaller network is allowed."""
+    denied = (ip_network("93.184.216.0/24"), ip_network("2600:1901::/32"))
+    AddressGuard().check(PUBLIC, 443)
+    for address in (PUBLIC, "2600:1901::1"):
+        with pytest.raises(AddressRefused):
+            AddressGuard(deny=denied).check(address, 443)
+    AddressGuard((ip_network(f"{PUBLIC}/32"),), denied).check(PUBLIC, 443)
+
+
+def test_each_agent_has_its_own_idempotency_keys() -> None:
+    """Two agents, and the account itself, share no response and no request id."""
+    requests = [IdempotentRequest("acme", each, "k", "/", b"") for each in (None, "1", "2")]
+    assert len({each.stored_key for each in requests}) == len(requests)
+    assert len({each.request_id for each in requests}) == len(requests)
+
+
+async def test_downloads_are_not_decompressed(tmp_path: Path) -> None:
+    """A server that compresses although it was told not to: the bytes are no audio."""
+    body = gzip.compress(b"RIFF\0\0\0\0WAVE" + bytes(100))
+
+    async def packed(_request: web.Request) -> web.Response:
+        return web.Response(body=body, headers={"Content-Encoding": "gzip"})
+
+    app = web.Application()
+    app.add_routes([web.get("/", packed)])
+    async with TestServer(app) as server, guarded_session(LOOPBACK) as session:
+        with pytest.raises(MediaError, match="not audio"):
+            await download(session, str(server.make_url("/")), "", tmp_path / "raw", MediaLimits())
+
+
+def test_files_are_private(tmp_path: Path) -> None:
+    """Those of an engine and of the REST layer, which keep this mask."""
+    code = "from sandbox.process import protect_process as p; p(); open('file', 'w').close()"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
