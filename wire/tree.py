@@ -28,6 +28,7 @@ from wire.verbs import (
 
 *_FIRST, _LAST = [tag_of(each) for each in SINGLE_LEG_VERBS]
 _WHISPER_VERBS = f"{', '.join(_FIRST)} and {_LAST}"
+SENSITIVE_TERMINATORS = ("", "*", "#")  # keys that are no part of sensitive digits
 _LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
 
 
@@ -120,12 +121,25 @@ def _verb_errors(verb: Verb, path: str, limits: Limits) -> Iterator[BadInput]:
         case Play(data=data):
             for url, where in _audio(data):
                 yield from _url_errors(url, limits, _join(path, where))
-        case Gather(data=data) | Record(data=data):
+        case Gather(data=data):
+            yield from _prompt_errors(data, _join(path, "data"), limits)
+            if data.sensitive:
+                yield from _sensitive_errors(verb, path)
+        case Record(data=data):
             yield from _prompt_errors(data, _join(path, "data"), limits)
         case Dial(data=data):
             yield from _dial_errors(data, _join(path, "data"), limits)
         case Say() | Pause() | Flow() | Hangup():
             pass
+
+
+def _sensitive_errors(gather: Gather, path: str) -> Iterator[BadInput]:
+    """Yield what would tell sensitive digits to anything but the gather's webhook."""
+    if not isinstance(gather.action, str):
+        text = "the address of a webhook is required, which gets the sensitive digits"
+        yield BadInput(_join(path, "action"), text)
+    if gather.data.terminator not in SENSITIVE_TERMINATORS:
+        yield BadInput(_join(path, "data.terminator"), 'of sensitive digits: "#", "*" or ""')
 
 
 def _dial_errors(data: DialData, path: str, limits: Limits) -> Iterator[BadInput]:

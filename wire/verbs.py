@@ -43,6 +43,7 @@ class GatherData(Prompt, frozen=True):
     channel_id: Annotated[str, Meta(min_length=1, max_length=149)] | None = None
     fallback: "Verb | None" = None
     type_ahead: bool = True  # digits pressed before it count, unless another verb took them
+    sensitive: bool = False  # its digits are told to its webhook only (cards, PINs)
 
 
 class RecordData(Prompt, frozen=True):

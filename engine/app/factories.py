@@ -42,6 +42,7 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.runtime.io.command_runner import ActionSource, IoRunner
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
+from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.io.instrumentation import (
     MeteredActionClient,
@@ -131,6 +132,7 @@ async def io_runner(
         _action_client(parts, session, limits, signer_of),
         FlowCache(store.flow, limits),
         MeteredApiRequests(api_requests, parts.context.metrics),
+        DigitSealer((parts.settings.rpc_token.get_secret_value(),), os.urandom),
     )
     parts.stack.push_async_callback(runner.close)
     return runner

@@ -16,6 +16,7 @@ from engine.runtime.base.interfaces import Pbx
 from engine.runtime.base.interfaces import Writer as WriterPort
 from engine.runtime.call_service import CallService
 from engine.runtime.io.command_runner import IoRunner
+from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.ownership.slot_loader import WriterFactory, load_slot
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
@@ -155,7 +156,9 @@ class EngineRun:
         clip_cache = SimClipCache(self._env.clock, self.loop, self._env.cached_media)
         apis = SimApiSender(self._env.clock, self.loop, self._env.servers)
         flows = FlowCache(store.flow, DEFAULT_LIMITS)
-        io_runner = self._overrides.io_runner(IoRunner(clip_cache, action_client, flows, apis))
+        io_runner = self._overrides.io_runner(
+            IoRunner(clip_cache, action_client, flows, apis, DigitSealer(("sim",), rng.randbytes))
+        )
         pbx = self._overrides.pbx(self.connection)
         plan = EndpointTemplates(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
         recorder = self._recorder()

@@ -6,7 +6,7 @@ One recording runs at a time, on the main leg; when the main leg changes, the re
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, IdKind, Step, allocate_id
-from engine.calls.model.call_states import ClosingState
+from engine.calls.model.call_states import CallState, ClosingState, Gathering
 from engine.calls.model.commands import (
     ArchiveRecordings,
     Command,
@@ -53,15 +53,21 @@ def sync_recording(call: Call, now: int) -> Step:
     if running is not None and running.leg != leg:
         call, commands = end_recording(call, running.leg)
         running = None
+    is_muted = call.recording_paused or _is_sensitive(call.state)
     # A recording that starts while paused would be heard until it is muted.
-    is_paused = call.recording_paused or call.taps_paused_until_ms
+    is_paused = is_muted or call.taps_paused_until_ms
     if running is None and leg and not is_paused and not isinstance(call.state, ClosingState):
         call, running = start(call, leg, "call", now)
         commands = (*commands, StartRecording(leg, running.name))
-    if running is not None and running.muted != call.recording_paused:
-        call = with_recording(call, replace(running, muted=call.recording_paused))
-        commands = (*commands, MuteRecording(leg, call.recording_paused))
+    if running is not None and running.muted != is_muted:
+        call = with_recording(call, replace(running, muted=is_muted))
+        commands = (*commands, MuteRecording(leg, is_muted))
     return call, commands
+
+
+def _is_sensitive(state: CallState) -> bool:
+    """Return whether keys are pressed whose tones must not be recorded."""
+    return isinstance(state, Gathering) and state.verb.data.sensitive
 
 
 def end_recording(call: Call, leg: str) -> Step:

@@ -120,6 +120,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     agent_id: str = ""  # of the last dial or flow that named one; in every event from then on
     reference_id: str = ""
     taps_paused_until_ms: int = 0  # recordings and snoops start again then; 0: no pause
+    sensitive_input: bool = False  # digits typed ahead are sealed (`verbs.sensitive_input`)
 
     @property
     def delivery_key(self) -> str:

@@ -23,6 +23,7 @@ class SendWebhook(StoredCommand, frozen=True, tag="send-webhook"):
     request: str
     url: str
     body: bytes  # JSON, of wire.webhooks
+    has_sealed_digits: bool = False  # they are opened when it is sent
 
 
 class LoadFlow(StoredCommand, frozen=True, tag="load-flow"):

@@ -59,7 +59,7 @@ class LogEntry(Struct, frozen=True, array_like=True, gc=False):
 
 # The encoding of commands in digests. It is incremented when a command's shape changes and its
 # meaning does not: digests of earlier forms are not compared, as they would always differ.
-DIGEST_FORM = 3
+DIGEST_FORM = 4
 
 encode = msgspec.msgpack.Encoder().encode
 

@@ -12,6 +12,7 @@ from engine.calls.model.call import Call, update_leg
 from engine.calls.model.call_states import CallState, Gathering, Playing
 from engine.calls.model.events import DigitPressed, DigitStarted, Event, PlaybackEnded
 from engine.calls.model.leg import LastDigit, Leg
+from engine.calls.model.sealed_digits import is_sealed
 from engine.calls.verbs.type_ahead import accepted_since, state_of
 
 MAX_AMI_DELAY_MS = 300  # from ARI's timestamp to AMI's (measured: 30, docs/asterisk.md)
@@ -139,6 +140,6 @@ def _before(digits: Sequence[DigitPressed], first: DigitPressed) -> Sequence[Dig
 
 
 def _is_same(logged: DigitPressed, digit: str, held_ms: int, pbx_ms: int) -> bool:
-    """Return whether a digit from AMI is this very digit."""
-    is_alike = (logged.digit, logged.held_ms) == (digit, held_ms)
+    """Return whether a digit from AMI is this very digit; a sealed one is known by its times."""
+    is_alike = logged.held_ms == held_ms and (logged.digit == digit or is_sealed(digit))
     return is_alike and 0 <= logged.pbx_ms - pbx_ms <= MAX_AMI_DELAY_MS

@@ -22,6 +22,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
+from engine.calls.model.sealed_digits import UNSEALED, count_keys, is_sealed
 from engine.calls.reporting.call_events import emit
 from engine.calls.reporting.ended_legs import MAX_HISTORY
 from engine.calls.verbs.audio_sources import verb_sources
@@ -77,6 +78,8 @@ def start(call: Call, verb: Gather, now: int) -> Step:
         return replace(call, state=Advance(verb.data.fallback, "gather")), ()
     if call.leg(leg) is None:
         return _finish(call, replace(state, phase="first"), "hangup", now)
+    if call.sensitive_input != verb.data.sensitive:
+        call = replace(call, sensitive_input=verb.data.sensitive)
     call, commands = _start_on_leg(call, state, now)
     if is_held(call, leg) and isinstance(call.state, Gathering):
         call, _ = suspend(call, call.state, now)
@@ -87,6 +90,7 @@ def _start_on_leg(call: Call, state: Gathering, now: int) -> Step:
     if not state.verb.data.type_ahead:
         return _start_prompt(drop_earlier(call, state.leg, now), state, now)
     call, typed = take(call, state.leg)
+    typed = tuple(each for each in typed if _is_usable(state, each.digit))
     for index, each in enumerate(typed):
         state, reason = _add_digit(state, each.digit)
         if reason is not None:
@@ -95,6 +99,11 @@ def _start_on_leg(call: Call, state: Gathering, now: int) -> Step:
     if not typed:
         return _start_prompt(call, state, now)
     return replace(call, state=wait_next_digit(state, now)), ()
+
+
+def _is_usable(state: Gathering, digit: str) -> bool:
+    """Return whether a gather may take a digit: sealed ones are for sensitive gathers only."""
+    return is_sealed(digit) == state.verb.data.sensitive or digit in UNSEALED
 
 
 def _start_prompt(call: Call, state: Gathering, now: int) -> Step:
@@ -173,7 +182,8 @@ def abandon(call: Call, state: Gathering, now: int) -> Step:
         return call, (emitted,)
     call, request = allocate_id(call, "r")
     call, body = encode_result(call, state, "hangup")
-    return call, (emitted, SendWebhook(request, state.verb.action, body))
+    webhook = SendWebhook(request, state.verb.action, body, state.verb.data.sensitive)
+    return call, (emitted, webhook)
 
 
 def _on_prompt_fetched(call: Call, state: Gathering, event: MediaFetched, now: int) -> Step:
@@ -232,7 +242,7 @@ def _add_digit(state: Gathering, digit: str) -> tuple[Gathering, GatherReason | 
     if digit == data.terminator:
         return state, "terminator"
     state = replace(state, digits=state.digits + digit)
-    return state, "max-digits" if len(state.digits) >= data.max_digits else None
+    return state, "max-digits" if count_keys(state.digits) >= data.max_digits else None
 
 
 def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
@@ -270,17 +280,21 @@ def _finish(
     call, request = allocate_id(call, "r")
     awaiting = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, data.fallback)
     call, body = encode_result(call, state, reason)
-    webhook = SendWebhook(request, action, body)
+    webhook = SendWebhook(request, action, body, data.sensitive)
     return replace(call, state=awaiting), (*stops, emitted, webhook)
 
 
 def emit_gathered(
     call: Call, state: Gathering, reason: GatherReason, now: int
 ) -> tuple[Call, EmitEvent]:
-    """Emit the digits and why the gather ended, and keep them for the call record."""
-    collected = CollectedDigits(now, state.leg, state.digits, reason)
+    """Emit the digits and why the gather ended, and keep them for the call record.
+
+    Sensitive digits are omitted in both.
+    """
+    digits = "" if state.verb.data.sensitive else state.digits
+    collected = CollectedDigits(now, state.leg, digits, reason)
     call = replace(call, collected=(*call.collected, collected)[-MAX_HISTORY:])
-    return emit(call, "gathered", now, channel_id=state.leg, dtmf=state.digits, reason=reason)
+    return emit(call, "gathered", now, channel_id=state.leg, dtmf=digits, reason=reason)
 
 
 def encode_result(call: Call, state: Gathering, reason: GatherReason) -> tuple[Call, bytes]:

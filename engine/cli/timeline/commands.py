@@ -111,7 +111,7 @@ def _request(command: Mapping[str, Any], state: TimelineState) -> Row | None:
 def _after(body: Mapping[str, Any]) -> str:
     match body:
         case {"event": "gather", "dtmf": digits, "reason": reason}:
-            return f"gather: digits “{digits}” ({reason})"
+            return f"gather: digits “{wording.hide_sealed(digits)}” ({reason})"
         case {"event": "dial", "dial": {"status": status}}:
             return f"dial: {status}"
         case {"event": event}:

@@ -53,9 +53,9 @@ def _digit(event: Mapping[str, Any]) -> str:
         case {"type": "digit-started"}:
             return "holds a key down"
         case {"digit": digit, "missed": True}:
-            return f"presses {digit}, while no engine was connected"
+            return f"presses {wording.hide_sealed(digit)}, while no engine was connected"
         case _:
-            return f"presses {event['digit']}"
+            return f"presses {wording.hide_sealed(event['digit'])}"
 
 
 def _rare(  # noqa: C901 - one case for each event

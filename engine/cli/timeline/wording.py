@@ -1,8 +1,11 @@
 """Texts for causes, mute directions, verbs, media sources and durations."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
+
+_SEALED_DIGIT = re.compile("~[A-Za-z0-9_-]{39}")
 
 # ITU-T Q.850, table 1, in common telephony terms.
 CAUSES = {
@@ -135,3 +138,8 @@ def _source(source: Mapping[str, Any]) -> str:
             return f"play {shorten(url)}"
         case _:
             return "play"
+
+
+def hide_sealed(digits: str) -> str:
+    """Return digits for a reader: the sealed ones, of sensitive gathers, as dots."""
+    return _SEALED_DIGIT.sub("•", digits)

@@ -111,6 +111,9 @@ class IoRunner(Protocol):
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
         """Return the event that loads a flow node, if the flow is cached."""
 
+    def seal_digit(self, call_id: str, digit: str) -> str:
+        """Return a digit of a sensitive gather in the form that its call may store."""
+
     def prefetch(self, command: PrefetchMedia) -> None:
         """Fetch audio in the background."""
 

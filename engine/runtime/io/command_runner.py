@@ -32,6 +32,7 @@ from engine.calls.model.io_results import (
 )
 from engine.common.tasks import cancel_all
 from engine.media.clip import MediaError
+from engine.runtime.io.digit_sealer import DigitSealer, UnreadableDigits
 from engine.runtime.io.flow_cache import FlowCache, call_variables
 from engine.store.errors import StoreDown
 from engine.webhooks.action_client import ActionResponse
@@ -72,8 +73,14 @@ class IoRunner:
     """Runs I/O commands as tasks, and answers from caches at once where it can."""
 
     def __init__(
-        self, clips: ClipSource, actions: ActionSource, flows: FlowCache, apis: ApiRequests
+        self,
+        clips: ClipSource,
+        actions: ActionSource,
+        flows: FlowCache,
+        apis: ApiRequests,
+        sealer: DigitSealer,
     ) -> None:
+        self._sealer = sealer
         self._clips = clips
         self._actions = actions
         self._flows = flows
@@ -87,6 +94,9 @@ class IoRunner:
 
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
         return self._flows.cached_node(command, call)
+
+    def seal_digit(self, call_id: str, digit: str) -> str:
+        return self._sealer.seal(call_id, digit)
 
     def prefetch(self, command: PrefetchMedia) -> None:
         self._clips.prefetch(command.sources)
@@ -147,9 +157,11 @@ class IoRunner:
 
     async def _send_webhook(self, command: SendWebhook, call: Call) -> Event:
         try:
-            response = await self._actions.ask(
-                call.account, command.url, command.body, command.request
-            )
+            body = self._open_digits(command, call.id)
+            response = await self._actions.ask(call.account, command.url, body, command.request)
+        except UnreadableDigits:
+            log.warning("sealed digits not readable", call_id=call.id, request=command.request)
+            return ActionFailed(command.request, "sealed digits not readable")
         except WebhookFailed as error:
             return ActionFailed(command.request, str(error), _summarize(error.attempts))
         attempts = _summarize(response.attempts)
@@ -161,6 +173,11 @@ class IoRunner:
             except StoreDown:
                 pass  # the flow itself reports it, if the store is still down then
         return ActionReceived(command.request, response.action, attempts)
+
+    def _open_digits(self, command: SendWebhook, call_id: str) -> bytes:
+        if not command.has_sealed_digits:
+            return command.body
+        return self._sealer.open_result(call_id, command.body)
 
     async def _load_flow(self, command: LoadFlow, call: Call) -> Event:
         event = await self._flows.load_flow(command, call)

@@ -119,6 +119,9 @@ class Node:
     def logged_digits(self) -> DigitsByLeg:
         return self.recent_digits.digits
 
+    def forget_digits(self, leg: str) -> None:
+        self.recent_digits.forget(leg)
+
     def keys_down(self) -> KeysDown:
         return self.recent_digits.keys_down
 

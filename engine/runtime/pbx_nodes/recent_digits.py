@@ -10,7 +10,7 @@ from collections import OrderedDict
 from engine.calls.model.clock_shift import move_times
 from engine.calls.model.events import DigitPressed
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
-from engine.runtime.base.clock import Clock
+from engine.runtime.base.clock import Clock, Timer
 from engine.runtime.pbx_nodes.event_delay import EventDelay
 
 RETENTION_MS = 60_000  # by default no outage that calls survive lasts longer
@@ -26,6 +26,7 @@ class RecentDigits:
         self._event_delay = EventDelay()
         self._legs: OrderedDict[str, list[DigitPressed]] = OrderedDict()  # most recent last
         self._keys_down: OrderedDict[str, int] = OrderedDict()  # most recent last
+        self._timer: Timer | None = None
 
     @property
     def keys_down(self) -> KeysDown:
@@ -67,10 +68,26 @@ class RecentDigits:
         del digits[:-MAX_DIGITS_PER_LEG]
         self._legs.move_to_end(channel)
         self._evict(now)
+        self._set_timer()
+
+    def forget(self, channel: str) -> None:
+        """Forget the digits of a channel, because they were sensitive and are collected."""
+        self._legs.pop(channel, None)
 
     def _evict(self, now: int) -> None:
-        while True:
+        while self._legs:
             leg, digits = next(iter(self._legs.items()))
             if len(self._legs) <= MAX_LEGS and now - digits[-1].up_ms <= RETENTION_MS:
                 return
             del self._legs[leg]
+
+    def _set_timer(self) -> None:
+        """Evict without another digit, too: digits may be sensitive."""
+        if self._timer is None and self._legs:
+            oldest = next(iter(self._legs.values()))[-1]
+            self._timer = self._clock.call_at(oldest.up_ms + RETENTION_MS + 1, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self._evict(self._clock.now_ms())
+        self._set_timer()

@@ -20,6 +20,9 @@ class ShardHost(Protocol):
     def logged_digits(self) -> DigitsByLeg:
         """Return the node's recent digits, as AMI reported them."""
 
+    def forget_digits(self, leg: str) -> None:
+        """Forget the digits of a leg, as AMI reported them."""
+
     def keys_down(self) -> KeysDown:
         """Return when the keys that are down went down, by leg, as AMI reported them."""
 

@@ -22,6 +22,7 @@ from engine.calls.model.io_results import CUSTOMER_RESPONSES
 from engine.calls.model.requests import CallRequest, ReplacementArrived
 from engine.calls.model.storage_format import LaterCall, encode
 from engine.calls.verbs.audio_sources import pending_audio_sources
+from engine.calls.verbs.sensitive_input import sensitive_leg
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import IoRunner, Writer
 from engine.runtime.shard.call_drop import drop_call
@@ -126,8 +127,11 @@ class CallShard:
         on_stored: OnStored = no_op,
     ) -> None:
         """Step a call, and set its timer; an exception ends this call, and no other."""
+        leg = sensitive_leg(live_call.call)
         with self.guard(live_call, tag_of(event)):
             is_changed = self._step_runner.step(live_call, event, first_lines, on_stored)
+            if leg is not None and leg != sensitive_leg(live_call.call):
+                self._host.forget_digits(leg)
             if live_call.call.is_ended and live_call.call.id in self.calls:
                 self._remove_call(live_call)
             elif is_changed:

@@ -5,14 +5,22 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Answer, Command, EmitEvent, Play
-from engine.calls.model.events import CallDropped, ClockChanged, Event, Recovered
+from engine.calls.model.events import (
+    CallDropped,
+    ClockChanged,
+    DigitPressed,
+    Event,
+    Recovered,
+)
 from engine.calls.model.io_commands import FetchMedia, LoadFlowNode, PrefetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.storage_format import encode_log_entry
 from engine.calls.step import step
+from engine.calls.verbs.sensitive_input import is_sealable
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import IoRunner, Writer
 from engine.runtime.shard.executor import CommandExecutor
@@ -45,6 +53,8 @@ class StepRunner(Struct, frozen=True):
         `first_lines` precede the step in the log; `on_stored` is called after the commit.
         """
         now = self.clock.now_ms()
+        if isinstance(event, DigitPressed) and is_sealable(live_call.call, event):
+            event = replace(event, digit=self.io.seal_digit(live_call.call.id, event.digit))
         call, commands = step(live_call.call, event, now)
         is_awaited = on_stored is not no_op  # a request is acknowledged after all commits before it
         if call is live_call.call and not (

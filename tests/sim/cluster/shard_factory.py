@@ -8,6 +8,7 @@ from engine.observe.metrics import Metrics
 from engine.runtime.base.interfaces import IoRunner as IoRunnerPort
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.io.command_runner import IoRunner
+from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.io.flow_cache import FlowCache
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import Node
@@ -102,4 +103,6 @@ class SimShardFactory:
         client = env.overrides.action_client(action_client, self._engine)
         apis = SimApiSender(env.clock, self._loop, env.servers)
         flows = FlowCache(self._link.flow, DEFAULT_LIMITS)
-        return env.overrides.engine.io_runner(IoRunner(clip_cache, client, flows, apis))
+        return env.overrides.engine.io_runner(
+            IoRunner(clip_cache, client, flows, apis, DigitSealer(("sim",), env.rng.randbytes))
+        )

@@ -132,6 +132,9 @@ class _IoRunnerProxy:
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
         return self._io_runner.cached_node(command, call)
 
+    def seal_digit(self, call_id: str, digit: str) -> str:
+        return self._io_runner.seal_digit(call_id, digit)
+
     def prefetch(self, command: PrefetchMedia) -> None:
         self._io_runner.prefetch(command)
 

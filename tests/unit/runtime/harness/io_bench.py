@@ -1,12 +1,14 @@
 """An I/O runner among fakes whose answers depend on the request."""
 
 import asyncio
+import os
 
 from engine.calls.flows.templates import Lookup
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import IoCommand
 from engine.media.clip import MediaError
 from engine.runtime.io.command_runner import IoRunner
+from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.io.flow_cache import FlowCache
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
@@ -93,8 +95,9 @@ class IoBench:
 
     def __init__(self) -> None:
         self.clips, self.actions, self.flows = FakeClips(), FakeActions(), FakeFlows()
+        self.sealer = DigitSealer(("secret",), os.urandom)
         flow_cache = FlowCache(self.flows.flow, Limits())
-        self.runner = IoRunner(self.clips, self.actions, flow_cache, FakeApiRequests())
+        self.runner = IoRunner(self.clips, self.actions, flow_cache, FakeApiRequests(), self.sealer)
         self.events: list[Event] = []
 
     async def run(self, command: IoCommand) -> Event:

@@ -1,5 +1,6 @@
 """A shard with a manual clock, a recording PBX and a writer that commits on demand."""
 
+import os
 from collections.abc import Callable
 
 from engine.calls.model.call import Call
@@ -7,6 +8,7 @@ from engine.calls.model.events import Event, LegAnswered
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.base.clock import Timer
+from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
 from engine.runtime.shard.context import ShardContext
@@ -123,6 +125,7 @@ class ManualIoRunner:
         self.running: list[tuple[IoCommand, Callable[[Event], None]]] = []
         self.prefetched: list[Source] = []
         self.error: Exception | None = None  # raised by `run`
+        self.sealer = DigitSealer(("secret",), os.urandom)
 
     def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """Return cached clips."""
@@ -133,6 +136,10 @@ class ManualIoRunner:
         """Return a cached flow node of any flow."""
         assert call.id
         return self.nodes.pop(command.node)(command) if command.node in self.nodes else None
+
+    def seal_digit(self, call_id: str, digit: str) -> str:
+        """Seal a digit with a key of this test."""
+        return self.sealer.seal(call_id, digit)
 
     def prefetch(self, command: PrefetchMedia) -> None:
         """Keep the sources."""
@@ -153,12 +160,17 @@ class FakeShardHost:
         self.node: Node | None = None
         self.digits: DigitsByLeg = {}
         self.down: KeysDown = {}
+        self.forgotten: list[str] = []
         self.lost_replies = 0
         self.error: Exception | None = None  # raised for a lost reply
 
     def logged_digits(self) -> DigitsByLeg:
         """Return the digits that AMI reported."""
         return self.node.logged_digits() if self.node else self.digits
+
+    def forget_digits(self, leg: str) -> None:
+        """Note the leg."""
+        self.forgotten.append(leg)
 
     def keys_down(self) -> KeysDown:
         """Return the keys that are down."""

@@ -1,0 +1,20 @@
+"""Sealed digits: the form that the digits of a sensitive gather have in a call and all its records.
+
+The shell seals a digit before the core receives it (`engine.runtime.io.digit_sealer`), and opens it
+for the gather's webhook. The core counts and concatenates sealed digits; it cannot read them. `*`
+and `#` are not sealed, since the core compares them with terminators.
+"""
+
+MARK = "~"
+TOKEN_BYTES = 29  # nonce, one encrypted digit, tag
+TOKEN_LENGTH = 40  # the mark and the bytes in base64
+UNSEALED = frozenset("*#")
+
+
+def is_sealed(digit: str) -> bool:
+    return digit.startswith(MARK)
+
+
+def count_keys(digits: str) -> int:
+    """Return how many keys were pressed for these digits, sealed ones or not."""
+    return len(digits) - digits.count(MARK) * (TOKEN_LENGTH - 1)
