@@ -24,6 +24,9 @@ import api.engine_client
 import api.messaging_platform.client
 import api.numbers.plugin
 import api.numbers.routes
+import api.recordings.plugin
+import api.recordings.routes
+import api.recordings.service
 import api.templates.action_routes
 import api.templates.media
 import api.templates.plugin
@@ -62,6 +65,7 @@ ROUTES = (
     api.voice.sessions.conference_routes.routes,
     api.cdrs.routes.routes,
     api.cdrs.live.routes.routes,
+    api.recordings.routes.routes,
     api.numbers.routes.routes,
     api.contacts.lists.routes.routes,
     api.contacts.lists.file_routes.routes,
@@ -95,6 +99,7 @@ class Services(Struct, frozen=True):
     jobs: JobStore
     cdrs: api.cdrs.plugin.CdrSlice
     numbers: NumberService
+    recordings: api.recordings.service.RecordingService
     lists: api.contacts.lists.plugin.ListSlice
     contacts: api.contacts.plugin.ContactSlice
     dnc: DncService
@@ -132,10 +137,13 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             keys=keys,
             authenticator=Authenticator(keys, tokens, clock, accepts_keys=settings.keys_as_tokens),
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
-            idempotency=Idempotency(database, clock),
+            idempotency=Idempotency(database, clock, secret),
             jobs=jobs,
             cdrs=api.cdrs.plugin.build(database, engine, accounts, jobs, secret, clock),
             numbers=api.numbers.plugin.build(database, engine, clock),
+            recordings=api.recordings.plugin.build(
+                database, engine, [secret, *old], settings.recording_url_s, clock
+            ),
             contacts=api.contacts.plugin.build(database, accounts, jobs, settings.mail, clock),
             lists=api.contacts.lists.plugin.build(database, accounts, jobs, clock),
             dnc=api.dnc.plugin.build(database, accounts, policy_sync.notify, clock),

@@ -68,6 +68,7 @@ class Settings(DatabaseSettings):
     token_s: int = Field(3_600, ge=60, le=86_400)
     allow_insecure_webhooks: bool = False  # the same as in the engine; also the next
     sip_hosts: tuple[str, ...] = ()
+    recording_url_s: int = Field(300, ge=10, le=86_400)  # lifetime of a signed address
     max_body_bytes: int = Field(262_144, ge=1_024)
     max_upload_bytes: int = Field(268_435_456, ge=1_024)  # of a file of contacts
     max_jobs: int = Field(100, ge=1)  # of one account, in the background

@@ -16,7 +16,14 @@ import aiohttp
 import msgspec
 import structlog
 
-from api.common.errors import ApiError, Conflict, InvalidRequest, NotFound, ServiceUnavailable
+from api.common.errors import (
+    ApiError,
+    Conflict,
+    InvalidRequest,
+    NotFound,
+    RangeNotSatisfiable,
+    ServiceUnavailable,
+)
 from wire.rpc import Problem
 
 log = structlog.get_logger()
@@ -31,6 +38,7 @@ ERRORS_BY_STATUS: dict[int, type[ApiError]] = {
     404: NotFound,
     409: Conflict,
     413: InvalidRequest,
+    416: RangeNotSatisfiable,
 }
 _ID = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)*")
 
@@ -108,6 +116,14 @@ class EngineClient:
         self, path: str, query: Mapping[str, str], headers: Mapping[str, str]
     ) -> AsyncIterator[aiohttp.StreamReader]:
         """Open an endless response, which must send something within each RESPONSE_TIMEOUT_S."""
+        async with self.open(path, query, headers) as reply:
+            yield reply.content
+
+    @asynccontextmanager
+    async def open(
+        self, path: str, query: Mapping[str, str], headers: Mapping[str, str]
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Open a response that is read piece by piece; raises ApiError."""
         limit = aiohttp.ClientTimeout(connect=CONNECT_TIMEOUT_S, sock_read=RESPONSE_TIMEOUT_S)
         error: ApiError = EngineUnavailable("no engine answers", retry_after_s=1)
         for engine in self._engines:
@@ -119,7 +135,7 @@ class EngineClient:
                 continue
             async with reply:
                 if reply.status < ERROR_STATUS:
-                    yield reply.content
+                    yield reply
                     return
                 error = _to_error(reply.status, await reply.read(), None)
             if not isinstance(error, ServiceUnavailable):  # else another engine may have room

@@ -15,6 +15,7 @@ Scope = Literal[
     "templates:write",
     "numbers:read",
     "numbers:write",
+    "recordings",
     "admin",
 ]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -26,7 +27,9 @@ INTEGRATOR = "integrator"
 BUNDLES: Mapping[str, frozenset[Scope]] = {
     "owner": frozenset(SCOPES),
     INTEGRATOR: frozenset(SCOPES) - {"admin"},
-    "supervisor": frozenset({"calls", "cdr", "contacts:read", "templates:read", "numbers:read"}),
+    "supervisor": frozenset(
+        {"calls", "cdr", "contacts:read", "templates:read", "numbers:read", "recordings"}
+    ),
     AGENT: frozenset({"calls:own", "cdr:own"}),
     "read-only": frozenset({"cdr", "contacts:read", "templates:read", "numbers:read"}),
 }

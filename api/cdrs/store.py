@@ -3,7 +3,11 @@
 import sqlalchemy as sa
 from msgspec import Struct
 
-from api.cdrs.ingest.dispositions import DispositionLevels, set_dispositions
+from api.cdrs.ingest.dispositions import (
+    DispositionLevels,
+    mark_recording_deleted,
+    set_dispositions,
+)
 from api.cdrs.query.filters import Filters
 from api.cdrs.query.pages import CdrRow, Total, Window, cheapest, count_matches, read_page
 from api.cdrs.query.queries import Position
@@ -115,6 +119,12 @@ class CdrStore(Struct, frozen=True):
             .group_by(agents.c.direction, agents.c.is_answered)
         )
         return [AgentTotals(*row) for row in await self.database.rows(query)]
+
+    async def mark_recording_deleted(
+        self, account_id: str, req_id: str, path: str, region: str | None = None
+    ) -> None:
+        async with self.database.writing() as connection:
+            await mark_recording_deleted(connection, account_id, req_id, path, region)
 
     async def set_dispositions(
         self, account_id: str, req_id: str, columns: DispositionLevels, region: str | None = None

@@ -50,6 +50,12 @@ class Conflict(ApiError):
     status, code = 409, "conflict"
 
 
+class RangeNotSatisfiable(ApiError):
+    """The resource has no such part."""
+
+    status, code = 416, "range"
+
+
 class TooManyRequests(ApiError):
     status, code = 429, "too_many"
 

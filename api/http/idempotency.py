@@ -6,6 +6,7 @@ repeated. A process that takes over the key of a dead one uses the same `request
 
 import asyncio
 import hashlib
+import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Annotated
@@ -81,10 +82,14 @@ class IdempotentRequest(Struct, frozen=True):
             return self.key
         return hashlib.sha256(f"{self.agent_id}\0{self.key}".encode()).hexdigest()
 
-    @property
-    def request_id(self) -> str:
-        """Return the id by which an engine recognizes a repeated request."""
-        return hashlib.sha256(f"{self.account_id}\0{self.stored_key}".encode()).hexdigest()[:32]
+    def request_id(self, secret: str) -> str:
+        """Return the id by which an engine recognizes a repeated request.
+
+        It becomes part of the call's id, and so of its recording's address: without the secret,
+        who knows a key such as `order-4711` must not be able to compute it.
+        """
+        text = f"{self.account_id}\0{self.stored_key}".encode()
+        return hmac.digest(secret.encode(), text, "sha256").hex()[:32]
 
 
 class Claim(Struct):
@@ -98,8 +103,13 @@ class Idempotency:
     """Runs operations once, and stores their responses for a day."""
 
     def __init__(
-        self, database: Database, now_ms: Clock, renew_interval_s: float = LEASE_MS / 3_000
+        self,
+        database: Database,
+        now_ms: Clock,
+        secret: str,
+        renew_interval_s: float = LEASE_MS / 3_000,
     ) -> None:
+        self._secret = secret
         self._database = database
         self._now_ms = now_ms
         self._renew_interval_s = renew_interval_s
@@ -112,7 +122,7 @@ class Idempotency:
             return await self._stored_response(request)
         try:
             async with self._renewed(claim):
-                response = await operation(request.request_id)
+                response = await operation(request.request_id(self._secret))
         except BaseException:
             await self._update_claim(claim, delete(responses))
             raise

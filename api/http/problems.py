@@ -25,6 +25,7 @@ TITLES = {
     404: "Not found",
     409: "Wrong state",
     413: "Too large",
+    416: "No such part",
     429: "Too many requests",
     503: "Not now",
 }

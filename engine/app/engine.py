@@ -88,6 +88,7 @@ class Engine:
             )
             slots = SlotLifecycle(parts.context, service, shards, tasks, dispatcher)
             leases = self._lease_manager(parts.context, members, slots)
+            archive = await connections.archive(settings)
             nodes = NodeManager(
                 NodeDependencies(
                     settings,
@@ -99,7 +100,7 @@ class Engine:
                     shards,
                     slots,
                     tasks,
-                    await connections.archive(settings),
+                    archive,
                     leases.reachability,
                     self._access.client_tls,
                 )
@@ -119,6 +120,7 @@ class Engine:
                 targets,
                 policy,
                 telemetry,
+                archive=archive,
             )
             monitor = ClockStepCorrection(clock, store, telemetry.metrics, service.change_clock)
             await monitor.poll()

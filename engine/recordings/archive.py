@@ -1,6 +1,6 @@
 """The recording archive: a directory or an S3 bucket; a partial file is never visible."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import IO
@@ -11,6 +11,7 @@ from obstore.store import LocalStore, ObjectStore, S3Store
 
 from engine.recordings.errors import ArchiveError
 
+CHUNK_BYTES = 65_536
 RETRY_TIMEOUT_S = 8  # shorter than a call waits for its recording
 
 
@@ -26,6 +27,24 @@ class Archive:
             return (await obstore.head_async(self._store, path))["size"]
         except FileNotFoundError:
             return None
+        except (BaseError, OSError) as error:
+            raise ArchiveError("archive", str(error)) from error
+
+    async def read(self, path: str, start: int, end: int) -> AsyncIterator[bytes]:
+        """Yield a part of a file, without its `end`; raises ArchiveError."""
+        try:
+            found = await obstore.get_async(self._store, path, options={"range": (start, end)})
+            async for chunk in found.stream(min_chunk_size=CHUNK_BYTES):
+                yield bytes(chunk)
+        except (BaseError, OSError) as error:
+            raise ArchiveError("archive", str(error)) from error
+
+    async def delete(self, path: str) -> None:
+        """Delete a file, if it exists; raises ArchiveError."""
+        try:
+            await obstore.delete_async(self._store, path)
+        except FileNotFoundError:
+            return
         except (BaseError, OSError) as error:
             raise ArchiveError("archive", str(error)) from error
 
@@ -46,7 +65,12 @@ def open_archive(url: str, s3: Mapping[str, str]) -> Archive:
     store = S3Store.from_url(
         url.rstrip("/"),
         config=dict(s3),  # type: ignore[arg-type]  # the store checks the names
-        client_options={"timeout": "60s", "connect_timeout": "5s", "allow_http": True},
+        client_options={
+            "timeout": "60s",
+            "connect_timeout": "5s",
+            # Only if an address of these settings says so: recordings are personal data.
+            "allow_http": any(each.startswith("http://") for each in s3.values()),
+        },
         retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=RETRY_TIMEOUT_S)},
     )
     return Archive(store)

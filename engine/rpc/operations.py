@@ -24,6 +24,7 @@ from wire.views import CallView
 _CALL = "/calls/{call}"
 _TRANSFER = f"{_CALL}/transfers/{{session}}"
 _CONFERENCE = f"{_CALL}/conference"
+_RECORDING_FILE = "/recordings/{account}/{day}/{file}"
 _AGENT = "/agents/{account}/{agent}"
 _FLOW = "/flows/{account}/{flow}"
 _REQUEST = "/requests/{account}/{request}"
@@ -77,6 +78,10 @@ RECORDING = tuple(
         ("resume", "Resume a recording"),
         ("stop", "Stop a recording"),
     )
+)
+RECORDING_FILES = (
+    _get(_RECORDING_FILE, "get", "Read an archived recording (audio/wav, with ranges)"),
+    _delete(_RECORDING_FILE, "delete", "Delete an archived recording"),
 )
 TRANSFERS = (
     _post(f"{_CALL}/transfers", "start", "Start a transfer", TransferView, control.InitTransfer),
@@ -164,6 +169,7 @@ OPERATIONS = (
     *AUDIT,
     *CONTROL,
     *RECORDING,
+    *RECORDING_FILES,
     *TRANSFERS,
     *CONFERENCES,
     *AGENTS,

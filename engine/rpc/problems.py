@@ -37,6 +37,10 @@ def problem_response(problem: Problem, headers: dict[str, str] | None = None) ->
     )
 
 
+class Unavailable(Exception):
+    """Something that the request needs does not respond."""
+
+
 @web.middleware
 async def problem_middleware(  # noqa: C901 - one branch per error type
     request: web.Request, handler: Handler
@@ -53,6 +57,10 @@ async def problem_middleware(  # noqa: C901 - one branch per error type
         return problem_response(Problem("Not found", 404, "not_found", str(error)))
     except Conflict as error:
         return problem_response(Problem("Wrong state", 409, error.code, str(error)))
+    except Unavailable as error:
+        return problem_response(
+            Problem("Not now", 503, "unavailable", str(error)), {"Retry-After": "1"}
+        )
     except RequestRejected as error:
         return _rejected(error)
     except NoCapacity as error:

@@ -12,6 +12,7 @@ from engine.callbacks.account_settings import AccountSettings
 from engine.media.clip_cache import ClipCache
 from engine.media.serve import media_routes
 from engine.observe.telemetry import Telemetry
+from engine.recordings.archive import Archive
 from engine.rpc import operations, schemas
 from engine.rpc.access import RpcAccess, authentication
 from engine.rpc.handlers.agents import AgentHandlers
@@ -28,6 +29,7 @@ from engine.rpc.handlers.events import EventHandlers
 from engine.rpc.handlers.flows import FlowHandlers
 from engine.rpc.handlers.nodes import NodeHandlers
 from engine.rpc.handlers.number_routes import NumberRouteHandlers
+from engine.rpc.handlers.recording_files import RecordingFileHandlers
 from engine.rpc.handlers.recordings import RecordingHandlers
 from engine.rpc.handlers.transfers import TransferHandlers
 from engine.rpc.health import health_routes
@@ -66,6 +68,7 @@ class ServerDependencies(Struct, frozen=True):
     dial_policy: DialPolicy
     telemetry: Telemetry = field(default_factory=Telemetry)
     max_requests: int = 1_000  # concurrent
+    archive: Archive | None = None  # of recordings; None: nothing is recorded
 
 
 @asynccontextmanager
@@ -134,6 +137,7 @@ def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]
         (operations.CALLS, CallHandlers(service, store, limits, fan_out, policy)),
         (operations.CONTROL, ControlHandlers(service, limits, policy, agents.directory)),
         (operations.RECORDING, RecordingHandlers(service)),
+        (operations.RECORDING_FILES, RecordingFileHandlers(deps.archive)),
         (operations.TRANSFERS, TransferHandlers(service, limits, policy, agents)),
         (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy)),
         (operations.AGENTS, AgentHandlers(store, agents, fan_out)),

@@ -10,7 +10,14 @@ from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from tests.contract.api.rest import Rest
 
 PUBLIC = {"/auth/get-access-token/{accountId}"}  # and those below
-PUBLIC_PREFIXES = ("/srmain/dnc/", "/srmain/msgapp-webhook", "/healthz", "/readyz", "/metrics")
+PUBLIC_PREFIXES = (
+    "/media/recordings/",
+    "/srmain/dnc/",
+    "/srmain/msgapp-webhook",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+)
 
 
 class Operation(NamedTuple):

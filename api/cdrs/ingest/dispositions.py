@@ -1,17 +1,20 @@
-"""Sets the dispositions of a call, and updates its signature in every table."""
+"""Changes filtered columns of a call, and updates its signature in every table."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 import sqlalchemy as sa
+from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.cdrs.ingest.row_mapping import participant_numbers
+from api.cdrs.ingest.row_mapping import cdr_row, participant_numbers
+from api.cdrs.query.filters import PURPOSES
 from api.cdrs.query.signatures import signature_bits, signature_mask
 from api.cdrs.tables import agents, bodies, cdrs, numbers
 from wire.events.record import CallRecord
 
 DispositionLevels = Mapping[str, str | None]
+Columns = Mapping[str, str | bool | None]
 
 
 async def set_dispositions(
@@ -22,6 +25,33 @@ async def set_dispositions(
     region: str | None = None,
 ) -> None:
     """Set the levels of a call; None clears a level."""
+    await _change(connection, account_id, req_id, lambda record: (levels, record), region)
+
+
+async def mark_recording_deleted(
+    connection: AsyncConnection, account_id: str, req_id: str, path: str, region: str | None = None
+) -> None:
+    """Mark a recording of a call as deleted; lists of calls with recordings omit it."""
+
+    def changed(record: CallRecord) -> tuple[Columns, CallRecord]:
+        recordings = tuple(
+            replace(each, state="deleted") if each.url.endswith(f"/{path}") else each
+            for each in record.recordings
+        )
+        record = replace(record, recordings=recordings)
+        row = cdr_row(record, region)
+        return {name: row[name] for name in PURPOSES.values()}, record
+
+    await _change(connection, account_id, req_id, changed, region)
+
+
+async def _change(
+    connection: AsyncConnection,
+    account_id: str,
+    req_id: str,
+    change: Callable[[CallRecord], tuple[Columns, CallRecord]],
+    region: str | None,
+) -> None:
     query = (
         sa.select(cdrs.c.id, cdrs.c.marks, bodies.c.record)
         .join(bodies, bodies.c.cdr_id == cdrs.c.id)
@@ -31,15 +61,19 @@ async def set_dispositions(
     row = (await connection.execute(query)).one_or_none()
     if row is None:
         return
-    signature = row.marks & ~signature_mask(levels) | sum(
-        signature_bits(*level) for level in levels.items()
+    stored = msgspec.json.decode(row.record, type=CallRecord)
+    columns, record = change(stored)
+    signature = row.marks & ~signature_mask(columns) | sum(
+        signature_bits(*column) for column in columns.items()
     )
-    changed = sa.update(cdrs).where(cdrs.c.id == row.id).values({**levels, "marks": signature})
+    changed = sa.update(cdrs).where(cdrs.c.id == row.id).values({**columns, "marks": signature})
     await connection.execute(changed)
+    if record is not stored:
+        body = sa.update(bodies).where(bodies.c.cdr_id == row.id)
+        await connection.execute(body.values(record=msgspec.json.encode(record)))
     await connection.execute(
         sa.update(agents).where(agents.c.cdr_id == row.id).values(marks=signature)
     )
-    record = msgspec.json.decode(row.record, type=CallRecord)
     # In the form in which they were stored; the account's region may have changed since.
     written = (participant_numbers(record, each) for each in {region, None})
     is_its = (

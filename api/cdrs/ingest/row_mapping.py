@@ -28,7 +28,7 @@ class AgentRow(Struct, frozen=True):
 
 def cdr_row(record: CallRecord, region: str | None = None) -> dict[str, Any]:
     """Return the columns of a row of `cdrs`, with its signature; numbers as filters give them."""
-    purposes = {each.purpose for each in record.recordings if each.state != "lost"}
+    purposes = {each.purpose for each in record.recordings if each.state not in {"lost", "deleted"}}
     row = {
         "account_id": record.account_id,
         "req_id": record.call_id,

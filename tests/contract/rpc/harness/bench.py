@@ -18,6 +18,7 @@ from engine.common.tasks import cancel_all
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
+from engine.recordings.archive import Archive, open_archive
 from engine.rpc.access import RpcAccess
 from engine.rpc.peers.client import SlotDirectory
 from engine.rpc.server import ServerDependencies, serving
@@ -80,6 +81,7 @@ class Bench:
         self.session: aiohttp.ClientSession
         self.service: CallService
         self.agent_presence: AgentPresence
+        self.archive: Archive
         self.dependencies: ServerDependencies
 
     async def open(
@@ -127,6 +129,7 @@ class Bench:
         library = await stack.enter_async_context(
             open_clip_cache(folder, self.session, [], clock.now_ms, MediaLimits())
         )
+        self.archive = open_archive(f"file://{folder}/archive", {})
         self.dependencies = ServerDependencies(
             self.service,
             self.store,
@@ -138,6 +141,7 @@ class Bench:
             self.accounts,
             self.terms,
             self.telemetry,
+            archive=self.archive,
         )
         access = self.access or RpcAccess(self.url, TOKEN)
         await stack.enter_async_context(serving(self.dependencies, access, "127.0.0.1", self.port))

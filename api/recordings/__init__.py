@@ -1,0 +1,1 @@
+"""Recordings: which there are, their audio, and signed addresses of it."""

@@ -1,0 +1,114 @@
+"""Lists, reads and deletes the recordings of an account."""
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from api.auth.principal import Principal
+from api.cdrs.query import cursor
+from api.cdrs.query.filters import Filters
+from api.cdrs.query.pages import CdrRow
+from api.cdrs.store import CdrStore
+from api.common.errors import NotFound
+from api.common.timestamps import format_ms
+from api.engine_client import EngineClient
+from api.recordings.paths import RecordingPath, path_of_url, recording_path
+from api.recordings.schemas import RecordingItem, RecordingPage, RecordingQuery
+from api.recordings.signed_urls import UrlSigner
+from wire.events.record import CallRecord
+
+FILES = "/srmain/recordings/files"
+COPIED_HEADERS = ("Content-Length", "Content-Range", "Accept-Ranges")
+ABSENT = frozenset({"lost", "deleted"})
+
+
+class RecordingService(Struct, frozen=True):
+    cdrs: CdrStore
+    engine: EngineClient
+    signer: UrlSigner
+
+    async def list(self, user: Principal, query: RecordingQuery) -> RecordingPage:
+        """Return the recordings of a page of calls."""
+        filters = Filters(
+            user.account_id,
+            req_id=query.call_id,
+            purpose=query.purpose,
+            start_ms=query.start_time,
+            end_ms=query.end_time,
+        )
+        after = cursor.decode(query.cursor) if query.cursor else None
+        rows = await self.cdrs.page(filters, query.limit + 1, after=after)
+        shown = rows[: query.limit]
+        items = tuple(item for row in shown for item in self._items(row, query.purpose))
+        has_more = len(rows) > query.limit
+        return RecordingPage(
+            items, query.limit, cursor.encode(shown[-1].position) if has_more else None
+        )
+
+    def file(
+        self, user: Principal, account_id: str, day: str, file: str, part: str | None
+    ) -> Response:
+        """Return the audio of a recording of the caller's account."""
+        return RecordingResponse(self.engine, _own_path(user, account_id, day, file), part)
+
+    def signed_file(
+        self, path: RecordingPath, expires_s: int, signature: str, part: str | None
+    ) -> Response:
+        """Return the audio at a signed address; raises NotFound."""
+        self.signer.check(path, expires_s, signature)
+        return RecordingResponse(self.engine, path, part)
+
+    async def delete(self, user: Principal, account_id: str, day: str, file: str) -> None:
+        """Delete a recording from the archive, and mark it as deleted in its record."""
+        path = _own_path(user, account_id, day, file)
+        try:
+            await self.engine.request_raw("DELETE", f"/recordings/{path.text}")
+        except NotFound:  # perhaps deleted by a request that could not mark it any more
+            await self.cdrs.mark_recording_deleted(user.account_id, path.call_id, path.text)
+            raise
+        await self.cdrs.mark_recording_deleted(user.account_id, path.call_id, path.text)
+
+    def _items(self, row: CdrRow, purpose: str) -> Iterator[RecordingItem]:
+        record = msgspec.json.decode(row.record, type=CallRecord)
+        for each in record.recordings:
+            path = path_of_url(record.account_id, each.url)
+            if path is not None and each.purpose == purpose and each.state not in ABSENT:
+                yield RecordingItem(
+                    record.call_id,
+                    each.purpose,
+                    format_ms(record.created_ms),
+                    each.duration_ms,
+                    f"{FILES}/{path.text}",
+                    self.signer.sign(path),
+                )
+
+
+class RecordingResponse(Response):
+    """A recording that an engine sends, passed on piece by piece."""
+
+    def __init__(self, engine: EngineClient, path: RecordingPath, part: str | None) -> None:
+        super().__init__()
+        self._engine = engine
+        self._path = path
+        self._part = {"Range": part} if part else {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it; an engine's error is raised before anything is sent."""
+        async with self._engine.open(f"/recordings/{self._path.text}", {}, self._part) as reply:
+            headers = {
+                name: reply.headers[name] for name in COPIED_HEADERS if name in reply.headers
+            }
+            headers |= {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
+            body = StreamingResponse(
+                reply.content.iter_any(), reply.status, headers, media_type="audio/wav"
+            )
+            await body(scope, receive, send)
+
+
+def _own_path(user: Principal, account_id: str, day: str, file: str) -> RecordingPath:
+    if account_id != user.account_id:
+        raise NotFound("no such recording")
+    return recording_path(account_id, day, file)
