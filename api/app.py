@@ -7,6 +7,7 @@ from msgspec import Struct
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
+import api.audit.routes
 import api.auth.routes
 import api.cdrs.live.routes
 import api.cdrs.plugin
@@ -37,6 +38,8 @@ import api.voice.routes
 import api.voice.sessions.conference_routes
 import api.voice.sessions.transfer_routes
 from api.accounts.store import AccountStore
+from api.audit.requests import RequestAudit
+from api.audit.trail import AuditTrail
 from api.auth.service import Authenticator
 from api.auth.store import KeyStore
 from api.auth.tokens import AccessTokens
@@ -66,6 +69,7 @@ ROUTES = (
     api.cdrs.routes.routes,
     api.cdrs.live.routes.routes,
     api.recordings.routes.routes,
+    api.audit.routes.routes,
     api.numbers.routes.routes,
     api.contacts.lists.routes.routes,
     api.contacts.lists.file_routes.routes,
@@ -104,6 +108,7 @@ class Services(Struct, frozen=True):
     contacts: api.contacts.plugin.ContactSlice
     dnc: DncService
     policy_sync: PolicySync
+    audit: AuditTrail
     templates: api.templates.plugin.TemplateSlice
     metrics: Metrics
     now_ms: Clock
@@ -148,6 +153,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             lists=api.contacts.lists.plugin.build(database, accounts, jobs, clock),
             dnc=api.dnc.plugin.build(database, accounts, policy_sync.notify, clock),
             policy_sync=policy_sync,
+            audit=AuditTrail(database, clock),
             templates=api.templates.plugin.build(database, platform, clock),
             metrics=Metrics(),
             now_ms=clock,
@@ -180,4 +186,8 @@ def create_app(services: Services) -> ASGIApp:
         )
     uploads = (api.contacts.lists.file_routes.UPLOAD, api.contacts.lists.routes.CHANGE)
     limits = MAX_BODY_BYTES | dict.fromkeys(uploads, settings.max_upload_bytes)
-    return RequestMiddleware(BodyLimit(app, settings.max_body_bytes, limits), services.metrics)
+    return RequestMiddleware(
+        BodyLimit(app, settings.max_body_bytes, limits),
+        services.metrics,
+        RequestAudit(services.audit),
+    )

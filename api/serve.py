@@ -48,6 +48,7 @@ async def serve(settings: Settings) -> None:
             ),
             consumer.run(),
             services.policy_sync.run(),
+            services.audit.run(),
             clean_up(services.idempotency.delete_expired),
         ):
             await stack.enter_async_context(background(work))

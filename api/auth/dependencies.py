@@ -33,8 +33,8 @@ class AuthorizationHeader(ScopedSecurity):
             raise Unauthenticated(NOT_AUTHENTICATED)
         authenticator: Authenticator = request.app.state.services.authenticator
         principal = await authenticator.authenticate(header, client_address(request))
-        request.state.account_id = principal.account_id  # for logs and idempotency, as the next
-        request.state.agent_id = principal.agent_id
+        request.state.account_id = principal.account_id  # for logs, audit and idempotency
+        request.state.key_id, request.state.agent_id = principal.key_id, principal.agent_id
         return principal
 
     def requiring(self, scope: str) -> Callable[..., Awaitable[Principal]]:

@@ -16,6 +16,7 @@ Scope = Literal[
     "numbers:read",
     "numbers:write",
     "recordings",
+    "audit",
     "admin",
 ]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -26,7 +27,7 @@ AGENT = "agent"
 INTEGRATOR = "integrator"
 BUNDLES: Mapping[str, frozenset[Scope]] = {
     "owner": frozenset(SCOPES),
-    INTEGRATOR: frozenset(SCOPES) - {"admin"},
+    INTEGRATOR: frozenset(SCOPES) - {"admin", "audit"},
     "supervisor": frozenset(
         {"calls", "cdr", "contacts:read", "templates:read", "numbers:read", "recordings"}
     ),

@@ -2,12 +2,14 @@
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from getpass import getuser
 from typing import NoReturn, TypeVar
 
 from pydantic import ValidationError
 
 from api.accounts.store import AccountStore
+from api.audit.trail import AuditEntry, AuditTrail
 from api.auth.store import KeyStore
 from api.common.clock import now_ms
 from api.common.errors import ApiError
@@ -17,6 +19,11 @@ from api.db.migrate import migrate
 from wire.decoding.errors import BadInput
 
 T = TypeVar("T", bound=DatabaseSettings)
+READING_WORDS = frozenset({"list", "show"})
+AUDITED_WORDS = READING_WORDS | {
+    "create", "set", "region", "email", "key", "number", "dnc", "dnc-token", "add", "rm", "rotate",
+    "revoke", "import", "export", "stop", "erase",
+}  # fmt: skip
 EXIT_NOT_FOUND = 1  # exit status: nothing of that name exists
 EXIT_INVALID = 2  # exit status: invalid input, nothing was changed
 StoreCommand = Callable[[AccountStore, KeyStore], Awaitable[None]]
@@ -66,9 +73,32 @@ async def _run(url: str, command: Callable[[Database], Awaitable[None]]) -> None
         sys.stderr.write(f"switchroom: a new database, {url} (SWITCHROOM_DATABASE_URL)\n")
     try:
         await migrate(database)
-        await command(database)
+        outcome = "failed"
+        try:
+            await command(database)
+            outcome = "done"
+        finally:
+            await _record(database, sys.argv[1:], outcome)
     finally:
         await database.close()
+
+
+async def _record(database: Database, words: Sequence[str], outcome: str) -> None:
+    """Add a command that changes something to the audit trail; the account is its first argument.
+
+    A command has one or two words before its arguments.
+    """
+    names = [each for each in words if not each.startswith("-")]
+    verbs = [each for each in names if each in AUDITED_WORDS]
+    if names[:1] != ["account"] or not verbs or verbs[-1] in READING_WORDS:
+        return
+    position = names.index(verbs[-1]) + 1
+    account = names[position] if position < len(names) else None
+    trail = AuditTrail(database, now_ms)
+    text = " ".join(words)
+    action = " ".join(names[:position])
+    trail.add(AuditEntry(account, now_ms(), f"user:{getuser()}", action, text, outcome))
+    await trail.flush()
 
 
 def _name(place: tuple[int | str, ...]) -> str:

@@ -3,7 +3,7 @@
 import re
 import secrets
 import time
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,13 +25,20 @@ _SECURITY_HEADERS = (
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
 )
+DENIED = frozenset({401, 403, 429})
 UNKNOWN_ROUTE = "unknown"  # strangers must not choose names of our time series
+
+
+class Audit(Protocol):
+    def add(self, scope: Scope, route: str, status: int, request_id: str) -> None:
+        """Add a request to the audit trail, if it belongs there."""
 
 
 class RequestMiddleware:
     """The outermost layer; plain ASGI, because Starlette's base class costs a task per request."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, audit: Audit) -> None:
+        self._audit = audit
         self._app = app
         self._metrics = metrics
 
@@ -66,19 +73,27 @@ class RequestMiddleware:
                 raise  # half of the response is sent: close the connection
         finally:
             self._record(scope, status, time.perf_counter() - started_s)
+            self._audit.add(scope, _route(scope), status, request_id)
             structlog.contextvars.unbind_contextvars("request_id")
 
     def _record(self, scope: Scope, status: int, duration_s: float) -> None:
         route = _route(scope)
         self._metrics.requests.labels(scope["method"], route, str(status)).observe(duration_s)
         write = log.debug if route in QUIET_ROUTES else log.info
+        state = scope.get("state", {})
+        address = (scope.get("client") or ("",))[0]
+        if status in DENIED:  # in this form for fail2ban (docs/rest.md)
+            log.warning("request denied", address=address, status=status, route=route)
         write(
             "request",
             method=scope["method"],
             route=route,
             status=status,
             took_ms=round(duration_s * 1_000, 2),
-            account=scope.get("state", {}).get("account_id"),
+            account=state.get("account_id"),
+            key=state.get("key_id"),
+            agent=state.get("agent_id"),
+            address=address,
         )
 
 

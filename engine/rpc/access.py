@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from ssl import SSLContext
 
+import structlog
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 from msgspec import Struct
@@ -17,6 +18,21 @@ from engine.rpc.peers.signature import (
 )
 from engine.rpc.problems import Handler, problem_response
 from wire.rpc import Problem
+
+log = structlog.get_logger()
+AUDITED_PATHS = tuple(
+    f"/rpc/v1/{each}"
+    for each in (
+        "agents",
+        "callbacks",
+        "flows",
+        "nodes",
+        "recordings",
+        "requests",
+        "routes",
+        "terms",
+    )
+)  # settings of accounts and of the platform
 
 
 class RpcAccess(Struct, frozen=True):
@@ -61,7 +77,10 @@ def authentication(access: RpcAccess) -> Middleware:
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
         if detail := await refusal(request):
+            log.warning("request denied", address=request.remote, status=401, route="rpc")
             return problem_response(Problem("User not authenticated", 401, "unauthorized", detail))
+        if request.method != "GET" and request.path.startswith(AUDITED_PATHS):
+            log.info("rpc write", method=request.method, path=request.path, address=request.remote)
         return await handler(request)
 
     return check

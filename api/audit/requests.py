@@ -1,0 +1,41 @@
+"""Which requests the audit trail has, and what it says about them."""
+
+from typing import Any
+
+from starlette.types import Scope
+
+from api.audit.trail import AuditEntry, AuditTrail
+
+SENSITIVE_READS = ("/srmain/recordings/files", "/srmain/audit", "/download", "/media/recordings")
+DENIED = frozenset({401, 403, 429})
+
+
+class RequestAudit:
+    """Adds requests to the audit trail; implements what `RequestMiddleware` needs."""
+
+    def __init__(self, trail: AuditTrail) -> None:
+        self._trail = trail
+
+    def add(self, scope: Scope, route: str, status: int, request_id: str) -> None:
+        """Add a request of a known account that changes, reads or may not see something."""
+        state: dict[str, Any] = scope.get("state", {})
+        account_id = state.get("account_id")
+        is_read = scope["method"] in {"GET", "HEAD"}
+        is_relevant = (
+            not is_read or status in DENIED or any(each in route for each in SENSITIVE_READS)
+        )
+        if account_id is None or not is_relevant:
+            return  # a stranger's failures are in the log only: they must not fill the database
+        self._trail.add(
+            AuditEntry(
+                account_id,
+                self._trail.now_ms(),
+                f"key:{state.get('key_id', '')}",
+                f"{scope['method']} {route}"[:128],
+                scope["path"],
+                str(status),
+                state.get("agent_id"),
+                (scope.get("client") or ("",))[0],
+                request_id,
+            )
+        )

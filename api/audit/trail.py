@@ -1,0 +1,143 @@
+"""The audit trail: rows that are only added, in groups, and pages of them.
+
+Entries wait in memory for a moment, so that a request does not wait for its row. Each is in the log
+of requests, too: one that a crash loses is not lost for an operator.
+"""
+
+import asyncio
+from collections import deque
+from typing import Any
+
+import sqlalchemy as sa
+import structlog
+from msgspec import Struct, structs
+
+from api.common.clock import Clock
+from api.common.errors import ApiError
+from api.db.columns import Key, Millis
+from api.db.database import Database, metadata
+
+FLUSH_INTERVAL_S = 1.0
+MAX_WAITING = 10_000  # beyond them the oldest are dropped, while the database is down
+MAX_OBJECT_CHARS = 512
+log = structlog.get_logger()
+
+entries = sa.Table(
+    "audit",
+    metadata,
+    sa.Column("id", Key, primary_key=True, autoincrement=True),
+    sa.Column("account_id", sa.String(64)),  # NULL: an administrator's command
+    sa.Column("at_ms", Millis, nullable=False),
+    sa.Column("actor", sa.String(128), nullable=False),
+    sa.Column("agent_id", sa.String(128)),
+    sa.Column("address", sa.String(64), nullable=False),
+    sa.Column("action", sa.String(128), nullable=False),
+    sa.Column("object", sa.String(MAX_OBJECT_CHARS), nullable=False),
+    sa.Column("outcome", sa.String(32), nullable=False),
+    sa.Column("request_id", sa.String(64), nullable=False),
+    sa.Index("ix_audit_account_id_id", "account_id", "id"),
+)
+
+
+class AuditEntry(Struct, frozen=True):
+    """One action: of a key (`key:ID`) or of an administrator (`user:NAME`)."""
+
+    account_id: str | None
+    at_ms: int
+    actor: str
+    action: str
+    object: str
+    outcome: str
+    agent_id: str | None = None
+    address: str = ""
+    request_id: str = ""
+
+
+class StoredEntry(Struct, frozen=True):
+    id: int
+    entry: AuditEntry
+
+
+class AuditFilters(Struct, frozen=True):
+    """What entries must match; empty means any."""
+
+    account_id: str
+    actor: str = ""
+    agent_id: str = ""
+    action: str = ""
+    start_ms: int | None = None
+    end_ms: int | None = None
+
+
+class AuditTrail:
+    def __init__(self, database: Database, now_ms: Clock) -> None:
+        self.now_ms = now_ms
+        self._database = database
+        self._waiting: deque[AuditEntry] = deque()
+
+    def add(self, entry: AuditEntry) -> None:
+        """Add an entry with the next flush."""
+        if len(self._waiting) >= MAX_WAITING:
+            log.error("audit entry dropped", **structs.asdict(self._waiting.popleft()))
+        self._waiting.append(entry)
+
+    async def flush(self) -> None:
+        """Write the entries that wait."""
+        written = list(self._waiting)
+        if written:
+            rows = [_row(each) for each in written]
+            async with self._database.writing() as connection:
+                await connection.execute(sa.insert(entries), rows)
+            for _entry in written:
+                self._waiting.popleft()
+
+    async def run(self) -> None:
+        """Flush now and then, and at the end."""
+        try:
+            while True:
+                await asyncio.sleep(FLUSH_INTERVAL_S)
+                await self._try_flush()
+        finally:
+            await self._try_flush()
+
+    async def page(
+        self, filters: AuditFilters, limit: int, before_id: int | None
+    ) -> list[StoredEntry]:
+        """Return entries, newest first."""
+        query = (
+            sa.select(entries)
+            .where(*_conditions(filters, before_id))
+            .order_by(entries.c.id.desc())
+            .limit(limit)
+        )
+        found = []
+        for row in await self._database.mappings(query):
+            values = dict(row)
+            found.append(StoredEntry(values.pop("id"), AuditEntry(**values)))
+        return found
+
+    async def _try_flush(self) -> None:
+        try:
+            await self.flush()
+        except ApiError as error:
+            log.warning("audit trail not written", reason=error.detail)
+
+
+def _row(entry: AuditEntry) -> dict[str, Any]:
+    row = structs.asdict(entry)
+    return {**row, "object": entry.object[:MAX_OBJECT_CHARS], "address": entry.address[:64]}
+
+
+def _conditions(filters: AuditFilters, before_id: int | None) -> list[sa.ColumnElement[bool]]:
+    texts = {name: getattr(filters, name) for name in ("actor", "agent_id", "action")}
+    found = [
+        entries.c.account_id == filters.account_id,
+        *(entries.c[name] == value for name, value in texts.items() if value),
+    ]
+    if filters.start_ms is not None:
+        found.append(entries.c.at_ms >= filters.start_ms)
+    if filters.end_ms is not None:
+        found.append(entries.c.at_ms < filters.end_ms)
+    if before_id is not None:
+        found.append(entries.c.id < before_id)
+    return found

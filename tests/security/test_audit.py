@@ -1,0 +1,117 @@
+"""The audit trail and the log of denied requests (M10)."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from tests.contract.api.cli import switchroom
+from tests.contract.api.rest import CUSTOMER, OURS, Rest
+from tests.contract.rpc.harness.bench import Bench
+
+FAILREGEX = r'"address": "(?P<host>[^"]+)".*"event": "request denied"'  # docs/rest.md
+UNKNOWN = "unknown"
+
+
+async def owner_key(rest: Rest) -> str:
+    given = generate_credentials()
+    keys = KeyStore(rest.services.database, rest.services.now_ms)
+    await keys.add("acme", given, KeyTerms(scopes=("owner",)))
+    return given.api_key
+
+
+async def trail(rest: Rest, token: str, **query: Any) -> list[dict[str, Any]]:
+    await rest.services.audit.flush()
+    answer = await rest.request("GET", "/srmain/audit", token=token, params=query)
+    assert answer.status_code == 200, answer.text
+    data: list[dict[str, Any]] = answer.json()["data"]
+    return data
+
+
+async def test_the_trail_names_who_did_what(rest: Rest) -> None:
+    """Changes with key, agent, address, object and outcome; not every reading request."""
+    owner, agent = await owner_key(rest), await rest.token_of("1001")
+    await rest.post("/srmain/voice/call", **{"from": OURS, "to": CUSTOMER})
+    assert (await rest.request("GET", "/srmain/recordings", token=agent)).status_code == 403
+    await rest.request("GET", "/srmain/voice/call-details/0-pbx1-00000000")
+    denied, made = await trail(rest, owner)
+    assert (made["action"], made["outcome"]) == ("POST /srmain/voice/call", "201")
+    assert (made["object"], made["agentId"]) == ("/srmain/voice/call", None)
+    assert (denied["action"], denied["outcome"]) == ("GET /srmain/recordings", "403")
+    assert denied["agentId"] == "1001"
+    for each in (made, denied):
+        assert each["actor"].startswith("key:")
+        assert each["address"] == "127.0.0.1"
+        assert each["requestId"]
+        assert each["time"]
+
+
+async def test_the_trail_is_paged_and_filtered(rest: Rest) -> None:
+    """Newest first; by agent, action and key."""
+    owner = await owner_key(rest)
+    for _ in range(3):
+        await rest.post("/srmain/voice/call", **{"from": OURS, "to": CUSTOMER})
+    assert len(await trail(rest, owner)) == 3
+    page = (await rest.request("GET", "/srmain/audit?limit=2", token=owner)).json()
+    assert len(page["data"]) == 2
+    more = await trail(rest, owner, cursor=page["nextCursor"])
+    assert more
+    assert len(page["data"] + more) == 3
+    assert await trail(rest, owner, agentId="1001") == []
+    assert await trail(rest, owner, action="none") == []
+
+
+async def test_only_owners_read_their_trail(rest: Rest) -> None:
+    """The key of an integrator does not; another account's owner sees its own."""
+    assert (await rest.rejected("GET", "/srmain/audit"))[:2] == (403, "scope")
+    await rest.post("/srmain/voice/call", **{"from": OURS, "to": CUSTOMER})
+    given = generate_credentials()
+    keys = KeyStore(rest.services.database, rest.services.now_ms)
+    await keys.add("other", given, KeyTerms(scopes=("owner",)))
+    assert await trail(rest, given.api_key) == []
+
+
+async def test_denied_requests_are_logged_for_fail2ban(rest: Rest) -> None:
+    """With the address; a stranger's are in no row of the database."""
+    with structlog.testing.capture_logs() as lines:
+        assert (await rest.rejected("GET", "/srmain/cdr", token=UNKNOWN))[0] == 401
+    denied = [each for each in lines if each["event"] == "request denied"]
+    assert [(each["address"], each["status"]) for each in denied] == [("127.0.0.1", 401)]
+    line = structlog.processors.JSONRenderer()(None, "", dict(denied[0]))
+    found = re.search(FAILREGEX, str(line))
+    assert found is not None
+    assert found["host"] == "127.0.0.1"
+    owner = await owner_key(rest)
+    assert await trail(rest, owner) == []
+
+
+async def test_engines_log_wrong_tokens(bench: Bench) -> None:
+    """The RPC's token is root over all accounts."""
+    with structlog.testing.capture_logs() as lines:
+        status, _body = await bench.request("GET", "/calls", headers={"Authorization": "Bearer x"})
+    assert status == 401
+    assert [each["address"] for each in lines if each["event"] == "request denied"] == ["127.0.0.1"]
+
+
+async def test_changes_of_settings_over_rpc_are_logged(bench: Bench) -> None:
+    """Who has the token changes what all accounts may do."""
+    with structlog.testing.capture_logs() as lines:
+        await bench.request("DELETE", "/agents/acme/1001")
+        await bench.request("GET", "/agents?account=acme")
+    found = [each for each in lines if each["event"] == "rpc write"]
+    assert [(each["method"], each["path"]) for each in found] == [
+        ("DELETE", "/rpc/v1/agents/acme/1001")
+    ]
+
+
+async def test_administrators_commands_are_in_the_trail(tmp_path: Path, rest: Rest) -> None:
+    """With the name of the user; commands that show something are not."""
+    owner = await owner_key(rest)
+    assert (await switchroom(tmp_path, "account", "region", "acme", "NO"))[0] == 0
+    assert (await switchroom(tmp_path, "account", "key", "list", "acme"))[0] == 0
+    (entry,) = await trail(rest, owner)
+    assert (entry["action"], entry["outcome"]) == ("account region", "done")
+    assert entry["object"] == "account region acme NO"
+    assert entry["actor"].startswith("user:")
