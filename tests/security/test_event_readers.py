@@ -65,7 +65,7 @@ async def engines(*handlers: Any) -> AsyncIterator[list[str]]:
         yield [str(each.make_url("")) for each in servers]
 
 
-async def test_the_next_engine_is_asked() -> None:
+async def test_the_next_engine_is_tried() -> None:
     """A full engine does not end the search; when all are full, the reader is told."""
     async with engines(full, idle) as urls, open_client(urls, "token") as client:
         for _ in urls:  # each engine is the first once

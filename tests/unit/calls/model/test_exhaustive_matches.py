@@ -142,7 +142,7 @@ def _items(node: ast.AST) -> list[ast.expr]:
 
 
 def _sources() -> Iterator[Path]:
-    for package in ("api", "engine", "wire"):
+    for package in ("api", "engine", "sandbox", "wire"):
         for path in sorted((ROOT / package).rglob("*.py")):
             if "generated" not in path.parts:
                 yield path
