@@ -13,12 +13,16 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from access import check_binds, permit_only
+from errors import SettingError
 from music import write_music
 
 SOURCE = Path(__file__).parent / "etc"
 DEFAULTS: Mapping[str, str] = {
     "NODE": "pbx",
     "BIND": "127.0.0.1",  # ARI and AMI
+    "SHARED_BIND": "no",
+    "ENGINES": "127.0.0.1,::1",  # addresses or networks that ARI and AMI serve, with commas
     "ARI_PORT": "8088",
     "ARI_USER": "switchroom",
     "AMI_PORT": "5038",
@@ -49,8 +53,11 @@ def main() -> None:
     """Write the configuration from the environment; exit with a message if a value is missing."""
     os.umask(0o077)  # the files have passwords
     target = Path(sys.argv[1]).absolute()
+    os.umask(0o077)  # the files contain passwords
     try:
         prepare(target, values(target, os.environ))
+    except SettingError as error:
+        sys.exit(str(error))
     except KeyError as missing:
         sys.exit(f"PBX_{missing.args[0]} is not set")
 
@@ -58,6 +65,7 @@ def main() -> None:
 def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the values of all placeholders, including derived ones."""
     known = {**DEFAULTS, **from_environ(environ)}
+    check_binds(known)
     derived = {
         "PEER_PASSWORD": secrets.token_urlsafe(24),  # unless all nodes are given the same
         "ETC_DIR": str(target / "etc"),
@@ -67,6 +75,7 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
         "MUSIC_DIR": str(target / "music"),
         "LAST_SLOT": str(int(known["SLOTS"]) - 1),
         "TRUNK_MATCH": host_of(known["TRUNK"]),
+        "ENGINES_ONLY": permit_only("ENGINES", known["ENGINES"]),
         "EXTERNAL": external_options(known["EXTERNAL_ADDRESS"], known["LOCAL_NETS"]),
     }
     return {**derived, **known}
@@ -87,7 +96,7 @@ def host_of(sip_uri: str) -> str:
     """Return the host of a SIP address, which identifies the trunk's calls."""
     found = re.match(r"sips?:(?:[^@]*@)?(\[[^\]]+\]|[^:;?]+)", sip_uri)
     if found is None:
-        sys.exit(f"not a SIP address: {sip_uri}")
+        raise SettingError("TRUNK", f"not a SIP address: {sip_uri}")
     return found[1]
 
 
@@ -107,7 +116,9 @@ def prepare(target: Path, known: Mapping[str, str]) -> None:
         (target / folder).mkdir(parents=True, exist_ok=True)
     for template in SOURCE.glob("*.conf"):
         text = re.sub(r"@([A-Z_]+)@", lambda found: known[found[1]], template.read_text())
-        (target / "etc" / template.name).write_text(text)
+        written = target / "etc" / template.name
+        written.write_text(text)
+        written.chmod(0o600)  # also if it is an old one
     write_music(target / "music" / "loop.wav")
 
 

@@ -11,6 +11,7 @@ from engine.config import NodeSettings, Settings
 
 TIMEOUT_S = 5.0
 _RECORD_ACTION = "MixMonitor"
+_SHELL_ACTION = "Command"
 
 
 async def check_ami(settings: Settings, node: NodeSettings) -> list[Finding]:
@@ -32,6 +33,9 @@ async def _recording(node: NodeSettings, ami: AmiClient) -> Finding:
     except AmiUnavailable as error:
         advice = "manager.conf: `webenabled = yes`, its user, `secret`; http.conf `enabled = yes`"
         return failure(node.name, f"no manager interface over HTTP: {error}", advice)
+    if _SHELL_ACTION in answer.fields:
+        text = f"its manager lets {node.ami_user} use the console"
+        return warning(node.name, text, "manager.conf: `write = system,reporting`, no `command`")
     if _RECORD_ACTION in answer.fields:
         return ok(node.name, f"can record: its manager accepts {node.ami_user} over HTTP")
     advice = f"manager.conf: `write = system` for {node.ami_user}; load app_mixmonitor.so"

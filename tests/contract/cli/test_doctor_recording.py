@@ -58,6 +58,12 @@ async def levels(given: NodeSettings, settings: Settings = SETTINGS) -> list[str
     return [each.level for each in await check_ami(settings, given)]
 
 
+async def test_a_manager_user_with_the_console() -> None:
+    """A user that may run console commands has more rights than the engine needs."""
+    async with manager(f"{COMMANDS}Command: Execute a command. (Priv: command)\r\n") as found:
+        assert await levels(found) == ["WARN", "OK"]
+
+
 async def test_a_good_manager() -> None:
     """A suitable manager records, and reports the node's health."""
     async with manager() as given:

@@ -12,14 +12,15 @@ FOLDER = Path(__file__).parents[3] / "asterisk-config"
 
 @pytest.fixture
 def prepare(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Load the script, which imports its neighbour."""
+    """Load the script, which imports its neighbours."""
     monkeypatch.syspath_prepend(FOLDER)  # as for a script: its folder is no package
     spec = spec_from_file_location("prepare", FOLDER / "prepare.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    sys.modules.pop("music", None)
+    for neighbour in FOLDER.glob("*.py"):
+        sys.modules.pop(neighbour.stem, None)
     return module
 
 
@@ -38,3 +39,39 @@ def test_an_external_address(prepare: ModuleType) -> None:
         "local_net = 10.0.0.0/8",
         "local_net = 192.0.2.0/24",
     ]
+
+
+def test_only_engines_are_permitted(prepare: ModuleType) -> None:
+    """ARI and AMI serve the machine itself, or the networks that are listed."""
+    default = prepare.values(Path("/x"), {})["ENGINES_ONLY"]
+    listed = prepare.values(Path("/x"), {"PBX_ENGINES": "192.0.2.11, 10.0.0.0/8"})["ENGINES_ONLY"]
+    assert default == "deny = 0.0.0.0/0,::/0\npermit = 127.0.0.1/32,::1/128"
+    assert listed == "deny = 0.0.0.0/0,::/0\npermit = 192.0.2.11/32,10.0.0.0/8"
+
+
+@pytest.mark.parametrize(
+    ("environ", "setting"),
+    [
+        ({"PBX_ENGINES": "engines.example"}, "PBX_ENGINES"),
+        ({"PBX_BIND": "pbx.example"}, "PBX_BIND"),
+        ({"PBX_BIND": "192.0.2.1", "PBX_SIP_BIND": "192.0.2.1"}, "PBX_BIND"),
+        ({"PBX_BIND": "0.0.0.0"}, "PBX_BIND"),
+        ({"PBX_TRUNK": "carrier.example"}, "PBX_TRUNK"),
+    ],
+)
+def test_a_bad_setting_is_named(prepare: ModuleType, environ: dict[str, str], setting: str) -> None:
+    """A bad value, or ARI and AMI at SIP's public address, is refused."""
+    with pytest.raises(Exception, match=f"^{setting}: "):
+        prepare.values(Path("/x"), environ)
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"PBX_BIND": "10.0.0.1", "PBX_SIP_BIND": "192.0.2.1"},
+        {"PBX_BIND": "192.0.2.1", "PBX_SIP_BIND": "192.0.2.1", "PBX_SHARED_BIND": "yes"},
+    ],
+)
+def test_separate_or_allowed_addresses(prepare: ModuleType, environ: dict[str, str]) -> None:
+    """A private address is accepted for ARI and AMI, and SIP's own one if a setting says so."""
+    assert prepare.values(Path("/x"), environ)["BIND"] == environ["PBX_BIND"]

@@ -1,0 +1,41 @@
+"""Who may reach ARI and AMI: the addresses they are bound to, and the networks they permit."""
+
+# ruff: noqa: INP001 - beside a script, not a package
+
+import ipaddress
+from collections.abc import Iterator, Mapping
+
+from errors import SettingError
+
+
+def permit_only(setting: str, networks: str) -> str:
+    """Return the options that permit only these networks, separated by commas."""
+    permitted = ",".join(map(str, _networks(setting, networks)))
+    return f"deny = 0.0.0.0/0,::/0\npermit = {permitted}"
+
+
+def check_binds(known: Mapping[str, str]) -> None:
+    """Refuse ARI and AMI at an address at which strangers reach SIP, unless a setting allows it."""
+    bind = _address(known["BIND"])
+    is_shared = bind.is_unspecified or known["BIND"] == known["SIP_BIND"]
+    if is_shared and not bind.is_loopback and known["SHARED_BIND"] != "yes":
+        text = (
+            f"{bind} is also SIP's address (PBX_SIP_BIND): bind ARI and AMI to a private one,"
+            " or set PBX_SHARED_BIND=yes if a firewall keeps strangers from their ports"
+        )
+        raise SettingError("BIND", text)
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        raise SettingError("BIND", f"not an IP address: {text}") from None
+
+
+def _networks(setting: str, text: str) -> Iterator[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    for each in filter(None, map(str.strip, text.split(","))):
+        try:
+            yield ipaddress.ip_network(each, strict=False)
+        except ValueError:
+            raise SettingError(setting, f"not an address or a network: {each}") from None
