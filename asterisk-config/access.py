@@ -26,6 +26,14 @@ def check_binds(known: Mapping[str, str]) -> None:
         raise SettingError("BIND", text)
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine, as in development."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     try:
         return ipaddress.ip_address(text)

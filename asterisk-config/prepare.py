@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from access import check_binds, permit_only
+from access import check_binds, is_loopback, permit_only
 from errors import SettingError
 from music import write_music
 
@@ -37,10 +37,12 @@ DEFAULTS: Mapping[str, str] = {
     "TRUNK_QUALIFY_S": "0",
     "TRUNK_REFER": "no",
     "TRUNK_TRUSTED": "no",
+    "AGENTS_AT_TRUNK": "",  # yes: phones have the trunk's address, too; by default only on loopback
     # with g722 and opus Asterisk 22.10 garbles recordings (docs/asterisk.md)
     "TRUNK_CODECS": "ulaw,alaw",
     "AGENT_CODECS": "ulaw,alaw",
     "AGENT_QUALIFY_S": "30",
+    "AGENT_REFER": "no",
     "EXTERNAL_ADDRESS": "",
     "LOCAL_NETS": "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,127.0.0.0/8",
     "SLOTS": "8",
@@ -66,6 +68,7 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the values of all placeholders, including derived ones."""
     known = {**DEFAULTS, **from_environ(environ)}
     check_binds(known)
+    trunk = host_of(known["TRUNK"])
     derived = {
         "PEER_PASSWORD": secrets.token_urlsafe(24),  # unless all nodes are given the same
         "ETC_DIR": str(target / "etc"),
@@ -74,7 +77,8 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
         "MODULES_DIR": modules_dir(),
         "MUSIC_DIR": str(target / "music"),
         "LAST_SLOT": str(int(known["SLOTS"]) - 1),
-        "TRUNK_MATCH": host_of(known["TRUNK"]),
+        "TRUNK_MATCH": trunk,
+        "IDENTIFY_ORDER": identify_order(trunk, known["AGENTS_AT_TRUNK"]),
         "ENGINES_ONLY": permit_only("ENGINES", known["ENGINES"]),
         "EXTERNAL": external_options(known["EXTERNAL_ADDRESS"], known["LOCAL_NETS"]),
     }
@@ -98,6 +102,15 @@ def host_of(sip_uri: str) -> str:
     if found is None:
         raise SettingError("TRUNK", f"not a SIP address: {sip_uri}")
     return found[1]
+
+
+def identify_order(trunk: str, agents_at_trunk: str) -> str:
+    """Return what tells an endpoint first: the trunk's address, or the user name of a phone there.
+
+    By user name first, a trunk's caller with an agent's name would be asked for its password.
+    """
+    is_shared = agents_at_trunk == "yes" or (not agents_at_trunk and is_loopback(trunk))
+    return "username,ip" if is_shared else "ip,username"
 
 
 def external_options(address: str, local_nets: str) -> str:

@@ -28,7 +28,9 @@ def pytest_collection_finish() -> None:
 async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab]:
     """Start the servers once; `lab` restarts stopped ones between tests."""
     # Phones of these tests are reached over the trunk, and some send REFER.
-    async with open_lab(tmp_path_factory.mktemp("lab"), trunk_refers=True) as lab:
+    async with open_lab(
+        tmp_path_factory.mktemp("lab"), trunk_refers=True, agent_refers=True
+    ) as lab:
         yield lab
 
 

@@ -70,3 +70,13 @@ def test_a_recording_runs_no_program() -> None:
     image = (ROOT / "asterisk-config/Dockerfile").read_text()
     assert "NoExecPaths=-/usr/bin/dash -/usr/bin/bash" in unit
     assert image.index("chmod o-x /usr/bin/dash /usr/bin/bash") < image.index("USER asterisk")
+
+
+@pytest.mark.parametrize("name", ["trunk", "agent", "peers"])
+def test_phones_cannot_transfer_by_default(etc: Path, name: str) -> None:
+    """A REFER with `Refer-Sub: false` would crash the PBX, so each endpoint declines all."""
+    text = (etc / "pjsip.conf").read_text()
+    (endpoint,) = [
+        part for part in text.split("\n[") if part.startswith(name) and "type = endpoint" in part
+    ]
+    assert "\nallow_transfer = no\n" in endpoint

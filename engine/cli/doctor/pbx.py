@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 from yarl import URL
 
+from engine.cli.doctor.refer import check_refer
 from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.errors import error_text
 
@@ -75,6 +76,7 @@ async def _check(
         modules = await reply.json() if reply.status == _OK else []
     return [
         _version(node, info),
+        *await check_refer(node.name, http, ari, _version_of(info)),
         await _check_websocket(node.name, http, ari, app),
         *_modules(node, modules),
         await _check_sessions(node.name, http, ari, sessions),
@@ -96,8 +98,12 @@ def _not_available(node: AriNode, status: int) -> Finding:
             return failure(node.name, f"{node.url}: HTTP {status}", "see Asterisk's log")
 
 
+def _version_of(info: dict[str, Any]) -> str:
+    return str((info.get("system") or {}).get("version", "?"))
+
+
 def _version(node: AriNode, info: dict[str, Any]) -> Finding:
-    version = str((info.get("system") or {}).get("version", "?"))
+    version = _version_of(info)
     major = version.partition(".")[0]
     if not major.isdigit():
         advice = f"{MIN_VERSION} is the oldest supported version"

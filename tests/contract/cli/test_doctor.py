@@ -1,6 +1,6 @@
 """Doctor checks of nodes, stores and engines."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -18,7 +18,11 @@ from tests.harness.ports import free_port
 
 @asynccontextmanager
 async def asterisk(
-    version: str = "22.10.1", missing: str = "", info: int = 200, sessions: int = 99
+    version: str = "22.10.1",
+    missing: str = "",
+    info: int = 200,
+    sessions: int = 99,
+    refers: Collection[str] = (),
 ) -> AsyncIterator[AriNode]:
     """Serve the ARI of an Asterisk with these properties."""
     pings: list[web.Request] = []
@@ -36,6 +40,13 @@ async def asterisk(
             request.transport.close()
         return web.json_response({})
 
+    async def endpoints(_request: web.Request) -> web.Response:
+        return web.json_response([{"resource": name} for name in ("1001", "1002", "trunk")])
+
+    async def endpoint(request: web.Request) -> web.Response:
+        accepts = str(request.match_info["name"] in refers).lower()
+        return web.json_response([{"attribute": "allow_transfer", "value": accepts}])
+
     async def events(request: web.Request) -> web.WebSocketResponse:
         websocket = web.WebSocketResponse()
         await websocket.prepare(request)
@@ -48,6 +59,8 @@ async def asterisk(
     app.router.add_get("/ari/asterisk/info", about)
     app.router.add_get("/ari/asterisk/modules", modules)
     app.router.add_get("/ari/asterisk/ping", ping)
+    app.router.add_get("/ari/endpoints/PJSIP", endpoints)
+    app.router.add_get("/ari/asterisk/config/dynamic/res_pjsip/endpoint/{name}", endpoint)
     app.router.add_get("/ari/events", events)
     runner = web.AppRunner(app)
     await runner.setup()
@@ -68,13 +81,17 @@ async def test_a_good_node_is_good() -> None:
     async with asterisk() as node:
         findings = await check_node(node, "doctor", 10)
     assert failed(findings) == []
-    assert len(findings) == 5
+    assert len(findings) == 6
 
 
 @pytest.mark.parametrize(
     ("properties", "expected"),
     [
         ({"version": "18.9.0"}, "Asterisk 18.9.0"),
+        (
+            {"refers": ("1001", "trunk")},
+            "accepts REFER of trunk, 1001; one with `Refer-Sub: false` crashes 22.10.1",
+        ),
         ({"missing": "res_curl"}, "missing modules: res_curl"),
         ({"sessions": 4}, "room for 4 more HTTP sessions; an engine needs up to 10"),
     ],
@@ -91,6 +108,14 @@ async def test_debians_build_is_named(build: str, level: str) -> None:
     async with asterisk(f"22.10.1+dfsg+~cs6.17.60671434-{build}") as node:
         version, *_ = await check_node(node, "doctor", 10)
     assert version.level == level
+
+
+@pytest.mark.parametrize("version", ["20.21.0", "22.11.0-rc1", "23.5.1", "24.0.0", "GIT-master"])
+async def test_a_fixed_version_may_accept_refer(version: str) -> None:
+    """Later releases survive a REFER with `Refer-Sub: false`."""
+    async with asterisk(version, refers=("1001", "trunk")) as node:
+        found = await check_node(node, "doctor", 10)
+    assert [each.level for each in found if "REFER" in each.text] == ["OK"]
 
 
 @pytest.mark.parametrize(

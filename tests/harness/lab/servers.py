@@ -110,5 +110,6 @@ def lab_pbx(name: str, ports: Ports, settings: Mapping[str, str]) -> Pbx:
         ),
         slots=int(settings["SWITCHROOM_SLOTS"]),
         agent_qualify_s=30,
+        agent_refers=True,
         bound=False,
     )

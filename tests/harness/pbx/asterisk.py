@@ -69,6 +69,7 @@ class Pbx(Server):
         qualify_s: int = 0,
         agent_qualify_s: int = 0,
         trunk_refers: bool = False,
+        agent_refers: bool = False,
         bound: bool = True,
         settings: Mapping[str, str] | None = None,
     ) -> None:
@@ -82,6 +83,7 @@ class Pbx(Server):
             "TRUNK_QUALIFY_S": qualify_s,
             "AGENT_QUALIFY_S": agent_qualify_s,  # 0: phones of SIPp answer no OPTIONS
             "TRUNK_REFER": "yes" if trunk_refers else "no",
+            "AGENT_REFER": "yes" if agent_refers else "no",
             "SLOTS": slots,
             "RTP_TIMEOUT_S": rtp_timeout_s,
             **(settings or {}),  # of prepare.py

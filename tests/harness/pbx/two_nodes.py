@@ -36,6 +36,7 @@ class TwoNodes:
                 passwords=passwords,
                 agent_qualify_s=agent_qualify_s,
                 rtp_timeout_s=rtp_timeout_s,
+                agent_refers=True,
                 settings={"REFER_TIMEOUT_S": str(REFER_TIMEOUT_S)},
             )
             for name, rtp_timeout_s in zip(NODE_OPTIONS, rtp_timeouts_s, strict=True)

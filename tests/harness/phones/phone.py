@@ -219,9 +219,9 @@ class Phone(ReceivedAudio):
         self._sip.send("UPDATE", f"Subject: {direction}")
         await until(lambda: len(self.dialog.answers) > before, what="the answer to a re-INVITE")
 
-    def refer(self, address: str) -> None:
+    def refer(self, address: str, *headers: str) -> None:
         """Send REFER to an address in angle brackets."""
-        self._sip.send("REFER", f"Refer-To: {address}")
+        self._sip.send("REFER", "\r\n".join((f"Refer-To: {address}", *headers)))
 
     def refer_to_call(self, number: str, other: "Phone") -> None:
         """Send REFER to the other party of another call of this phone (attended transfer)."""

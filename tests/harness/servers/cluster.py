@@ -43,6 +43,7 @@ class Cluster:
                 trunk=trunk,
                 passwords=passwords,
                 trunk_refers=trunk_refers,
+                agent_refers=True,
             )
             for name in names
         ]

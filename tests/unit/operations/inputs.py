@@ -13,7 +13,15 @@ PREFIX = "SWITCHROOM_"
 # Read by the lab and its compose file only.
 LAB_ONLY = {"ARI_PASSWORD", "AGENT_PASSWORD", "PEER_PASSWORD", "STORE_PASSWORD"}
 # prepare.py derives placeholders from these.
-DERIVED_FROM = {"SLOTS", "TRUNK", "EXTERNAL_ADDRESS", "LOCAL_NETS", "ENGINES", "SHARED_BIND"}
+DERIVED_FROM = {
+    "SLOTS",
+    "TRUNK",
+    "EXTERNAL_ADDRESS",
+    "LOCAL_NETS",
+    "ENGINES",
+    "SHARED_BIND",
+    "AGENTS_AT_TRUNK",
+}
 TEMPLATES = Path(__file__).parents[3] / "asterisk-config/etc"
 
 

@@ -66,6 +66,23 @@ def test_a_bad_setting_is_named(prepare: ModuleType, environ: dict[str, str], se
 
 
 @pytest.mark.parametrize(
+    ("environ", "order"),
+    [
+        ({}, "username,ip"),
+        ({"PBX_TRUNK": "sip:[::1]:5060"}, "username,ip"),
+        ({"PBX_TRUNK": "sip:carrier.example"}, "ip,username"),
+        ({"PBX_TRUNK": "sip:192.0.2.9", "PBX_AGENTS_AT_TRUNK": "yes"}, "username,ip"),
+        ({"PBX_AGENTS_AT_TRUNK": "no"}, "ip,username"),
+    ],
+)
+def test_the_trunk_is_identified_first(
+    prepare: ModuleType, environ: dict[str, str], order: str
+) -> None:
+    """By its address, unless phones have that address, too."""
+    assert prepare.values(Path("/x"), environ)["IDENTIFY_ORDER"] == order
+
+
+@pytest.mark.parametrize(
     "environ",
     [
         {"PBX_BIND": "10.0.0.1", "PBX_SIP_BIND": "192.0.2.1"},
