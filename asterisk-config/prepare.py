@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from access import check_binds, is_loopback, permit_only
+from agents import agent_sections
 from errors import SettingError
 from music import write_music
 
@@ -43,6 +44,8 @@ DEFAULTS: Mapping[str, str] = {
     "AGENT_CODECS": "ulaw,alaw",
     "AGENT_QUALIFY_S": "30",
     "AGENT_REFER": "no",
+    "AGENT_PASSWORD": "",  # of 1001 to 1009, for the lab
+    "AGENT_DIGESTS": "MD5",  # offered in this order: many phones accept only the first
     "EXTERNAL_ADDRESS": "",
     "LOCAL_NETS": "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,127.0.0.0/8",
     "SLOTS": "8",
@@ -70,6 +73,8 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     check_binds(known)
     trunk = host_of(known["TRUNK"])
     derived = {
+        "TEMPLATE_PASSWORD": secrets.token_urlsafe(24),
+        "SHARED_PASSWORD_AGENTS": agent_sections(known["AGENT_PASSWORD"]),
         "PEER_PASSWORD": secrets.token_urlsafe(24),  # unless all nodes are given the same
         "ETC_DIR": str(target / "etc"),
         "VAR_DIR": str(target / "var"),

@@ -19,6 +19,12 @@ class Agent(Shape, frozen=True):
     caller_id: CallerId | None = None
 
 
+class AgentPassword(Shape, frozen=True):
+    """The password of an agent's phone, which an engine gives to the PBX nodes."""
+
+    password: Annotated[str, Meta(min_length=16, max_length=128, pattern=r"^[!-~]+$")]
+
+
 class AgentView(Shape, frozen=True):
     """An agent's current state: registrations and call; unknown: a node is disconnected."""
 

@@ -21,7 +21,9 @@ from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.directory import trunk_name
+from engine.runtime.agents.phone_credentials import CredentialStore
 from engine.runtime.agents.phone_logins import PhoneLogins
+from engine.runtime.agents.phone_provisioning import PhoneProvisioning
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.pbx_reachability import PbxReachability
@@ -111,6 +113,8 @@ class NodeManager:
         endpoint_list = ConfiguredEndpoints(ari, parts.agents.directory.is_trunk)
         parts.agents.configured_endpoints[name] = endpoint_list
         self._start(name, endpoint_list.run())
+        credentials = CredentialStore(parts.context.store)
+        self._start(name, PhoneProvisioning(name, ari, credentials).run())
         reaper = Reaper(node, self._settings.reap_s, parts.context.metrics)
         self._start(name, reaper.run())
         if recorder is not None:

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from wire import control, rpc, views
-from wire.agents import Agent, Agents, AgentView
+from wire.agents import Agent, AgentPassword, Agents, AgentView
 from wire.callbacks.account import CallbackView, DeadLetters, PutCallback, Resend, Resent
 from wire.control import ConferenceView, TransferView
 from wire.dial_policy import (
@@ -112,6 +112,7 @@ AGENTS = (
     _get(_AGENT, "get", "Show an agent", AgentView),
     _put(_AGENT, "put", "Store an agent", AgentView, Agent),
     _delete(_AGENT, "delete", "Delete an agent"),
+    _put(f"{_AGENT}/password", "put_password", "Set the phone's password", None, AgentPassword),
 )
 FLOWS = (
     _get("/flows/{account}", "list", "List the flows of an account", rpc.Flows),

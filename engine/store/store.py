@@ -170,6 +170,12 @@ class Store(Protocol):
     async def agents(self, account: str) -> dict[str, bytes]:
         """Read all agents of an account, by id."""
 
+    async def put_phone(self, name: str, body: bytes) -> None:
+        """Store the credentials of a PBX endpoint (JSON), replacing the previous ones."""
+
+    async def phones(self) -> dict[str, bytes]:
+        """Read the credentials of all endpoints, by name."""
+
     async def put_drained(self, node: str, is_drained: bool) -> None:
         """Record whether a PBX node is drained: it gets no new calls."""
 

@@ -10,10 +10,15 @@ from msgspec.structs import replace
 
 from engine.rpc.lookup import name_in
 from engine.rpc.peers.fan_out import FanOut
-from engine.rpc.problems import NotFound
+from engine.rpc.problems import Conflict, NotFound
 from engine.runtime.agents.agent_presence import AgentPresence
+from engine.runtime.agents.phone_credentials import (
+    CredentialStore,
+    EndpointTaken,
+    digest_credentials,
+)
 from engine.store.store import Store
-from wire.agents import Agent, Agents, AgentView, Presence
+from wire.agents import Agent, AgentPassword, Agents, AgentView, Presence
 from wire.decoding.errors import BadInput
 
 PRESENCE_PRECEDENCE: tuple[Presence, ...] = ("online", "offline", "unknown")
@@ -54,6 +59,7 @@ class AgentHandlers(Struct, frozen=True):
         if self.agent_presence.directory.is_trunk(agent.endpoint):
             raise BadInput("endpoint", "is the trunk")
         await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
+        await self._credentials.remove(account, agent_id, but=agent.endpoint)
         local = [*self.agent_presence.views(account, {agent_id: agent})]
         return merge_views(local, await self.fan_out.collect(request, AgentView))[0]
 
@@ -62,6 +68,24 @@ class AgentHandlers(Struct, frozen=True):
         if await self.store.agent(account, agent_id) is None:
             raise NotFound(f"no agent {agent_id} in the directory of account {account}")
         await self.store.put_agent(account, agent_id, None)
+        await self._credentials.remove(account, agent_id)
+
+    async def put_password(self, request: web.Request, given: AgentPassword) -> None:
+        """Set the password of an agent's phone; its digests are stored, not the password."""
+        account, agent_id = name_in(request, "account"), name_in(request, "agent")
+        body = await self.store.agent(account, agent_id)
+        if body is None:
+            raise NotFound(f"no agent {agent_id} in the directory of account {account}")
+        agent = msgspec.json.decode(body, type=Agent)
+        found = digest_credentials(account, agent_id, agent.endpoint, agent.name, given.password)
+        try:
+            await self._credentials.put(agent.endpoint, found)
+        except EndpointTaken as error:
+            raise Conflict(str(error), "endpoint_taken") from None
+
+    @property
+    def _credentials(self) -> CredentialStore:
+        return CredentialStore(self.store)
 
 
 def merge_views(*views: Sequence[AgentView]) -> list[AgentView]:

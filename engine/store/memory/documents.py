@@ -15,6 +15,7 @@ class MemoryDocuments:
         self._requests: dict[str, dict[str, bytes]] = {}
         self._routes: dict[str, bytes] = {}
         self._agents: dict[str, dict[str, bytes]] = {}
+        self._phones: dict[str, bytes] = {}
         self._drained: frozenset[str] = frozenset()
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
@@ -66,6 +67,12 @@ class MemoryDocuments:
 
     async def agents(self, account: str) -> dict[str, bytes]:
         return dict(self._agents.get(account, {}))
+
+    async def put_phone(self, name: str, body: bytes) -> None:
+        self._phones[name] = body
+
+    async def phones(self) -> dict[str, bytes]:
+        return dict(self._phones)
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         self._drained = self._drained | {node} if is_drained else self._drained - {node}

@@ -21,6 +21,7 @@ from wire.flow import MAX_CALL_S
 WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
 _PUT_FLOW = (Path(__file__).parent / "lua/put_flow.lua").read_text()
 _ROUTES = "route:numbers"
+_PHONES = "phones"
 _DRAINED = "nodes:drained"
 _UPDATE_LIST = (Path(__file__).parent / "lua/update_dnc_list.lua").read_text()
 _POLICIES = "terms"
@@ -90,6 +91,12 @@ class RedisDocuments:
 
     async def agents(self, account: str) -> dict[str, bytes]:
         return await self._all(f"agents:{account}")
+
+    async def put_phone(self, name: str, body: bytes) -> None:
+        await self._put(_PHONES, name, body)
+
+    async def phones(self) -> dict[str, bytes]:
+        return await self._all(_PHONES)
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         change = self._client.sadd if is_drained else self._client.srem

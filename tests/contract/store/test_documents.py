@@ -14,6 +14,14 @@ async def test_routes_are_put_replaced_and_deleted(store: Store) -> None:
     assert await store.route("+471") is None
 
 
+async def test_phones_are_put_and_replaced(store: Store) -> None:
+    """Credentials are kept by endpoint, over all accounts."""
+    await store.put_phone("1001", b"{1}")
+    await store.put_phone("sales7", b"{2}")
+    await store.put_phone("1001", b"{3}")
+    assert await store.phones() == {"1001": b"{3}", "sales7": b"{2}"}
+
+
 async def test_agents_are_kept_by_account(store: Store) -> None:
     """An agent is put, replaced, listed and deleted within its account only."""
     await store.put_agent("a1", "1001", b"{1}")

@@ -21,6 +21,7 @@ DERIVED_FROM = {
     "ENGINES",
     "SHARED_BIND",
     "AGENTS_AT_TRUNK",
+    "AGENT_PASSWORD",
 }
 TEMPLATES = Path(__file__).parents[3] / "asterisk-config/etc"
 

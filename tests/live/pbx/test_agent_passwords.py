@@ -1,0 +1,161 @@
+"""A password for each agent's phone, given to a running PBX without a reload."""
+
+import asyncio
+import hashlib
+import re
+import secrets
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tests.harness.live_lab import Lab, open_lab
+from tests.harness.ports import free_port
+from tests.harness.until import until
+
+AGENT, PASSWORD, NEXT_PASSWORD = "anna", "first-password-of-anna", "second-password-of-anna"
+WAIT_S = 15  # engines look every 5 s
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab]:
+    """Run a PBX that offers SHA-256 first."""
+    settings = {"AGENT_DIGESTS": "SHA-256,MD5"}
+    async with open_lab(tmp_path_factory.mktemp("passwords"), settings=settings) as lab:
+        yield lab
+
+
+@pytest.fixture
+async def anna(lab: Lab) -> AsyncIterator[Lab]:
+    """Add an agent whose phone has a password of its own."""
+    await lab.engine.rpc("PUT", f"/agents/acme/{AGENT}", {"endpoint": f"PJSIP/{AGENT}"})
+    await set_password(lab, PASSWORD)
+    await until(lambda: registers(lab, PASSWORD), timeout_s=WAIT_S, what="the phone to register")
+    yield lab
+    await lab.engine.rpc("DELETE", f"/agents/acme/{AGENT}")
+    await until(lambda: is_unknown(lab), timeout_s=WAIT_S, what="the endpoint to be deleted")
+
+
+@pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
+async def test_a_phone_has_its_own_password(anna: Lab, algorithm: str) -> None:
+    """It registers with either digest, and with no other password, also not the shared one."""
+    assert await registers(anna, PASSWORD, algorithm=algorithm)
+    assert not await registers(anna, anna.pbx.passwords.agents, algorithm=algorithm)
+    assert not await registers(anna, PASSWORD, agent="1001", algorithm=algorithm)
+
+
+async def test_a_new_password_replaces_the_old_one(anna: Lab) -> None:
+    """The PBX takes it over without a reload."""
+    await set_password(anna, NEXT_PASSWORD)
+    await until(lambda: registers(anna, NEXT_PASSWORD), timeout_s=WAIT_S, what="the new password")
+    assert not await registers(anna, PASSWORD)
+
+
+async def test_a_restarted_pbx_gets_its_phones_again(anna: Lab) -> None:
+    """The engine makes them again, and the phone need not register again to be called."""
+    await anna.pbx.stop()  # a kill could lose the last second of Asterisk's database
+    await anna.ensure_running()
+
+    async def is_online() -> bool:
+        found = await anna.ari(f"endpoints/PJSIP/{AGENT}")
+        return bool(found.get("state") == "online")
+
+    await until(is_online, timeout_s=WAIT_S, what="the phone to be online")
+    assert await registers(anna, PASSWORD)
+
+
+async def test_a_reload_keeps_the_phones(anna: Lab) -> None:
+    """An operator may reload the configuration."""
+    await anna.pbx.cli("module reload res_pjsip.so")
+    assert await registers(anna, PASSWORD)
+
+
+async def test_the_template_is_no_phone(anna: Lab) -> None:
+    """What phones are made from accepts no registration, with any password."""
+    for password in ("", PASSWORD, anna.pbx.passwords.agents):
+        assert not await registers(anna, password, agent="agent-template")
+
+
+async def test_the_copy_equals_its_template(anna: Lab) -> None:
+    """But for name, password and address."""
+    path = "asterisk/config/dynamic/res_pjsip/endpoint"
+    template = await anna.ari(f"{path}/agent-template")
+    copy = await anna.ari(f"{path}/{AGENT}")
+    differs = {each["attribute"] for each in copy if each not in template}
+    assert differs == {"aors", "auth", "callerid", "identify_by"}
+
+
+async def set_password(lab: Lab, password: str) -> None:
+    await lab.engine.rpc("PUT", f"/agents/acme/{AGENT}/password", {"password": password})
+
+
+async def is_unknown(lab: Lab) -> bool:
+    found = await lab.ari("endpoints/PJSIP")
+    return AGENT not in {each["resource"] for each in found}
+
+
+async def registers(
+    lab: Lab, password: str, *, agent: str = AGENT, algorithm: str = "SHA-256"
+) -> bool:
+    """Register a phone over UDP with one digest; returns whether the PBX accepts it."""
+    loop = asyncio.get_running_loop()
+    answers: asyncio.Queue[str] = asyncio.Queue()
+
+    class Phone(asyncio.DatagramProtocol):
+        def datagram_received(self, data: bytes, _addr: object) -> None:
+            if data.startswith(b"SIP/2.0"):
+                answers.put_nowait(data.decode())
+
+    port = free_port()
+    remote = ("127.0.0.1", lab.pbx.sip_port)
+    udp, _ = await loop.create_datagram_endpoint(
+        Phone, local_addr=("127.0.0.1", port), remote_addr=remote
+    )
+    try:
+        udp.sendto(register_request(lab, agent, port, 1))
+        challenge = await asyncio.wait_for(answers.get(), 5)
+        if not (login := authorization(challenge, lab, agent, password, algorithm)):
+            return False
+        udp.sendto(register_request(lab, agent, port, 2, login))
+        return (await asyncio.wait_for(answers.get(), 5)).startswith("SIP/2.0 200")
+    finally:
+        udp.close()
+
+
+def register_request(lab: Lab, agent: str, port: int, number: int, login: str = "") -> bytes:
+    host = f"127.0.0.1:{lab.pbx.sip_port}"
+    lines = (
+        f"REGISTER sip:{host} SIP/2.0",
+        f"Via: SIP/2.0/UDP 127.0.0.1:{port};branch=z9hG4bK{secrets.token_hex(8)};rport",
+        f"From: <sip:{agent}@{host}>;tag={port}",
+        f"To: <sip:{agent}@{host}>",
+        f"Call-ID: {secrets.token_hex(8)}",
+        f"CSeq: {number} REGISTER",
+        f"Contact: <sip:{agent}@127.0.0.1:{port}>",
+        *((login,) if login else ()),
+        *("Expires: 600", "Max-Forwards: 70", "Content-Length: 0", "", ""),
+    )
+    return "\r\n".join(lines).encode()
+
+
+def authorization(challenge: str, lab: Lab, agent: str, password: str, algorithm: str) -> str:
+    """Return the answer to a challenge; empty if it does not offer the digest."""
+    offers = [line for line in challenge.splitlines() if line.startswith("WWW-Authenticate")]
+    offer = next((line for line in offers if f"algorithm={algorithm}" in line), "")
+    if not offer:
+        return ""
+    fields = dict(re.findall(r'(\w+)="?([^",]+)"?', offer))
+    make = hashlib.md5 if algorithm == "MD5" else hashlib.sha256
+    uri = f"sip:127.0.0.1:{lab.pbx.sip_port}"
+
+    def digest(*parts: str) -> str:
+        return make(":".join(parts).encode()).hexdigest()
+
+    secret = digest(agent, fields["realm"], password)
+    request = digest("REGISTER", uri)
+    response = digest(secret, fields["nonce"], "00000001", "abc", "auth", request)
+    return (
+        f'Authorization: Digest username="{agent}", realm="{fields["realm"]}",'
+        f' nonce="{fields["nonce"]}", uri="{uri}", response="{response}", algorithm={algorithm},'
+        f' qop=auth, nc=00000001, cnonce="abc", opaque="{fields.get("opaque", "")}"'
+    )

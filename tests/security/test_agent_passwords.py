@@ -1,0 +1,64 @@
+"""A password for each agent's phone: who may set it, and what is stored of it."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.rpc.harness.bench import Bench
+
+PASSWORD = "a" * 32
+
+
+@pytest.fixture
+async def anna(bench: Bench) -> Bench:
+    """Add an agent with a phone of its own."""
+    await put(bench, "acme", "anna", {"endpoint": "PJSIP/anna"})
+    return bench
+
+
+async def put(bench: Bench, account: str, path: str, body: dict[str, Any]) -> int:
+    """Send a PUT below an account's agents; returns the status."""
+    status, _ = await bench.request("PUT", f"/agents/{account}/{path}", body)
+    return status
+
+
+async def test_only_digests_are_stored(anna: Bench) -> None:
+    """Whoever reads the store has no password."""
+    assert await put(anna, "acme", "anna/password", {"password": PASSWORD}) == 200
+    (stored,) = (await anna.store.phones()).values()
+    assert PASSWORD.encode() not in stored
+    assert b'"md5"' in stored
+    assert b'"sha256"' in stored
+
+
+async def test_one_endpoint_has_one_agent(anna: Bench) -> None:
+    """Another account's agent at the same endpoint cannot change its password."""
+    assert await put(anna, "acme", "anna/password", {"password": PASSWORD}) == 200
+    before = await anna.store.phones()
+    await put(anna, "other", "mallory", {"endpoint": "PJSIP/anna"})
+    assert await put(anna, "other", "mallory/password", {"password": PASSWORD}) == 409
+    assert await anna.store.phones() == before
+
+
+@pytest.mark.parametrize("endpoint", ["PJSIP/agent-template"])
+async def test_a_reserved_endpoint_gets_no_password(bench: Bench, endpoint: str) -> None:
+    """What all phones are made from is no agent's."""
+    await put(bench, "acme", "eve", {"endpoint": endpoint})
+    assert await put(bench, "acme", "eve/password", {"password": PASSWORD}) == 409
+
+
+@pytest.mark.parametrize("password", ["short", "with a space in the middle", "x" * 129])
+async def test_a_weak_password_is_refused(anna: Bench, password: str) -> None:
+    """It has 16 to 128 visible characters."""
+    assert await put(anna, "acme", "anna/password", {"password": password}) == 400
+
+
+@pytest.mark.parametrize("change", ["deleted", "moved"])
+async def test_an_agent_that_leaves_takes_its_password_along(anna: Bench, change: str) -> None:
+    """The endpoint of a deleted or moved agent is deleted at the nodes."""
+    await put(anna, "acme", "anna/password", {"password": PASSWORD})
+    if change == "deleted":
+        await anna.request("DELETE", "/agents/acme/anna")
+    else:
+        await put(anna, "acme", "anna", {"endpoint": "PJSIP/anna2"})
+    assert b'"is_removed":true' in (await anna.store.phones())["anna"]

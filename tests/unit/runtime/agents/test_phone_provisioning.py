@@ -1,0 +1,135 @@
+"""Agents' phones at a node: made from the template, changed, deleted."""
+
+import json
+from typing import Any
+
+from engine.ari.request import Reply, Request
+from engine.runtime.agents.phone_credentials import CredentialStore, digest_credentials
+from engine.runtime.agents.phone_provisioning import PhoneProvisioning
+from engine.store.memory.store import MemoryStore
+from tests.unit.runtime.harness.recording_pbx import RecordingPbx
+
+CONFIG = "asterisk/config/dynamic/res_pjsip"
+TEMPLATES: dict[str, dict[str, str]] = {
+    "auth": {"supported_algorithms_uas": "SHA-256,MD5", "password": "of the template"},
+    "aor": {"max_contacts": "1", "mailboxes": ""},
+    "endpoint": {
+        "allow": "(ulaw|alaw)",
+        "identify_by": "ip",
+        "stir_shaken": "no",
+        "PJSIP_TRANSFER_HANDLING()": "ari-only",
+    },
+}
+ANNA = digest_credentials("acme", "anna", "PJSIP/anna", 'Anna "A" <x>', "a password")
+
+
+def tuples(fields: dict[str, str]) -> bytes:
+    """Return fields as ARI shows them."""
+    shown = [{"attribute": name, "value": value} for name, value in fields.items()]
+    return json.dumps(shown).encode()
+
+
+class Bench:
+    """A node with the template, and the credentials of phones."""
+
+    def __init__(self) -> None:
+        self.pbx = RecordingPbx()
+        self.requests: list[Request] = []
+        self.pbx.on_ask = self.requests.append
+        self.credentials = CredentialStore(MemoryStore())
+        self.provisioning = PhoneProvisioning("pbx1", self.pbx, self.credentials)
+        self.show("trunk")
+        for kind, fields in TEMPLATES.items():
+            path = f"{CONFIG}/{kind}/agent-template"
+            self.pbx.shows[path] = Reply(200, tuples(fields))
+            self.pbx.shows[f"{CONFIG}/{kind}/anna"] = Reply(200, b"[]")
+
+    def show(self, *names: str) -> None:
+        """Let the node list these endpoints."""
+        found = [
+            {"technology": "PJSIP", "resource": name, "state": "offline", "channel_ids": []}
+            for name in names
+        ]
+        self.pbx.shows["endpoints/PJSIP"] = Reply(200, json.dumps(found).encode())
+
+    async def provide(self) -> list[str]:
+        """Provide once; return the changes that were requested."""
+        before = len(self.changes())
+        await self.provisioning.provide()
+        return [f"{each.method} {each.path}" for each in self.changes()[before:]]
+
+    def changes(self) -> list[Request]:
+        """Return the requests that change the node."""
+        return [each for each in self.requests if each.method != "GET"]
+
+    def fields(self, kind: str) -> list[tuple[str, str]]:
+        """Return the fields of the last object of a kind."""
+        puts = [
+            each for each in self.changes() if each.method == "PUT" and f"/{kind}/" in each.path
+        ]
+        body: dict[str, Any] = puts[-1].body or {}
+        return [(each["attribute"], each["value"]) for each in body["fields"]]
+
+
+async def test_a_phone_is_made_from_the_template() -> None:
+    """The PBX decides its options; name, digests and address record are its own."""
+    bench = Bench()
+    await bench.credentials.put("PJSIP/anna", ANNA)
+    assert await bench.provide() == [
+        f"DELETE {CONFIG}/auth/anna",
+        *(f"PUT {CONFIG}/{kind}/anna" for kind in ("auth", "aor", "endpoint")),
+    ]
+    assert bench.fields("auth") == [
+        ("auth_type", "digest"),
+        ("username", "anna"),
+        ("password_digest", f"MD5:{ANNA.md5}"),
+        ("password_digest", f"SHA-256:{ANNA.sha256}"),
+        ("supported_algorithms_uas", "SHA-256,MD5"),
+    ]
+    assert bench.fields("aor") == [("max_contacts", "1")]
+    assert bench.fields("endpoint") == [
+        ("allow", "!all,ulaw,alaw"),
+        ("set_var", "PJSIP_TRANSFER_HANDLING()=ari-only"),
+        ("auth", "anna"),
+        ("aors", "anna"),
+        ("identify_by", "username"),
+        ("callerid", '"Anna A x" <anna>'),
+    ]
+
+
+async def test_a_phone_is_made_once_and_after_a_restart() -> None:
+    """A node that has it gets nothing; one that has lost it gets it again."""
+    bench = Bench()
+    await bench.credentials.put("PJSIP/anna", ANNA)
+    await bench.provide()
+    bench.show("trunk", "anna")
+    assert await bench.provide() == []
+    bench.show("trunk")
+    assert len(await bench.provide()) == 4
+
+
+async def test_a_new_password_changes_the_digests_only() -> None:
+    """The endpoint stays, with its calls and its registration."""
+    bench = Bench()
+    bench.show("trunk", "anna")
+    await bench.credentials.put("PJSIP/anna", ANNA)
+    assert await bench.provide() == [f"DELETE {CONFIG}/auth/anna", f"PUT {CONFIG}/auth/anna"]
+
+
+async def test_a_removed_phone_is_deleted() -> None:
+    """With its address record and its digests."""
+    bench = Bench()
+    await bench.credentials.put("PJSIP/anna", ANNA)
+    await bench.credentials.remove("acme", "anna")
+    bench.show("trunk", "anna")
+    expected = [f"DELETE {CONFIG}/{kind}/anna" for kind in ("endpoint", "aor", "auth")]
+    assert await bench.provide() == expected
+    bench.show("trunk")
+    assert await bench.provide() == []
+
+
+async def test_without_passwords_a_node_gets_no_request() -> None:
+    """As in a lab whose phones share one password."""
+    bench = Bench()
+    await bench.provisioning.provide()
+    assert bench.requests == []
