@@ -15,6 +15,7 @@ from pathlib import Path
 
 from access import check_binds, is_loopback, permit_only
 from agents import agent_sections
+from encryption import encryption
 from errors import SettingError
 from music import write_music
 
@@ -30,6 +31,10 @@ DEFAULTS: Mapping[str, str] = {
     "AMI_USER": "switchroom",
     "SIP_BIND": "127.0.0.1",
     "SIP_PORT": "5060",
+    "TLS_PORT": "5061",
+    "TLS_CERT": "",  # paths; without them there is no TLS
+    "TLS_KEY": "",
+    "TLS_CA": "/etc/ssl/certs/ca-certificates.crt",
     "RTP_FIRST": "10000",
     "RTP_LAST": "19999",
     "RTP_TIMEOUT_S": "45",
@@ -38,6 +43,8 @@ DEFAULTS: Mapping[str, str] = {
     "TRUNK_QUALIFY_S": "0",
     "TRUNK_REFER": "no",
     "TRUNK_TRUSTED": "no",
+    "TRUNK_SRTP": "no",  # no, optional or required
+    "AGENT_SRTP": "no",
     "AGENTS_AT_TRUNK": "",  # yes: phones have the trunk's address, too; by default only on loopback
     # with g722 and opus Asterisk 22.10 garbles recordings (docs/asterisk.md)
     "TRUNK_CODECS": "ulaw,alaw",
@@ -87,6 +94,9 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
         "ENGINES_ONLY": permit_only("ENGINES", known["ENGINES"]),
         "EXTERNAL": external_options(known["EXTERNAL_ADDRESS"], known["LOCAL_NETS"]),
     }
+    derived |= encryption(known)
+    if known["TLS_CERT"]:
+        derived["TLS_TRANSPORT"] += derived["EXTERNAL"] + "\n"
     return {**derived, **known}
 
 

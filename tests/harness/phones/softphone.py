@@ -20,11 +20,13 @@ from tests.harness.until import until
 TONE_MS = 60_000  # it does not repeat
 CONFIG = """
 sip_listen 127.0.0.1:{sip_port}
+sip_cafile {ca}
 module_path /usr/lib/baresip/modules
 audio_source aufile,{tone}
 audio_player aubridge,none
 ctrl_tcp_listen 127.0.0.1:{control_port}
 module g711.so
+module srtp.so
 module aufile.so
 module aubridge.so
 module_tmp account.so
@@ -32,6 +34,8 @@ module_app menu.so
 module_app ctrl_tcp.so
 """
 ACCOUNT = "<sip:{agent}@127.0.0.1:{port}>;auth_user={agent};auth_pass={password};answermode=auto"
+
+TLS_ACCOUNT = ACCOUNT.replace("{port}", "{tls_port};transport=tls")
 
 
 class Softphone:
@@ -47,15 +51,29 @@ class Softphone:
 
     @classmethod
     @asynccontextmanager
-    async def agent(cls, pbx: Pbx, agent: str, *, tone_hz: int) -> AsyncIterator["Softphone"]:
-        """Register as an agent and answer when called."""
+    async def agent(  # noqa: PLR0913 - a test names only what it varies
+        cls,
+        pbx: Pbx,
+        agent: str,
+        *,
+        tone_hz: int,
+        tls_port: int = 0,
+        ca: Path | None = None,
+        encryption: str = "",
+    ) -> AsyncIterator["Softphone"]:
+        """Register as an agent and answer when called; `encryption` is such as `srtp-mand`."""
         control_port = free_port()
         account = {"agent": agent, "port": pbx.sip_port, "password": pbx.passwords.agents}
         with tempfile.TemporaryDirectory(prefix="softphone") as name:
             folder = Path(name)
             sound = folder / "tone.wav"
             sound.write_bytes(wav(tone(tone_hz, TONE_MS)))
-            values = {"sip_port": free_port(), "control_port": control_port, "tone": sound}
+            values = {
+                "sip_port": free_port(),
+                "control_port": control_port,
+                "tone": sound,
+                "ca": ca or "",
+            }
             (folder / "config").write_text(CONFIG.format(**values))
             (folder / "accounts").touch()
             argv = ("baresip", "-f", name)
@@ -65,7 +83,9 @@ class Softphone:
                 phone = cls(process, reader, writer)
                 reading = asyncio.get_running_loop().create_task(phone._read())
                 try:
-                    phone.command("uanew", ACCOUNT.format(**account))
+                    login = TLS_ACCOUNT if tls_port else ACCOUNT
+                    text = login.format(**account, tls_port=tls_port)
+                    phone.command("uanew", text + (f";mediaenc={encryption}" * bool(encryption)))
                     await phone.wait_for("REGISTER_OK")
                     yield phone
                     phone.command("quit")  # it unregisters

@@ -14,14 +14,9 @@ PREFIX = "SWITCHROOM_"
 LAB_ONLY = {"ARI_PASSWORD", "AGENT_PASSWORD", "PEER_PASSWORD", "STORE_PASSWORD"}
 # prepare.py derives placeholders from these.
 DERIVED_FROM = {
-    "SLOTS",
-    "TRUNK",
-    "EXTERNAL_ADDRESS",
-    "LOCAL_NETS",
-    "ENGINES",
-    "SHARED_BIND",
-    "AGENTS_AT_TRUNK",
-    "AGENT_PASSWORD",
+    *("SLOTS", "TRUNK", "EXTERNAL_ADDRESS", "LOCAL_NETS"),
+    *("ENGINES", "SHARED_BIND", "AGENTS_AT_TRUNK", "AGENT_PASSWORD"),
+    *("TRUNK_SRTP", "AGENT_SRTP", "TLS_PORT", "TLS_CERT", "TLS_KEY", "TLS_CA"),
 }
 TEMPLATES = Path(__file__).parents[3] / "asterisk-config/etc"
 

@@ -92,3 +92,43 @@ def test_the_trunk_is_identified_first(
 def test_separate_or_allowed_addresses(prepare: ModuleType, environ: dict[str, str]) -> None:
     """A private address is accepted for ARI and AMI, and SIP's own one if a setting says so."""
     assert prepare.values(Path("/x"), environ)["BIND"] == environ["PBX_BIND"]
+
+
+TLS = {"PBX_TLS_CERT": "/c.pem", "PBX_TLS_KEY": "/k.pem"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "setting"),
+    [
+        ({"PBX_TLS_CERT": "/c.pem"}, "PBX_TLS_KEY"),
+        ({"PBX_TLS_KEY": "/k.pem"}, "PBX_TLS_CERT"),
+        ({"PBX_TRUNK": "sips:carrier.example"}, "PBX_TRUNK"),
+        ({"PBX_AGENT_SRTP": "required"}, "PBX_AGENT_SRTP"),
+        ({**TLS, "PBX_TRUNK_SRTP": "required"}, "PBX_TRUNK_SRTP"),
+        ({"PBX_TRUNK_SRTP": "maybe"}, "PBX_TRUNK_SRTP"),
+    ],
+)
+def test_encryption_without_its_needs(
+    prepare: ModuleType, environ: dict[str, str], setting: str
+) -> None:
+    """SRTP needs TLS, which needs a certificate and its key."""
+    with pytest.raises(Exception, match=f"^{setting}: "):
+        prepare.values(Path("/x"), environ)
+
+
+def test_an_encrypted_trunk_and_phones(prepare: ModuleType) -> None:
+    """The trunk is reached over TLS, and audio in the clear is refused where SRTP is required."""
+    environ = {
+        **TLS,
+        "PBX_TRUNK": "sip:carrier.example;transport=tls",
+        "PBX_TRUNK_SRTP": "required",
+        "PBX_AGENT_SRTP": "optional",
+        "PBX_EXTERNAL_ADDRESS": "198.51.100.7",
+    }
+    found = prepare.values(Path("/x"), environ)
+    assert found["TRUNK_TRANSPORT"] == "tls"
+    assert found["AGENT_TRANSPORT"] == ""
+    assert "cert_file = /c.pem" in found["TLS_TRANSPORT"]
+    assert "external_media_address = 198.51.100.7" in found["TLS_TRANSPORT"]
+    assert found["TRUNK_ENCRYPTION"].endswith("optimistic = no")
+    assert found["AGENT_ENCRYPTION"].endswith("optimistic = yes")

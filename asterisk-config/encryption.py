@@ -1,0 +1,60 @@
+"""SIP over TLS, and SRTP with keys in SDP (SDES), for phones and the trunk."""
+
+# ruff: noqa: INP001 - beside a script, not a package
+
+from collections.abc import Mapping
+
+from errors import SettingError
+
+_SRTP = {
+    "no": "media_encryption = no",
+    "optional": "media_encryption = sdes\nmedia_encryption_optimistic = yes",
+    "required": "media_encryption = sdes\nmedia_encryption_optimistic = no",
+}
+
+
+def encryption(known: Mapping[str, str]) -> dict[str, str]:
+    """Return the placeholders of transports and media; raises SettingError."""
+    has_tls = bool(known["TLS_CERT"])
+    trunk_tls = is_tls(known["TRUNK"])
+    if has_tls is not bool(known["TLS_KEY"]):
+        missing, given = ("KEY", "CERT") if has_tls else ("CERT", "KEY")
+        raise SettingError(f"TLS_{missing}", f"required with PBX_TLS_{given}")
+    if trunk_tls and not has_tls:
+        raise SettingError("TRUNK", "a trunk over TLS needs PBX_TLS_CERT and PBX_TLS_KEY")
+    for name, is_encrypted in (("TRUNK", trunk_tls), ("AGENT", has_tls)):
+        if known[f"{name}_SRTP"] == "required" and not is_encrypted:
+            raise SettingError(f"{name}_SRTP", "keys of SRTP need SIP over TLS")
+    return {
+        "TLS_TRANSPORT": _transport(known) if has_tls else "",
+        "TRUNK_TRANSPORT": "tls" if trunk_tls else "udp",
+        # else a phone over TLS would be called over UDP
+        "AGENT_TRANSPORT": "" if has_tls else "transport = udp",
+        "TRUNK_ENCRYPTION": _srtp("TRUNK_SRTP", known),
+        "AGENT_ENCRYPTION": _srtp("AGENT_SRTP", known),
+    }
+
+
+def is_tls(sip_uri: str) -> bool:
+    """Return whether a SIP address is reached over TLS."""
+    return sip_uri.startswith("sips:") or ";transport=tls" in sip_uri.lower()
+
+
+def _transport(known: Mapping[str, str]) -> str:
+    return f"""[tls]
+type = transport
+protocol = tls
+bind = {known["SIP_BIND"]}:{known["TLS_PORT"]}
+cert_file = {known["TLS_CERT"]}
+priv_key_file = {known["TLS_KEY"]}
+ca_list_file = {known["TLS_CA"]}
+method = tlsv1_2
+; of servers that are called, such as the trunk; phones log in with their password
+verify_server = yes
+"""
+
+
+def _srtp(setting: str, known: Mapping[str, str]) -> str:
+    if known[setting] not in _SRTP:
+        raise SettingError(setting, f"allowed: {', '.join(_SRTP)}")
+    return _SRTP[known[setting]]
