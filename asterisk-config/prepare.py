@@ -18,6 +18,7 @@ from agents import agent_sections
 from encryption import encryption
 from errors import SettingError
 from music import write_music
+from trunk_login import trunk_login
 
 SOURCE = Path(__file__).parent / "etc"
 DEFAULTS: Mapping[str, str] = {
@@ -43,6 +44,9 @@ DEFAULTS: Mapping[str, str] = {
     "TRUNK_QUALIFY_S": "0",
     "TRUNK_REFER": "no",
     "TRUNK_TRUSTED": "no",
+    "TRUNK_USER": "",
+    "TRUNK_PASSWORD": "",
+    "TRUNK_REGISTER": "no",
     "TRUNK_SRTP": "no",  # no, optional or required
     "AGENT_SRTP": "no",
     "AGENTS_AT_TRUNK": "",  # yes: phones have the trunk's address, too; by default only on loopback
@@ -51,6 +55,7 @@ DEFAULTS: Mapping[str, str] = {
     "AGENT_CODECS": "ulaw,alaw",
     "AGENT_QUALIFY_S": "30",
     "AGENT_REFER": "no",
+    "AGENT_NETS": "0.0.0.0/0,::/0",  # addresses or networks of phones, with commas
     "AGENT_PASSWORD": "",  # of 1001 to 1009, for the lab
     "AGENT_DIGESTS": "MD5",  # offered in this order: many phones accept only the first
     "EXTERNAL_ADDRESS": "",
@@ -92,9 +97,11 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
         "TRUNK_MATCH": trunk,
         "IDENTIFY_ORDER": identify_order(trunk, known["AGENTS_AT_TRUNK"]),
         "ENGINES_ONLY": permit_only("ENGINES", known["ENGINES"]),
+        "AGENTS_ONLY": permit_only("AGENT_NETS", known["AGENT_NETS"]),
         "EXTERNAL": external_options(known["EXTERNAL_ADDRESS"], known["LOCAL_NETS"]),
     }
     derived |= encryption(known)
+    derived |= trunk_login(known, trunk, derived["TRUNK_TRANSPORT"])
     if known["TLS_CERT"]:
         derived["TLS_TRANSPORT"] += derived["EXTERNAL"] + "\n"
     return {**derived, **known}

@@ -1,16 +1,12 @@
 """A password for each agent's phone, given to a running PBX without a reload."""
 
-import asyncio
-import hashlib
-import re
-import secrets
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 
 from tests.harness.live_lab import Lab, open_lab
-from tests.harness.ports import free_port
+from tests.harness.phones.digest_login import Login, try_login
 from tests.harness.until import until
 
 AGENT, PASSWORD, NEXT_PASSWORD = "anna", "first-password-of-anna", "second-password-of-anna"
@@ -97,65 +93,5 @@ async def is_unknown(lab: Lab) -> bool:
 async def registers(
     lab: Lab, password: str, *, agent: str = AGENT, algorithm: str = "SHA-256"
 ) -> bool:
-    """Register a phone over UDP with one digest; returns whether the PBX accepts it."""
-    loop = asyncio.get_running_loop()
-    answers: asyncio.Queue[str] = asyncio.Queue()
-
-    class Phone(asyncio.DatagramProtocol):
-        def datagram_received(self, data: bytes, _addr: object) -> None:
-            if data.startswith(b"SIP/2.0"):
-                answers.put_nowait(data.decode())
-
-    port = free_port()
-    remote = ("127.0.0.1", lab.pbx.sip_port)
-    udp, _ = await loop.create_datagram_endpoint(
-        Phone, local_addr=("127.0.0.1", port), remote_addr=remote
-    )
-    try:
-        udp.sendto(register_request(lab, agent, port, 1))
-        challenge = await asyncio.wait_for(answers.get(), 5)
-        if not (login := authorization(challenge, lab, agent, password, algorithm)):
-            return False
-        udp.sendto(register_request(lab, agent, port, 2, login))
-        return (await asyncio.wait_for(answers.get(), 5)).startswith("SIP/2.0 200")
-    finally:
-        udp.close()
-
-
-def register_request(lab: Lab, agent: str, port: int, number: int, login: str = "") -> bytes:
-    host = f"127.0.0.1:{lab.pbx.sip_port}"
-    lines = (
-        f"REGISTER sip:{host} SIP/2.0",
-        f"Via: SIP/2.0/UDP 127.0.0.1:{port};branch=z9hG4bK{secrets.token_hex(8)};rport",
-        f"From: <sip:{agent}@{host}>;tag={port}",
-        f"To: <sip:{agent}@{host}>",
-        f"Call-ID: {secrets.token_hex(8)}",
-        f"CSeq: {number} REGISTER",
-        f"Contact: <sip:{agent}@127.0.0.1:{port}>",
-        *((login,) if login else ()),
-        *("Expires: 600", "Max-Forwards: 70", "Content-Length: 0", "", ""),
-    )
-    return "\r\n".join(lines).encode()
-
-
-def authorization(challenge: str, lab: Lab, agent: str, password: str, algorithm: str) -> str:
-    """Return the answer to a challenge; empty if it does not offer the digest."""
-    offers = [line for line in challenge.splitlines() if line.startswith("WWW-Authenticate")]
-    offer = next((line for line in offers if f"algorithm={algorithm}" in line), "")
-    if not offer:
-        return ""
-    fields = dict(re.findall(r'(\w+)="?([^",]+)"?', offer))
-    make = hashlib.md5 if algorithm == "MD5" else hashlib.sha256
-    uri = f"sip:127.0.0.1:{lab.pbx.sip_port}"
-
-    def digest(*parts: str) -> str:
-        return make(":".join(parts).encode()).hexdigest()
-
-    secret = digest(agent, fields["realm"], password)
-    request = digest("REGISTER", uri)
-    response = digest(secret, fields["nonce"], "00000001", "abc", "auth", request)
-    return (
-        f'Authorization: Digest username="{agent}", realm="{fields["realm"]}",'
-        f' nonce="{fields["nonce"]}", uri="{uri}", response="{response}", algorithm={algorithm},'
-        f' qop=auth, nc=00000001, cnonce="abc", opaque="{fields.get("opaque", "")}"'
-    )
+    """Register a phone; returns whether the PBX accepts it."""
+    return await try_login(lab.pbx, Login(agent, password, algorithm)) == 200

@@ -15,7 +15,8 @@ LAB_ONLY = {"ARI_PASSWORD", "AGENT_PASSWORD", "PEER_PASSWORD", "STORE_PASSWORD"}
 # prepare.py derives placeholders from these.
 DERIVED_FROM = {
     *("SLOTS", "TRUNK", "EXTERNAL_ADDRESS", "LOCAL_NETS"),
-    *("ENGINES", "SHARED_BIND", "AGENTS_AT_TRUNK", "AGENT_PASSWORD"),
+    *("ENGINES", "SHARED_BIND", "AGENTS_AT_TRUNK", "AGENT_PASSWORD", "AGENT_NETS"),
+    *("TRUNK_USER", "TRUNK_PASSWORD", "TRUNK_REGISTER"),
     *("TRUNK_SRTP", "AGENT_SRTP", "TLS_PORT", "TLS_CERT", "TLS_KEY", "TLS_CA"),
 }
 TEMPLATES = Path(__file__).parents[3] / "asterisk-config/etc"

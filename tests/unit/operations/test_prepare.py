@@ -106,12 +106,15 @@ TLS = {"PBX_TLS_CERT": "/c.pem", "PBX_TLS_KEY": "/k.pem"}
         ({"PBX_AGENT_SRTP": "required"}, "PBX_AGENT_SRTP"),
         ({**TLS, "PBX_TRUNK_SRTP": "required"}, "PBX_TRUNK_SRTP"),
         ({"PBX_TRUNK_SRTP": "maybe"}, "PBX_TRUNK_SRTP"),
+        ({"PBX_TRUNK_USER": "u"}, "PBX_TRUNK_PASSWORD"),
+        ({"PBX_TRUNK_PASSWORD": "p"}, "PBX_TRUNK_USER"),
+        ({"PBX_TRUNK_REGISTER": "yes"}, "PBX_TRUNK_REGISTER"),
     ],
 )
-def test_encryption_without_its_needs(
+def test_a_setting_without_its_needs(
     prepare: ModuleType, environ: dict[str, str], setting: str
 ) -> None:
-    """SRTP needs TLS, which needs a certificate and its key."""
+    """SRTP needs TLS, which needs a certificate and its key; a login has two parts."""
     with pytest.raises(Exception, match=f"^{setting}: "):
         prepare.values(Path("/x"), environ)
 

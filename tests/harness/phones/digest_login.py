@@ -1,0 +1,95 @@
+"""A REGISTER over UDP with a chosen digest, password, address and Call-ID: SIPp sends none such."""
+
+import asyncio
+import hashlib
+import re
+import secrets
+
+from msgspec import Struct
+
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.ports import free_port
+
+HASHES = {"MD5": hashlib.md5, "SHA-256": hashlib.sha256}
+TIMEOUT_S = 5
+
+
+class Login(Struct, frozen=True):
+    """What a phone sends; `response` replaces the right answer to the challenge."""
+
+    agent: str
+    password: str
+    algorithm: str = "MD5"
+    host: str = "127.0.0.1"
+    call_id: str = ""
+    response: str = ""
+
+
+class _Answers(asyncio.DatagramProtocol):
+    def __init__(self) -> None:
+        self.received: asyncio.Queue[str] = asyncio.Queue()
+
+    def datagram_received(self, data: bytes, _addr: object) -> None:
+        if data.startswith(b"SIP/2.0"):
+            self.received.put_nowait(data.decode())
+
+
+async def try_login(pbx: Pbx, login: Login) -> int:
+    """Register a phone; returns the status of the final response."""
+    port = free_port()
+    udp, answers = await asyncio.get_running_loop().create_datagram_endpoint(
+        _Answers, local_addr=(login.host, port), remote_addr=("127.0.0.1", pbx.sip_port)
+    )
+    call_id = login.call_id or secrets.token_hex(8)
+    try:
+        udp.sendto(_register(pbx, login, port, call_id))
+        first = await asyncio.wait_for(answers.received.get(), TIMEOUT_S)
+        if not (authorization := _authorization(first, pbx, login)):
+            return _status(first)
+        udp.sendto(_register(pbx, login, port, call_id, authorization))
+        return _status(await asyncio.wait_for(answers.received.get(), TIMEOUT_S))
+    finally:
+        udp.close()
+
+
+def _status(response: str) -> int:
+    return int(response.split(" ", 2)[1])
+
+
+def _register(pbx: Pbx, login: Login, port: int, call_id: str, authorization: str = "") -> bytes:
+    host = f"127.0.0.1:{pbx.sip_port}"
+    lines = (
+        f"REGISTER sip:{host} SIP/2.0",
+        f"Via: SIP/2.0/UDP {login.host}:{port};branch=z9hG4bK{secrets.token_hex(8)};rport",
+        f"From: <sip:{login.agent}@{host}>;tag={port}",
+        f"To: <sip:{login.agent}@{host}>",
+        f"Call-ID: {call_id}",
+        f"CSeq: {2 if authorization else 1} REGISTER",
+        f"Contact: <sip:{login.agent}@{login.host}:{port}>",
+        *((authorization,) if authorization else ()),
+        *("Expires: 600", "Max-Forwards: 70", "Content-Length: 0", "", ""),
+    )
+    return "\r\n".join(lines).encode()
+
+
+def _authorization(challenge: str, pbx: Pbx, login: Login) -> str:
+    """Return the answer to a challenge; empty if it does not offer the digest."""
+    offers = [line for line in challenge.splitlines() if line.startswith("WWW-Authenticate")]
+    offer = next((line for line in offers if f"algorithm={login.algorithm}" in line), "")
+    if not offer:
+        return ""
+    fields = dict(re.findall(r'(\w+)="?([^",]+)"?', offer))
+    uri = f"sip:127.0.0.1:{pbx.sip_port}"
+
+    def digest(*parts: str) -> str:
+        return HASHES[login.algorithm](":".join(parts).encode()).hexdigest()
+
+    secret = digest(login.agent, fields["realm"], login.password)
+    request = digest("REGISTER", uri)
+    right = digest(secret, fields["nonce"], "00000001", "abc", "auth", request)
+    return (
+        f'Authorization: Digest username="{login.agent}", realm="{fields["realm"]}",'
+        f' nonce="{fields["nonce"]}", uri="{uri}", response="{login.response or right}",'
+        f' algorithm={login.algorithm}, qop=auth, nc=00000001, cnonce="abc",'
+        f' opaque="{fields.get("opaque", "")}"'
+    )

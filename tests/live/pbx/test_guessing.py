@@ -1,0 +1,65 @@
+"""Guessed passwords at a real PBX: what it logs, and whom fail2ban's filter finds in that."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.harness import Pbx
+from tests.harness.phones.digest_login import Login, try_login
+from tests.harness.until import until
+from tests.unit.operations.test_fail2ban import address
+
+GUESSER = "127.0.0.2"
+WRONG = Login("1001", "wrong", host=GUESSER)
+FORGED = 'LocalAddress="IPV4/UDP/127.0.0.1/1",RemoteAddress="IPV4/UDP/203.0.113.9/1"'
+ESCAPED = FORGED.replace('"', '\\"')
+
+
+@pytest.fixture
+async def pbx(tmp_path: Path) -> AsyncIterator[Pbx]:
+    """Run a node whose phones are at one address only."""
+    settings = {"AGENT_NETS": "127.0.0.1,127.0.0.2"}
+    async with Pbx(tmp_path / "pbx1", settings=settings) as node:
+        yield node
+
+
+@pytest.mark.parametrize(
+    "login",
+    [
+        WRONG,
+        Login("1001", "wrong", host=GUESSER, call_id=f'a",{FORGED}'),
+        Login("1001", "wrong", host=GUESSER, response=f'a\\",{ESCAPED},x=\\"'),
+    ],
+    ids=["plain", "in-call-id", "in-response"],
+)
+async def test_the_guesser_is_found(pbx: Pbx, login: Login) -> None:
+    """By the address that the request came from, whatever else the request contains."""
+    assert await try_login(pbx, login) == 401
+    await until(lambda: bool(accused(pbx)), what="the log")
+    assert accused(pbx) == {GUESSER}
+
+
+async def test_a_login_accuses_no_address(pbx: Pbx) -> None:
+    """The challenge that precedes each login does not count."""
+    assert await try_login(pbx, Login("1001", pbx.passwords.agents)) == 200
+    await until(lambda: "SuccessfulAuth" in security_log(pbx), what="the log")
+    assert accused(pbx) == set()
+
+
+async def test_a_phone_elsewhere_is_refused(pbx: Pbx) -> None:
+    """The right password does not count outside the networks of phones."""
+    elsewhere = Login("1001", pbx.passwords.agents, host="127.0.0.3")
+    assert await try_login(pbx, elsewhere) == 401
+    await until(lambda: bool(accused(pbx)), what="the log")
+    assert accused(pbx) == {"127.0.0.3"}
+
+
+def security_log(pbx: Pbx) -> str:
+    """Return the log that fail2ban reads."""
+    return (pbx.folder / "var/log/security.log").read_text()
+
+
+def accused(pbx: Pbx) -> set[str]:
+    """Return the addresses that the filter finds."""
+    return {found for line in security_log(pbx).splitlines() if (found := address(line))}
