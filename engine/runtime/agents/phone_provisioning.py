@@ -71,11 +71,15 @@ class PhoneProvisioning:
             is_right = (name in present) is not credentials.is_removed
             if is_right and self._done.get(name) == credentials:
                 continue
-            if credentials.is_removed:
-                await self._delete(name)
+            try:
+                if credentials.is_removed:
+                    await self._delete(name)
+                else:
+                    await self._make(name, credentials, is_new=name not in present)
+            except PbxUnavailable as error:  # the others may succeed
+                self._log.warning("phone not provided", phone=name, error=str(error))
             else:
-                await self._make(name, credentials, is_new=name not in present)
-            self._done[name] = credentials
+                self._done[name] = credentials
 
     async def _make(self, name: str, credentials: PhoneCredentials, *, is_new: bool) -> None:
         digests = await self._template("auth")

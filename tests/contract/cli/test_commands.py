@@ -140,6 +140,20 @@ async def test_without_agents_the_command_that_adds_one_is_named(tmp_path: Path)
     assert out == "no agents; `switchroom agent set AGENT-ID ENDPOINT` adds one\n"
 
 
+async def test_an_agent_gets_a_new_password(tmp_path: Path) -> None:
+    """`--new-password` chooses one, sends it and prints it, and nothing else."""
+    typed = ("anna", "PJSIP/anna", "--account", "acme", "--new-password")
+    async with FakeEngine() as engine:
+        status, out, _ = await switchroom(tmp_path, engine.url(), "agent", "set", *typed)
+        _, other, _ = await switchroom(tmp_path, engine.url(), "agent", "set", *typed)
+    password = out.strip()
+    assert status == 0
+    assert len(password) == 24
+    assert password != other.strip()
+    sent = ("PUT", "agents/acme/anna/password", {"password": password})
+    assert engine.requests[1] == sent
+
+
 async def test_an_agent_is_set_and_removed(tmp_path: Path) -> None:
     """`agent set` sends its arguments, `agent rm` deletes the agent; an account is required."""
     mine = ("--account", "acme")

@@ -128,6 +128,18 @@ async def test_a_removed_phone_is_deleted() -> None:
     assert await bench.provide() == []
 
 
+async def test_one_phone_that_fails_does_not_stop_others() -> None:
+    """It is tried again with the next round."""
+    bench = Bench()
+    for name in ("aaron", "anna"):
+        found = digest_credentials("acme", name, f"PJSIP/{name}", "", "a password")
+        await bench.credentials.put(f"PJSIP/{name}", found)
+    bench.pbx.shows[f"{CONFIG}/auth/aaron"] = Reply(500)
+    assert f"PUT {CONFIG}/endpoint/anna" in await bench.provide()
+    bench.show("trunk", "anna")
+    assert await bench.provide() == [f"DELETE {CONFIG}/auth/aaron", f"PUT {CONFIG}/auth/aaron"]
+
+
 async def test_without_passwords_a_node_gets_no_request() -> None:
     """As in a lab whose phones share one password."""
     bench = Bench()
