@@ -34,6 +34,13 @@ class Party(Struct, frozen=True):
         return self.id if self.kind == "agent" else None
 
     @property
+    def host(self) -> str:
+        """The host of a SIP address, in lower case and without its port; empty for other kinds."""
+        if self.kind != "sip":
+            return ""
+        return self.id.rpartition("@")[2].partition(":")[0].lower()
+
+    @property
     def is_by_trunk(self) -> bool:
         """Whether it is reached through the trunk; agents have their own endpoints."""
         return self.kind != "agent"

@@ -180,10 +180,8 @@ def check_party(party: str, limits: Limits, path: str) -> None:
 
 
 def _party_errors(party: str, limits: Limits, path: str) -> Iterator[BadInput]:
-    if Party.parse(party).kind != "sip":
-        return
-    host = party.rpartition("@")[2].partition(":")[0].lower()
-    if host not in limits.sip_hosts:
+    parsed = Party.parse(party)
+    if parsed.kind == "sip" and parsed.host not in limits.sip_hosts:
         allowed = ", ".join(limits.sip_hosts) or "none"
         yield BadInput(path, f"sip: address on a host that is not allowed ({allowed})", "sip_host")
 

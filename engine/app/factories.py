@@ -221,7 +221,12 @@ def call_service(
 
 def dial_policy(parts: Assembly) -> DialPolicy:
     context = parts.context
-    policy = DialPolicy(context.store.dial_policies, context.clock.now_ms, parts.settings.caller_id)
+    policy = DialPolicy(
+        context.store.dial_policies,
+        context.clock.now_ms,
+        parts.settings.caller_id,
+        sip_hosts=parts.settings.sip_hosts,
+    )
     parts.stack.push_async_callback(policy.close)
     return policy
 

@@ -70,6 +70,8 @@ async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, p
             raise NoCapacity("terms_unknown", f"the dial policy of {account} is not available")
         case "do_not_call":
             raise BadInput(path, f"{party} is on the do-not-call list", "do_not_call")
+        case "sip_host":
+            raise BadInput(path, f"{party} is on a host that is not allowed", "sip_host")
         case "not_allowed":
             raise BadInput(path, f"{party} may not be called by this account", "not_allowed")
 

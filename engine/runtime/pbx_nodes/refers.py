@@ -10,13 +10,17 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.calls.model.call import Call
+from engine.calls.model.call_id_format import call_of
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import ReferReceived
 from engine.runtime.base.clock import Clock
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, check_target
 from engine.runtime.shard.shard import CallShard
+from wire.party import Party
 
+NOT_AN_AGENT = "not_an_agent"
 ARRIVAL_TIMEOUT_MS = 2_000  # it takes about 10 ms, if this engine owns the slots of both calls
 
 
@@ -42,10 +46,13 @@ class Refers:
     def on_refer(self, shard: CallShard, live_call: LiveCall, refer: ReferReceived) -> None:
         """Feed a REFER to its call, once it is known whether its target can be called.
 
+        Only agents of the call's account may transfer: anyone else would call at its cost.
         The party of a REFER with Replaces is not called: it is one of another call.
         """
         refer = replace(refer, party=self._party_of(refer.party))
-        if refer.replaces:
+        if not _is_of_agent(live_call.call, refer.leg):
+            shard.feed(live_call, replace(refer, party="", replaces=False, rejection=NOT_AN_AGENT))
+        elif refer.replaces:
             shard.feed(live_call, refer)
             self._expect_arrival(live_call, refer)
         elif refer.leg not in self._unchecked:  # Asterisk notifies the phone of an outcome for both
@@ -91,3 +98,15 @@ class Refers:
                 self.on_arrived(refer.replaced)
 
         self._clock.call_at(self._clock.now_ms() + ARRIVAL_TIMEOUT_MS, give_up)
+
+
+def _is_of_agent(call: Call, leg_id: str) -> bool:
+    """Return whether a leg is an agent's: called as one, or known by the endpoint it calls from.
+
+    A request may name an agent for a number that it dials, which proves nothing.
+    """
+    leg = call.leg(leg_id)
+    if leg is None:
+        return False
+    is_incoming = call_of(leg.id) is None
+    return Party.parse(leg.party).agent_id is not None or bool(is_incoming and leg.agent_id)

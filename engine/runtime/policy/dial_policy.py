@@ -43,8 +43,11 @@ class DialPolicy:
         now_ms: Callable[[], int],
         default_caller_id: str = "",
         ttl_ms: int = DEFAULT_TTL_MS,
+        *,
+        sip_hosts: tuple[str, ...] = (),
     ) -> None:
         self._store = store
+        self._sip_hosts = sip_hosts  # which sip: addresses may name
         self._default_caller_id = default_caller_id  # of accounts without a number
         self._policies = TtlCache(self._read, now_ms, ttl_ms)
         self._tasks = BackgroundTasks()
@@ -52,8 +55,12 @@ class DialPolicy:
     def authorize(
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
-        if not Party.parse(party).is_by_trunk:
+        parsed = Party.parse(party)
+        if not parsed.is_by_trunk:
             done(DialDecision("", caller_id))
+            return
+        if not self._is_host_allowed(parsed):
+            done(DialDecision("sip_host", caller_id))
             return
         cached = self._policies.get_fresh(call.account)
         policy = cached.value if cached else None
@@ -67,8 +74,11 @@ class DialPolicy:
 
     async def check(self, account: str, party: str) -> DialRejection:
         """Return why a party may not be called; empty when it may."""
-        if not Party.parse(party).is_by_trunk:
+        parsed = Party.parse(party)
+        if not parsed.is_by_trunk:
             return ""
+        if not self._is_host_allowed(parsed):
+            return "sip_host"
         policy = await self._policy(account)
         if policy is None:
             return "terms_unknown"
@@ -101,6 +111,9 @@ class DialPolicy:
         last = self._policies.get_stale(call.account)
         policy = last.value if last else NO_LIMITS
         done(DialDecision(rejection, self._caller_id(policy, call, caller_id)))
+
+    def _is_host_allowed(self, party: Party) -> bool:
+        return party.kind != "sip" or party.host in self._sip_hosts
 
     def _caller_id(self, policy: AccountDialPolicy, call: Call, caller_id: str) -> str:
         return allowed_caller_id(policy, call, caller_id, self._default_caller_id)

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import msgspec
+from msgspec.structs import replace
 
 from engine.ari.request import Reply
 from engine.calls.model.events import LegAnswered
@@ -60,9 +61,11 @@ class InboundNode:
 
 
 def start_conversation(at: InboundNode) -> LiveCall:
-    """Start a call in which two parties talk."""
+    """Start a call in which agent 1001, who was called first, talks to a customer."""
     shard = at.bench.shard
-    live_call = shard.start_call(outbound({"type": "dial", "data": {"number": "+4712345678"}}))
+    call = outbound({"type": "dial", "data": {"number": "+4712345678"}})
+    agent = replace(call.legs[0], party="agent:1001")
+    live_call = shard.start_call(replace(call, legs=(agent,)))
     for event in (LegAnswered(MAIN), LegAnswered(f"{ID}.l1")):
         shard.feed(live_call, event)
     at.bench.pbx.settle()

@@ -50,7 +50,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.store, self.clock = UnreliablePolicies(), ManualClock()
-        self.policy = DialPolicy(self.store, self.clock.now_ms, "+4799")
+        self.policy = DialPolicy(self.store, self.clock.now_ms, "+4799", sip_hosts=("example.com",))
 
     async def put(self, policy: AccountDialPolicy) -> None:
         """Store a policy, which applies from now on."""
