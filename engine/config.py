@@ -34,6 +34,13 @@ def _store_url(url: str) -> str:
 StoreUrl = Annotated[str, AfterValidator(_store_url)]
 MIN_SECRET_CHARS = 32
 RecordingsUrl = Annotated[str, StringConstraints(pattern=r"^(file:///|s3://[^/]+)")]
+# A dot is in no name: so no two accounts have one endpoint.
+AgentEndpoint = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^PJSIP/([A-Za-z0-9_.\-]*\{account\}\.)?[A-Za-z0-9_.\-]*\{agent_id\}[A-Za-z0-9_.\-]*$"
+    ),
+]
 NodeName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}$")]
 
 
@@ -107,7 +114,8 @@ class Settings(BaseSettings):
     ] = ()  # hosts that sip: addresses may name; calls to them may cost money
     caller_id: str = ""  # shown when a call has none
     trunk_endpoint: str = "PJSIP/{number}@trunk"  # endpoint of a dialled number
-    agent_endpoint: str = "PJSIP/{agent_id}"  # endpoint of an agent
+    agent_endpoint: AgentEndpoint = "PJSIP/{agent_id}"  # of an agent that no document names
+    agent_account: str = ""  # the only account with that endpoint, unless it contains {account}
     max_calls: int = Field(5_000, ge=1)  # live at once in this engine
     max_calls_per_s: int = Field(400, ge=1)  # new calls in this engine
     trunk_max_calls: int | None = Field(None, ge=1)  # legs on the trunk at once, over all engines

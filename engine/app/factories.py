@@ -36,6 +36,7 @@ from engine.observe.telemetry import Telemetry
 from engine.runtime.admission.capacity_limits import CapacityLimits, ClusterLoad
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.inbound_routes import DefaultTargetLookup, no_default_target
+from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
@@ -190,7 +191,10 @@ def _grpc_transport(stack: AsyncExitStack, guard: AddressGuard) -> Transport:
 def directory(parts: Assembly) -> Directory:
     settings, context = parts.settings, parts.context
     built = Directory(
-        context.store, context.clock.now_ms, settings.agent_endpoint, settings.trunk_endpoint
+        context.store,
+        context.clock.now_ms,
+        AgentTemplate(settings.agent_endpoint, settings.agent_account),
+        settings.trunk_endpoint,
     )
     parts.stack.push_async_callback(built.close)
     return built

@@ -176,6 +176,18 @@ class Store(Protocol):
     async def phones(self) -> dict[str, bytes]:
         """Read the credentials of all endpoints, by name."""
 
+    async def claim_endpoint(self, endpoint: str, account: str) -> str:
+        """Let an endpoint belong to an account unless another has it; returns whose it is."""
+
+    async def release_endpoint(self, endpoint: str, account: str) -> None:
+        """Let an endpoint of an account belong to none."""
+
+    async def endpoint_owner(self, endpoint: str) -> str | None:
+        """Return the account that an endpoint belongs to."""
+
+    async def endpoint_owners(self) -> dict[str, str]:
+        """Return the account of each endpoint that belongs to one."""
+
     async def put_drained(self, node: str, is_drained: bool) -> None:
         """Record whether a PBX node is drained: it gets no new calls."""
 

@@ -23,6 +23,7 @@ from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
+from engine.runtime.pbx_nodes.refers import no_extensions
 from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
 from engine.runtime.recording.mixmonitor import Ami
@@ -166,7 +167,7 @@ class EngineRun:
         clock = self._overrides.clock(self.clock)
         log = self._env.recent_digits
         self.node = Node(
-            NODE, pbx, self.clock, self.service.handle_incoming, str, recent_digits=log
+            NODE, pbx, self.clock, self.service.handle_incoming, no_extensions, recent_digits=log
         )
         if log is None:
             self._env.pbx.manager.log_in(self._overrides.dtmf(self.node.recent_digits), self.loop)

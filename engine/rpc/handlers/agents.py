@@ -45,7 +45,7 @@ class AgentHandlers(Struct, frozen=True):
         agent = (
             msgspec.json.decode(body, type=Agent)
             if body
-            else self.agent_presence.by_template(agent_id)
+            else self.agent_presence.by_template(account, agent_id)
         )
         local = [*self.agent_presence.views(account, {agent_id: agent})] if agent else []
         views = merge_views(local, await self.fan_out.collect(request, AgentView))
@@ -58,17 +58,24 @@ class AgentHandlers(Struct, frozen=True):
         account, agent_id = name_in(request, "account"), name_in(request, "agent")
         if self.agent_presence.directory.is_trunk(agent.endpoint):
             raise BadInput("endpoint", "is the trunk")
+        if await self.store.claim_endpoint(agent.endpoint, account) != account:
+            # Whose it is, is not told.
+            raise Conflict(f"{agent.endpoint} belongs to another account", "endpoint_taken")
+        previous = await self.store.agent(account, agent_id)
         await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
         await self._credentials.remove(account, agent_id, but=agent.endpoint)
+        await self._release(account, previous)
         local = [*self.agent_presence.views(account, {agent_id: agent})]
         return merge_views(local, await self.fan_out.collect(request, AgentView))[0]
 
     async def delete(self, request: web.Request) -> None:
         account, agent_id = request.match_info["account"], request.match_info["agent"]
-        if await self.store.agent(account, agent_id) is None:
+        previous = await self.store.agent(account, agent_id)
+        if previous is None:
             raise NotFound(f"no agent {agent_id} in the directory of account {account}")
         await self.store.put_agent(account, agent_id, None)
         await self._credentials.remove(account, agent_id)
+        await self._release(account, previous)
 
     async def put_password(self, request: web.Request, given: AgentPassword) -> None:
         """Set the password of an agent's phone; its digests are stored, not the password."""
@@ -86,6 +93,15 @@ class AgentHandlers(Struct, frozen=True):
     @property
     def _credentials(self) -> CredentialStore:
         return CredentialStore(self.store)
+
+    async def _release(self, account: str, previous: bytes | None) -> None:
+        """Release the endpoint of a replaced document, unless another agent still has it."""
+        if previous is None:
+            return
+        endpoint = msgspec.json.decode(previous, type=Agent).endpoint
+        bodies = (await self.store.agents(account)).values()
+        if endpoint not in {msgspec.json.decode(body, type=Agent).endpoint for body in bodies}:
+            await self.store.release_endpoint(endpoint, account)
 
 
 def merge_views(*views: Sequence[AgentView]) -> list[AgentView]:

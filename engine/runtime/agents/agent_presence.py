@@ -27,17 +27,22 @@ class AgentPresence:
         self.configured_endpoints: dict[str, ConfiguredEndpoints] = {}
         self._live_calls = live_calls
 
-    def by_template(self, agent_id: str) -> Agent | None:
+    def by_template(self, account: str, agent_id: str) -> Agent | None:
         """Return an agent without a document, if a node has the endpoint of the template."""
-        endpoint = self.directory.default(agent_id)
+        endpoint = self.directory.default(account, agent_id)
+        if endpoint is None:
+            return None
         is_known = any(each.knows(endpoint) for each in self.registered_endpoints.values()) or any(
             each.knows(endpoint) for each in self.configured_endpoints.values()
         )
         return Agent(endpoint) if is_known else None
 
-    def party_of(self, number: str) -> str:
+    def party_of(self, account: str, number: str) -> str:
         """Return the party that a phone dials by a number: an agent's extension, or itself."""
-        return str(Party.agent(number)) if number and self.by_template(number) else number
+        is_agent = self.directory.has_document(account, number) or (
+            number and self.by_template(account, number)
+        )
+        return str(Party.agent(number)) if is_agent else number
 
     def check(self, account: str, agent_id: str, done: Callable[[AgentRejection], None]) -> None:
         """Pass to `done` why an agent cannot be called, as far as this engine knows.
@@ -45,21 +50,21 @@ class AgentPresence:
         It knows registrations only if it watches them.
         """
         self.directory.resolve(
-            account, agent_id, lambda phone: done(self._rejection(agent_id, phone))
+            account, agent_id, lambda phone: done(self._rejection(account, agent_id, phone))
         )
 
-    def _rejection(self, agent_id: str, phone: AgentPhone | None) -> AgentRejection:
-        if phone is None or self._is_unknown(agent_id, phone.endpoint):
+    def _rejection(self, account: str, agent_id: str, phone: AgentPhone | None) -> AgentRejection:
+        if phone is None or self._is_unknown(account, agent_id, phone.endpoint):
             return "unknown_agent"
         return "agent_offline" if self._presence(phone.endpoint) == "offline" else ""
 
-    def _is_unknown(self, agent_id: str, endpoint: str) -> bool:
+    def _is_unknown(self, account: str, agent_id: str, endpoint: str) -> bool:
         """Return whether an agent has neither a document nor an endpoint at any node."""
         lists, presences = self.configured_endpoints.values(), self.registered_endpoints.values()
         is_complete = bool(lists) and all(each.is_read for each in lists)
         is_complete = is_complete or (bool(presences) and all(each.is_known for each in presences))
-        is_default = endpoint == self.directory.default(agent_id)
-        return is_complete and is_default and self.by_template(agent_id) is None
+        is_default = endpoint == self.directory.default(account, agent_id)
+        return is_complete and is_default and self.by_template(account, agent_id) is None
 
     def views(self, account: str, agents: Mapping[str, Agent]) -> Iterator[AgentView]:
         """Iterate over the views of an account's agents, ordered by id."""

@@ -1,6 +1,5 @@
 """The directory of agents: the endpoint of an agent, and the agent of an endpoint."""
 
-import re
 from collections.abc import Callable
 
 import msgspec
@@ -9,11 +8,11 @@ from msgspec import Struct
 
 from engine.common.tasks import BackgroundTasks
 from engine.common.ttl_cache import DEFAULT_TTL_MS, TtlCache
+from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.base.interfaces import AgentPhone, OnAgentFound
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.agents import Agent
-from wire.decoding.patterns import NAME
 
 log = structlog.get_logger()
 PEER_TRUNK = "PJSIP/peers"  # the endpoint through which each node calls the phones of the others
@@ -29,14 +28,20 @@ class Caller(Struct, frozen=True):
 
 
 class Callers(Struct, frozen=True):
-    """An account's agents by endpoint, and the ids of all agents that have a document."""
+    """An account's agents by endpoint, and the ids of all agents that have a document.
+
+    `foreign` are the endpoints that belong to other accounts.
+    """
 
     by_endpoint: dict[str, Caller] = {}
     ids: frozenset[str] = frozenset()
+    foreign: frozenset[str] = frozenset()
 
 
 class Directory:
-    """Finds endpoints by the accounts' documents, or else by the settings' template.
+    """Finds endpoints by the accounts' documents, or else by the template, if they may use it.
+
+    An endpoint of one account's document is no other account's agent.
 
     Results are cached for a moment: a busy agent causes one read a second.
     """
@@ -45,12 +50,12 @@ class Directory:
         self,
         store: Store,
         now_ms: Callable[[], int],
-        agent_endpoint: str,
+        template: AgentTemplate,
         trunk_endpoint: str,
         ttl_ms: int = DEFAULT_TTL_MS,
     ) -> None:
         self._store = store
-        self._template = agent_endpoint
+        self._template = template
         trunk = f"{trunk_endpoint.partition('/')[0]}/{trunk_name(trunk_endpoint)}"
         self._trunks = {trunk.casefold(), PEER_TRUNK.casefold()}
         self._phones = TtlCache(self._read_phone, now_ms, ttl_ms)
@@ -60,8 +65,8 @@ class Directory:
     def resolve(self, account: str, agent_id: str, done: OnAgentFound) -> None:
         """Pass an agent's phone to `done`, at once if it is cached; None: there is none.
 
-        An agent without a document has the endpoint of the template, and so has every agent while
-        the store is down. The trunk is not an agent's endpoint.
+        An agent without a document has the endpoint of the template. While the store is down, the
+        last phone read applies, or else the template. The trunk is not an agent's endpoint.
         """
         if cached := self._phones.get_fresh((account, agent_id)):
             done(cached.value)
@@ -73,7 +78,7 @@ class Directory:
         if not endpoint or self.is_trunk(endpoint):
             return Caller()
         cached = self._callers.get_fresh(account)
-        return self._caller(cached.value, endpoint) if cached else None
+        return self._caller(account, cached.value, endpoint) if cached else None
 
     async def agent_of(self, account: str, endpoint: str) -> Caller:
         """Return the agent of an account that calls from an endpoint."""
@@ -85,11 +90,16 @@ class Directory:
             log.warning("agents not read", account=account, error=str(error))
             last = self._callers.get_stale(account)
             callers = last.value if last else Callers()
-        return self._caller(callers, endpoint)
+        return self._caller(account, callers, endpoint)
 
-    def default(self, agent_id: str) -> str:
-        """Return the endpoint of an agent without a document."""
-        return self._template.format(agent_id=agent_id)
+    def default(self, account: str, agent_id: str) -> str | None:
+        """Return the endpoint of an agent without a document, if the account has a template."""
+        return self._template.endpoint(account, agent_id)
+
+    def has_document(self, account: str, agent_id: str) -> bool:
+        """Return whether an agent had a document when the account's agents were last read."""
+        callers = self._callers.get_stale(account)
+        return callers is not None and agent_id in callers.value.ids
 
     def is_trunk(self, endpoint: str) -> bool:
         """Return whether an endpoint is a trunk's, also between nodes, and so no agent's."""
@@ -106,22 +116,24 @@ class Directory:
         except (StoreDown, msgspec.DecodeError) as error:
             log.warning("agent not read", account=account, agent_id=agent_id, error=str(error))
             last = self._phones.get_stale(key)
-            default = AgentPhone(self.default(agent_id))
-            done(last.value if last else self._unless_trunk(default, agent_id))
+            done(last.value if last else self._phone(None, self.default(account, agent_id)))
 
     async def _read_phone(self, key: tuple[str, str]) -> AgentPhone | None:
         account, agent_id = key
         body = await self._store.agent(account, agent_id)
         agent = msgspec.json.decode(body, type=Agent) if body else None
-        default = AgentPhone(self.default(agent_id))
-        phone = AgentPhone(agent.endpoint, agent.name) if agent else default
-        return self._unless_trunk(phone, agent_id)
+        default = self.default(account, agent_id)
+        if agent is None and default is not None:
+            owner = await self._store.endpoint_owner(default)
+            default = default if owner in {None, account} else None
+        return self._phone(agent, default)
 
-    def _unless_trunk(self, phone: AgentPhone, agent_id: str) -> AgentPhone | None:
-        if self.is_trunk(phone.endpoint):
-            log.warning("agent has the endpoint of the trunk", agent_id=agent_id)
+    def _phone(self, agent: Agent | None, default: str | None) -> AgentPhone | None:
+        """Return the phone of a document, or else the template's; None: there is none."""
+        endpoint = agent.endpoint if agent else default
+        if endpoint is None or self.is_trunk(endpoint):
             return None
-        return phone
+        return AgentPhone(endpoint, agent.name if agent else "")
 
     async def _read_callers(self, account: str) -> Callers:
         bodies = await self._store.agents(account)
@@ -130,19 +142,21 @@ class Directory:
         for agent_id, agent in sorted(found.items()):
             caller = Caller(agent_id, agent.caller_id or "", agent.name)
             by_endpoint.setdefault(agent.endpoint, caller)
-        return Callers(by_endpoint, frozenset(found))
+        return Callers(by_endpoint, frozenset(found), await self._foreign_endpoints(account))
 
-    def _caller(self, callers: Callers, endpoint: str) -> Caller:
+    async def _foreign_endpoints(self, account: str) -> frozenset[str]:
+        """Return the endpoints of other accounts that the template may stand for."""
+        if self.default(account, "") is None:
+            return frozenset()
+        owners = await self._store.endpoint_owners()
+        return frozenset(endpoint for endpoint, owner in owners.items() if owner != account)
+
+    def _caller(self, account: str, callers: Callers, endpoint: str) -> Caller:
         if caller := callers.by_endpoint.get(endpoint):
             return caller
-        agent_id = self._by_template(endpoint)
-        return Caller() if agent_id in callers.ids else Caller(agent_id)
-
-    def _by_template(self, endpoint: str) -> str:
-        before, _, after = self._template.partition("{agent_id}")
-        agent_id = endpoint.removeprefix(before).removesuffix(after)
-        is_name = re.search(NAME, agent_id) is not None
-        return agent_id if is_name and self.default(agent_id) == endpoint else ""
+        agent_id = self._template.agent_id(account, endpoint)
+        is_other = agent_id in callers.ids or endpoint in callers.foreign
+        return Caller() if is_other else Caller(agent_id)
 
 
 def trunk_name(trunk_endpoint: str) -> str:

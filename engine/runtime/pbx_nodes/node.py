@@ -28,7 +28,7 @@ from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
 from engine.runtime.pbx_nodes.event_delay import EventDelay
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.pbx_nodes.recovery import Recoveries, is_unknown
-from engine.runtime.pbx_nodes.refers import Refers
+from engine.runtime.pbx_nodes.refers import PartyOf, Refers
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
 from engine.runtime.shard.shard import CallShard, Replacement
@@ -64,7 +64,7 @@ class Node:
         pbx: Pbx,
         clock: Clock,
         on_incoming: Callable[[CallShard, IncomingChannel], None],
-        party_of: Callable[[str], str],
+        party_of: PartyOf,
         *,
         sip_address: str = "",
         check_agent: CheckAgent = any_agent,

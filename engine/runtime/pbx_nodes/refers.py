@@ -21,7 +21,13 @@ from engine.runtime.shard.shard import CallShard
 from wire.party import Party
 
 NOT_AN_AGENT = "not_an_agent"
+PartyOf = Callable[[str, str], str]  # what an account's phone dials by a number
 ARRIVAL_TIMEOUT_MS = 2_000  # it takes about 10 ms, if this engine owns the slots of both calls
+
+
+def no_extensions(_account: str, number: str) -> str:
+    """Take no number for an agent's extension: a `PartyOf` without agents."""
+    return number
 
 
 class _Arrival(Struct):
@@ -34,9 +40,7 @@ class _Arrival(Struct):
 class Refers:
     """The REFERs of one PBX node that are not settled yet."""
 
-    def __init__(
-        self, clock: Clock, party_of: Callable[[str], str], check_agent: CheckAgent
-    ) -> None:
+    def __init__(self, clock: Clock, party_of: PartyOf, check_agent: CheckAgent) -> None:
         self._clock = clock
         self._party_of = party_of
         self._check_agent = check_agent
@@ -49,7 +53,7 @@ class Refers:
         Only agents of the call's account may transfer: anyone else would call at its cost.
         The party of a REFER with Replaces is not called: it is one of another call.
         """
-        refer = replace(refer, party=self._party_of(refer.party))
+        refer = replace(refer, party=self._party_of(live_call.call.account, refer.party))
         if not _is_of_agent(live_call.call, refer.leg):
             shard.feed(live_call, replace(refer, party="", replaces=False, rejection=NOT_AN_AGENT))
         elif refer.replaces:

@@ -16,6 +16,7 @@ class MemoryDocuments:
         self._routes: dict[str, bytes] = {}
         self._agents: dict[str, dict[str, bytes]] = {}
         self._phones: dict[str, bytes] = {}
+        self._endpoints: dict[str, str] = {}
         self._drained: frozenset[str] = frozenset()
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
@@ -73,6 +74,19 @@ class MemoryDocuments:
 
     async def phones(self) -> dict[str, bytes]:
         return dict(self._phones)
+
+    async def claim_endpoint(self, endpoint: str, account: str) -> str:
+        return self._endpoints.setdefault(endpoint, account)
+
+    async def release_endpoint(self, endpoint: str, account: str) -> None:
+        if self._endpoints.get(endpoint) == account:
+            del self._endpoints[endpoint]
+
+    async def endpoint_owner(self, endpoint: str) -> str | None:
+        return self._endpoints.get(endpoint)
+
+    async def endpoint_owners(self) -> dict[str, str]:
+        return dict(self._endpoints)
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         self._drained = self._drained | {node} if is_drained else self._drained - {node}

@@ -22,6 +22,7 @@ WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
 _PUT_FLOW = (Path(__file__).parent / "lua/put_flow.lua").read_text()
 _ROUTES = "route:numbers"
 _PHONES = "phones"
+_ENDPOINTS = "agent-endpoints"  # the account that each belongs to
 _DRAINED = "nodes:drained"
 _UPDATE_LIST = (Path(__file__).parent / "lua/update_dnc_list.lua").read_text()
 _POLICIES = "terms"
@@ -97,6 +98,24 @@ class RedisDocuments:
 
     async def phones(self) -> dict[str, bytes]:
         return await self._all(_PHONES)
+
+    async def claim_endpoint(self, endpoint: str, account: str) -> str:
+        pipeline = self._client.pipeline(transaction=True)
+        pipeline.hsetnx(_ENDPOINTS, endpoint, account)
+        pipeline.hget(_ENDPOINTS, endpoint)
+        _, owner = await self._with_timeout(pipeline.execute())
+        return str(owner, "utf-8")
+
+    async def release_endpoint(self, endpoint: str, account: str) -> None:
+        if await self.endpoint_owner(endpoint) == account:
+            await self._with_timeout(self._client.hdel(_ENDPOINTS, endpoint))
+
+    async def endpoint_owner(self, endpoint: str) -> str | None:
+        owner = await self._get(_ENDPOINTS, endpoint)
+        return None if owner is None else owner.decode()
+
+    async def endpoint_owners(self) -> dict[str, str]:
+        return {name: owner.decode() for name, owner in (await self._all(_ENDPOINTS)).items()}
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         change = self._client.sadd if is_drained else self._client.srem

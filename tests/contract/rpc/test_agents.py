@@ -100,7 +100,7 @@ async def test_an_agent_without_a_document_is_shown(bench: Bench) -> None:
 async def test_an_agent_is_busy_in_a_call(bench: Bench) -> None:
     """An agent is busy from the call until its leg has ended, in its own account only."""
     await bench.request("PUT", SALES7, AGENT)
-    await bench.request("PUT", "/agents/other/sales7", AGENT)
+    await bench.request("PUT", "/agents/other/sales7", {**AGENT, "endpoint": "PJSIP/1003"})
     call = await bench.start_call(to="agent:sales7")
     found = await view(bench)
     assert (found["busy"], found["callId"]) == (True, call)
@@ -112,6 +112,6 @@ async def test_an_agent_is_busy_in_a_call(bench: Bench) -> None:
 async def test_an_extension_is_an_agent(bench: Bench) -> None:
     """A number that a phone dials is an agent if a node has its endpoint."""
     async with watched(bench, "pbx1", a1002="online"):
-        assert bench.agent_presence.party_of("1002") == "agent:1002"
-        assert bench.agent_presence.party_of("4712345678") == "4712345678"
-        assert bench.agent_presence.party_of("") == ""
+        assert bench.agent_presence.party_of("acme", "1002") == "agent:1002"
+        assert bench.agent_presence.party_of("acme", "4712345678") == "4712345678"
+        assert bench.agent_presence.party_of("acme", "") == ""

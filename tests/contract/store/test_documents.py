@@ -33,3 +33,15 @@ async def test_agents_are_kept_by_account(store: Store) -> None:
     await store.put_agent("a1", "1001", None)
     await store.put_agent("a1", "1001", None)
     assert await store.agents("a1") == {"sales7": b"{2}"}
+
+
+async def test_an_endpoint_belongs_to_one_account(store: Store) -> None:
+    """The first account keeps it until that account releases it."""
+    assert await store.claim_endpoint("PJSIP/1", "a1") == "a1"
+    assert await store.claim_endpoint("PJSIP/1", "a2") == "a1"
+    await store.release_endpoint("PJSIP/1", "a2")
+    assert await store.endpoint_owner("PJSIP/1") == "a1"
+    assert await store.endpoint_owners() == {"PJSIP/1": "a1"}
+    await store.release_endpoint("PJSIP/1", "a1")
+    assert await store.endpoint_owner("PJSIP/1") is None
+    assert await store.claim_endpoint("PJSIP/1", "a2") == "a2"

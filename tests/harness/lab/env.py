@@ -44,12 +44,14 @@ def _read(path: Path) -> dict[str, str]:
 def _defaults(path: Path, known: Mapping[str, str]) -> Mapping[str, str]:
     """Return all default settings; nodes get the ARI password of the file, if it has one."""
     ari_password = known.get("SWITCHROOM_ARI_PASSWORD", secrets.token_urlsafe(24))
+    account = known.get("SWITCHROOM_ACCOUNT", f"acct_{secrets.token_hex(8)}")
     return {
         "SWITCHROOM_RPC_HOST": "127.0.0.1",
         "SWITCHROOM_RPC_PORT": str(ENGINE_PORT),
         "SWITCHROOM_RPC_TOKEN": secrets.token_urlsafe(32),
         "SWITCHROOM_REDIS_URL": LAB_REDIS_URL,
-        "SWITCHROOM_ACCOUNT": f"acct_{secrets.token_hex(8)}",
+        "SWITCHROOM_ACCOUNT": account,
+        "SWITCHROOM_AGENT_ACCOUNT": account,
         "SWITCHROOM_SIGNING_KEY": secrets.token_hex(32),
         "SWITCHROOM_API_HOST": "127.0.0.1",
         "SWITCHROOM_API_PORT": str(API_PORT),

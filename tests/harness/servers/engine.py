@@ -70,6 +70,7 @@ class Engine(Server):
             "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
             "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
             "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
+            "SWITCHROOM_AGENT_ACCOUNT": "acme",
             **self._settings,
         }
 

@@ -17,6 +17,7 @@ from engine.runtime.cluster.membership import Membership
 from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.reaper import Reaper
+from engine.runtime.pbx_nodes.refers import no_extensions
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
 from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk
@@ -116,7 +117,9 @@ class Engine:
         for name, connection in self.shards.connections.items():
             offset_ms = self._env.overrides.clock_offset_ms(self.name)
             clock = EngineClock(self._env.clock, self.loop, offset_ms)
-            node = Node(name, self._env.overrides.engine.pbx(connection), clock, arrive, str)
+            node = Node(
+                name, self._env.overrides.engine.pbx(connection), clock, arrive, no_extensions
+            )
             connection.node.manager.log_in(
                 self._env.overrides.engine.dtmf(node.recent_digits), self.loop
             )

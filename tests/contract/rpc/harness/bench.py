@@ -24,6 +24,7 @@ from engine.rpc.peers.client import SlotDirectory
 from engine.rpc.server import ServerDependencies, serving
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.agents.agent_presence import AgentPresence
+from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
@@ -97,7 +98,9 @@ class Bench:
             SLOTS, 3_600_000, "+4700000000", max_calls=10_000, max_calls_per_s=10_000
         )
         self.terms = DialPolicy(self.store.dial_policies, clock.now_ms, "+4700000000")
-        directory = Directory(self.store, clock.now_ms, "PJSIP/{agent_id}", TRUNK)
+        directory = Directory(
+            self.store, clock.now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), TRUNK
+        )
         meter = self.telemetry.metrics
         self.accounts = AccountSettings(
             self.store.outbox, clock.now_ms, AccountSecrets(None, os.urandom)

@@ -10,6 +10,7 @@ from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
+from engine.runtime.pbx_nodes.refers import no_extensions
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from tests.unit.calls.harness.builders import outbound, say
@@ -56,7 +57,9 @@ class Bench:
         place = ShardContext(name, 0, RecordingPbx(), ENDPOINTS)
         latency_ms: Callable[[], float] = lambda: 1000.0 if name in self.overloaded else 0.0  # noqa: E731 - one word
         pbx = RecordingPbx()
-        node = Node(name, pbx, self.clock, lambda _d, _a: None, str, latency_ms=latency_ms)
+        node = Node(
+            name, pbx, self.clock, lambda _d, _a: None, no_extensions, latency_ms=latency_ms
+        )
         shard = CallShard(place, self.clock, self.writer, ManualIoRunner(), node)
         node.add_shard(0, shard)
         shard.resume()

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from engine.common.ttl_cache import MAX_ENTRIES
+from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Caller, Directory
 from engine.runtime.base.interfaces import AgentPhone
 from engine.store.errors import StoreDown
@@ -42,7 +43,9 @@ class Bench:
     def __init__(self, template: str = "PJSIP/{agent_id}") -> None:
         self.store, self.clock = UnreliableStore(), ManualClock()
         trunk = "PJSIP/{number}@trunk"
-        self.directory = Directory(self.store, self.clock.now_ms, template, trunk)
+        self.directory = Directory(
+            self.store, self.clock.now_ms, AgentTemplate(template, "acme"), trunk
+        )
 
     async def put(self, agent_id: str, agent: Agent) -> None:
         """Store an agent of acme."""
@@ -71,7 +74,6 @@ async def test_the_endpoint_of_an_agent() -> None:
     bench = Bench()
     await bench.put("sales7", Agent("PJSIP/1002"))
     assert await bench.find("sales7") == "PJSIP/1002"
-    assert await bench.find("sales7", "other") == "PJSIP/sales7"
     assert await bench.find("1001") == "PJSIP/1001"
 
 
@@ -120,7 +122,9 @@ async def test_the_trunk_is_not_an_agent(agent_id: str) -> None:
 )
 def test_the_trunks_endpoint(trunk: str) -> None:
     """Both forms of a dial string contain it."""
-    directory = Directory(MemoryStore(), ManualClock().now_ms, "PJSIP/{agent_id}", trunk)
+    directory = Directory(
+        MemoryStore(), ManualClock().now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), trunk
+    )
     assert directory.is_trunk("PJSIP/carrier")
     assert not directory.is_trunk("PJSIP/trunk")
 
@@ -133,7 +137,7 @@ async def test_the_agent_of_an_endpoint() -> None:
     await bench.put("1003", Agent("PJSIP/1004"))
     agent_of = bench.directory.agent_of
     assert await agent_of("acme", "PJSIP/1002") == Caller("sales7", "+4721930000", "Ada")
-    assert await agent_of("other", "PJSIP/1002") == Caller("1002")
+    assert await agent_of("other", "PJSIP/1002") == Caller()
     assert await agent_of("acme", "PJSIP/1003") == Caller()
     assert await agent_of("acme", "IAX2/1001") == Caller()
 

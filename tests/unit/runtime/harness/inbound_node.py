@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from engine.ari.request import Reply
 from engine.calls.model.events import LegAnswered
 from engine.runtime.admission.config import AdmissionConfig
+from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
@@ -32,7 +33,9 @@ class InboundNode:
         self.bench = ShardBench()
         self.store = store
         now_ms = self.bench.clock.now_ms
-        directory = Directory(self.store, now_ms, "PJSIP/{agent_id}", "PJSIP/{number}@trunk")
+        directory = Directory(
+            self.store, now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), "PJSIP/{number}@trunk"
+        )
         settings = AdmissionConfig(1, 3_600_000, max_calls=100, max_calls_per_s=100)
         self.service = CallService(EngineContext(store, self.bench.clock), settings, directory)
         self.node = self.bench.node(self.service.handle_incoming, self._party_of, self._check_agent)
@@ -40,7 +43,7 @@ class InboundNode:
         self.check_agent: CheckAgent = any_agent
         self.service.nodes["pbx1"] = self.node
 
-    def _party_of(self, number: str) -> str:
+    def _party_of(self, _account: str, number: str) -> str:
         return self.party_of(number)
 
     def _check_agent(self, account: str, agent_id: str, done: Callable[[str], None]) -> None:

@@ -12,6 +12,7 @@ from engine.runtime.cluster.lease import Lease
 from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
 from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.refers import no_extensions
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
@@ -41,7 +42,9 @@ class FakeShardFactory:
     def placeholder(self, name: str) -> Node:
         """Make a node that is never connected."""
         self.placeholders.append(name)
-        return Node(name, UnreachablePbx(), self._clock, lambda _shard, _channel: None, str)
+        return Node(
+            name, UnreachablePbx(), self._clock, lambda _shard, _channel: None, no_extensions
+        )
 
     async def listen(self, node: Node, slot: int, replaced: Callable[[int], None]) -> None:
         """Listen."""
@@ -71,7 +74,7 @@ class OwnerBench:
         settings = AdmissionConfig(2, 3_600_000, max_calls=100, max_calls_per_s=100)
         self.service = CallService(context, settings)
         self.pbx = RecordingPbx()
-        self.node = Node("pbx1", self.pbx, clock, self.service.handle_incoming, str)
+        self.node = Node("pbx1", self.pbx, clock, self.service.handle_incoming, no_extensions)
         self.service.nodes["pbx1"] = self.node
         self.factory = FakeShardFactory(clock)
         self.suspects: list[int] = []  # slots that another engine may own

@@ -11,6 +11,7 @@ from engine.runtime.base.clock import Timer
 from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
+from engine.runtime.pbx_nodes.refers import no_extensions
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
@@ -201,7 +202,7 @@ class ShardBench:
     def node(
         self,
         on_incoming: Callable[[CallShard, IncomingChannel], None] = lambda _shard, _channel: None,
-        party_of: Callable[[str], str] = str,
+        party_of: Callable[[str, str], str] = no_extensions,
         check_agent: CheckAgent = any_agent,
     ) -> Node:
         """Make the node of the shard."""

@@ -4,6 +4,7 @@ import asyncio
 
 from engine.app.shard_factory import UnreachablePbx, never_connected
 from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.refers import no_extensions
 from tests.harness.until import until
 from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
@@ -14,7 +15,7 @@ GRACE_MS = 3_000
 
 def named(bench: OwnerBench, name: str) -> Node:
     """Make a node."""
-    return Node(name, RecordingPbx(), ManualClock(), bench.service.handle_incoming, str)
+    return Node(name, RecordingPbx(), ManualClock(), bench.service.handle_incoming, no_extensions)
 
 
 async def test_an_added_node_has_shards_in_all_held_slots(bench: OwnerBench) -> None:
@@ -50,7 +51,7 @@ async def test_calls_of_an_unreachable_node_end_as_lost(bench: OwnerBench) -> No
     """They end after the grace period, though the node answers nothing."""
     await bench.begin()
     clock = ManualClock()
-    node = Node("pbx1", UnreachablePbx(), clock, bench.service.handle_incoming, str)
+    node = Node("pbx1", UnreachablePbx(), clock, bench.service.handle_incoming, no_extensions)
     bench.owner.add_node(node)
     live_call = next(iter(node.shards[SLOT].calls.values()))
     task = asyncio.get_running_loop().create_task(never_connected(node, SLOT, GRACE_MS))
