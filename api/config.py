@@ -86,6 +86,7 @@ class Settings(DatabaseSettings):
     api_key: SecretStr | None = None
     api_secret: SecretStr | None = Field(None, min_length=32)
     caller_ids: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()  # prefixes that it may call, or any
 
     msgapp: MsgappSettings = MsgappSettings()
 

@@ -67,7 +67,8 @@ async def create_configured_account(
         settings.api_key.get_secret_value(), settings.api_secret.get_secret_value()
     )
     with suppress(Conflict):  # it exists
-        await accounts.add(Account(settings.account, settings.account))
+        allowed = None if "any" in settings.allow else settings.allow
+        await accounts.add(Account(settings.account, settings.account, destinations=allowed))
     if await keys.get(parse_key_id(credentials.api_key) or "") is None:
         with suppress(Conflict):  # another process was first
             await keys.add(settings.account, credentials)

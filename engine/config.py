@@ -34,6 +34,7 @@ def _store_url(url: str) -> str:
 StoreUrl = Annotated[str, AfterValidator(_store_url)]
 MIN_SECRET_CHARS = 32
 RecordingsUrl = Annotated[str, StringConstraints(pattern=r"^(file:///|s3://[^/]+)")]
+AllowedPrefix = Annotated[str, StringConstraints(pattern=r"^(any|\+[1-9][0-9]{0,14}|sips?:)$")]
 # A dot is in no name: so no two accounts have one endpoint.
 AgentEndpoint = Annotated[
     str,
@@ -112,6 +113,7 @@ class Settings(BaseSettings):
     sip_hosts: tuple[
         str, ...
     ] = ()  # hosts that sip: addresses may name; calls to them may cost money
+    default_allow: tuple[AllowedPrefix, ...] = ()  # of accounts without a dial policy; or any
     caller_id: str = ""  # shown when a call has none
     trunk_endpoint: str = "PJSIP/{number}@trunk"  # endpoint of a dialled number
     agent_endpoint: AgentEndpoint = "PJSIP/{agent_id}"  # of an agent that no document names

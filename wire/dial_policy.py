@@ -1,12 +1,13 @@
-"""Dial policy of an account: allowed prefixes, caller ids and a do-not-call list."""
+"""Dial policy of an account: destinations, number types, caller ids and a do-not-call list."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from wire.base import CallerId, Name, Shape
 from wire.decoding import patterns
 
+NumberType = Literal["premium", "shared_cost", "personal", "satellite", "high_risk", "service_code"]
 MAX_LIST_CHANGES = 10_000  # of a list in one request, limited by the body size
 MAX_CALLER_IDS = 10_000
 Prefix = Annotated[str, Meta(pattern=patterns.PREFIX)]
@@ -16,9 +17,11 @@ Numbers = Annotated[tuple[FullNumber, ...], Meta(max_length=MAX_LIST_CHANGES)]
 
 
 class AccountDialPolicy(Shape, frozen=True):
-    """An account's dial policy, put as a whole; absent fields do not limit.
+    """An account's dial policy, put as a whole; absent `destinations` and `numbers` do not limit.
 
     `destinations` are allowed prefixes, `numbers` the allowed caller ids, the default first.
+    `denied` are prefixes that are not called although they are allowed. Numbers that cost more than
+    others are called only if `numberTypes` has their type.
     `country` is the calling code of numbers without one. With `doNotCall`, no call is placed while
     the account's list is unknown. `version` is chosen by the client that puts the policy.
     """
@@ -28,6 +31,8 @@ class AccountDialPolicy(Shape, frozen=True):
     country: CallingCode = ""
     do_not_call: bool = False
     version: Annotated[str, Meta(max_length=64)] = ""
+    denied: Annotated[tuple[Prefix, ...], Meta(max_length=1_000)] = ()
+    number_types: tuple[NumberType, ...] = ()
 
 
 class DialPolicyView(Shape, frozen=True):

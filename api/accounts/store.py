@@ -22,6 +22,7 @@ from sqlalchemy.exc import IntegrityError
 
 from api.common.errors import Conflict, NotFound
 from api.db.database import Store, metadata
+from wire.dial_policy import NumberType
 
 accounts = Table(
     "accounts",
@@ -35,6 +36,8 @@ accounts = Table(
     Column("region", String(2)),
     Column("email", String(254)),
     Column("created_ms", BigInteger, nullable=False),
+    Column("denied", JSON, nullable=False),
+    Column("number_types", JSON, nullable=False),
 )
 numbers = Table(
     "numbers",
@@ -49,8 +52,9 @@ _OLDEST_FIRST = (numbers.c.created_ms, numbers.c.number)
 
 
 class Account(Struct, frozen=True):
-    """An account; None means no limit, and no restriction of destinations.
+    """An account; None means no limit, and for `destinations` that any number may be called.
 
+    Denied prefixes and costly types of numbers that are not in `number_types` are never called.
     Numbers without a + belong to its `region` (ISO 3166-1, such as NO); without a region they are
     invalid.
     """
@@ -60,9 +64,11 @@ class Account(Struct, frozen=True):
     is_active: bool = True
     max_calls: int | None = None
     max_calls_per_s: float | None = None
-    destinations: tuple[str, ...] | None = None
+    destinations: tuple[str, ...] | None = ()
     region: str | None = None
     email: str | None = None
+    denied: tuple[str, ...] = ()
+    number_types: tuple[NumberType, ...] = ()
 
 
 class AccountStore(Store):
@@ -136,10 +142,13 @@ def _row(account: Account) -> dict[str, Any]:
         "destinations": None if account.destinations is None else list(account.destinations),
         "region": account.region,
         "email": account.email,
+        "denied": list(account.denied),
+        "number_types": list(account.number_types),
     }
 
 
 def _account(row: dict[str, Any]) -> Account:
     del row["created_ms"]
     found = row.pop("destinations")
+    row["denied"], row["number_types"] = tuple(row["denied"]), tuple(row["number_types"])
     return Account(**row, destinations=None if found is None else tuple(found))

@@ -13,7 +13,16 @@ from api.cli.dnc import dnc, dnc_token
 from api.cli.keys import key
 from api.cli.numbers import number
 from api.cli.runtime import run_with_stores
-from api.cli.validators import AccountId, check_name, parse_email, parse_prefixes, parse_region
+from api.cli.validators import (
+    NUMBER_TYPES,
+    AccountId,
+    check_name,
+    parse_denied,
+    parse_email,
+    parse_number_types,
+    parse_prefixes,
+    parse_region,
+)
 
 app = App(name="account", help="Manage accounts, their keys, numbers and limits.", version_flags=())
 app.command(key)
@@ -32,23 +41,36 @@ Rate = Annotated[
 ]
 Allow = Annotated[
     list[str] | None,
-    Parameter(help="Prefixes that the account may call, such as +47; `any` for all. Repeatable."),
+    Parameter(help="Prefixes that the account may call, such as +47; `any`; `none`. Repeatable."),
+]
+
+
+Deny = Annotated[
+    list[str] | None,
+    Parameter(help="Prefixes that are never called although allowed; `none`. Repeatable."),
+]
+Types = Annotated[
+    list[str] | None,
+    Parameter(help=f"Types of costly numbers to allow: {', '.join(NUMBER_TYPES)}; `none`."),
 ]
 
 
 @app.command
-def create(
+def create(  # noqa: PLR0913 - one parameter for each option
     account: AccountId,
     *,
     name: Annotated[str, Parameter(help="Display name; default: the id.")] = "",
     max_calls: Calls = None,
     max_calls_per_s: Rate = None,
     allow: Allow = None,
+    deny: Deny = None,
+    allow_type: Types = None,
 ) -> None:
-    """Create an account."""
-    created = _with_limits(
+    """Create an account; without --allow it may call no number."""
+    limited = _with_limits(
         Account(check_name(account), name or account), max_calls, max_calls_per_s, allow
     )
+    created = _with_denied(limited, deny, allow_type)
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.add(created)
@@ -57,18 +79,21 @@ def create(
 
 
 @app.command(name="set")
-def change(
+def change(  # noqa: PLR0913 - one parameter for each option
     account: AccountId,
     *,
     max_calls: Calls = None,
     max_calls_per_s: Rate = None,
     allow: Allow = None,
+    deny: Deny = None,
+    allow_type: Types = None,
     active: Annotated[bool | None, Parameter(help="Enable or disable the account.")] = None,
 ) -> None:
     """Change the limits of an account; options that are not given keep their value."""
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         found = _with_limits(await accounts.get(account), max_calls, max_calls_per_s, allow)
+        found = _with_denied(found, deny, allow_type)
         is_active = found.is_active if active is None else active
         await accounts.change(msgspec.structs.replace(found, is_active=is_active))
 
@@ -104,7 +129,7 @@ def list_accounts() -> None:
             column.overflow = "fold"
         table.columns[0].no_wrap = True  # so that it can be copied
         for each in await accounts.all():
-            may_call = "any" if each.destinations is None else " ".join(each.destinations)
+            may_call = _may_call(each)
             limits = (each.max_calls or "any", each.max_calls_per_s or "any")
             active = "yes" if each.is_active else "no"
             region = each.region or ""
@@ -112,6 +137,12 @@ def list_accounts() -> None:
         Console(highlight=False).print(table)
 
     run_with_stores(command)
+
+
+def _may_call(account: Account) -> str:
+    allowed = ("any",) if account.destinations is None else account.destinations
+    denied = [f"not {prefix}" for prefix in account.denied]
+    return " ".join([*allowed, *denied, *account.number_types]) or "none"
 
 
 def _change(account: str, **values: str | None) -> None:
@@ -129,4 +160,12 @@ def _with_limits(
         max_calls=account.max_calls if calls is None else calls or None,
         max_calls_per_s=account.max_calls_per_s if rate is None else rate or None,
         destinations=account.destinations if allow is None else parse_prefixes(allow),
+    )
+
+
+def _with_denied(account: Account, deny: list[str] | None, types: list[str] | None) -> Account:
+    return msgspec.structs.replace(
+        account,
+        denied=account.denied if deny is None else parse_denied(deny),
+        number_types=account.number_types if types is None else parse_number_types(types),
     )

@@ -2,7 +2,7 @@
 
 import re
 from ipaddress import ip_network
-from typing import Annotated
+from typing import Annotated, get_args
 
 import phonenumbers
 from cyclopts import Parameter
@@ -11,9 +11,11 @@ from api.auth.scopes import BUNDLES, SCOPES, unknown_scopes
 from api.cli.runtime import fail
 from wire.decoding import patterns
 from wire.decoding.patterns import NAME, PATTERNS
+from wire.dial_policy import NumberType
 
 AccountId = Annotated[str, Parameter(help="Account id.")]
 
+NUMBER_TYPES: tuple[NumberType, ...] = get_args(NumberType)
 _PREFIX = re.compile(r"\+[1-9][0-9]{0,14}|sips?:")
 
 
@@ -45,9 +47,28 @@ def parse_prefixes(prefixes: list[str]) -> tuple[str, ...] | None:
     """Return the prefixes of allowed destinations; None for all."""
     if prefixes == ["any"]:
         return None
+    return _checked_prefixes(prefixes, "--allow", "a prefix such as +47, or sip:, or `any`,")
+
+
+def parse_denied(prefixes: list[str]) -> tuple[str, ...]:
+    """Return the prefixes of denied destinations."""
+    return _checked_prefixes(prefixes, "--deny", "a prefix such as +1876, or `none`,")
+
+
+def parse_number_types(types: list[str]) -> tuple[NumberType, ...]:
+    """Return types of costly numbers; exit if there is no such one."""
+    found: list[NumberType] = [each for each in NUMBER_TYPES if each in types]
+    if unknown := sorted({*types} - {*found, "none"}):
+        fail(f"--allow-type {unknown[0]}: one of {', '.join(NUMBER_TYPES)} is expected")
+    return tuple(found)
+
+
+def _checked_prefixes(prefixes: list[str], option: str, expected: str) -> tuple[str, ...]:
+    if prefixes == ["none"]:
+        return ()
     for prefix in prefixes:
         if _PREFIX.fullmatch(prefix) is None:
-            fail(f"--allow {prefix}: a prefix such as +47, or sip:, or `any`, is expected")
+            fail(f"{option} {prefix}: {expected} is expected")
     return tuple(prefixes)
 
 

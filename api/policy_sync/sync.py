@@ -164,6 +164,8 @@ def dial_policy_of(
         numbers=tuple(numbers),
         country=_calling_code(region),
         do_not_call=has_list,
+        denied=account.denied,
+        number_types=account.number_types,
     )
     digest = hashlib.sha256(msgspec.json.encode(policy)).hexdigest()
     return replace(policy, version=digest[:16])

@@ -59,6 +59,7 @@ from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.signatures import SignerLookup
 from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
+from wire.dial_policy import AccountDialPolicy
 from wire.tree import Limits
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -230,9 +231,17 @@ def dial_policy(parts: Assembly) -> DialPolicy:
         context.clock.now_ms,
         parts.settings.caller_id,
         sip_hosts=parts.settings.sip_hosts,
+        default=default_policy(parts.settings.default_allow),
     )
     parts.stack.push_async_callback(policy.close)
     return policy
+
+
+def default_policy(allowed: tuple[str, ...]) -> AccountDialPolicy | None:
+    """Return the policy of accounts that have none; None: they may call no number."""
+    if not allowed:
+        return None
+    return AccountDialPolicy(destinations=None if "any" in allowed else allowed)
 
 
 def _action_client(

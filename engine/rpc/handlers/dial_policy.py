@@ -64,14 +64,15 @@ class DialPolicyHandlers(Struct, frozen=True):
 async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, path: str) -> None:
     """Check that the account may dial a party; raises BadInput, or NoCapacity if unknown."""
     match await dial_policy.check(account, party):
-        case "":
-            pass
+        case "" | "sip_host":
+            pass  # `check_party` names the field of a wrong host; it is not dialled in any case
         case "terms_unknown":
-            raise NoCapacity("terms_unknown", f"the dial policy of {account} is not available")
+            raise NoCapacity("terms_unknown", f"the dial policy of {account} is not known")
         case "do_not_call":
             raise BadInput(path, f"{party} is on the do-not-call list", "do_not_call")
-        case "sip_host":
-            raise BadInput(path, f"{party} is on a host that is not allowed", "sip_host")
+        case "number_type":
+            detail = f"{party} is of a type that this account may not call (numberTypes)"
+            raise BadInput(path, detail, "number_type")
         case "not_allowed":
             raise BadInput(path, f"{party} may not be called by this account", "not_allowed")
 

@@ -65,7 +65,9 @@ class AgentResolver(Protocol):
         """Call `done` once, now or later, with an agent's phone; None: unknown agent."""
 
 
-DialRejection = Literal["", "sip_host", "not_allowed", "do_not_call", "terms_unknown"]
+DialRejection = Literal[
+    "", "sip_host", "not_allowed", "number_type", "do_not_call", "terms_unknown"
+]
 
 
 class DialDecision(Struct, frozen=True):

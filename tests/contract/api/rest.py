@@ -92,7 +92,7 @@ async def run_rest(settings: Settings, bench: Bench, clock: Clock = now_ms) -> A
         rest = Rest(parts, await stack.enter_async_context(client), bench)
         keys = KeyStore(parts.database, parts.now_ms)
         for account, number in (("acme", OURS), ("other", OTHERS)):
-            await parts.accounts.add(Account(account, account))
+            await parts.accounts.add(Account(account, account, destinations=None))
             await parts.accounts.add_number(account, number)
         for who, account, agent in (
             ("acme", "acme", None),

@@ -52,6 +52,8 @@ def _defaults(path: Path, known: Mapping[str, str]) -> Mapping[str, str]:
         "SWITCHROOM_REDIS_URL": LAB_REDIS_URL,
         "SWITCHROOM_ACCOUNT": account,
         "SWITCHROOM_AGENT_ACCOUNT": account,
+        "SWITCHROOM_ALLOW": '["any"]',
+        "SWITCHROOM_DEFAULT_ALLOW": '["any"]',
         "SWITCHROOM_SIGNING_KEY": secrets.token_hex(32),
         "SWITCHROOM_API_HOST": "127.0.0.1",
         "SWITCHROOM_API_PORT": str(API_PORT),

@@ -42,6 +42,7 @@ class ApiProcess(Server):
             "SWITCHROOM_RPC_TOKEN": rpc_token,
             "SWITCHROOM_TOKEN_SECRET": secrets.token_urlsafe(32),
             "SWITCHROOM_ACCOUNT": account,
+            "SWITCHROOM_ALLOW": '["any"]',
             "SWITCHROOM_API_KEY": self.api_key,
             "SWITCHROOM_API_SECRET": self.api_secret,
             **settings,

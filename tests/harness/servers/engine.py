@@ -71,6 +71,7 @@ class Engine(Server):
             "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
             "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
             "SWITCHROOM_AGENT_ACCOUNT": "acme",
+            "SWITCHROOM_DEFAULT_ALLOW": '["any"]',
             **self._settings,
         }
 

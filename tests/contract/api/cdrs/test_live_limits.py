@@ -18,7 +18,7 @@ from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 from tests.contract.rpc.harness.bench import created
 
-LIMITED = Account("acme", "acme", max_calls=1)
+LIMITED = Account("acme", "acme", max_calls=1, destinations=None)
 
 
 def process(kept: Rest, clock: ManualClock) -> CallLimits:
@@ -38,7 +38,7 @@ async def is_full(limits: CallLimits) -> bool:
 
 async def test_several_processes_share_one_limit(kept: Rest) -> None:
     """Concurrent requests to several processes start no more calls than allowed."""
-    await kept.services.accounts.change(Account("acme", "acme", max_calls=5))
+    await kept.services.accounts.change(Account("acme", "acme", max_calls=5, destinations=None))
     parts = kept.services
     several = [
         voice.build(
@@ -104,7 +104,7 @@ async def test_a_database_failure_hides_no_response(kept: Rest) -> None:
 async def test_a_rate_limited_call_leaves_no_reservation(kept: Rest) -> None:
     """A request that is rejected for another reason leaves no reservation."""
     clock = ManualClock()
-    account = Account("acme", "acme", max_calls=9, max_calls_per_s=0.5)
+    account = Account("acme", "acme", max_calls=9, max_calls_per_s=0.5, destinations=None)
     limits = process(kept, clock)
     async with limits.admit(account):
         pass

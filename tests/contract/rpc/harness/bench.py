@@ -40,6 +40,7 @@ from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.ports import free_port
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from tests.unit.runtime.harness.shard_bench import ManualIoRunner
+from wire.dial_policy import AccountDialPolicy
 from wire.tree import Limits
 
 TOKEN = "a-token"  # noqa: S105 - of this test's own server
@@ -97,7 +98,12 @@ class Bench:
         settings = AdmissionConfig(
             SLOTS, 3_600_000, "+4700000000", max_calls=10_000, max_calls_per_s=10_000
         )
-        self.terms = DialPolicy(self.store.dial_policies, clock.now_ms, "+4700000000")
+        self.terms = DialPolicy(
+            self.store.dial_policies,
+            clock.now_ms,
+            "+4700000000",
+            default=AccountDialPolicy(),
+        )
         directory = Directory(
             self.store, clock.now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), TRUNK
         )

@@ -4,7 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call
-from engine.runtime.policy.dial_policy import allowed_caller_id, full_numbers, is_allowed
+from engine.runtime.policy.destinations import full_numbers, reject_destination
+from engine.runtime.policy.dial_policy import allowed_caller_id
 from tests.unit.calls.harness.builders import inbound, outbound
 from wire.dial_policy import AccountDialPolicy
 
@@ -25,7 +26,8 @@ OWN = AccountDialPolicy(numbers=("+4721930000", "+4721930001"))
 )
 def test_prefixes(destinations: tuple[str, ...] | None, party: str, may: bool) -> None:
     """Without prefixes every party is allowed; with some, only parties that start with one."""
-    assert is_allowed(AccountDialPolicy(destinations=destinations), party) is may
+    found = reject_destination(AccountDialPolicy(destinations=destinations), party)
+    assert found == ("" if may else "not_allowed")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_the_numbers_of_a_party(party: str, country: str, numbers: tuple[str, ..
     ("caller_id", "is_shown"),
     [
         ("+4721930001", "+4721930001"),
-        ("4721930001", "4721930001"),
+        ("4721930001", "+4721930001"),
         ("+15550001", "+4721930000"),
         ("", ""),
     ],

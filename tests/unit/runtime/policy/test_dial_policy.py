@@ -77,10 +77,20 @@ def bench() -> Bench:
 
 
 async def test_an_account_without_a_policy(bench: Bench) -> None:
-    """It may call any number, and causes one read a second."""
-    assert await bench.authorize("+15550001", "+15550002") == DialDecision("", "+15550002")
+    """It may call no number, and causes one read a second."""
+    assert (await bench.authorize("+15550001")).rejection == "terms_unknown"
     bench.clock.pass_ms(999)
-    assert (bench.now("+15550001").rejection, bench.store.reads) == ("", 1)
+    assert (bench.now("+15550001").rejection, bench.store.reads) == ("terms_unknown", 1)
+
+
+async def test_the_default_policy(bench: Bench) -> None:
+    """It names what accounts without a policy may call."""
+    default = AccountDialPolicy(destinations=("+47",))
+    policy = DialPolicy(bench.store, bench.clock.now_ms, default=default)
+    assert await policy.check("acme", LISTED) == ""
+    assert await policy.check("acme", "+15550001") == "not_allowed"
+    await bench.put(AccountDialPolicy(destinations=("+1",)))
+    assert await policy.check("acme", "+15550001") == ""
 
 
 async def test_policies_are_cached_for_a_second(bench: Bench) -> None:
@@ -139,7 +149,7 @@ async def test_while_the_store_is_down_cached_policies_apply(bench: Bench) -> No
     assert found == ["not_allowed", ""]
     assert await bench.policy.check("other", LISTED) == "terms_unknown"
     bench.store.down = False
-    assert await bench.policy.check("other", LISTED) == ""
+    assert await bench.policy.check("acme", LISTED) == ""
 
 
 async def test_the_list_while_the_store_is_down(bench: Bench) -> None:

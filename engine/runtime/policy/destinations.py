@@ -1,0 +1,83 @@
+"""Which numbers an account may call: allowed and denied prefixes, and types of numbers."""
+
+import re
+from collections.abc import Iterator
+
+from engine.runtime.base.interfaces import DialRejection
+from wire.dial_policy import AccountDialPolicy
+from wire.number_types import costly_type, high_risk_range
+from wire.party import Party
+
+_SEPARATORS = re.compile(r"[-.]")
+_DIGITS = re.compile(r"\+?[0-9]{2,20}")
+# Separates a service code before a number, its end mark, and digits to be sent after it.
+_PARTS = re.compile(r"[*#]+|(?=\+)")
+_INTERNATIONAL_PREFIXES = ("00", "011", "0011", "010", "810")  # ITU-T E.164D
+# Country codes (ITU-T E.164D), and the zero after them that only national calls dial.
+_TRUNK_ZERO = re.compile(
+    r"(\+(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]"
+    r"|(?:2[1-689]|3[578]|42|5[09]|6[7-9]|8[035789]|9[679])[0-9]))0([0-9]{4,})"
+)
+
+
+def reject_destination(policy: AccountDialPolicy, party: str) -> DialRejection:
+    """Return why the prefixes and number types of a policy do not allow a party."""
+    allowed = policy.destinations
+    if allowed is not None and not party.startswith(allowed):
+        return "not_allowed"
+    if _is_service_code(party) and "service_code" not in policy.number_types:
+        return "number_type"
+    for number in full_numbers(party, policy.country):
+        if policy.denied and number.startswith(policy.denied):
+            return "not_allowed"
+        if _is_type_denied(policy, number):
+            return "number_type"
+    return ""
+
+
+def full_numbers(party: str, country: str) -> tuple[str, ...]:
+    """Return the full numbers that a party may stand for; none for a name.
+
+    If a list has +4721930000, it matches 004721930000, sip:+4721930000@host, 4721930000, in
+    Norway 21930000, and *31*21930000 and +4721930000#, too.
+    """
+    parts = filter(_DIGITS.fullmatch, _PARTS.split(_SEPARATORS.sub("", _user(party))))
+    return tuple(dict.fromkeys(each for part in parts for each in _candidates(part, country)))
+
+
+def _user(party: str) -> str:
+    is_sip = Party.parse(party).kind == "sip"
+    return party.partition(":")[2].partition("@")[0] if is_sip else party
+
+
+def _is_service_code(party: str) -> bool:
+    """Return whether a PBX may take it for a command: to divert calls, say."""
+    return "*" in party or "#" in party
+
+
+def _is_type_denied(policy: AccountDialPolicy, number: str) -> bool:
+    kind = costly_type(number)
+    if kind is not None and kind not in policy.number_types:
+        return True
+    risky = high_risk_range(number)
+    if not risky or "high_risk" in policy.number_types:
+        return False
+    # An allowed prefix that is within the range allows it: it names the country.
+    return not any(each.startswith(risky) for each in policy.destinations or ())
+
+
+def _candidates(dialled: str, country: str) -> Iterator[str]:
+    digits = dialled.removeprefix("+")
+    abroad = [
+        f"+{digits.removeprefix(each)}"
+        for each in _INTERNATIONAL_PREFIXES
+        if digits.startswith(each)
+    ]
+    at_home = [f"+{country}{digits}", f"+{country}{digits.removeprefix('0')}"]
+    yield f"+{digits}"
+    yield from abroad
+    if country and not dialled.startswith("+"):
+        yield from at_home
+    for number in (f"+{digits}", *abroad):
+        if found := _TRUNK_ZERO.fullmatch(number):
+            yield "".join(found.groups())

@@ -1,0 +1,132 @@
+"""H4 and the toll-fraud drill: whatever requests a premium number, no leg is dialled."""
+
+from typing import Any
+
+import pytest
+
+from engine.app.factories import default_policy
+from engine.calls.model.events import LegAnswered, LegCreated
+from engine.runtime.policy.destinations import reject_destination
+from engine.runtime.policy.dial_policy import DialPolicy, allowed_caller_id
+from engine.store.memory.documents import MemoryDialPolicyStore
+from tests.contract.api.rest import Rest
+from tests.contract.rpc.harness.bench import CALL, Bench, inject
+from tests.contract.rpc.harness.conversation import talking
+from tests.harness.until import until
+from tests.unit.calls.harness.builders import inbound, outbound
+from wire.dial_policy import AccountDialPolicy, NumberType
+
+CREATE = "POST channels/create"
+PREMIUM = "+4782912345"
+ALL = {"destinations": ["+47", "+1"], "numbers": ["+4721930000"]}
+ANY = AccountDialPolicy()
+
+
+async def test_an_account_without_a_policy_calls_no_number() -> None:
+    """Also not after the store has lost its data."""
+    policy = DialPolicy(MemoryDialPolicyStore(), lambda: 0, default=default_policy(()))
+    assert await policy.check("acme", "+4721930000") == "terms_unknown"
+    decisions: list[str] = []
+    policy.authorize(
+        outbound(), "+4721930000", "+4799999999", lambda d: decisions.append(d.rejection)
+    )
+    assert decisions == ["terms_unknown"]
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        (PREMIUM, "premium"),
+        ("004782912345", "premium"),
+        ("sip:+4782912345@sbc.example.com", "premium"),
+        ("+4918012345", "shared_cost"),
+        ("+447012345678", "personal"),
+        ("+881612345678", "satellite"),
+        ("+870773111632", "satellite"),
+        ("+97912345678", "premium"),
+        ("+18765551234", "high_risk"),
+        ("+2525551234", "high_risk"),
+        ("*21*+18765551234#", "service_code"),
+    ],
+)
+def test_numbers_that_cost_more(number: str, kind: NumberType) -> None:
+    """They are denied although any number is allowed, unless their type is."""
+    assert reject_destination(ANY, number) == "number_type"
+    types: tuple[NumberType, ...] = (kind,) if kind != "service_code" else (kind, "high_risk")
+    assert reject_destination(AccountDialPolicy(number_types=types), number) == ""
+
+
+@pytest.mark.parametrize("number", ["+4721930000", "+15550001111", "+442079460000", "21930000"])
+def test_other_numbers(number: str) -> None:
+    """They are not affected."""
+    assert reject_destination(ANY, number) == ""
+
+
+def test_denied_prefixes() -> None:
+    """They apply within allowed ones, however the number is written."""
+    policy = AccountDialPolicy(destinations=("+47", "0047"), denied=("+4790",))
+    found = [
+        reject_destination(policy, each) for each in ("+4721930000", "+4790000000", "004790000000")
+    ]
+    assert found == ["", "not_allowed", "not_allowed"]
+
+
+def test_an_allowed_prefix_within_a_high_risk_range() -> None:
+    """It names the country, so it allows its numbers; a shorter one does not."""
+    jamaica = AccountDialPolicy(destinations=("+1876",))
+    assert reject_destination(jamaica, "+18765551234") == ""
+    assert (
+        reject_destination(AccountDialPolicy(destinations=("+1",)), "+18765551234") == "number_type"
+    )
+
+
+def test_a_forged_caller_id() -> None:
+    """A number that the account does not own is not shown; its own is shown as E.164."""
+    policy = AccountDialPolicy(numbers=("+4721930000",))
+    assert allowed_caller_id(policy, outbound(), "+4799999999", "") == "+4721930000"
+    assert allowed_caller_id(policy, outbound(), "4721930000", "") == "+4721930000"
+    assert allowed_caller_id(policy, inbound(), "+15550009999", "") == "+4721930000"
+
+
+async def test_a_webhook_that_dials_a_premium_number(bench: Bench) -> None:
+    """The tree's leg is not dialled, and its event has the reason."""
+    assert (await bench.request("PUT", "/terms/acme", ALL))[0] == 200
+    dial = {"type": "dial", "data": {"number": [PREMIUM, "+18765551234"]}}
+    call = await bench.start_call(action=dial)
+    found = bench.service.find(call)
+    assert found is not None
+    for event in (LegCreated(f"{call}.l0"), LegAnswered(f"{call}.l0")):
+        inject(bench, event)
+
+    def is_rejected() -> bool:
+        bench.pbx.settle()
+        return len(found[1].call.ended_legs) >= 2
+
+    await until(is_rejected, what="rejected legs")
+    called = [each for each in found[1].call.ended_legs if each.leg.id != f"{call}.l0"]
+    assert [each.reason for each in called] == ["number_type", "number_type"]
+    assert bench.pbx.lines.count(CREATE) == 1  # the main leg's
+
+
+async def test_requests_of_an_agents_token(rest: Rest) -> None:
+    """Neither a call nor a dial into the agent's own call reaches a premium number."""
+    assert (await rest.bench.request("PUT", "/terms/acme", ALL))[0] == 200
+    token = await rest.token_of("acme", agentId="1001")
+    body: dict[str, Any] = {"from": "agent:1001", "to": PREMIUM}
+    rejected = await rest.rejected("POST", "/srmain/voice/call", body, token=token)
+    assert rejected[:2] == (400, "number_type")
+    talk = await talking(rest.bench)
+    before = rest.bench.pbx.lines.count(CREATE)
+    for target in (PREMIUM, "+18765551234"):
+        dial = {"callId": talk.call, "target": target}
+        found = await rest.rejected("POST", "/srmain/voice/dial", dial, token=token)
+        assert found[:2] == (400, "number_type")
+    assert rest.bench.pbx.lines.count(CREATE) == before
+
+
+async def test_a_request_names_the_field(bench: Bench) -> None:
+    """The error is clear about what is not allowed."""
+    assert (await bench.request("PUT", "/terms/acme", ALL))[0] == 200
+    status, problem = await bench.request("POST", "/calls", {**CALL, "to": PREMIUM})
+    error = problem["errors"][0]
+    assert (status, problem["code"], error["path"]) == (400, "number_type", "to")
