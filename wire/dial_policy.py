@@ -21,7 +21,8 @@ class AccountDialPolicy(Shape, frozen=True):
 
     `destinations` are allowed prefixes, `numbers` the allowed caller ids, the default first.
     `denied` are prefixes that are not called although they are allowed. Numbers that cost more than
-    others are called only if `numberTypes` has their type.
+    others are called only if `numberTypes` has their type. With `isStopped`, the account has no
+    calls and no callbacks: live ones are hung up.
     `country` is the calling code of numbers without one. With `doNotCall`, no call is placed while
     the account's list is unknown. `version` is chosen by the client that puts the policy.
     """
@@ -33,6 +34,7 @@ class AccountDialPolicy(Shape, frozen=True):
     version: Annotated[str, Meta(max_length=64)] = ""
     denied: Annotated[tuple[Prefix, ...], Meta(max_length=1_000)] = ()
     number_types: tuple[NumberType, ...] = ()
+    is_stopped: bool = False
 
 
 class DialPolicyView(Shape, frozen=True):

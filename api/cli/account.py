@@ -101,6 +101,18 @@ def change(  # noqa: PLR0913 - one parameter for each option
 
 
 @app.command
+def stop(account: AccountId) -> None:
+    """Hang up all calls of an account within seconds, and reject new ones, keys and callbacks."""
+    _change(account, is_active=False)
+
+
+@app.command
+def start(account: AccountId) -> None:
+    """Let a stopped account call and be called again."""
+    _change(account, is_active=True)
+
+
+@app.command
 def region(
     account: AccountId,
     country: Annotated[str, Parameter(help="Country code such as NO, or `none`.")],
@@ -145,7 +157,7 @@ def _may_call(account: Account) -> str:
     return " ".join([*allowed, *denied, *account.number_types]) or "none"
 
 
-def _change(account: str, **values: str | None) -> None:
+def _change(account: str, **values: str | bool | None) -> None:
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.change(msgspec.structs.replace(await accounts.get(account), **values))
 

@@ -166,6 +166,7 @@ def dial_policy_of(
         do_not_call=has_list,
         denied=account.denied,
         number_types=account.number_types,
+        is_stopped=not account.is_active,
     )
     digest = hashlib.sha256(msgspec.json.encode(policy)).hexdigest()
     return replace(policy, version=digest[:16])

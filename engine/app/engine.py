@@ -19,6 +19,7 @@ from engine.config import Settings
 from engine.observe.telemetry import open_telemetry
 from engine.rpc.access import RpcAccess
 from engine.rpc.server import ServerDependencies, serving
+from engine.runtime.account_calls import AccountCalls
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.base.clock import Clock, LoopClock
 from engine.runtime.base.clock_step_correction import ClockStepCorrection
@@ -31,6 +32,7 @@ from engine.runtime.cluster.membership import Membership
 from engine.runtime.io.consumer_lag import ConsumerLag
 from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
+from engine.runtime.policy.stopped_accounts import StoppedAccounts
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.media import Speech
@@ -74,14 +76,15 @@ class Engine:
             targets = factories.account_settings(settings, store)
             signer_of = targets.webhook_signer
             io = await factories.io_runner(parts, clips, self._limits, signer_of)
+            stopped = StoppedAccounts(store.dial_policies)
             members = Membership(self._name)
-            dispatcher = await factories.callback_dispatcher(parts, targets)
+            dispatcher = await factories.callback_dispatcher(parts, targets, stopped.has)
             directory = factories.directory(parts)
             service = factories.call_service(
                 parts, directory, members, default_target=targets.auto_set
             )
             agents = AgentPresence(directory, service.calls)
-            policy = factories.dial_policy(parts)
+            policy = factories.dial_policy(parts, stopped.has)
             tasks = Tasks(self._fail)
             shards = NodeShardFactory(
                 ShardDependencies(settings, clock, service, agents, io, policy, telemetry)
@@ -106,6 +109,9 @@ class Engine:
                 )
             )
             await self._open_nodes(nodes, stack, service.drained_nodes, tasks)
+            account_calls = AccountCalls(service)
+            await stopped.poll(account_calls.hang_up)
+            tasks.start("stopped accounts", stopped.run(account_calls.hang_up))
             tasks.start("callbacks", dispatcher.run())
             lag = ConsumerLag(store.stream, service.owned_slots, telemetry.metrics)
             tasks.start("consumer lag", lag.run())

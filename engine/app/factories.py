@@ -4,6 +4,7 @@ import ipaddress
 import os
 import random
 import time
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.util import find_spec
@@ -146,7 +147,9 @@ def account_settings(settings: Settings, store: Store) -> AccountSettings:
     return AccountSettings(store.outbox, _now_ms, secrets)
 
 
-async def callback_dispatcher(parts: Assembly, targets: AccountSettings) -> CallbackDispatcher:
+async def callback_dispatcher(
+    parts: Assembly, targets: AccountSettings, is_stopped: Callable[[str], bool]
+) -> CallbackDispatcher:
     """Build what delivers callbacks; the queue of each target limits its own connections."""
     settings, context = parts.settings, parts.context
     store, metrics = context.store, context.metrics
@@ -170,6 +173,7 @@ async def callback_dispatcher(parts: Assembly, targets: AccountSettings) -> Call
         now_ms=context.clock.now_ms,
         random=random.random,
         metrics=metrics.callbacks,
+        is_stopped=is_stopped,
     )
     worker = CallDelivery(store.outbox, delivery, outboxes)
     circuit_breaker = partial(CircuitBreaker, open_s=settings.callback_circuit_s)
@@ -224,7 +228,7 @@ def call_service(
     return service
 
 
-def dial_policy(parts: Assembly) -> DialPolicy:
+def dial_policy(parts: Assembly, is_stopped: Callable[[str], bool]) -> DialPolicy:
     context = parts.context
     policy = DialPolicy(
         context.store.dial_policies,
@@ -232,6 +236,7 @@ def dial_policy(parts: Assembly) -> DialPolicy:
         parts.settings.caller_id,
         sip_hosts=parts.settings.sip_hosts,
         default=default_policy(parts.settings.default_allow),
+        is_stopped=is_stopped,
     )
     parts.stack.push_async_callback(policy.close)
     return policy

@@ -61,10 +61,13 @@ class DeliveryAttempt(Struct, frozen=True):
     now_ms: Callable[[], int]
     random: Callable[[], float]
     metrics: CallbackMetrics
+    is_stopped: Callable[[str], bool] = lambda _account: False  # its events become dead letters
 
     async def deliver(self, call: CallQueue, event: tuple[int, bytes]) -> DeliveryDecision:
         """Try to deliver a call's first event; raises StoreDown before the attempt only."""
         account, _, name = call.delivery_key.partition(" ")
+        if self.is_stopped(account):
+            return self._give_up_all(call, "account_stopped")
         settings = await self.targets.settings(account)
         target = await self.targets.resolve(account, name)
         if target is None:

@@ -14,8 +14,11 @@ MAX_FLOW_VERSIONS = 100  # of a flow
 class DialPolicyStore(Protocol):
     """Dial policies and do-not-call lists of accounts; every method may raise StoreDown."""
 
-    async def put(self, account: str, body: bytes) -> None:
+    async def put(self, account: str, body: bytes, *, is_stopped: bool = False) -> None:
         """Store an account's policy (JSON), replacing the previous one."""
+
+    async def stopped(self) -> frozenset[str]:
+        """Read which accounts are stopped."""
 
     async def get(self, account: str) -> bytes | None:
         """Read an account's policy."""

@@ -38,7 +38,8 @@ class DialPolicyHandlers(Struct, frozen=True):
     async def put(self, request: web.Request, terms: AccountDialPolicy) -> DialPolicyView:
         """Store a dial policy; other engines apply it within a second."""
         account = name_in(request, "account")
-        await self.policies.put(account, msgspec.json.encode(terms))
+        body = msgspec.json.encode(terms)
+        await self.policies.put(account, body, is_stopped=terms.is_stopped)
         self.dial_policy.update(account, terms)
         (version,) = await self.policies.list_versions([account])
         return DialPolicyView(account, terms.version, version)
@@ -66,6 +67,8 @@ async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, p
     match await dial_policy.check(account, party):
         case "" | "sip_host":
             pass  # `check_party` names the field of a wrong host; it is not dialled in any case
+        case "account_stopped":
+            raise NoCapacity("account_stopped", f"account {account} is stopped")
         case "terms_unknown":
             raise NoCapacity("terms_unknown", f"the dial policy of {account} is not known")
         case "do_not_call":

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Starting
+from engine.calls.model.causes import REJECTED
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.leg import Leg
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
@@ -32,6 +33,7 @@ from wire.decoding.patterns import CALLER_ID
 
 log = structlog.get_logger()
 MAX_NAME_LENGTH = 80
+ACCOUNT_STOPPED = "account_stopped"
 BAD_ROUTE = "bad_route"  # the stored route can't be read
 
 
@@ -53,7 +55,7 @@ class InboundCalls:
         self._directory = directory
         self._ids = CallIdTails(context.random_bytes)
         self._rejected = context.metrics.calls.rejected.table("inbound")
-        for code in (*NODE_CODES, *ENGINE_CODES, BAD_ROUTE):
+        for code in (*NODE_CODES, *ENGINE_CODES, BAD_ROUTE, ACCOUNT_STOPPED):
             self._rejected[code] += 0  # shown from the start, as alerts watch them
         self._tasks = BackgroundTasks()
 
@@ -116,6 +118,11 @@ class InboundCalls:
             self._reject(shard, channel, "no_route", NO_SUCH_NUMBER)
             return
         now, route = self._clock.now_ms(), found.route
+        policy = context.endpoints.policy
+        if policy is not None and policy.is_stopped(route.account):
+            log.info("call of a stopped account rejected", account=route.account)
+            self._reject(shard, channel, ACCOUNT_STOPPED, REJECTED)
+            return
         new = self._settings.new_call(context, route.account, self._ids.new(now), now)
         live_call = shard.start_call(inbound_call(new, channel, found, country))
         if route.is_recorded and new.recording_destination is None:

@@ -66,7 +66,7 @@ class AgentResolver(Protocol):
 
 
 DialRejection = Literal[
-    "", "sip_host", "not_allowed", "number_type", "do_not_call", "terms_unknown"
+    "", "account_stopped", "sip_host", "not_allowed", "number_type", "do_not_call", "terms_unknown"
 ]
 
 
@@ -84,6 +84,9 @@ class DialPolicy(Protocol):
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
         """Call `done` once, now or later, with the decision on a party."""
+
+    def is_stopped(self, account: str) -> bool:
+        """Return whether an account may have no calls."""
 
     def known_country(self, account: str) -> str | None:
         """Return the calling code of an account's national numbers; None: not cached."""

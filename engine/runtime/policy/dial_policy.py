@@ -36,9 +36,11 @@ class DialPolicy:
         *,
         sip_hosts: tuple[str, ...] = (),
         default: AccountDialPolicy | None = None,
+        is_stopped: Callable[[str], bool] = lambda _account: False,
     ) -> None:
         self._store = store
         self._default = default  # of accounts without a policy; None: they may call no number
+        self.is_stopped = is_stopped
         self._sip_hosts = sip_hosts  # which sip: addresses may name
         self._default_caller_id = default_caller_id  # of accounts without a number
         self._policies = TtlCache(self._read, now_ms, ttl_ms)
@@ -48,6 +50,9 @@ class DialPolicy:
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
         parsed = Party.parse(party)
+        if self.is_stopped(call.account):
+            done(DialDecision("account_stopped", caller_id))
+            return
         if not parsed.is_by_trunk:
             done(DialDecision("", caller_id))
             return
@@ -71,6 +76,8 @@ class DialPolicy:
     async def check(self, account: str, party: str) -> DialRejection:
         """Return why a party may not be called; empty when it may."""
         parsed = Party.parse(party)
+        if self.is_stopped(account):
+            return "account_stopped"
         if not parsed.is_by_trunk:
             return ""
         if not self._is_host_allowed(parsed):

@@ -114,10 +114,16 @@ class MemoryDialPolicyStore:
 
     def __init__(self) -> None:
         self._policies: dict[str, bytes] = {}
+        self._stopped: frozenset[str] = frozenset()
         self._lists: dict[str, _DncList] = {}
 
-    async def put(self, account: str, body: bytes) -> None:
+    async def put(self, account: str, body: bytes, *, is_stopped: bool = False) -> None:
         self._policies[account] = body
+        others = self._stopped - {account}
+        self._stopped = others | {account} if is_stopped else others
+
+    async def stopped(self) -> frozenset[str]:
+        return self._stopped
 
     async def get(self, account: str) -> bytes | None:
         return self._policies.get(account)

@@ -23,6 +23,7 @@ _PUT_FLOW = (Path(__file__).parent / "lua/put_flow.lua").read_text()
 _ROUTES = "route:numbers"
 _PHONES = "phones"
 _ENDPOINTS = "agent-endpoints"  # the account that each belongs to
+_STOPPED = "accounts:stopped"
 _DRAINED = "nodes:drained"
 _UPDATE_LIST = (Path(__file__).parent / "lua/update_dnc_list.lua").read_text()
 _POLICIES = "terms"
@@ -163,8 +164,15 @@ class RedisDialPolicyStore(Struct, frozen=True):
     client: Redis
     with_timeout: WithTimeout
 
-    async def put(self, account: str, body: bytes) -> None:
-        await self.with_timeout(self.client.hset(_POLICIES, account, body))
+    async def put(self, account: str, body: bytes, *, is_stopped: bool = False) -> None:
+        pipeline = self.client.pipeline(transaction=True)
+        pipeline.hset(_POLICIES, account, body)
+        (pipeline.sadd if is_stopped else pipeline.srem)(_STOPPED, account)
+        await self.with_timeout(pipeline.execute())
+
+    async def stopped(self) -> frozenset[str]:
+        names = await self.with_timeout(self.client.smembers(_STOPPED))
+        return frozenset(name.decode() for name in names)
 
     async def get(self, account: str) -> bytes | None:
         body: bytes | None = await self.with_timeout(self.client.hget(_POLICIES, account))

@@ -62,7 +62,7 @@ class Bench:
         directory = factories.directory(parts)
         service = factories.call_service(parts, directory, Membership("me"))
         agents = AgentPresence(directory, service.calls)
-        policy = factories.dial_policy(parts)
+        policy = factories.dial_policy(parts, lambda _account: False)
         tasks = Tasks(self.faults.append)
         shards = NodeShardFactory(
             ShardDependencies(SETTINGS, clock, service, agents, io, policy, telemetry)

@@ -100,3 +100,12 @@ async def test_a_book_over_a_store(store: Store) -> None:
     assert refusals == ["do_not_call", "", "not_allowed"]
     assert (await decide(TWO)).caller_id == "+4721930000"
     await policy.close()
+
+
+async def test_stopped_accounts(store: Store) -> None:
+    """They are those whose last policy says so."""
+    await store.dial_policies.put("a1", b"{}", is_stopped=True)
+    await store.dial_policies.put("a2", b"{}")
+    assert await store.dial_policies.stopped() == {"a1"}
+    await store.dial_policies.put("a1", b"{}")
+    assert await store.dial_policies.stopped() == frozenset()

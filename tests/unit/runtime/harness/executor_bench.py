@@ -48,6 +48,10 @@ class ManualDialPolicy:
         self.requests.append((call.account, party, caller_id))
         self.decide = done
 
+    def is_stopped(self, _account: str) -> bool:
+        """Return False: no account is stopped."""
+        return False
+
     def known_country(self, _account: str) -> str | None:
         """Know no country."""
         return ""

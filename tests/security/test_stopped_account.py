@@ -1,0 +1,88 @@
+"""M12: a stopped account has no calls and no callbacks, at once and in every engine."""
+
+import random
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from engine.callbacks.account_settings import AccountSettings
+from engine.callbacks.call_queue import CallQueue
+from engine.callbacks.delivery_attempt import DeliveryAttempt
+from engine.callbacks.retry_schedule import RetrySchedule
+from engine.observe.metrics import Metrics
+from engine.runtime.account_calls import AccountCalls
+from engine.runtime.pbx_nodes.node import IncomingChannel
+from engine.runtime.policy.dial_policy import DialPolicy
+from engine.runtime.policy.stopped_accounts import StoppedAccounts
+from engine.store.memory.documents import MemoryDialPolicyStore
+from engine.store.memory.store import MemoryStore
+from engine.webhooks.signatures import Signer
+from tests.contract.rpc.harness.bench import Bench
+from tests.contract.rpc.harness.conversation import talking
+from tests.harness.until import until
+from tests.unit.calls.harness.builders import CHANNEL, outbound
+from tests.unit.runtime.harness.inbound_node import inbound_node
+
+STOPPED = {"destinations": [], "isStopped": True}
+
+
+@pytest.mark.parametrize("party", ["+4721930000", "agent:1001", "sip:ada@sbc.example.com"])
+async def test_no_leg_is_dialled(party: str) -> None:
+    """Neither a number nor an agent."""
+    policy = DialPolicy(MemoryDialPolicyStore(), lambda: 0, is_stopped=lambda _account: True)
+    decisions: list[str] = []
+    policy.authorize(outbound(), party, "", lambda found: decisions.append(found.rejection))
+    assert decisions == ["account_stopped"]
+    assert await policy.check("acme", party) == "account_stopped"
+
+
+async def test_live_calls_are_hung_up(bench: Bench) -> None:
+    """Those of the account, once; other accounts' calls go on."""
+    talk = await talking(bench)
+    other = await talking(bench, account="other")
+    stopped, calls = StoppedAccounts(bench.store.dial_policies), AccountCalls(bench.service)
+    await stopped.poll(calls.hang_up)
+    assert (await talk.shown())["state"] == "bridged"
+    assert (await bench.request("PUT", "/terms/acme", STOPPED))[0] == 200
+    await stopped.poll(calls.hang_up)
+    await talk.does("DELETE channels/")
+    assert (await talk.shown())["state"] != "bridged"
+    assert stopped.has("acme")
+    assert not stopped.has("other")
+    assert (await bench.request("GET", f"/calls/{other.call}"))[0] == 200
+    assert (await bench.request("PUT", "/terms/acme", {}))[0] == 200
+    await stopped.poll(calls.hang_up)
+    assert not stopped.has("acme")
+
+
+async def test_a_call_that_comes_in_is_rejected() -> None:
+    """It is not answered, and its channel is hung up."""
+    policy = DialPolicy(MemoryDialPolicyStore(), lambda: 0, is_stopped=lambda _account: True)
+    async with inbound_node() as at:
+        await at.route()
+        shard = at.bench.shard
+        endpoints = replace(shard.context.endpoints, policy=policy)
+        shard.context = replace(shard.context, endpoints=endpoints)
+        at.service.handle_incoming(shard, IncomingChannel(CHANNEL, "+4722222222", "+4733333333"))
+        await until(lambda: bool(at.bench.pbx.sent), what="a hangup")
+        assert [each.split("?")[0] for each in at.bench.pbx.lines] == [f"DELETE channels/{CHANNEL}"]
+        assert not at.has_call(CHANNEL)
+
+
+async def test_no_callback_is_delivered() -> None:
+    """Its events become dead letters, which can be sent again once the account is started."""
+    transports: dict[type, Any] = {}
+    attempt = DeliveryAttempt(
+        AccountSettings(MemoryStore().outbox, lambda: 0, random.randbytes, Signer()),
+        transports,
+        RetrySchedule((0.0,)),
+        clock=lambda: 0.0,
+        now_ms=lambda: 0,
+        random=lambda: 0.0,
+        metrics=Metrics().callbacks,
+        is_stopped=lambda account: account == "acme",
+    )
+    call = CallQueue(0, "0-pbx1-one", "acme grpc://192.0.2.1")
+    decision = await attempt.deliver(call, (1, b"{}"))
+    assert decision.give_up_reason == "account_stopped"
