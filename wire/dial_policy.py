@@ -10,6 +10,7 @@ from wire.decoding import patterns
 NumberType = Literal["premium", "shared_cost", "personal", "satellite", "high_risk", "service_code"]
 MAX_LIST_CHANGES = 10_000  # of a list in one request, limited by the body size
 MAX_CALLER_IDS = 10_000
+DEFAULT_LEGS_PER_CALL = 100
 Prefix = Annotated[str, Meta(pattern=patterns.PREFIX)]
 FullNumber = Annotated[str, Meta(pattern=patterns.FULL_NUMBER)]
 CallingCode = Annotated[str, Meta(pattern=patterns.CALLING_CODE)]
@@ -22,7 +23,8 @@ class AccountDialPolicy(Shape, frozen=True):
     `destinations` are allowed prefixes, `numbers` the allowed caller ids, the default first.
     `denied` are prefixes that are not called although they are allowed. Numbers that cost more than
     others are called only if `numberTypes` has their type. With `isStopped`, the account has no
-    calls and no callbacks: live ones are hung up.
+    calls and no callbacks: live ones are hung up. `maxLegsPerCall` limits how many numbers one call
+    may dial, at once or one after another.
     `country` is the calling code of numbers without one. With `doNotCall`, no call is placed while
     the account's list is unknown. `version` is chosen by the client that puts the policy.
     """
@@ -35,6 +37,7 @@ class AccountDialPolicy(Shape, frozen=True):
     denied: Annotated[tuple[Prefix, ...], Meta(max_length=1_000)] = ()
     number_types: tuple[NumberType, ...] = ()
     is_stopped: bool = False
+    max_legs_per_call: Annotated[int, Meta(ge=1)] = DEFAULT_LEGS_PER_CALL
 
 
 class DialPolicyView(Shape, frozen=True):

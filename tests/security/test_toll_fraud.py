@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from engine.app.factories import default_policy
 from engine.calls.model.events import LegAnswered, LegCreated
@@ -130,3 +131,19 @@ async def test_a_request_names_the_field(bench: Bench) -> None:
     status, problem = await bench.request("POST", "/calls", {**CALL, "to": PREMIUM})
     error = problem["errors"][0]
     assert (status, problem["code"], error["path"]) == (400, "number_type", "to")
+
+
+async def test_a_call_that_dials_for_ever() -> None:
+    """H3: a webhook that answers `dial` again and again is stopped."""
+    policy = DialPolicy(
+        MemoryDialPolicyStore(), lambda: 0, default=AccountDialPolicy(max_legs_per_call=3)
+    )
+    decisions: list[str] = []
+    call = outbound()
+    await policy.check(call.account, "+4721930000")
+    for dialled in (3, 4):
+        several = replace(call, legs=(call.legs[0],), ended_legs_omitted=dialled - 1)
+        policy.authorize(
+            several, "+4721930000", "", lambda found: decisions.append(found.rejection)
+        )
+    assert decisions == ["", "legs_per_call"]

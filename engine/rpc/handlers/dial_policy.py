@@ -65,8 +65,8 @@ class DialPolicyHandlers(Struct, frozen=True):
 async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, path: str) -> None:
     """Check that the account may dial a party; raises BadInput, or NoCapacity if unknown."""
     match await dial_policy.check(account, party):
-        case "" | "sip_host":
-            pass  # `check_party` names the field of a wrong host; it is not dialled in any case
+        case "" | "sip_host" | "legs_per_call":
+            pass  # `check_party` names the field of a wrong host; both are checked at the leg
         case "account_stopped":
             raise NoCapacity("account_stopped", f"account {account} is stopped")
         case "terms_unknown":

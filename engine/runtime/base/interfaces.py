@@ -66,7 +66,14 @@ class AgentResolver(Protocol):
 
 
 DialRejection = Literal[
-    "", "account_stopped", "sip_host", "not_allowed", "number_type", "do_not_call", "terms_unknown"
+    "",
+    "account_stopped",
+    "sip_host",
+    "not_allowed",
+    "number_type",
+    "do_not_call",
+    "terms_unknown",
+    "legs_per_call",
 ]
 
 

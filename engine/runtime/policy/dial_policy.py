@@ -67,7 +67,7 @@ class DialPolicy:
         if policy is None:
             done(DialDecision("terms_unknown", caller_id))
             return
-        rejection = reject_destination(policy, party)
+        rejection = _reject_count(policy, call) or reject_destination(policy, party)
         if policy.do_not_call and not rejection:
             self._tasks.start(self._decide(call, party, caller_id, done))
         else:
@@ -115,6 +115,7 @@ class DialPolicy:
         rejection = await self.check(call.account, party)
         last = self._policies.get_stale(call.account)
         if last and last.value:
+            rejection = _reject_count(last.value, call) or rejection
             caller_id = self._caller_id(last.value, call, caller_id)
         done(DialDecision(rejection, caller_id))
 
@@ -155,6 +156,19 @@ class DialPolicy:
             log.warning("do-not-call list missing", account=account)
             return "terms_unknown"
         return "do_not_call" if listed else ""
+
+
+def _reject_count(policy: AccountDialPolicy, call: Call) -> DialRejection:
+    """Return whether a call has dialled more legs than it may; the one to be dialled counts.
+
+    A webhook may answer `dial` for ever: each round costs money.
+    """
+    legs = len(call.legs) + len(call.ended_legs) + call.ended_legs_omitted
+    if legs <= policy.max_legs_per_call:
+        return ""
+    own = (*call.legs, *(past.leg for past in call.ended_legs))
+    incoming = sum(call_of(leg.id) is None for leg in own)
+    return "legs_per_call" if legs - incoming > policy.max_legs_per_call else ""
 
 
 def allowed_caller_id(policy: AccountDialPolicy, call: Call, caller_id: str, default: str) -> str:
