@@ -117,6 +117,7 @@ class Settings(BaseSettings):
     caller_id: str = ""  # shown when a call has none
     trunk_endpoint: str = "PJSIP/{number}@trunk"  # endpoint of a dialled number
     agent_endpoint: AgentEndpoint = "PJSIP/{agent_id}"  # of an agent that no document names
+    trunk_refer: bool = False  # phones behind the trunk may transfer, at their call's cost
     agent_account: str = ""  # the only account with that endpoint, unless it contains {account}
     max_calls: int = Field(5_000, ge=1)  # live at once in this engine
     max_calls_per_s: int = Field(400, ge=1)  # new calls in this engine

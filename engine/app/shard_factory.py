@@ -141,6 +141,7 @@ class NodeShardFactory:
             media_url=connection.media_url,
             agents=NodeAgents(node, self._parts.agents.directory, self._parts.service.phones),
             policy=self._parts.policy,
+            trunk_refers=self._settings.trunk_refer,
         )
 
 

@@ -159,7 +159,7 @@ async def test_a_recording_is_deleted(rest: Rest) -> None:
 
 def test_ids_cannot_be_computed_from_idempotency_keys() -> None:
     """A call's id, and so its recording's address, needs the server's secret."""
-    request = IdempotentRequest("acme", "order-4711", "/srmain/voice/call", b"")
+    request = IdempotentRequest("acme", None, "order-4711", "/srmain/voice/call", b"")
     assert request.request_id("one") == request.request_id("one")
     assert request.request_id("one") != request.request_id("other")
     assert len(request.request_id("one")) == 32

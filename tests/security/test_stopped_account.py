@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.delivery_attempt import DeliveryAttempt
@@ -17,7 +18,6 @@ from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.stopped_accounts import StoppedAccounts
 from engine.store.memory.documents import MemoryDialPolicyStore
 from engine.store.memory.store import MemoryStore
-from engine.webhooks.signatures import Signer
 from tests.contract.rpc.harness.bench import Bench
 from tests.contract.rpc.harness.conversation import talking
 from tests.harness.until import until
@@ -74,7 +74,7 @@ async def test_no_callback_is_delivered() -> None:
     """Its events become dead letters, which can be sent again once the account is started."""
     transports: dict[type, Any] = {}
     attempt = DeliveryAttempt(
-        AccountSettings(MemoryStore().outbox, lambda: 0, random.randbytes, Signer()),
+        AccountSettings(MemoryStore().outbox, lambda: 0, AccountSecrets(None, random.randbytes)),
         transports,
         RetrySchedule((0.0,)),
         clock=lambda: 0.0,

@@ -19,6 +19,7 @@ class EndpointTemplates(Struct, frozen=True):
     media_url: str
     agents: AgentResolver | None = None  # agents with an endpoint of their own
     policy: DialPolicy | None = None  # which parties may be called
+    trunk_refers: bool = False  # whether a party of the trunk may transfer by REFER
 
     def endpoint(self, party: str) -> str:
         """Return the endpoint of a number, `agent:1001` or a sip: URI."""

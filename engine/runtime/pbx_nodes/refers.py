@@ -50,11 +50,13 @@ class Refers:
     def on_refer(self, shard: CallShard, live_call: LiveCall, refer: ReferReceived) -> None:
         """Feed a REFER to its call, once it is known whether its target can be called.
 
-        Only agents of the call's account may transfer: anyone else would call at its cost.
+        Only agents of the call's account may transfer, and phones behind a trunk that is trusted
+        with it: anyone else would call at the account's cost.
         The party of a REFER with Replaces is not called: it is one of another call.
         """
         refer = replace(refer, party=self._party_of(live_call.call.account, refer.party))
-        if not _is_of_agent(live_call.call, refer.leg):
+        is_trusted = shard.context.endpoints.trunk_refers
+        if not (is_trusted or _is_of_agent(live_call.call, refer.leg)):
             shard.feed(live_call, replace(refer, party="", replaces=False, rejection=NOT_AN_AGENT))
         elif refer.replaces:
             shard.feed(live_call, refer)

@@ -72,6 +72,7 @@ class Engine(Server):
             "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
             "SWITCHROOM_AGENT_ACCOUNT": "acme",
             "SWITCHROOM_DEFAULT_ALLOW": '["any"]',
+            "SWITCHROOM_TRUNK_REFER": "true",  # for a PBX that passes them on
             **self._settings,
         }
 
