@@ -32,11 +32,12 @@ async def test_only_digests_are_stored(anna: Bench) -> None:
 
 
 async def test_one_endpoint_has_one_agent(anna: Bench) -> None:
-    """Another account's agent at the same endpoint cannot change its password."""
+    """Another agent cannot change its password, and one of another account cannot have it."""
     assert await put(anna, "acme", "anna/password", {"password": PASSWORD}) == 200
     before = await anna.store.phones()
-    await put(anna, "other", "mallory", {"endpoint": "PJSIP/anna"})
-    assert await put(anna, "other", "mallory/password", {"password": PASSWORD}) == 409
+    assert await put(anna, "other", "mallory", {"endpoint": "PJSIP/anna"}) == 409
+    await put(anna, "acme", "bob", {"endpoint": "PJSIP/anna"})
+    assert await put(anna, "acme", "bob/password", {"password": PASSWORD}) == 409
     assert await anna.store.phones() == before
 
 
