@@ -48,7 +48,7 @@ def test_the_list_of_accounts(commands: Commands) -> None:
     assert commands.run("list") == [
         ["account", "name", "active", "calls", "calls/s", "region", "may call"],
         ["acme", "Acme Ltd", "no", "9", "2.5", "NO", "+47"],
-        ["other", "other", "yes", "any", "any", "any"],
+        ["other", "other", "yes", "any", "any", "none"],
     ]
     commands.run("set", "acme", "--max-calls", "0", "--allow", "any", "--active")
     assert ["acme", "Acme Ltd", "yes", "any", "2.5", "NO", "any"] in commands.run("list")
