@@ -47,7 +47,7 @@ async def test_callbacks_survive_the_death_of_their_engine(tmp_path: Path) -> No
             refused = set(customer.ids()) - {each.id for each in customer.accepted}
             return f"the last event of {live} and {silent}; never accepted: {refused}"
 
-        await until(are_ended, timeout_s=LEASE_S + 30, what=missing)
+        await until(are_ended, timeout_s=LEASE_S + 60, what=missing)
         found = receipts_by_call(customer.accepted)
         await cluster.wait_empty()
     assert found.keys() == set(calls)
