@@ -23,6 +23,7 @@ from api.common.errors import (
     NotFound,
     RangeNotSatisfiable,
     ServiceUnavailable,
+    TooManyRequests,
 )
 from wire.rpc import Problem
 
@@ -200,6 +201,8 @@ def _to_error(status: int, response: bytes, retry_after: str | None) -> ApiError
     if kind := ERRORS_BY_STATUS.get(status):
         return kind(problem.detail or problem.title, problem.code, errors=problem.errors)
     wait_s = int(retry_after) if retry_after and retry_after.isdecimal() else 1
+    if status == TooManyRequests.status:
+        return TooManyRequests(problem.detail or problem.title, problem.code, retry_after_s=wait_s)
     if status == ServiceUnavailable.status:
         return ServiceUnavailable(
             problem.detail or problem.title, problem.code, retry_after_s=wait_s

@@ -24,7 +24,8 @@ class AccountDialPolicy(Shape, frozen=True):
     `denied` are prefixes that are not called although they are allowed. Numbers that cost more than
     others are called only if `numberTypes` has their type. With `isStopped`, the account has no
     calls and no callbacks: live ones are hung up. `maxLegsPerCall` limits how many numbers one call
-    may dial, at once or one after another.
+    may dial, at once or one after another. `maxLiveLegs`, `maxLegsPerS` and `maxMinutesPerDay`
+    (UTC) limit what all calls of the account dial over the trunk; absent, they do not.
     `country` is the calling code of numbers without one. With `doNotCall`, no call is placed while
     the account's list is unknown. `version` is chosen by the client that puts the policy.
     """
@@ -38,6 +39,9 @@ class AccountDialPolicy(Shape, frozen=True):
     number_types: tuple[NumberType, ...] = ()
     is_stopped: bool = False
     max_legs_per_call: Annotated[int, Meta(ge=1)] = DEFAULT_LEGS_PER_CALL
+    max_live_legs: Annotated[int, Meta(ge=1)] | None = None
+    max_legs_per_s: Annotated[float, Meta(gt=0)] | None = None
+    max_minutes_per_day: Annotated[int, Meta(ge=1)] | None = None
 
 
 class DialPolicyView(Shape, frozen=True):

@@ -38,6 +38,10 @@ accounts = Table(
     Column("created_ms", BigInteger, nullable=False),
     Column("denied", JSON, nullable=False),
     Column("number_types", JSON, nullable=False),
+    Column("max_live_legs", Integer),
+    Column("max_legs_per_s", Float),
+    Column("max_minutes_per_day", Integer),
+    Column("max_legs_per_call", Integer),
 )
 numbers = Table(
     "numbers",
@@ -69,6 +73,10 @@ class Account(Struct, frozen=True):
     email: str | None = None
     denied: tuple[str, ...] = ()
     number_types: tuple[NumberType, ...] = ()
+    max_live_legs: int | None = None
+    max_legs_per_s: float | None = None
+    max_minutes_per_day: int | None = None
+    max_legs_per_call: int | None = None  # None: the engines' default
 
 
 class AccountStore(Store):
@@ -144,6 +152,10 @@ def _row(account: Account) -> dict[str, Any]:
         "email": account.email,
         "denied": list(account.denied),
         "number_types": list(account.number_types),
+        "max_live_legs": account.max_live_legs,
+        "max_legs_per_s": account.max_legs_per_s,
+        "max_minutes_per_day": account.max_minutes_per_day,
+        "max_legs_per_call": account.max_legs_per_call,
     }
 
 

@@ -3,12 +3,13 @@
 from typing import Annotated
 
 import msgspec
-from cyclopts import App, Parameter, validators
+from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
 from api.accounts.store import Account, AccountStore
 from api.auth.store import KeyStore
+from api.cli.account_limits import AccountLimits, leg_limits, with_limits
 from api.cli.dnc import dnc, dnc_token
 from api.cli.keys import key
 from api.cli.numbers import number
@@ -30,15 +31,7 @@ app.command(number)
 app.command(dnc_token)
 app.command(dnc)
 
-NOT_NEGATIVE = validators.Number(gte=0)
-Calls = Annotated[
-    int | None,
-    Parameter(help="Maximum number of live calls; 0 for no limit.", validator=NOT_NEGATIVE),
-]
-Rate = Annotated[
-    float | None,
-    Parameter(help="Maximum rate of new calls per second; 0 for no limit.", validator=NOT_NEGATIVE),
-]
+Limits = Annotated[AccountLimits | None, Parameter(name="*")]
 Allow = Annotated[
     list[str] | None,
     Parameter(help="Prefixes that the account may call, such as +47; `any`; `none`. Repeatable."),
@@ -60,17 +53,14 @@ def create(  # noqa: PLR0913 - one parameter for each option
     account: AccountId,
     *,
     name: Annotated[str, Parameter(help="Display name; default: the id.")] = "",
-    max_calls: Calls = None,
-    max_calls_per_s: Rate = None,
+    limits: Limits = None,
     allow: Allow = None,
     deny: Deny = None,
     allow_type: Types = None,
 ) -> None:
     """Create an account; without --allow it may call no number."""
-    limited = _with_limits(
-        Account(check_name(account), name or account), max_calls, max_calls_per_s, allow
-    )
-    created = _with_denied(limited, deny, allow_type)
+    new = with_limits(Account(check_name(account), name or account), limits)
+    created = _with_destinations(new, allow, deny, allow_type)
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.add(created)
@@ -82,8 +72,7 @@ def create(  # noqa: PLR0913 - one parameter for each option
 def change(  # noqa: PLR0913 - one parameter for each option
     account: AccountId,
     *,
-    max_calls: Calls = None,
-    max_calls_per_s: Rate = None,
+    limits: Limits = None,
     allow: Allow = None,
     deny: Deny = None,
     allow_type: Types = None,
@@ -92,8 +81,8 @@ def change(  # noqa: PLR0913 - one parameter for each option
     """Change the limits of an account; options that are not given keep their value."""
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
-        found = _with_limits(await accounts.get(account), max_calls, max_calls_per_s, allow)
-        found = _with_denied(found, deny, allow_type)
+        found = with_limits(await accounts.get(account), limits)
+        found = _with_destinations(found, allow, deny, allow_type)
         is_active = found.is_active if active is None else active
         await accounts.change(msgspec.structs.replace(found, is_active=is_active))
 
@@ -135,7 +124,7 @@ def list_accounts() -> None:
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         table = Table(
-            "account", "name", "active", "calls", "calls/s", "region", "may call", box=None
+            "account", "name", "active", "calls", "calls/s", "region", "may call", "dials", box=None
         )
         for column in table.columns:
             column.overflow = "fold"
@@ -145,7 +134,9 @@ def list_accounts() -> None:
             limits = (each.max_calls or "any", each.max_calls_per_s or "any")
             active = "yes" if each.is_active else "no"
             region = each.region or ""
-            table.add_row(each.id, each.name, active, *map(str, limits), region, may_call)
+            table.add_row(
+                each.id, each.name, active, *map(str, limits), region, may_call, leg_limits(each)
+            )
         Console(highlight=False).print(table)
 
     run_with_stores(command)
@@ -164,20 +155,12 @@ def _change(account: str, **values: str | bool | None) -> None:
     run_with_stores(command)
 
 
-def _with_limits(
-    account: Account, calls: int | None, rate: float | None, allow: list[str] | None
+def _with_destinations(
+    account: Account, allow: list[str] | None, deny: list[str] | None, types: list[str] | None
 ) -> Account:
     return msgspec.structs.replace(
         account,
-        max_calls=account.max_calls if calls is None else calls or None,
-        max_calls_per_s=account.max_calls_per_s if rate is None else rate or None,
         destinations=account.destinations if allow is None else parse_prefixes(allow),
-    )
-
-
-def _with_denied(account: Account, deny: list[str] | None, types: list[str] | None) -> Account:
-    return msgspec.structs.replace(
-        account,
         denied=account.denied if deny is None else parse_denied(deny),
         number_types=account.number_types if types is None else parse_number_types(types),
     )

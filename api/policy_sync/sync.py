@@ -20,6 +20,7 @@ from api.common.phone_numbers import region_of
 from api.dnc.store import Change, DncStore, ListVersions
 from api.engine_client import EngineClient
 from wire.dial_policy import (
+    DEFAULT_LEGS_PER_CALL,
     AccountDialPolicy,
     DialPolicies,
     DialPolicyView,
@@ -167,6 +168,10 @@ def dial_policy_of(
         denied=account.denied,
         number_types=account.number_types,
         is_stopped=not account.is_active,
+        max_legs_per_call=account.max_legs_per_call or DEFAULT_LEGS_PER_CALL,
+        max_live_legs=account.max_live_legs,
+        max_legs_per_s=account.max_legs_per_s,
+        max_minutes_per_day=account.max_minutes_per_day,
     )
     digest = hashlib.sha256(msgspec.json.encode(policy)).hexdigest()
     return replace(policy, version=digest[:16])

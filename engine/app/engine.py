@@ -84,7 +84,7 @@ class Engine:
                 parts, directory, members, default_target=targets.auto_set
             )
             agents = AgentPresence(directory, service.calls)
-            policy = factories.dial_policy(parts, stopped.has)
+            policy = factories.dial_policy(parts, stopped.has, service.node_selection, members)
             tasks = Tasks(self._fail)
             shards = NodeShardFactory(
                 ShardDependencies(settings, clock, service, agents, io, policy, telemetry)

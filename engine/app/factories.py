@@ -34,9 +34,9 @@ from engine.media.tts.espeak import find_espeak
 from engine.media.tts.hibari import Hibari
 from engine.media.tts.provider import TtsProvider
 from engine.observe.telemetry import Telemetry
-from engine.runtime.admission.capacity_limits import CapacityLimits, ClusterLoad
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.inbound_routes import DefaultTargetLookup, no_default_target
+from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import Clock
@@ -51,7 +51,9 @@ from engine.runtime.io.instrumentation import (
     MeteredApiRequests,
     TracedActionClient,
 )
+from engine.runtime.policy.capacity_limits import CapacityLimits, ClusterLoad
 from engine.runtime.policy.dial_policy import DialPolicy
+from engine.runtime.policy.leg_limits import LegLimits
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
 from engine.store.stream import StreamLimits
@@ -228,8 +230,20 @@ def call_service(
     return service
 
 
-def dial_policy(parts: Assembly, is_stopped: Callable[[str], bool]) -> DialPolicy:
-    context = parts.context
+def dial_policy(
+    parts: Assembly,
+    is_stopped: Callable[[str], bool],
+    node_selection: NodeSelection,
+    cluster: ClusterLoad,
+) -> DialPolicy:
+    context, slots = parts.context, parts.settings.slots
+    limits = LegLimits(
+        context.clock,
+        node_selection.legs,
+        cluster,
+        node_selection.trunk,
+        lambda account: context.store.used_ms(account, slots),
+    )
     policy = DialPolicy(
         context.store.dial_policies,
         context.clock.now_ms,
@@ -237,6 +251,7 @@ def dial_policy(parts: Assembly, is_stopped: Callable[[str], bool]) -> DialPolic
         sip_hosts=parts.settings.sip_hosts,
         default=default_policy(parts.settings.default_allow),
         is_stopped=is_stopped,
+        limits=limits,
     )
     parts.stack.push_async_callback(policy.close)
     return policy

@@ -16,7 +16,6 @@ from engine.app import connections
 from engine.app.shard_factory import NodeShardFactory
 from engine.config import NodeSettings, Settings
 from engine.recordings.archive import Archive
-from engine.runtime.admission.capacity_limits import CapacityLimits
 from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
@@ -32,6 +31,7 @@ from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
+from engine.runtime.policy.capacity_limits import CapacityLimits
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
 
 log = structlog.get_logger()

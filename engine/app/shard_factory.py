@@ -84,7 +84,8 @@ class NodeShardFactory:
         fenced = FencedPbx(TracedPbx(pbx, traces) if traces else pbx, lease)
         recorder = FencedRecorder(connection.recorder, lease) if connection.recorder else None
         endpoints = self._endpoints(node.name, connection, slot)
-        context = ShardContext(node.name, slot, fenced, endpoints, recorder, lease, metrics)
+        legs = self._parts.service.node_selection.legs
+        context = ShardContext(node.name, slot, fenced, endpoints, recorder, lease, metrics, legs)
         return CallShard(context, self._parts.clock, writer, self._parts.io, node)
 
     def listen(

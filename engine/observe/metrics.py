@@ -50,6 +50,9 @@ class CallMetrics:
             "New calls rejected, by reason",
             "direction", "reason",
         )  # fmt: skip
+        self.parties_rejected = Counter(
+            "switchroom_parties_rejected_total", "Legs that were not dialled, by reason", "reason"
+        )
         self.timer_lateness = Histogram(
             "switchroom_timer_lateness_seconds",
             "Delay between a call's deadline and its timer",

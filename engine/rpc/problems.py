@@ -37,6 +37,14 @@ def problem_response(problem: Problem, headers: dict[str, str] | None = None) ->
     )
 
 
+class LimitReached(Exception):
+    """An account has reached one of its limits, which the code names."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+
+
 class Unavailable(Exception):
     """Something that the request needs does not respond."""
 
@@ -57,6 +65,10 @@ async def problem_middleware(  # noqa: C901 - one branch per error type
         return problem_response(Problem("Not found", 404, "not_found", str(error)))
     except Conflict as error:
         return problem_response(Problem("Wrong state", 409, error.code, str(error)))
+    except LimitReached as error:
+        return problem_response(
+            Problem("Limit reached", 429, error.code, str(error)), {"Retry-After": "1"}
+        )
     except Unavailable as error:
         return problem_response(
             Problem("Not now", 503, "unavailable", str(error)), {"Retry-After": "1"}

@@ -11,7 +11,6 @@ from engine.calls.model.requests import CallRequest, ControlRequest, HangupReque
 from engine.calls.model.storage_format import StoredCall, decode_stored_call
 from engine.calls.sessions.preconditions import Rejection, check_request
 from engine.common.tasks import wait_for_event
-from engine.runtime.admission.capacity_limits import ClusterLoad
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.inbound import InboundCalls
 from engine.runtime.admission.inbound_routes import (
@@ -27,6 +26,7 @@ from engine.runtime.agents.phone_logins import PhoneLogins
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
+from engine.runtime.policy.capacity_limits import ClusterLoad
 from engine.runtime.shard.errors import NotOwner, RequestRejected
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.request_ack import awaiting_commit

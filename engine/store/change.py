@@ -25,6 +25,8 @@ class Change(Struct, frozen=True, gc=False):
     delivery_key: str = ""  # of its callbacks: an account, a space and a target
     callbacks: tuple[bytes, ...] = ()  # events as they are delivered to the target
     first_seq: int = 0  # the number of the first callback; the others follow
+    account: str = ""
+    used_ms: int = 0  # how long the legs that an ended call dialled were up
 
     def __post_init__(self) -> None:
         """Reject a change without a cause: it could not be distinguished from its repetition."""

@@ -128,6 +128,9 @@ class Store(Protocol):
     async def log(self, slot: int, call_id: str) -> list[bytes]:
         """Read a call's log in order; a lost entry reads as empty bytes."""
 
+    async def used_ms(self, account: str, slots: int) -> int:
+        """Return how long the legs that an account dialled today (UTC) in ended calls were up."""
+
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
         """Store an account's flow and return its version; versions are immutable."""
 

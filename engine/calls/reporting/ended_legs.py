@@ -6,6 +6,7 @@ from engine.calls.model import causes
 from engine.calls.model.call import Call, is_expected
 from engine.calls.model.events import LegEnded
 from engine.calls.model.leg import EndedLeg, Leg
+from engine.calls.reporting.dialled_legs import dialled_ms
 
 MAX_HISTORY = 100  # of each kind: they are stored with every step of the call
 
@@ -33,6 +34,7 @@ def archive_leg(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, 
         legs=tuple(each for each in call.legs if each.id != leg.id),
         ended_legs=kept[-MAX_HISTORY:],
         ended_legs_omitted=call.ended_legs_omitted + max(0, len(kept) - MAX_HISTORY),
+        ended_legs_omitted_ms=call.ended_legs_omitted_ms + dialled_ms(kept[:-MAX_HISTORY]),
     )
     return update_hold_time(call, ended_ms), ended_leg
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from engine.calls.model.call import Call
 from engine.rpc.lookup import live_call_of, name_in
-from engine.rpc.problems import NotFound
+from engine.rpc.problems import LimitReached, NotFound
 from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
@@ -19,6 +19,12 @@ from wire.dial_policy import (
     DncListChange,
     DncListState,
 )
+
+_LIMITS = {
+    "live_legs": "its number of live legs (maxLiveLegs)",
+    "leg_rate": "its new legs a second (maxLegsPerS)",
+    "daily_minutes": "used its minutes of this day (maxMinutesPerDay)",
+}
 
 
 class DialPolicyHandlers(Struct, frozen=True):
@@ -67,6 +73,10 @@ async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, p
     match await dial_policy.check(account, party):
         case "" | "sip_host" | "legs_per_call":
             pass  # `check_party` names the field of a wrong host; both are checked at the leg
+        case "live_legs" | "leg_rate" | "daily_minutes" as limit:
+            raise LimitReached(limit, f"account {account} has {_LIMITS[limit]}")
+        case "trunk_full" | "trunk_rate" as code:
+            raise NoCapacity(code, "the trunk has its calls, or gets its new calls a second")
         case "account_stopped":
             raise NoCapacity("account_stopped", f"account {account} is stopped")
         case "terms_unknown":

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from engine.calls.model.call_id_format import call_id
 from engine.calls.model.recording import RecordingDestination
-from engine.runtime.admission.capacity_limits import UNLIMITED, CapacityLimits
+from engine.runtime.policy.capacity_limits import UNLIMITED, CapacityLimits
 from engine.runtime.shard.context import ShardContext
 
 

@@ -10,20 +10,20 @@ from msgspec import Struct
 
 from engine.calls.model.call import Call
 from engine.observe.metrics import Metrics
-from engine.runtime.admission.capacity_limits import (
+from engine.runtime.admission.config import AdmissionConfig
+from engine.runtime.base.clock import Clock
+from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.node_health import NodeHealth
+from engine.runtime.policy.capacity_limits import (
     TRUNK,
     CapacityLimiter,
     CapacityLimits,
     ClusterLoad,
     RateLimiter,
     SingleEngine,
-    TrunkLegs,
     Unavailable,
 )
-from engine.runtime.admission.config import AdmissionConfig
-from engine.runtime.base.clock import Clock
-from engine.runtime.pbx_nodes.node import Node
-from engine.runtime.pbx_nodes.node_health import NodeHealth
+from engine.runtime.policy.leg_counter import LegCounter
 from engine.runtime.shard.shard import CallShard
 
 # In the order in which they are checked: a rejection names the last one, of all nodes.
@@ -80,8 +80,8 @@ class NodeSelection:
         self._cluster = cluster or SingleEngine()
         self._drained = drained
         self._statuses: dict[str, NodeStatus] = {}
-        self._trunk = CapacityLimiter(clock, settings.trunk, self._cluster, "trunk", "the trunk")
-        self._trunk_legs = TrunkLegs(clock, self.calls)
+        self.legs = LegCounter()
+        self.trunk = CapacityLimiter(clock, settings.trunk, self._cluster, "trunk", "the trunk")
         self._rejected = (metrics or Metrics()).calls.rejected
         for code in (*NODE_CODES, *ENGINE_CODES):
             self._rejected.initialize("outbound", code)
@@ -89,10 +89,6 @@ class NodeSelection:
     @property
     def live_calls(self) -> int:
         return sum(node.live_calls for node in self.nodes.values())
-
-    @property
-    def trunk_legs(self) -> int:
-        return self._trunk_legs.count
 
     def calls(self) -> Iterator[Call]:
         for node in self.nodes.values():
@@ -196,14 +192,13 @@ class NodeSelection:
             return Unavailable("overloaded", detail)
         if not by_trunk:
             return None
-        return self._trunk.unavailable(lambda: self._trunk_legs.count + self._cluster.calls(TRUNK))
+        return self.trunk.unavailable(lambda: self.legs.on_trunk + self._cluster.calls(TRUNK))
 
     def _count(self, name: str, by_trunk: bool) -> None:
         self.rate_limiter.take()
         self.status(name).limiter.take()
         if by_trunk:
-            self._trunk.take()
-            self._trunk_legs.take()
+            self.trunk.take()
 
     def _load(self, node: Node) -> float:
         return (self.calls_on(node.name) + 1) / self.status(node.name).limits.weight

@@ -74,6 +74,11 @@ DialRejection = Literal[
     "do_not_call",
     "terms_unknown",
     "legs_per_call",
+    "live_legs",
+    "leg_rate",
+    "daily_minutes",
+    "trunk_full",
+    "trunk_rate",
 ]
 
 
@@ -91,6 +96,9 @@ class DialPolicy(Protocol):
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
         """Call `done` once, now or later, with the decision on a party."""
+
+    def admit(self, call: Call, leg_id: str, party: str) -> DialRejection:
+        """Count a leg whose party is authorized and dialled now, or return why it may not be."""
 
     def is_stopped(self, account: str) -> bool:
         """Return whether an account may have no calls."""

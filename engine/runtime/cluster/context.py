@@ -47,6 +47,9 @@ class SlotHost(Protocol):
     def calls_by_node(self) -> dict[str, int]:
         """Count the live calls of each node."""
 
+    def account_loads(self) -> dict[str, tuple[int, int]]:
+        """Return the live dialled legs of each account, and for how many milliseconds."""
+
 
 class ClusterContext(Struct, frozen=True):
     """One engine's view of the slots: `slots` of them are shared by the members."""

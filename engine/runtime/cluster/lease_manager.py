@@ -124,6 +124,7 @@ class LeaseManager:
             reachability.unreachable if self.held else reachability.unproven,
             self._members.format,
             tuple(sorted(self._rebalancer.unreadable)),
+            self._context.host.account_loads(),
         )
         body = msgspec.json.encode(me).decode()
         # Lasts as long as a lease: an engine leaves the membership when its slots become free.

@@ -29,6 +29,7 @@ class Peer(Struct, frozen=True):
     unreachable: tuple[str, ...] = ()
     format: int = 0  # of stored calls: the latest that it can read
     unreadable: tuple[int, ...] = ()  # slots with calls that it cannot read
+    accounts: dict[str, tuple[int, int]] = {}  # live dialled legs, and milliseconds they are up
 
 
 class Membership:
@@ -106,6 +107,11 @@ class Membership:
     def calls(self, node: str) -> int:
         """Count the calls that other engines have on a node, or, as TRUNK, on the trunk."""
         return sum(peer.calls.get(node, 0) for peer in self.peers)
+
+    def account_load(self, account: str) -> tuple[int, int]:
+        """Return how many legs other engines have dialled for an account, and for how long."""
+        loads = [peer.accounts.get(account, (0, 0)) for peer in self.peers]
+        return sum(legs for legs, _ in loads), sum(used_ms for _, used_ms in loads)
 
     def fair_share(self, slots: int) -> int:
         """Return how many slots this engine should have: shares differ by one at most."""

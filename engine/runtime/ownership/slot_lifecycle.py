@@ -10,7 +10,6 @@ import structlog
 
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.calls.model.storage_format import LaterCall
-from engine.runtime.admission.capacity_limits import TRUNK
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
@@ -18,6 +17,7 @@ from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.ownership.slot_loader import ClaimedCall, WriterFactory, load_slot
 from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.policy.capacity_limits import TRUNK
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import FlushScheduler, Writer
 
@@ -178,7 +178,11 @@ class SlotLifecycle:
     def calls_by_node(self) -> dict[str, int]:
         """Count the live calls of each node, and, as TRUNK, the legs on the trunk."""
         of_nodes = {node.name: node.live_calls for node in self._service.nodes.values()}
-        return {**of_nodes, TRUNK: self._service.node_selection.trunk_legs}
+        return {**of_nodes, TRUNK: self._service.node_selection.legs.on_trunk}
+
+    def account_loads(self) -> dict[str, tuple[int, int]]:
+        """Return the live dialled legs of each account, and for how many milliseconds."""
+        return self._service.node_selection.legs.by_account(self._clock.now_ms())
 
     async def _finish_customer_requests(self, slot: int) -> None:
         """Start no more requests to customers, and give those in flight a moment to end.

@@ -12,10 +12,12 @@ import structlog
 
 from engine.calls.model.call import Call
 from engine.calls.model.call_id_format import call_of
+from engine.calls.reporting.dialled_legs import was_dialled
 from engine.common.tasks import BackgroundTasks
 from engine.common.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.runtime.base.interfaces import DialDecision, DialRejection
 from engine.runtime.policy.destinations import full_numbers, reject_destination
+from engine.runtime.policy.leg_limits import LegLimits
 from engine.store.errors import StoreDown
 from engine.store.store import DialPolicyStore
 from wire.dial_policy import AccountDialPolicy
@@ -37,10 +39,12 @@ class DialPolicy:
         sip_hosts: tuple[str, ...] = (),
         default: AccountDialPolicy | None = None,
         is_stopped: Callable[[str], bool] = lambda _account: False,
+        limits: LegLimits | None = None,
     ) -> None:
         self._store = store
         self._default = default  # of accounts without a policy; None: they may call no number
         self.is_stopped = is_stopped
+        self._limits = limits  # None: of an engine that dials nothing
         self._sip_hosts = sip_hosts  # which sip: addresses may name
         self._default_caller_id = default_caller_id  # of accounts without a number
         self._policies = TtlCache(self._read, now_ms, ttl_ms)
@@ -68,13 +72,33 @@ class DialPolicy:
             done(DialDecision("terms_unknown", caller_id))
             return
         rejection = _reject_count(policy, call) or reject_destination(policy, party)
-        if policy.do_not_call and not rejection:
+        must_read = policy.do_not_call or not self._is_use_known(call.account, policy)
+        if must_read and not rejection:
             self._tasks.start(self._decide(call, party, caller_id, done))
         else:
             done(DialDecision(rejection, self._caller_id(policy, call, caller_id)))
 
+    def admit(self, call: Call, leg_id: str, party: str) -> DialRejection:
+        """Count a leg that is dialled now, or return which limit it exceeds."""
+        cached = self._policies.get_stale(call.account)
+        if self._limits is None or not Party.parse(party).is_by_trunk:
+            return ""
+        if cached is None or cached.value is None:
+            return "terms_unknown"
+        is_admitted = call.direction == "outbound" and leg_id == call.main
+        waiting = _legs_after(call, leg_id)
+        return self._limits.admit(call.account, cached.value, waiting, is_admitted=is_admitted)
+
     async def check(self, account: str, party: str) -> DialRejection:
-        """Return why a party may not be called; empty when it may."""
+        """Return why a new leg to a party may not be dialled; empty when it may."""
+        rejection = await self._check(account, party)
+        if rejection or self._limits is None or not Party.parse(party).is_by_trunk:
+            return rejection
+        policy = await self._policy(account)
+        return self._limits.reject(account, policy, uncounted=1) if policy else "terms_unknown"
+
+    async def _check(self, account: str, party: str) -> DialRejection:
+        """Return why a party may not be called."""
         parsed = Party.parse(party)
         if self.is_stopped(account):
             return "account_stopped"
@@ -87,6 +111,8 @@ class DialPolicy:
             return "terms_unknown"
         if rejection := reject_destination(policy, party):
             return rejection
+        if self._limits is not None:
+            await self._limits.read(account, policy)
         return await self._check_list(account, policy, party) if policy.do_not_call else ""
 
     def known_country(self, account: str) -> str | None:
@@ -112,12 +138,15 @@ class DialPolicy:
     async def _decide(
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
     ) -> None:
-        rejection = await self.check(call.account, party)
+        rejection = await self._check(call.account, party)
         last = self._policies.get_stale(call.account)
         if last and last.value:
             rejection = _reject_count(last.value, call) or rejection
             caller_id = self._caller_id(last.value, call, caller_id)
         done(DialDecision(rejection, caller_id))
+
+    def _is_use_known(self, account: str, policy: AccountDialPolicy) -> bool:
+        return self._limits is None or self._limits.is_known(account, policy)
 
     def _is_host_allowed(self, party: Party) -> bool:
         return party.kind != "sip" or party.host in self._sip_hosts
@@ -156,6 +185,13 @@ class DialPolicy:
             log.warning("do-not-call list missing", account=account)
             return "terms_unknown"
         return "do_not_call" if listed else ""
+
+
+def _legs_after(call: Call, leg_id: str) -> int:
+    """Count the legs that the call dials at once with this one, after it."""
+    ids = [leg.id for leg in call.legs]
+    after = call.legs[ids.index(leg_id) + 1 :] if leg_id in ids else ()
+    return sum(leg.state == "requested" and was_dialled(leg) for leg in after)
 
 
 def _reject_count(policy: AccountDialPolicy, call: Call) -> DialRejection:

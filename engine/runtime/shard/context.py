@@ -11,6 +11,7 @@ from engine.observe.metrics import Metrics
 from engine.runtime.base.interfaces import CallRecorder, Pbx
 from engine.runtime.pbx.ari_requests import requests_for
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
+from engine.runtime.policy.leg_counter import LegCounter
 from engine.store.store import LeaseView
 
 
@@ -47,6 +48,7 @@ class ShardContext(Struct, frozen=True):
     recorder: CallRecorder | None = None  # without one, calls are not recorded
     lease: LeaseView = _Unlimited()
     metrics: Metrics = field(default_factory=Metrics)
+    legs: LegCounter = field(default_factory=LegCounter)  # of the engine
 
     def hang_up_channel(self, channel: str, cause: int = causes.NORMAL) -> None:
         """Hang up a channel that belongs to no call."""

@@ -72,6 +72,7 @@ class CommandExecutor:
         self._guard = guard
         self.customer_requests = PendingKeys()  # in flight, by id
         self.is_handing_over = False
+        self._parties_rejected = context.metrics.calls.parties_rejected.table()
         self._refer_answers = ReferAnswers(clock, self._send_unqueued)
 
     def execute(self, live_call: LiveCall, commands: Sequence[Command]) -> None:
@@ -168,15 +169,20 @@ class CommandExecutor:
                 return
             with self._guard(live_call, "party"):
                 if isinstance(result, LegEnded):
+                    if result.reason:
+                        self._parties_rejected[result.reason] += 1
                     live_call.acknowledge(command)
+                    self._feed(live_call, result)  # first: the next leg may be dialled in its place
                     then(live_call)
-                    self._feed(live_call, result)
                     return
                 if result.agent_name:
                     self._feed(live_call, AgentNamed(command.leg, result.agent_name))
                 self._send(live_call, command, result.requests, then)
 
-        set_up_outbound_leg(self._endpoints, live_call.call, command, resolved)
+        is_repeated = live_call.is_repeated(command)
+        set_up_outbound_leg(
+            self._endpoints, live_call.call, command, resolved, is_repeated=is_repeated
+        )
 
     def _send(
         self,

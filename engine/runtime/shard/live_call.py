@@ -10,6 +10,7 @@ from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_id_format import call_of
 from engine.calls.model.commands import Command, EmitEvent, PbxCommand
 from engine.calls.model.storage_format import FORMAT, StoredCall, encode
+from engine.calls.reporting.dialled_legs import ended_legs_ms
 from engine.runtime.base.clock import Clock, Timer
 from engine.store.change import Change
 from wire.events.call_events import CallEvent
@@ -22,7 +23,7 @@ class LiveCall:
 
     __slots__ = (
         "armed_ms", "call", "foreign_channels", "generation", "is_busy", "log_lines", "outbox",
-        "queue", "timer", "uncommitted",
+        "queue", "repeated", "timer", "uncommitted",
     )  # fmt: skip
 
     def __init__(self, call: Call, outbox: tuple[Command, ...] = (), log_lines: int = 0) -> None:
@@ -33,6 +34,7 @@ class LiveCall:
         self.uncommitted: list[Command] = []  # of the outbox: executed once their step is committed
         self.queue: list[PbxCommand] = []  # sent to the PBX one after another
         self.is_busy = False  # whether the first of the queue is in flight
+        self.repeated: tuple[Command, ...] = ()  # executed again by the last recovery
         self.generation = 0  # grows with each recovery: replies to earlier generations are ignored
         self.log_lines = log_lines  # number of log lines written
         self.timer: Timer | None = None
@@ -61,6 +63,8 @@ class LiveCall:
             delivery_key=self.call.delivery_key,
             callbacks=tuple(map(_without_record, events)) if self.call.callback_target else (),
             first_seq=events[0].sequence_number if events else 0,
+            account=self.call.account,
+            used_ms=ended_legs_ms(self.call) if self.call.is_ended else 0,
         )
 
     def snapshot(self, node: str, clock: Clock) -> Change:
@@ -94,7 +98,12 @@ class LiveCall:
         self.uncommitted = [each for each in self.uncommitted if _has(redo, each)]
         self.outbox, self.queue, self.is_busy = [*committed, *self.uncommitted], [], False
         self.generation += 1
+        self.repeated = committed
         return committed
+
+    def is_repeated(self, command: Command) -> bool:
+        """Return whether a recovery executes a command that may have been executed before."""
+        return _has(self.repeated, command)
 
     def retire(self) -> None:
         """End the last generation: ignore all replies and deadlines from now on."""

@@ -17,6 +17,7 @@ from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from wire.party import Party
 
 log = structlog.get_logger()
+_TEMPORARY = ("terms_unknown", "live_legs", "leg_rate", "daily_minutes", "trunk_full", "trunk_rate")
 
 
 class OutboundLeg(Struct, frozen=True):
@@ -32,16 +33,26 @@ CheckAgent = Callable[[str, str, Callable[[str], None]], None]
 
 
 def set_up_outbound_leg(
-    endpoints: EndpointTemplates, call: Call, command: Originate, done: OnResolved
+    endpoints: EndpointTemplates,
+    call: Call,
+    command: Originate,
+    done: OnResolved,
+    *,
+    is_repeated: bool = False,
 ) -> None:
-    """Resolve a party and call `done`, at once if nothing has to be read."""
+    """Resolve a party and call `done`, at once if nothing has to be read.
+
+    A leg that the last owner of the call may have dialled already is repeated: limits of accounts
+    do not apply to it once more.
+    """
 
     def decided(decision: DialDecision) -> None:
-        if decision.rejection:
-            log.info(
-                "dial rejected", call_id=call.id, party=command.party, reason=decision.rejection
-            )
-            done(_rejected(command, decision.rejection))
+        rejection = decision.rejection
+        if not (rejection or is_repeated or endpoints.policy is None):
+            rejection = endpoints.policy.admit(call, command.leg, command.party)
+        if rejection:
+            log.info("dial rejected", call_id=call.id, party=command.party, reason=rejection)
+            done(_rejected(command, rejection))
         else:
             _locate(endpoints, call, _showing(command, decision.caller_id), done)
 
@@ -87,8 +98,7 @@ def check_target(
 
 
 def _rejected(command: Originate, rejection: DialRejection) -> LegEnded:
-    is_permanent = rejection != "terms_unknown"
-    cause = causes.REJECTED if is_permanent else causes.TEMPORARY_FAILURE
+    cause = causes.TEMPORARY_FAILURE if rejection in _TEMPORARY else causes.REJECTED
     return LegEnded(command.leg, cause, reason=rejection)
 
 

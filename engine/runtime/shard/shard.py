@@ -82,6 +82,7 @@ class CallShard:
         """Add a call that is already running."""
         self.calls[live_call.call.id] = live_call
         self.foreign.update(dict.fromkeys(live_call.foreign_channels, live_call))
+        self.context.legs.update(live_call.call)
         return live_call
 
     def join(self, live_call: LiveCall, replacement: Replacement) -> None:
@@ -135,6 +136,8 @@ class CallShard:
             if live_call.call.is_ended and live_call.call.id in self.calls:
                 self._remove_call(live_call)
             elif is_changed:
+                if live_call.call.id in self.calls:
+                    self.context.legs.update(live_call.call)
                 self._deadlines.set_timer(live_call)
 
     def request(self, live_call: LiveCall, request: CallRequest, on_stored: OnStored) -> None:
@@ -237,6 +240,7 @@ class CallShard:
         self._is_retired = True
         for live_call in self.calls.values():
             live_call.retire()
+            self.context.legs.remove(live_call.call.id)
             if self.context.recorder is not None:
                 self.context.recorder.abandon(live_call.call.id)
         self.calls, self.foreign = {}, {}
@@ -274,6 +278,7 @@ class CallShard:
         for channel_id in live_call.foreign_channels:
             self.foreign.pop(channel_id, None)
         live_call.disarm()
+        self.context.legs.remove(live_call.call.id)
         self._metrics.call_ended(live_call.call)
 
     def _on_reply_lost(self) -> None:

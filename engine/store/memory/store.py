@@ -12,6 +12,7 @@ from engine.store.memory.stream import MemoryStream
 from engine.store.outbox import DEFAULT_OUTBOX_LIMITS, OutboxLimits
 from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
 
+DAY_MS = 86_400_000
 MAX_LEASE_MS = 60_000  # a lease that ends later was given before the clock jumped back
 
 
@@ -28,6 +29,7 @@ class SlotState:
         self.live: dict[str, tuple[str, bytes]] = {}
         self.logs: dict[str, list[bytes]] = {}
         self.ended: dict[str, tuple[int, bytes]] = {}  # when it expires, state
+        self.used: dict[tuple[int, str], int] = {}  # milliseconds by day and account
 
 
 class MemoryStore(MemoryDocuments):
@@ -145,6 +147,13 @@ class MemoryStore(MemoryDocuments):
     async def log(self, slot: int, call_id: str) -> list[bytes]:
         return list(self._slot(slot).logs.get(call_id, ()))
 
+    async def used_ms(self, account: str, slots: int) -> int:
+        of_day = self._day(), account
+        return sum(self._slot(slot).used.get(of_day, 0) for slot in range(slots))
+
+    def _day(self) -> int:
+        return self._now_ms() // DAY_MS
+
     async def time_ms(self) -> int:
         return self._now_ms()
 
@@ -181,6 +190,7 @@ class MemoryStore(MemoryDocuments):
 
     def _store(self, state: SlotState, slot: int, change: Change) -> int:
         log = state.logs.setdefault(change.call_id, [])
+        is_new = not log
         if len(log) >= change.seq + len(change.log):
             return 0
         log.extend([b""] * (change.seq - len(log)))
@@ -189,7 +199,10 @@ class MemoryStore(MemoryDocuments):
         if change.live:
             state.live[change.call_id] = change.node, change.state
         else:
-            state.live.pop(change.call_id, None)
+            was_live = state.live.pop(change.call_id, None) is not None
+            if was_live or is_new:
+                used = self._day(), change.account
+                state.used[used] = state.used.get(used, 0) + change.used_ms
             state.ended.pop(change.call_id, None)
             state.ended[change.call_id] = self._now_ms() + self._retention_ms, change.state
         return self.outbox.append(slot, change) if change.callbacks else 0

@@ -28,6 +28,7 @@ _string_head = struct.Struct(">BI").pack
 _EXISTS = 2  # result of commit.lua
 _COMMITS_LOST = 2  # result of renew.lua
 _PAGE_SIZE = 500
+_DAY_MS = 86_400_000
 
 
 class RedisStore(RedisDocuments):
@@ -132,6 +133,13 @@ class RedisStore(RedisDocuments):
         )
         return entries
 
+    async def used_ms(self, account: str, slots: int) -> int:
+        day = await self.time_ms() // _DAY_MS
+        reads = self._client.pipeline(transaction=False)
+        for slot in range(slots):
+            reads.hget(f"{{s{slot}}}:used:{day}", account)
+        return sum(int(found or 0) for found in await self._with_timeout(reads.execute()))
+
     async def time_ms(self) -> int:
         seconds, microseconds = await self._with_timeout(self._client.time())
         return int(seconds) * 1000 + int(microseconds) // 1000
@@ -189,6 +197,8 @@ def encode_batch(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
                     change.delivery_key,
                     [_string(event) for event in change.callbacks],
                     change.first_seq,
+                    change.account,
+                    change.used_ms,
                 )
                 for change in changes
             ],

@@ -33,7 +33,7 @@ async def test_unknown_account(tmp_path: Path, words: tuple[str, ...]) -> None:
     assert (status, reported.splitlines()[-1]) == (2, "switchroom: no account acct_nope")
 
 
-@pytest.mark.parametrize("limit", ["--max-calls", "--max-calls-per-s"])
+@pytest.mark.parametrize("limit", ["--max-calls", "--max-calls-per-s", "--max-live-legs"])
 async def test_limits_are_not_negative(tmp_path: Path, limit: str) -> None:
     """A negative limit is rejected, and nothing is created."""
     status, reported = await switchroom(tmp_path, "account", "create", "acme", limit, "-1")

@@ -46,12 +46,18 @@ def test_the_list_of_accounts(commands: Commands) -> None:
     commands.run("region", "acme", "NO")
     commands.run("create", "other")
     assert commands.run("list") == [
-        ["account", "name", "active", "calls", "calls/s", "region", "may call"],
-        ["acme", "Acme Ltd", "no", "9", "2.5", "NO", "+47"],
-        ["other", "other", "yes", "any", "any", "none"],
+        ["account", "name", "active", "calls", "calls/s", "region", "may call", "dials"],
+        ["acme", "Acme Ltd", "no", "9", "2.5", "NO", "+47", "any"],
+        ["other", "other", "yes", "any", "any", "none", "any"],
     ]
     commands.run("set", "acme", "--max-calls", "0", "--allow", "any", "--active")
-    assert ["acme", "Acme Ltd", "yes", "any", "2.5", "NO", "any"] in commands.run("list")
+    commands.run("set", "acme", "--max-live-legs", "60", "--max-minutes-per-day", "3000")
+    commands.run("set", "acme", "--max-legs-per-s", "0.5", "--max-legs-per-call", "9")
+    dials = "60 legs 0.5 legs/s 3000 min/day 9 legs/call"
+    assert ["acme", "Acme Ltd", "yes", "any", "2.5", "NO", "any", dials] in commands.run("list")
+    commands.run("set", "acme", "--max-live-legs", "0", "--max-minutes-per-day", "0")
+    commands.run("set", "acme", "--max-legs-per-s", "0", "--max-legs-per-call", "0")
+    assert commands.run("list")[1][-1] == "any"
 
 
 def test_a_long_account_id_is_shown_in_one_piece(commands: Commands) -> None:

@@ -58,6 +58,25 @@ async def test_accounts_and_numbers_make_dial_policies(kept: Rest) -> None:
     assert (await terms(kept))["destinations"] == []
 
 
+async def test_limits_of_legs_are_sent(kept: Rest) -> None:
+    """They are part of the policy; before they are set, it has none."""
+    await kept.services.policy_sync.sync_all()
+    names = ("maxLiveLegs", "maxLegsPerS", "maxMinutesPerDay", "maxLegsPerCall")
+    before = await terms(kept)
+    assert [before.get(name) for name in names] == [None] * 4
+    account = msgspec.structs.replace(
+        await kept.services.accounts.get("acme"),
+        max_live_legs=6,
+        max_legs_per_s=0.5,
+        max_minutes_per_day=30,
+        max_legs_per_call=2,
+    )
+    await kept.services.accounts.change(account)
+    await kept.services.policy_sync.sync_all()
+    found = await terms(kept)
+    assert [found[name] for name in names] == [6, 0.5, 30, 2]
+
+
 async def test_a_long_list_is_sent_in_parts(kept: Rest) -> None:
     """The first requests have thousands of numbers, later ones only changes."""
     await lists(kept).put("acme", MANY, "p")

@@ -60,9 +60,12 @@ class Bench:
         parts = factories.assembly(SETTINGS, stack, store, clock, telemetry)
         io = await factories.io_runner(parts, clips, Limits(), fixed_signer())
         directory = factories.directory(parts)
-        service = factories.call_service(parts, directory, Membership("me"))
+        members = Membership("me")
+        service = factories.call_service(parts, directory, members)
         agents = AgentPresence(directory, service.calls)
-        policy = factories.dial_policy(parts, lambda _account: False)
+        policy = factories.dial_policy(
+            parts, lambda _account: False, service.node_selection, members
+        )
         tasks = Tasks(self.faults.append)
         shards = NodeShardFactory(
             ShardDependencies(SETTINGS, clock, service, agents, io, policy, telemetry)

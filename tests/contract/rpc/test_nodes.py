@@ -1,6 +1,6 @@
 """Nodes over the RPC: status, drain and undrain."""
 
-from engine.runtime.admission.capacity_limits import CapacityLimits
+from engine.runtime.policy.capacity_limits import CapacityLimits
 from tests.contract.rpc.harness.bench import CALL, Bench
 
 

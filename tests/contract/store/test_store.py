@@ -171,3 +171,16 @@ async def test_the_stores_time(store: Store) -> None:
     first = await store.time_ms()
     assert abs(first - time.time() * 1000) < 60_000  # a real server has no other clock
     assert await store.time_ms() >= first
+
+
+async def test_the_time_that_an_account_has_used(store: Store) -> None:
+    """It is added once when a call ends, in whatever slot; accounts are apart."""
+    token = await claim_slot(store, 3, "engine1")
+    other = await claim_slot(store, 1, "engine1")
+    await store.create(3, token, change(account="acme"))
+    ended = change(seq=1, live=False, account="acme", used_ms=1_500)
+    for each in (ended, ended, change(seq=2, live=False, account="acme", used_ms=1_500)):
+        await store.commit(3, token, [each])
+    await store.commit(1, other, [change("c2", live=False, account="acme", used_ms=70)])
+    await store.commit(1, other, [change("c3", live=False, account="else", used_ms=9)])
+    assert [await store.used_ms(each, 4) for each in ("acme", "else", "none")] == [1_570, 9, 0]

@@ -1,7 +1,7 @@
 -- Commits one slot's batch of changes, all or nothing.
 -- KEYS: {sN}:owner. ARGV: msgpack of {token, number, retention_ms, {target_length, max_length},
 -- create, limits, changes}, each change {call_id, record, seq, log, events, is_live, delivery_key,
--- callbacks, first_seq}. Returns 1 when stored, or -n when the outbox was full for n events, 2 when
+-- callbacks, first_seq, account, used_ms}. Returns 1 when stored, or -n when the outbox was full for n events, 2 when
 -- a call to create exists, the owner's name when the token is stale.
 -- All keys share the slot's hash tag, so they lie on one node of a cluster, declared or not.
 local token, number, retention_ms, stream_limits, create, limits, changes = unpack(cmsgpack.unpack(ARGV[1]))
@@ -30,7 +30,15 @@ local function add_callbacks(id, delivery_key, callbacks, first_seq)
   end
 end
 
-local function store(id, record, seq, entries, events, is_live, delivery_key, callbacks, first_seq)
+-- Adds the time that an ended call has used to its account's of this day (UTC).
+local function add_use(account, used_ms)
+  local used = slot .. ':used:' .. math.floor(now_ms / 86400000)
+  redis.call('HINCRBY', used, account, used_ms)
+  redis.call('EXPIRE', used, 172800)
+end
+
+local function store(id, record, seq, entries, events, is_live, delivery_key, callbacks, first_seq,
+    account, used_ms)
   local key = slot .. ':log:' .. id
   local stored = redis.call('LLEN', key)
   if stored >= seq + #entries then return end -- a repetition, or older than what is stored
@@ -43,7 +51,8 @@ local function store(id, record, seq, entries, events, is_live, delivery_key, ca
   if is_live then
     redis.call('HSET', live, id, record)
   else
-    redis.call('HDEL', live, id)
+    local is_end = redis.call('HDEL', live, id) == 1 or stored == 0
+    if is_end and used_ms > 0 then add_use(account, used_ms) end
     redis.call('SET', slot .. ':ended:' .. id, record, 'PX', retention_ms)
     redis.call('PEXPIRE', key, retention_ms)
   end

@@ -32,6 +32,7 @@ from engine.runtime.call_service import CallService
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.policy.dial_policy import DialPolicy
+from engine.runtime.policy.leg_limits import LegLimits
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
@@ -68,6 +69,21 @@ class SingleEngine:
 SINGLE_ENGINE = SingleEngine()
 
 
+class OtherEngines:
+    """The load of other engines, as the test sets it."""
+
+    engine_count = 1
+
+    def __init__(self) -> None:
+        self.account = (0, 0)  # live dialled legs, and milliseconds
+
+    def calls(self, _node: str) -> int:
+        return 0
+
+    def account_load(self, _account: str) -> tuple[int, int]:
+        return self.account
+
+
 class Bench:
     """An engine's RPC with a recording PBX behind it."""
 
@@ -80,6 +96,7 @@ class Bench:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.access: RpcAccess | None = None  # else the token, without TLS
+        self.cluster = OtherEngines()
         self.session: aiohttp.ClientSession
         self.service: CallService
         self.agent_presence: AgentPresence
@@ -98,12 +115,6 @@ class Bench:
         settings = AdmissionConfig(
             SLOTS, 3_600_000, "+4700000000", max_calls=10_000, max_calls_per_s=10_000
         )
-        self.terms = DialPolicy(
-            self.store.dial_policies,
-            clock.now_ms,
-            "+4700000000",
-            default=AccountDialPolicy(),
-        )
         directory = Directory(
             self.store, clock.now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), TRUNK
         )
@@ -117,6 +128,20 @@ class Bench:
         self.service = CallService(
             context, settings, directory, default_target=self.accounts.auto_set
         )
+        selection = self.service.node_selection
+        self.terms = DialPolicy(
+            self.store.dial_policies,
+            clock.now_ms,
+            "+4700000000",
+            default=AccountDialPolicy(),
+            limits=LegLimits(
+                clock,
+                selection.legs,
+                self.cluster,
+                selection.trunk,
+                lambda account: self.store.used_ms(account, SLOTS),
+            ),
+        )
         self.agent_presence = AgentPresence(directory, self.service.calls)
         node = Node(
             "pbx1", self.pbx, clock, self.service.handle_incoming, self.agent_presence.party_of
@@ -129,7 +154,7 @@ class Bench:
             plan = EndpointTemplates(
                 f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x", policy=self.terms
             )
-            place = ShardContext("pbx1", slot, self.pbx, plan, metrics=meter)
+            place = ShardContext("pbx1", slot, self.pbx, plan, metrics=meter, legs=selection.legs)
             node.add_shard(slot, CallShard(place, clock, writer, ManualIoRunner(), node))
             node.shards[slot].resume()
         self.service.nodes["pbx1"] = node

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine.runtime.admission.capacity_limits import TRUNK, UNLIMITED, CapacityLimits
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.pbx_nodes.refers import no_extensions
+from engine.runtime.policy.capacity_limits import TRUNK, UNLIMITED, CapacityLimits
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from tests.unit.calls.harness.builders import outbound, say
@@ -33,6 +33,9 @@ class OtherEngines:
     def calls(self, node: str) -> int:
         return self.counts.get(node, 0)
 
+    def account_load(self, _account: str) -> tuple[int, int]:
+        return 0, 0
+
 
 class Bench:
     """A placement with nodes of one slot."""
@@ -54,7 +57,7 @@ class Bench:
 
     def node(self, name: str, **terms: float) -> CallShard:
         """Add a connected node."""
-        place = ShardContext(name, 0, RecordingPbx(), ENDPOINTS)
+        place = ShardContext(name, 0, RecordingPbx(), ENDPOINTS, legs=self.node_selection.legs)
         latency_ms: Callable[[], float] = lambda: 1000.0 if name in self.overloaded else 0.0  # noqa: E731 - one word
         pbx = RecordingPbx()
         node = Node(
@@ -177,7 +180,7 @@ def test_the_trunks_limits_count_all_nodes_and_engines() -> None:
     assert bench.call(by_trunk=False) == "pbx1"
     bench.others.counts = {}
     bench.clock.pass_ms(1_000)
-    assert bench.node_selection.trunk_legs == 3  # the leg is to a number, whatever was requested
+    assert bench.node_selection.legs.on_trunk == 3  # the leg is to a number, whatever was requested
     rate = Bench(CapacityLimits(max_calls_per_s=1))
     rate.node("pbx1")
     assert [rate.call(), rate.call()] == ["pbx1", "trunk_rate"]

@@ -1,6 +1,6 @@
 """The rate limiter: a burst, then a rate."""
 
-from engine.runtime.admission.capacity_limits import RateLimiter
+from engine.runtime.policy.capacity_limits import RateLimiter
 from tests.unit.runtime.harness.shard_bench import ManualClock
 
 

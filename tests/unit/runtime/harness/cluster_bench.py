@@ -63,6 +63,10 @@ class RecordingSlotHost:
     def calls(self, slot: int) -> int:
         return self.live.get(slot, 0)
 
+    def account_loads(self) -> dict[str, tuple[int, int]]:
+        """Have dialled no legs."""
+        return {}
+
     def calls_by_node(self) -> dict[str, int]:
         return {"pbx1": sum(self.live.values())}
 

@@ -7,7 +7,12 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
-from engine.runtime.base.interfaces import AgentPhone, DialDecision, OnAgentFound
+from engine.runtime.base.interfaces import (
+    AgentPhone,
+    DialDecision,
+    DialRejection,
+    OnAgentFound,
+)
 from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.executor import CommandExecutor
@@ -40,6 +45,8 @@ class ManualDialPolicy:
     def __init__(self) -> None:
         self.requests: list[tuple[str, str, str]] = []
         self.decide: Callable[[DialDecision], None] = lambda _decision: None
+        self.admitted: list[str] = []
+        self.limit: DialRejection = ""
 
     def authorize(
         self, call: Call, party: str, caller_id: str, done: Callable[[DialDecision], None]
@@ -47,6 +54,11 @@ class ManualDialPolicy:
         """Keep the request."""
         self.requests.append((call.account, party, caller_id))
         self.decide = done
+
+    def admit(self, _call: Call, leg_id: str, _party: str) -> DialRejection:
+        """Keep the leg, and return the limit that the test sets."""
+        self.admitted.append(leg_id)
+        return self.limit
 
     def is_stopped(self, _account: str) -> bool:
         """Return False: no account is stopped."""

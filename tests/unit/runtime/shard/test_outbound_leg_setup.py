@@ -11,6 +11,7 @@ from tests.unit.runtime.harness.executor_bench import (
     ManualAgentResolver,
     ManualDialPolicy,
 )
+from tests.unit.runtime.harness.shard_bench import ORIGINATE
 
 CALLS_AGENT = Originate(f"{ID}.l1", "agent:sales7", "")
 
@@ -97,6 +98,21 @@ def test_a_decision_after_a_recovery_is_ignored() -> None:
     bench.live_call.recover(())
     policy.decide(DialDecision("do_not_call"))
     assert (bench.pbx.lines, bench.events) == ([], [])
+
+
+@pytest.mark.parametrize(("is_repeated", "lines"), [(False, []), (True, [ORIGINATE])])
+def test_a_limit_of_the_account(is_repeated: bool, lines: list[str]) -> None:
+    """It rejects a new leg, but not one that the last owner of the call may have dialled."""
+    policy = ManualDialPolicy()
+    policy.limit = "live_legs"
+    bench = ExecutorBench(policy=policy)
+    bench.live_call.outbox.append(CALLS_NUMBER)
+    commands = bench.live_call.recover((CALLS_NUMBER,)) if is_repeated else (CALLS_NUMBER,)
+    bench.executor.execute(bench.live_call, commands)
+    policy.decide(DialDecision(""))
+    assert bench.pbx.lines == lines
+    assert policy.admitted == ([] if is_repeated else [CALLS_NUMBER.leg])
+    assert bench.events == ([] if is_repeated else [LegEnded(f"{ID}.l1", 41, reason="live_legs")])
 
 
 def test_an_agent_is_authorized_before_it_is_resolved() -> None:

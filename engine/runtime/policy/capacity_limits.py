@@ -1,18 +1,13 @@
 """Limits on calls: of a PBX node and of the trunk, over all engines, and of this engine's rate."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Struct
 
-from engine.calls.model.call import Call
-from engine.calls.model.leg import Leg
 from engine.runtime.base.clock import Clock
-from wire.party import Party
 
 TRUNK = "*trunk"  # the name under which an engine reports its trunk legs, beside its nodes
-# Counting a leg takes 0.5 microseconds: so counting takes 1 % of the time at most.
-LEGS_PER_MS = 20
 
 
 class CapacityLimits(Struct, frozen=True):
@@ -43,6 +38,9 @@ class ClusterLoad(Protocol):
     def calls(self, node: str) -> int:
         """Count the other engines' calls on a node, or, as TRUNK, their legs on the trunk."""
 
+    def account_load(self, account: str) -> tuple[int, int]:
+        """Return an account's dialled legs in the other engines, and for how long they are up."""
+
 
 class SingleEngine:
     """There is no other engine."""
@@ -51,6 +49,9 @@ class SingleEngine:
 
     def calls(self, _node: str) -> int:
         return 0
+
+    def account_load(self, _account: str) -> tuple[int, int]:
+        return 0, 0
 
 
 class RateLimiter:
@@ -69,7 +70,8 @@ class RateLimiter:
         now = self._clock.now_ms()
         # At least one: a rate below one a second must let a call through in time, too.
         burst = max(self.per_s, 1.0)
-        self._available = min(burst, self._available + (now - self._at_ms) * self.per_s / 1000)
+        passed_ms = max(0, now - self._at_ms)  # the clock may have been set back
+        self._available = min(burst, self._available + passed_ms * self.per_s / 1000)
         self._at_ms = now
         return self._available
 
@@ -109,35 +111,3 @@ class CapacityLimiter:
 
     def take(self) -> None:
         self._rate_limiter.take()
-
-
-class TrunkLegs:
-    """Counts this engine's legs on the trunk, less often the more there are."""
-
-    def __init__(self, clock: Clock, calls: Callable[[], Iterable[Call]]) -> None:
-        self._clock = clock
-        self._calls = calls
-        self._counted_ms = 0
-        self._count = 0
-
-    @property
-    def count(self) -> int:
-        """How many there are; one that ended a moment ago may still count."""
-        now = self._clock.now_ms()
-        if now - self._counted_ms >= self._count // LEGS_PER_MS:
-            self._count, self._counted_ms = sum(map(_count_trunk_legs, self._calls())), now
-        return self._count
-
-    def take(self) -> None:
-        self._count += 1
-
-
-def _count_trunk_legs(call: Call) -> int:
-    own = (leg for leg in call.legs if not leg.is_local_channel)
-    by_trunk = (leg for leg in own if Party.parse(leg.party).is_by_trunk)
-    return sum(not _is_calling_agent(call, leg) for leg in by_trunk)
-
-
-def _is_calling_agent(call: Call, leg: Leg) -> bool:
-    """Return whether it is the leg of an agent who called in: its party is a caller id."""
-    return call.direction == "inbound" and leg.id == call.main and bool(leg.agent_id)

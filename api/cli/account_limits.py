@@ -1,0 +1,73 @@
+"""Options of `switchroom account create` and `set` for the limits of an account."""
+
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import msgspec
+from cyclopts import Parameter, validators
+
+from api.accounts.store import Account
+
+_NOT_NEGATIVE = validators.Number(gte=0)
+
+
+@dataclass(frozen=True)
+class AccountLimits:
+    """Limits to set; None keeps a limit, and 0 removes it."""
+
+    max_calls: Annotated[
+        int | None,
+        Parameter(help="Maximum number of live calls; 0 for no limit.", validator=_NOT_NEGATIVE),
+    ] = None
+    max_calls_per_s: Annotated[
+        float | None,
+        Parameter(
+            help="Maximum rate of new calls per second; 0 for no limit.", validator=_NOT_NEGATIVE
+        ),
+    ] = None
+    max_live_legs: Annotated[
+        int | None,
+        Parameter(
+            help="Maximum number of live dialled legs, of all calls; 0 for no limit.",
+            validator=_NOT_NEGATIVE,
+        ),
+    ] = None
+    max_legs_per_s: Annotated[
+        float | None,
+        Parameter(
+            help="Maximum rate of dialled legs per second; 0 for no limit.",
+            validator=_NOT_NEGATIVE,
+        ),
+    ] = None
+    max_minutes_per_day: Annotated[
+        int | None,
+        Parameter(
+            help="Maximum minutes of dialled legs in a day (UTC); 0 for no limit.",
+            validator=_NOT_NEGATIVE,
+        ),
+    ] = None
+    max_legs_per_call: Annotated[
+        int | None,
+        Parameter(
+            help="Maximum number of legs that one call dials; 0 for the default, 100.",
+            validator=_NOT_NEGATIVE,
+        ),
+    ] = None
+
+
+def with_limits(account: Account, limits: AccountLimits | None) -> Account:
+    """Return an account with the limits that are given."""
+    given = asdict(limits) if limits else {}
+    changes = {name: value or None for name, value in given.items() if value is not None}
+    return msgspec.structs.replace(account, **changes)
+
+
+def leg_limits(account: Account) -> str:
+    """Describe the limits of what an account dials."""
+    limits = {
+        "legs": account.max_live_legs,
+        "legs/s": account.max_legs_per_s,
+        "min/day": account.max_minutes_per_day,
+        "legs/call": account.max_legs_per_call,
+    }
+    return " ".join(f"{value:g} {unit}" for unit, value in limits.items() if value) or "any"

@@ -1,0 +1,107 @@
+"""Counts this engine's legs on the trunk, in all and by account, as calls change.
+
+A count follows from the calls alone: what is not dialled, or belongs to a call of another engine,
+cannot stay counted.
+"""
+
+from collections import defaultdict
+
+from msgspec import Struct
+
+from engine.calls.model.call import Call
+from engine.calls.model.leg import Leg
+from engine.calls.reporting.dialled_legs import ended_legs_ms, is_on_trunk, was_dialled
+
+
+class CallLegs(Struct, frozen=True):
+    """What one call adds to the counts."""
+
+    legs: tuple[Leg, ...]  # that were counted
+    account: str
+    on_trunk: int
+    dialled: int  # of those on the trunk
+    answered: int  # of those dialled
+    answered_sum_ms: int  # the sum of the times of their answers
+    ended_ms: int  # how long dialled legs that have ended lasted
+
+
+class AccountLoad(Struct):
+    """What an account's live calls use."""
+
+    calls: int = 0
+    dialled: int = 0
+    answered: int = 0
+    answered_sum_ms: int = 0
+    ended_ms: int = 0
+
+    def used_ms(self, now: int) -> int:
+        """Return how long the dialled legs of live calls have lasted until now."""
+        return self.ended_ms + max(0, self.answered * now - self.answered_sum_ms)
+
+
+NO_LOAD = AccountLoad()
+
+
+class LegCounter:
+    """The legs of this engine's live calls."""
+
+    def __init__(self) -> None:
+        self.on_trunk = 0
+        self._calls: dict[str, CallLegs] = {}
+        self._accounts: defaultdict[str, AccountLoad] = defaultdict(AccountLoad)
+
+    def update(self, call: Call) -> None:
+        """Count the legs of a call as it is now."""
+        before = self._calls.get(call.id)
+        if before is not None and before.legs is call.legs:
+            return
+        after = _count(call)
+        if before is not None:
+            self._add(before, -1)
+        self._calls[call.id] = after
+        self._add(after, 1)
+
+    def remove(self, call_id: str) -> None:
+        """Forget a call: it has ended, or another engine runs it."""
+        if before := self._calls.pop(call_id, None):
+            self._add(before, -1)
+            if not self._accounts[before.account].calls:
+                del self._accounts[before.account]
+
+    def of(self, account: str) -> AccountLoad:
+        """Return the load of an account."""
+        return self._accounts.get(account, NO_LOAD)
+
+    def by_account(self, now: int) -> dict[str, tuple[int, int]]:
+        """Return the live dialled legs and the time used of each account that has some."""
+        loads = ((name, each.dialled, each.used_ms(now)) for name, each in self._accounts.items())
+        return {name: (dialled, used) for name, dialled, used in loads if dialled or used}
+
+    def _add(self, each: CallLegs, sign: int) -> None:
+        self.on_trunk += sign * each.on_trunk
+        load = self._accounts[each.account]
+        load.calls += sign
+        load.dialled += sign * each.dialled
+        load.answered += sign * each.answered
+        load.answered_sum_ms += sign * each.answered_sum_ms
+        load.ended_ms += sign * each.ended_ms
+
+
+def _count(call: Call) -> CallLegs:
+    dialled = [leg for leg in call.legs if was_dialled(leg)]
+    answered = [leg.answered_ms for leg in dialled if leg.answered_ms]
+    on_trunk = sum(is_on_trunk(leg) and not _is_calling_agent(call, leg) for leg in call.legs)
+    return CallLegs(
+        call.legs,
+        call.account,
+        on_trunk,
+        len(dialled),
+        len(answered),
+        sum(answered),
+        ended_legs_ms(call),
+    )
+
+
+def _is_calling_agent(call: Call, leg: Leg) -> bool:
+    """Return whether it is the leg of an agent who called in: its party is a caller id."""
+    return call.direction == "inbound" and leg.id == call.main and bool(leg.agent_id)

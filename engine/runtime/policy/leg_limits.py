@@ -1,0 +1,115 @@
+"""Limits of what an account dials, checked at each leg: live legs, their rate, minutes a day.
+
+An account that calls one number may dial hundreds from its webhooks: so what counts is every leg,
+whatever requested it.
+"""
+
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from engine.common.ttl_cache import TtlCache
+from engine.runtime.base.clock import Clock
+from engine.runtime.base.interfaces import DialRejection
+from engine.runtime.policy.capacity_limits import (
+    TRUNK,
+    CapacityLimiter,
+    ClusterLoad,
+    RateLimiter,
+)
+from engine.runtime.policy.leg_counter import LegCounter
+from engine.store.errors import StoreDown
+from wire.dial_policy import AccountDialPolicy
+
+log = structlog.get_logger()
+USED_TTL_MS = 2_000
+MINUTE_MS = 60_000
+# Reads how long the dialled legs of an account's ended calls of today lasted; raises StoreDown.
+ReadUsed = Callable[[str], Awaitable[int]]
+
+
+class LegLimits:
+    """Counts this engine's and the other engines' legs; the time of ended calls is in the store."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        legs: LegCounter,
+        cluster: ClusterLoad,
+        trunk: CapacityLimiter,
+        read_used: ReadUsed,
+    ) -> None:
+        self._clock = clock
+        self._legs = legs
+        self._cluster = cluster
+        self._trunk = trunk
+        self._used = TtlCache(read_used, clock.now_ms, USED_TTL_MS)
+        self._rates: dict[str, RateLimiter] = {}
+
+    def is_known(self, account: str, policy: AccountDialPolicy) -> bool:
+        """Return whether a decision needs no read."""
+        return policy.max_minutes_per_day is None or self._used.get_fresh(account) is not None
+
+    async def read(self, account: str, policy: AccountDialPolicy) -> None:
+        """Read what a decision needs; if the store is down, the last value applies."""
+        if policy.max_minutes_per_day is None:
+            return
+        try:
+            await self._used.get(account)
+        except StoreDown as error:
+            log.warning("minutes of an account not read", account=account, error=str(error))
+
+    def reject(self, account: str, policy: AccountDialPolicy, uncounted: int = 0) -> DialRejection:
+        """Return which limit an account has reached, if any.
+
+        `uncounted` legs are to be dialled now, but are not part of a call yet.
+        """
+        live, used_ms = self._cluster.account_load(account)
+        load = self._legs.of(account)
+        live += load.dialled + uncounted
+        if policy.max_live_legs is not None and live > policy.max_live_legs:
+            return "live_legs"
+        if policy.max_minutes_per_day is not None:
+            ended = self._used.get_stale(account)
+            if ended is None:
+                return "terms_unknown"
+            used_ms += ended.value + load.used_ms(self._clock.now_ms())
+            if used_ms >= policy.max_minutes_per_day * MINUTE_MS:
+                return "daily_minutes"
+        if policy.max_legs_per_s is not None and self._rate(account, policy).available < 1:
+            return "leg_rate"
+        return ""
+
+    def admit(
+        self, account: str, policy: AccountDialPolicy, waiting: int, *, is_admitted: bool
+    ) -> DialRejection:
+        """Count a leg that is dialled now, or return why it may not be.
+
+        It is part of its call already; `waiting` legs of its call, too, which are to be dialled
+        next. `is_admitted` is the first leg of a requested call: the trunk had room for the call.
+        """
+        rejection = self.reject(account, policy, -waiting)
+        if not (rejection or is_admitted):
+            rejection = self._reject_trunk(waiting)
+        if rejection:
+            return rejection
+        if policy.max_legs_per_s is not None:
+            self._rate(account, policy).take()
+        if not is_admitted:
+            self._trunk.take()
+        return ""
+
+    def _reject_trunk(self, waiting: int) -> DialRejection:
+        others = self._cluster.calls(TRUNK) - waiting - 1
+        reason = self._trunk.unavailable(lambda: self._legs.on_trunk + others)
+        if reason is None:
+            return ""
+        return "trunk_rate" if reason.code == "trunk_rate" else "trunk_full"
+
+    def _rate(self, account: str, policy: AccountDialPolicy) -> RateLimiter:
+        per_s = (policy.max_legs_per_s or 0) / self._cluster.engine_count
+        limiter = self._rates.get(account)
+        if limiter is None:
+            limiter = self._rates[account] = RateLimiter(self._clock, per_s, 0)
+        limiter.per_s = per_s
+        return limiter

@@ -1,0 +1,179 @@
+"""H3: limits of an account and of the trunk apply to every leg, whatever dials it."""
+
+from typing import Any
+
+import pytest
+
+from engine.calls.model.events import LegAnswered, LegCreated, LegEnded
+from engine.runtime.base.interfaces import DialRejection
+from engine.runtime.policy.capacity_limits import CapacityLimiter, CapacityLimits
+from engine.runtime.policy.dial_policy import DialPolicy
+from engine.runtime.policy.leg_counter import LegCounter
+from engine.runtime.policy.leg_limits import MINUTE_MS, USED_TTL_MS, LegLimits
+from engine.store.errors import StoreDown
+from engine.store.memory.documents import MemoryDialPolicyStore
+from tests.contract.rpc.harness.bench import CALL, Bench, OtherEngines, inject
+from tests.harness.until import until
+from tests.unit.calls.harness.builders import MAIN, bridged_call, outbound
+from tests.unit.runtime.harness.shard_bench import ManualClock
+from wire.dial_policy import AccountDialPolicy
+
+CREATE = "POST channels/create"
+NUMBERS = ["+4721930001", "+4721930002", "+4721930003"]
+DIAL = {"type": "dial", "data": {"number": NUMBERS}}
+ONE_MINUTE = AccountDialPolicy(max_minutes_per_day=1)
+
+
+async def limited(bench: Bench, **limits: Any) -> None:
+    assert (await bench.request("PUT", "/terms/acme", limits))[0] == 200
+
+
+async def dialled(bench: Bench, rejected: int) -> tuple[str, list[str]]:
+    """Start a call that dials three numbers; return it, and the reasons of the rejected legs."""
+    call = await bench.start_call(action=DIAL)
+    found = bench.service.find(call)
+    assert found is not None
+    for event in (LegCreated(f"{call}.l0"), LegAnswered(f"{call}.l0")):
+        inject(bench, event)
+
+    def is_dialled() -> bool:
+        bench.pbx.settle()
+        is_rejected = len(found[1].call.ended_legs) == rejected
+        return is_rejected and bench.pbx.lines.count(CREATE) == 1 + len(NUMBERS) - rejected
+
+    await until(is_dialled, what="all legs")
+    return call, [each.reason for each in found[1].call.ended_legs]
+
+
+async def test_live_legs_of_a_tree(bench: Bench) -> None:
+    """The customer's leg and one more are dialled; what ends makes room."""
+    await limited(bench, maxLiveLegs=2)
+    call, reasons = await dialled(bench, rejected=2)
+    assert reasons == ["live_legs", "live_legs"]
+    assert bench.pbx.lines.count(CREATE) == 2
+    assert await bench.problem("POST", "/calls", CALL) == (429, "live_legs")
+    for leg in ("l0", "l1"):  # the first of the numbers that were dialled
+        inject(bench, LegEnded(f"{call}.{leg}", 16))
+        bench.pbx.settle()
+    assert not bench.service.node_selection.legs.on_trunk
+    assert (await bench.request("POST", "/calls", CALL))[0] == 201
+    rejected = dict(bench.telemetry.metrics.calls.parties_rejected)
+    assert rejected == {("live_legs",): 2}
+
+
+async def test_live_legs_at_other_engines(bench: Bench) -> None:
+    """They count."""
+    await limited(bench, maxLiveLegs=2)
+    bench.cluster.account = (2, 0)
+    assert await bench.problem("POST", "/calls", CALL) == (429, "live_legs")
+
+
+async def test_new_legs_a_second(bench: Bench) -> None:
+    """One call with many legs has no higher rate than many calls."""
+    await limited(bench, maxLegsPerS=2)
+    assert (await dialled(bench, rejected=2))[1] == ["leg_rate", "leg_rate"]
+    assert await bench.problem("POST", "/calls", CALL) == (429, "leg_rate")
+
+
+async def test_minutes_of_ended_calls(bench: Bench) -> None:
+    """They are in the store, and end with the day."""
+    await limited(bench, maxMinutesPerDay=1)
+    call = await bench.start_call()
+    found = bench.service.find(call)
+    assert found is not None
+    for event in (LegCreated(f"{call}.l0"), LegAnswered(f"{call}.l0")):
+        inject(bench, event)
+    bench.cluster.account = (1, MINUTE_MS)
+    assert await bench.problem("POST", "/calls", CALL) == (429, "daily_minutes")
+
+
+class Limited:
+    """The limits of an account, with a clock and a store that the test sets."""
+
+    def __init__(self, policy: AccountDialPolicy, trunk: CapacityLimits | None = None) -> None:
+        self.clock, self.legs, self.others = ManualClock(), LegCounter(), OtherEngines()
+        self.used: int | None = 0
+        limiter = CapacityLimiter(
+            self.clock, trunk or CapacityLimits(), self.others, "trunk", "the trunk"
+        )
+        self.limits = LegLimits(self.clock, self.legs, self.others, limiter, self._read)
+        self.policy = DialPolicy(
+            MemoryDialPolicyStore(), self.clock.now_ms, default=policy, limits=self.limits
+        )
+
+    async def _read(self, _account: str) -> int:
+        if self.used is None:
+            raise StoreDown("set by the test")
+        return self.used
+
+    async def dial(self, leg: str = "l1") -> DialRejection:
+        """Dial a leg of a call that has it already."""
+        call = bridged_call("+4722222222").call
+        self.legs.update(call)
+        await self.policy.check("acme", "+4722222222")
+        return self.policy.admit(call, leg, "+4722222222")
+
+
+@pytest.mark.parametrize(
+    ("used_ms", "rejection"), [(MINUTE_MS - 1, ""), (MINUTE_MS, "daily_minutes")]
+)
+async def test_minutes_of_a_day(used_ms: int, rejection: DialRejection) -> None:
+    """Also seconds count: many short calls are no way around it."""
+    limited = Limited(ONE_MINUTE)
+    limited.used = used_ms
+    assert await limited.policy.check("acme", "+4722222222") == rejection
+
+
+async def test_minutes_of_live_legs() -> None:
+    """A call that does not end uses minutes, too; and those of other engines count."""
+    limited = Limited(ONE_MINUTE)
+    assert await limited.dial() == ""
+    limited.clock.pass_ms(MINUTE_MS)
+    assert await limited.dial() == "daily_minutes"
+
+
+async def test_minutes_that_are_not_known() -> None:
+    """Without them no leg is dialled; the last ones apply while the store is down."""
+    limited = Limited(ONE_MINUTE)
+    limited.used = None
+    assert await limited.policy.check("acme", "+4722222222") == "terms_unknown"
+    limited.used = 0
+    assert await limited.policy.check("acme", "+4722222222") == ""
+    limited.used = None
+    limited.clock.pass_ms(USED_TTL_MS)
+    assert await limited.policy.check("acme", "+4722222222") == ""
+
+
+async def test_the_trunks_cap() -> None:
+    """It is checked at every leg, but the first one of a call, which was admitted with it."""
+    limited = Limited(AccountDialPolicy(), CapacityLimits(max_calls=1))
+    assert await limited.dial("l1") == "trunk_full"
+    assert await limited.dial(MAIN) == ""
+    rate = Limited(AccountDialPolicy(), CapacityLimits(max_calls_per_s=1))
+    assert [await rate.dial(), await rate.dial(), await rate.dial(MAIN)] == ["", "trunk_rate", ""]
+
+
+async def test_a_clock_that_is_set_back() -> None:
+    """An account does not wait until the clock has caught up."""
+    limited = Limited(AccountDialPolicy(max_legs_per_s=1))
+    assert [await limited.dial(), await limited.dial()] == ["", "leg_rate"]
+    limited.clock.now -= 3_600_000
+    assert await limited.dial() == "leg_rate"
+    limited.clock.pass_ms(1_000)
+    assert await limited.dial() == ""
+
+
+def test_an_account_without_a_policy() -> None:
+    """It dials nothing."""
+    policy = Limited(AccountDialPolicy()).policy
+    assert policy.admit(outbound(), "l1", "+4722222222") == "terms_unknown"
+
+
+async def test_a_rejected_leg_leaves_nothing(bench: Bench) -> None:
+    """What was rejected is not counted as live, nor towards the rate."""
+    await limited(bench, maxLiveLegs=1, maxLegsPerS=2)
+    call, _ = await dialled(bench, rejected=3)
+    inject(bench, LegEnded(f"{call}.l0", 16))
+    bench.pbx.settle()
+    assert bench.service.node_selection.legs.of("acme").dialled == 0
+    assert (await bench.request("POST", "/calls", CALL))[0] == 201

@@ -1,0 +1,68 @@
+"""Which legs count as legs on the trunk, and which as dialled by their account."""
+
+from msgspec.structs import replace
+
+from engine.calls.model.call import Call, update_leg
+from engine.calls.model.events import LegEnded
+from engine.calls.reporting.ended_legs import archive_leg
+from engine.runtime.policy.leg_counter import AccountLoad, LegCounter
+from tests.unit.calls.harness.builders import CHANNEL, MAIN, bridged_call
+from tests.unit.calls.harness.call_records import DIALED, inbound_conversation
+
+
+def count(call: Call) -> LegCounter:
+    counter = LegCounter()
+    counter.update(call)
+    return counter
+
+
+def test_half_of_a_local_channel_is_no_call_over_the_trunk() -> None:
+    """Its party's own leg counts in its own call."""
+    call = bridged_call("+4722222222").call
+    assert count(call).on_trunk == 2
+    assert count(update_leg(call, MAIN, replaces="1700000000.9")).on_trunk == 1
+
+
+def test_an_agent_who_calls_in_is_not_called_over_the_trunk() -> None:
+    """The party of its leg is a caller id; an agent who is called by number counts."""
+    story = inbound_conversation()
+    own = count(story.call).on_trunk
+    assert count(update_leg(story.call, CHANNEL, agent_id="7")).on_trunk == own - 1
+    assert count(update_leg(story.call, DIALED, agent_id="7")).on_trunk == own
+    assert count(update_leg(bridged_call("+4722222222").call, MAIN, agent_id="7")).on_trunk == 2
+
+
+def test_a_caller_is_not_dialled() -> None:
+    """Its leg occupies the trunk, but the account has not dialled it."""
+    call = inbound_conversation().call
+    counter = count(call)
+    assert (counter.on_trunk, counter.of(call.account).dialled) == (2, 1)
+
+
+def test_a_leg_that_ends_is_used_time() -> None:
+    """The time of a live leg grows; that of an ended one stays until its call is forgotten."""
+    call = bridged_call("+4722222222").call
+    counter = count(call)
+    now = max(leg.answered_ms for leg in call.legs) + 60_000
+    before = counter.of(call.account).used_ms(now)
+    ended, _ = archive_leg(call, call.legs[-1], LegEnded(call.legs[-1].id, 16), now)
+    counter.update(ended)
+    load = counter.of(call.account)
+    assert (load.dialled, load.used_ms(now)) == (1, before)
+    assert load.used_ms(now + 1_000) == before + 1_000
+    assert counter.by_account(now) == {call.account: (1, before)}
+    counter.remove(call.id)
+    assert (counter.on_trunk, counter.of(call.account)) == (0, AccountLoad())
+    assert counter.by_account(now) == {}
+
+
+def test_calls_add_up() -> None:
+    """A call is counted once, however often it is updated; each is forgotten alone."""
+    call = bridged_call("+4722222222").call
+    other = replace(call, id="0-pbx1-other", account="other")
+    counter = count(call)
+    for each in (call, other, other):
+        counter.update(each)
+    counter.remove(call.id)
+    counter.remove(call.id)
+    assert (counter.on_trunk, counter.of("other").dialled) == (2, 2)
