@@ -1,5 +1,6 @@
 """H3: limits of an account and of the trunk apply to every leg, whatever dials it."""
 
+import time
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from engine.runtime.policy.leg_counter import LegCounter
 from engine.runtime.policy.leg_limits import MINUTE_MS, USED_TTL_MS, LegLimits
 from engine.store.errors import StoreDown
 from engine.store.memory.documents import MemoryDialPolicyStore
-from tests.contract.rpc.harness.bench import CALL, Bench, OtherEngines, inject
+from tests.contract.rpc.harness.bench import CALL, SLOTS, Bench, OtherEngines, end, inject
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import MAIN, bridged_call, outbound
 from tests.unit.runtime.harness.shard_bench import ManualClock
@@ -76,15 +77,29 @@ async def test_new_legs_a_second(bench: Bench) -> None:
 
 
 async def test_minutes_of_ended_calls(bench: Bench) -> None:
-    """They are in the store, and end with the day."""
+    """They are in the store."""
     await limited(bench, maxMinutesPerDay=1)
     call = await bench.start_call()
     found = bench.service.find(call)
     assert found is not None
     for event in (LegCreated(f"{call}.l0"), LegAnswered(f"{call}.l0")):
         inject(bench, event)
-    bench.cluster.account = (1, MINUTE_MS)
-    assert await bench.problem("POST", "/calls", CALL) == (429, "daily_minutes")
+    until_ns = time.monotonic_ns() + 5_000_000
+    await until(lambda: time.monotonic_ns() > until_ns, what="5 ms of the call")
+    end(bench, call)
+    bench.pbx.settle()
+
+    async def is_used() -> bool:
+        return await bench.store.used_ms("acme", SLOTS) >= 5
+
+    await until(is_used, what="its time in the store")
+    bench.cluster.account = (1, MINUTE_MS - 5)
+
+    async def is_rejected() -> bool:
+        status, body = await bench.request("POST", "/calls", CALL)
+        return (status, body.get("code")) == (429, "daily_minutes")
+
+    await until(is_rejected, every_s=0.5, what="the next read of the time")
 
 
 class Limited:
