@@ -90,6 +90,11 @@ class AddressGuard(Struct, frozen=True):
         if is_denied and not _is_in(address, self.allow):
             raise AddressRefused(address)
 
+    def check_plain(self, address: str) -> None:
+        """Raise AddressRefused for an address outside `allow`: no clear text leaves those."""
+        if not _is_in(address, self.allow):
+            raise AddressRefused(f"{address} without TLS")
+
 
 def _is_in(address: str, networks: tuple[Network, ...]) -> bool:
     return any(ip_address(address) in network for network in networks)

@@ -101,6 +101,8 @@ class GrpcTransport:
         found = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
         for family, *_, address in found:
             self._guard.check(str(address[0]), int(address[1]))
+            if not target.is_tls:
+                self._guard.check_plain(str(address[0]))
             if family == socket.AF_INET6:
                 return f"ipv6:[{address[0]}]:{target.port}"
             return f"ipv4:{address[0]}:{target.port}"
