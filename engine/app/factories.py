@@ -99,7 +99,12 @@ async def clip_cache(parts: Assembly) -> ClipCache:
     hibari = [Hibari(limits)] if find_spec("hibari") else []  # the extra `speech`
     providers: list[TtsProvider] = [*hibari, *([espeak] if espeak else [])]
     session = await parts.stack.enter_async_context(
-        guarded_session(_networks(settings.media_allow), deny=_networks(settings.outbound_deny))
+        guarded_session(
+            _networks(settings.media_allow),
+            deny=_networks(settings.outbound_deny),
+            limit=0,  # the cache limits downloads by account
+            limit_per_host=0,
+        )
     )
     return await parts.stack.enter_async_context(
         open_clip_cache(

@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from wire.media import Clip as Clip  # noqa: PLC0414 - re-exported: the result type of this package
+from wire.media import Source
 
 SAMPLE_RATE_HZ = 8_000
 HEADER_BYTES = 44
@@ -25,6 +26,13 @@ Reason = Literal[
     "unknown_language",
     "unreadable",
 ]
+
+
+class OwnedSource(Struct, frozen=True):
+    """An account's source. Accounts share no clip: an address may be a secret, or be signed."""
+
+    account: str
+    source: Source
 
 
 class MadeClip(Struct, frozen=True):
@@ -51,16 +59,20 @@ class MediaLimits(Struct, frozen=True):
     download_bytes: int = 20 * 1024 * 1024
     download_s: float = 15
     connect_s: float = 5
+    downloads: int = 200  # at once
+    downloads_of_account: int = 20
     clip_ms: int = 3_600_000
     job_s: float = 10
+    workers: int = 2  # of each kind
     worker_memory_bytes: int = 1_500_000_000
     cache_bytes: int = 2 * 1024**3
     cache_sources: int = 100_000
     in_use_ms: int = 3_600_000
     fresh_ms: int = 3_600_000
     retry_ms: int = 10_000
-    prefetch_at_once: int = 8
+    prefetch_at_once: int = 16  # half of them for one account
     prefetch_waiting: int = 1_000
+    prefetch_waiting_of_account: int = 250
 
 
 def duration_ms(file_bytes: int) -> int:

@@ -1,12 +1,14 @@
 """The engine's clip cache: cached clips at once, single-flight fetches, background refresh."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
+from engine.common.fair_slots import FairSlots
 from engine.common.tasks import cancel_all
-from engine.media.clip import Clip, MadeClip, MediaError, MediaLimits
+from engine.media.clip import Clip, MadeClip, MediaError, MediaLimits, OwnedSource
 from engine.media.files import ClipFiles
 from engine.media.index import ClipIndex, IndexEntry
 from wire.media import Source
@@ -18,7 +20,7 @@ MAX_WAIT_S = 5.0
 class ClipMakerPort(Protocol):
     """Makes clips: `ClipMaker`, or a fake in tests."""
 
-    async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
+    async def make(self, owned: OwnedSource, etag: str, now_ms: int) -> MadeClip:
         """Make a clip, unless its URL is unchanged since `etag`; raises MediaError."""
 
     async def close(self) -> None:
@@ -26,7 +28,7 @@ class ClipMakerPort(Protocol):
 
 
 class ClipCache:
-    """Clips by source; `engine.media.open.open_clip_cache` creates and maintains it."""
+    """Clips by account and source; `engine.media.open.open_clip_cache` creates and maintains it."""
 
     def __init__(
         self,
@@ -42,35 +44,43 @@ class ClipCache:
         self._maker = maker
         self._now_ms = now_ms
         self._limits = limits
-        self._tasks: dict[Source, asyncio.Task[Clip]] = {}
-        self._failed: dict[Source, tuple[int, MediaError]] = {}
-        self._background: dict[Source, asyncio.Task[None]] = {}
-        self._background_slots = asyncio.Semaphore(limits.prefetch_at_once)
+        self._tasks: dict[OwnedSource, asyncio.Task[Clip]] = {}
+        self._failed: dict[OwnedSource, tuple[int, MediaError]] = {}
+        self._background: dict[OwnedSource, asyncio.Task[None]] = {}
+        self._waiting: Counter[str] = Counter()  # in the background, by account
+        self._background_slots = FairSlots(
+            limits.prefetch_at_once, max(1, limits.prefetch_at_once // 2)
+        )
 
-    def cached(self, source: Source) -> Clip | None:
-        """Return a source's cached clip (memory only); refresh a stale one in the background."""
-        entry = self._index.get(source)
+    def cached(self, account: str, source: Source) -> Clip | None:
+        """Return an account's cached clip (memory only); refresh a stale one in the background."""
+        return self._cached(OwnedSource(account, source))
+
+    def _cached(self, owned: OwnedSource) -> Clip | None:
+        entry = self._index.get(owned)
         if entry is None:
             return None
         now_ms = self._now_ms()
         self._files.mark_used(entry.clip.key, now_ms)
         if entry.fresh_until_ms is not None and entry.fresh_until_ms <= now_ms:
-            self._refresh_in_background(source)
+            self._refresh_in_background(owned)
         return entry.clip
 
-    async def fetch(self, source: Source) -> Clip:
+    async def fetch(self, account: str, source: Source) -> Clip:
         """Return a source's clip; make it if needed, once for all callers. Raises MediaError."""
-        if clip := self.cached(source):
+        owned = OwnedSource(account, source)
+        if clip := self._cached(owned):
             return clip
-        self._raise_recent_failure(source)
+        self._raise_recent_failure(owned)
         # Shielded: one cancelled caller must not cancel the others' clip.
-        return await asyncio.shield(self._start_making(source))
+        return await asyncio.shield(self._start_making(owned))
 
-    def prefetch(self, sources: Iterable[Source]) -> None:
+    def prefetch(self, account: str, sources: Iterable[Source]) -> None:
         """Make clips in the background; failures are stored, and `fetch` raises them."""
         for source in sources:
-            if self.cached(source) is None and source not in self._failed:
-                self._refresh_in_background(source)
+            owned = OwnedSource(account, source)
+            if self._cached(owned) is None and owned not in self._failed:
+                self._refresh_in_background(owned)
 
     @property
     def pending(self) -> int:
@@ -105,61 +115,72 @@ class ClipCache:
         await cancel_all([*self._background.values(), *self._tasks.values()])
         await self._maker.close()
 
-    def _start_making(self, source: Source) -> asyncio.Task[Clip]:
-        task = self._tasks.get(source)
+    def _start_making(self, owned: OwnedSource) -> asyncio.Task[Clip]:
+        task = self._tasks.get(owned)
         if task is None:
-            task = self._tasks[source] = asyncio.create_task(self._make(source))
-            task.add_done_callback(lambda done: self._on_made(source, done))
+            task = self._tasks[owned] = asyncio.create_task(self._make(owned))
+            task.add_done_callback(lambda done: self._on_made(owned, done))
         return task
 
-    def _on_made(self, source: Source, done: asyncio.Task[Clip]) -> None:
-        del self._tasks[source]
+    def _on_made(self, owned: OwnedSource, done: asyncio.Task[Clip]) -> None:
+        del self._tasks[owned]
         if not done.cancelled():
             done.exception()  # retrieve it: all callers may be cancelled; `_failed` has it
 
-    async def _make(self, source: Source) -> Clip:
-        entry = self._index.get(source)
+    async def _make(self, owned: OwnedSource) -> Clip:
+        entry = self._index.get(owned)
         try:
-            made = await self._maker.make(source, entry.etag if entry else "", self._now_ms())
+            made = await self._maker.make(owned, entry.etag if entry else "", self._now_ms())
         except MediaError as failure:
-            self._store_failure(source, entry, failure)
+            self._store_failure(owned, entry, failure)
             raise
-        return self._store(source, entry, made)
+        return self._store(owned, entry, made)
 
-    def _store(self, source: Source, before: IndexEntry | None, made: MadeClip) -> Clip:
+    def _store(self, owned: OwnedSource, before: IndexEntry | None, made: MadeClip) -> Clip:
         clip = made.clip or (before.clip if before else None)
         if clip is None:
             raise MediaError("http_status", "'not modified' without a cached clip")
         until_ms = None if made.fresh_ms is None else self._now_ms() + made.fresh_ms
-        self._index.put(IndexEntry(source, clip, until_ms, made.etag, made.provider))
-        self._failed.pop(source, None)
+        self._index.put(IndexEntry(owned, clip, until_ms, made.etag, made.provider))
+        self._failed.pop(owned, None)
         self.index_changed.set()
         return clip
 
     def _store_failure(
-        self, source: Source, before: IndexEntry | None, failure: MediaError
+        self, owned: OwnedSource, before: IndexEntry | None, failure: MediaError
     ) -> None:
         now_ms = self._now_ms()
         if before is not None and failure.reason != _NOT_FOUND:
             # The old clip is better than none; the URL is retried later.
             retry_ms = now_ms + self._limits.retry_ms
-            self._index.put(IndexEntry(source, before.clip, retry_ms, before.etag, before.provider))
+            self._index.put(IndexEntry(owned, before.clip, retry_ms, before.etag, before.provider))
             return
-        self._index.drop(source)
+        self._index.drop(owned)
         self._failed = {s: f for s, f in self._failed.items() if f[0] > now_ms}
-        self._failed[source] = (now_ms + self._limits.retry_ms, failure)
+        self._failed[owned] = (now_ms + self._limits.retry_ms, failure)
 
-    def _raise_recent_failure(self, source: Source) -> None:
-        until_ms, failure = self._failed.get(source, (0, None))
+    def _raise_recent_failure(self, owned: OwnedSource) -> None:
+        until_ms, failure = self._failed.get(owned, (0, None))
         if failure is not None and until_ms > self._now_ms():
             raise MediaError(failure.reason, failure.text)
 
-    def _refresh_in_background(self, source: Source) -> None:
-        if source in self._background or len(self._background) >= self._limits.prefetch_waiting:
+    def _refresh_in_background(self, owned: OwnedSource) -> None:
+        limits, account = self._limits, owned.account
+        if (
+            owned in self._background
+            or len(self._background) >= limits.prefetch_waiting
+            or self._waiting[account] >= limits.prefetch_waiting_of_account
+        ):
             return
-        task = self._background[source] = asyncio.create_task(self._run_in_background(source))
-        task.add_done_callback(lambda _: self._background.pop(source))
+        task = self._background[owned] = asyncio.create_task(self._run_in_background(owned))
+        self._waiting[account] += 1
+        task.add_done_callback(lambda _: self._on_background_done(owned))
 
-    async def _run_in_background(self, source: Source) -> None:
-        async with self._background_slots:
-            await asyncio.wait([self._start_making(source)])
+    def _on_background_done(self, owned: OwnedSource) -> None:
+        del self._background[owned]
+        self._waiting.subtract((owned.account,))
+        self._waiting += Counter()  # without those that have none
+
+    async def _run_in_background(self, owned: OwnedSource) -> None:
+        async with self._background_slots.slot(owned.account):
+            await asyncio.wait([self._start_making(owned)])

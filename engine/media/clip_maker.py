@@ -13,16 +13,24 @@ from time import perf_counter
 import structlog
 from aiohttp import ClientSession
 
-from engine.media.clip import SAMPLE_RATE_HZ, Clip, MadeClip, MediaError, MediaLimits
+from engine.common.fair_slots import FairSlots
+from engine.media.clip import (
+    SAMPLE_RATE_HZ,
+    Clip,
+    MadeClip,
+    MediaError,
+    MediaLimits,
+    OwnedSource,
+)
 from engine.media.clip_cache import ClipMakerPort
 from engine.media.download import download
 from engine.media.files import ClipFiles
 from engine.media.tts.provider import TtsProvider, rank_providers, synthesize
-from engine.media.worker.process import Worker
+from engine.media.worker.pool import WorkerPool
 from engine.media.worker.protocol import Transcode
 from engine.media.worker.sniff import Container
 from engine.observe.metrics import Metrics
-from wire.media import Audio, Source, Speech, Tone
+from wire.media import Audio, Speech, Tone
 
 log = structlog.get_logger()
 LARGE_BYTES = 262_144  # some 15 s of mp3; 16 s of telephone wav
@@ -39,22 +47,24 @@ class ClipMaker:
         providers: Sequence[TtsProvider],
         limits: MediaLimits,
     ) -> None:
-        self.transcoder = Worker(limits, files.directory)
-        self._large_files = Worker(limits, files.directory)
+        self.transcoder = WorkerPool(limits, files.directory)
+        self._large_files = WorkerPool(limits, files.directory)
+        self._downloads = FairSlots(limits.downloads, limits.downloads_of_account)
         self._files = files
         self._session = session
         self._providers = providers
         self._limits = limits
 
-    async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
+    async def make(self, owned: OwnedSource, etag: str, now_ms: int) -> MadeClip:
+        account = owned.account
         try:
-            match source:
+            match owned.source:
                 case Audio(url):
-                    return await self._download(url, etag, now_ms)
-                case Speech():
-                    return await self._synthesize(source, now_ms)
-                case Tone():
-                    return MadeClip(await self._from_wav(beep(source), now_ms), None)
+                    return await self._download(account, url, etag, now_ms)
+                case Speech() as speech:
+                    return await self._synthesize(account, speech, now_ms)
+                case Tone() as tone:
+                    return MadeClip(await self._from_wav(account, beep(tone), now_ms), None)
         except OSError as error:
             log.warning("clip not stored", error=str(error))
             raise MediaError("not_stored", error.strerror or "the disk can't be used") from error
@@ -69,33 +79,35 @@ class ClipMaker:
         for provider in self._providers:
             await provider.close()
 
-    async def _download(self, url: str, etag: str, now_ms: int) -> MadeClip:
+    async def _download(self, account: str, url: str, etag: str, now_ms: int) -> MadeClip:
         async with self._temporary_file() as raw:
-            result = await download(self._session, url, etag, raw, self._limits)
-            clip = await self._transcode(raw, result.kind, now_ms) if result.kind else None
+            async with self._downloads.slot(account):
+                result = await download(self._session, url, etag, raw, self._limits)
+            kind = result.kind
+            clip = await self._transcode(account, raw, kind, now_ms) if kind else None
         return MadeClip(clip, result.fresh_ms, result.etag or etag)
 
-    async def _synthesize(self, speech: Speech, now_ms: int) -> MadeClip:
-        wav, provider = await synthesize(self._providers, speech)
-        clip = await self._from_wav(wav, now_ms)
+    async def _synthesize(self, account: str, speech: Speech, now_ms: int) -> MadeClip:
+        wav, provider = await synthesize(self._providers, account, speech)
+        clip = await self._from_wav(account, wav, now_ms)
         # Speech by a substitute is retried with the preferred provider after a while.
         fresh_ms = None if provider == self.first_provider(speech) else self._limits.fresh_ms
         return MadeClip(clip, fresh_ms, provider=provider)
 
-    async def _from_wav(self, wav: bytes, now_ms: int) -> Clip:
+    async def _from_wav(self, account: str, wav: bytes, now_ms: int) -> Clip:
         async with self._temporary_file() as raw:
             await asyncio.to_thread(raw.write_bytes, wav)
-            return await self._transcode(raw, "wav", now_ms)
+            return await self._transcode(account, raw, "wav", now_ms)
 
-    async def _transcode(self, raw: Path, kind: Container, now_ms: int) -> Clip:
+    async def _transcode(self, account: str, raw: Path, kind: Container, now_ms: int) -> Clip:
         async with self._temporary_file() as clip:
             job = Transcode(str(raw), kind, str(clip), self._limits.clip_ms)
             size = (await asyncio.to_thread(raw.stat)).st_size
-            await self._worker_for(size).run(job)
+            await self._workers_for(size).run(account, job)
             return await self._files.add(clip, now_ms)
 
-    def _worker_for(self, size_bytes: int) -> Worker:
-        # Large files have their own queue: they never delay the prompts that callers wait for.
+    def _workers_for(self, size_bytes: int) -> WorkerPool:
+        # Large files have their own workers: they never delay the prompts that callers wait for.
         return self._large_files if size_bytes > LARGE_BYTES else self.transcoder
 
     @asynccontextmanager
@@ -127,11 +139,11 @@ class MeteredClipMaker:
         self._maker = maker
         self._metrics = meter.external
 
-    async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
-        kind = "audio" if isinstance(source, Audio) else "speech"
+    async def make(self, owned: OwnedSource, etag: str, now_ms: int) -> MadeClip:
+        kind = "audio" if isinstance(owned.source, Audio) else "speech"
         started_s = perf_counter()
         try:
-            made = await self._maker.make(source, etag, now_ms)
+            made = await self._maker.make(owned, etag, now_ms)
         except MediaError as failure:
             self._metrics.media_failures.table(kind)[failure.reason] += 1
             self._metrics.media_duration.series(kind, "failed").observe(perf_counter() - started_s)

@@ -1,4 +1,4 @@
-"""Maps sources to clips: in memory for the hot path, on disk for the next start."""
+"""Maps accounts' sources to clips: in memory for the hot path, on disk for the next start."""
 
 from collections import OrderedDict
 from pathlib import Path
@@ -6,14 +6,13 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from engine.media.clip import Clip
-from wire.media import Source
+from engine.media.clip import Clip, OwnedSource
 
 
 class IndexEntry(Struct, frozen=True, rename={"provider": "speaker"}):  # stored files have it
     """A source's clip, its TTS provider, its ETag, and when it expires (None: never)."""
 
-    source: Source
+    owned: OwnedSource
     clip: Clip
     fresh_until_ms: int | None = None
     etag: str = ""
@@ -32,29 +31,29 @@ class ClipIndex:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._entries: OrderedDict[Source, IndexEntry] = OrderedDict()
+        self._entries: OrderedDict[OwnedSource, IndexEntry] = OrderedDict()
 
-    def get(self, source: Source) -> IndexEntry | None:
+    def get(self, owned: OwnedSource) -> IndexEntry | None:
         """Return a source's entry and mark it as used."""
-        entry = self._entries.get(source)
+        entry = self._entries.get(owned)
         if entry is not None:
-            self._entries.move_to_end(source)
+            self._entries.move_to_end(owned)
         return entry
 
     def put(self, entry: IndexEntry) -> None:
         """Add an entry; beyond the limit, drop the least recently used one."""
-        self._entries[entry.source] = entry
-        self._entries.move_to_end(entry.source)
+        self._entries[entry.owned] = entry
+        self._entries.move_to_end(entry.owned)
         if len(self._entries) > self._limit:
             self._entries.popitem(last=False)
 
-    def drop(self, source: Source) -> None:
-        self._entries.pop(source, None)
+    def drop(self, owned: OwnedSource) -> None:
+        self._entries.pop(owned, None)
 
     def drop_clips(self, keys: set[str]) -> None:
         """Drop the sources of these clips."""
         for entry in [e for e in self._entries.values() if e.clip.key in keys]:
-            del self._entries[entry.source]
+            del self._entries[entry.owned]
 
     def entries(self) -> tuple[IndexEntry, ...]:
         """Return all entries, oldest use first."""

@@ -61,7 +61,7 @@ def _restore(directory: Path, files: ClipFiles, index: ClipIndex, maker: ClipMak
 
 def _with_freshness(entry: IndexEntry, maker: ClipMaker) -> IndexEntry:
     """Expire speech whose preferred provider has changed, so that its next use makes it again."""
-    source = entry.source
+    source = entry.owned.source
     if isinstance(source, Speech) and maker.first_provider(source) != entry.provider:
         return msgspec.structs.replace(entry, fresh_until_ms=0)
     return entry

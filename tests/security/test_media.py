@@ -1,12 +1,113 @@
 """Containment of accounts in what they make an engine fetch: audio, and targets of callbacks."""
 
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
 import pytest
+from aiohttp import web
 
 from engine.callbacks.transport import Failed, SignedEvent
 from engine.callbacks.transports.grpc import GrpcTransport
+from engine.media.clip import MediaError, MediaLimits
+from engine.media.worker.pool import WorkerPool
+from engine.media.worker.protocol import Transcode
 from engine.webhooks.address_guard import AddressGuard
+from tests.contract.media.bench import media_bench
+from tests.contract.media.sounds import LIMITS, MediaBench, sound
 from tests.contract.webhooks.customer import LOOPBACK
+from tests.harness.until import until
 from wire.callbacks.targets import GrpcTarget
+from wire.media import Audio
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[MediaBench]:
+    """Start a customer's server."""
+    async with media_bench() as bench:
+        yield bench
+
+
+async def test_a_signed_address_plays_for_no_other_account(
+    bench: MediaBench, tmp_path: Path
+) -> None:
+    """Its signature has run out: who has the address does not get the clip of the first account."""
+    source = bench.source_at("signed.wav")
+    bench.origin.bodies["signed.wav"] = sound("wav"), {}
+    async with bench.open_cache(tmp_path) as cache:
+        clip = await cache.fetch("acme", source)
+        del bench.origin.bodies["signed.wav"]
+        assert cache.cached("acme", source) == clip
+        assert cache.cached("other", source) is None
+        with pytest.raises(MediaError, match="not_found"):
+            await cache.fetch("other", source)
+    async with bench.open_cache(tmp_path) as restarted:
+        assert restarted.cached("acme", source) == clip
+        assert restarted.cached("other", source) is None
+
+
+async def test_crafted_files_delay_no_other_account(tmp_path: Path) -> None:
+    """Each holds its worker for the longest time; the other account's file needs no wait."""
+    source, target, fifo = (tmp_path / each for each in ("a.mp3", "a.wav", "never"))
+    await asyncio.to_thread(source.write_bytes, sound("mp3"))
+    os.mkfifo(fifo)
+    crafted = Transcode(str(fifo), "mp3", str(target), 20_000)
+    pool = WorkerPool(LIMITS, tmp_path)
+    try:
+        jobs = [asyncio.create_task(pool.run("crafter", crafted)) for _ in range(20)]
+        writer = await asyncio.to_thread(os.open, fifo, os.O_WRONLY)  # opens when a worker reads
+        await pool.run("acme", Transcode(str(source), "mp3", str(target), 20_000))
+        assert not any(job.done() for job in jobs)
+        os.close(writer)
+    finally:
+        for job in jobs:
+            job.cancel()
+        await asyncio.gather(*jobs, return_exceptions=True)
+        await pool.close()
+
+
+async def test_slow_servers_delay_no_other_account(bench: MediaBench, tmp_path: Path) -> None:
+    """An account's downloads and prefetches that hang leave room for the others'."""
+    hanging, ended = [], asyncio.Event()
+
+    async def hang(request: web.Request) -> web.StreamResponse:
+        hanging.append(request)
+        await ended.wait()
+        raise web.HTTPNotFound
+
+    names = [f"slow{number}" for number in range(20)]
+    bench.origin.handlers.update(dict.fromkeys(names, hang))
+    bench.origin.bodies["a.wav"] = sound("wav"), {}
+    limits = MediaLimits(downloads=4, downloads_of_account=2, prefetch_at_once=4)
+    async with bench.open_cache(tmp_path, limits=limits) as cache:
+        slow = [bench.source_at(name) for name in names]
+        cache.prefetch("slow", slow[:10])
+        fetches = [asyncio.create_task(cache.fetch("slow", each)) for each in slow[10:]]
+        await until(lambda: len(hanging) == limits.downloads_of_account)
+        cache.prefetch("acme", (bench.source_at("a.wav"),))
+        await until(lambda: cache.cached("acme", bench.source_at("a.wav")) is not None)
+        assert len(hanging) == limits.downloads_of_account
+        ended.set()
+        await asyncio.gather(*fetches, return_exceptions=True)
+
+
+async def test_prefetches_of_one_account_are_limited(bench: MediaBench, tmp_path: Path) -> None:
+    """Beyond its share of the queue an account's audio is fetched when it is played."""
+    ended = asyncio.Event()
+
+    async def hang(_request: web.Request) -> web.StreamResponse:
+        await ended.wait()
+        raise web.HTTPNotFound
+
+    bench.origin.handlers["slow"] = hang
+    limits = MediaLimits(prefetch_waiting=4, prefetch_waiting_of_account=3)
+    async with bench.open_cache(tmp_path, limits=limits) as cache:
+        sources = [Audio(f"{bench.source_at('slow').url}?{number}") for number in range(9)]
+        for account, pending in (("slow", 3), ("acme", 4)):
+            cache.prefetch(account, sources)
+            assert cache.pending == pending
+        ended.set()
 
 
 @pytest.mark.parametrize("host", ["93.184.216.34", "2600:1901::1"])

@@ -4,12 +4,15 @@ import asyncio
 import re
 from asyncio.subprocess import DEVNULL, PIPE, Process
 
+from engine.common.fair_slots import FairSlots
 from engine.media.clip import MediaError
 from engine.media.tts.ssml import sanitize
 from wire.media import Speech
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _MAX_SYNTHESIS_S = 20
+_PROCESSES = 8
+_PROCESSES_OF_ACCOUNT = 4
 _MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 _LANGUAGE = re.compile(r"^ *\d+ +([a-z]{2,3})\b|\(([a-z]{2,3})[\w-]* \d+\)", re.MULTILINE)
 
@@ -24,16 +27,18 @@ class Espeak:
     def __init__(self, program: str, languages: frozenset[str]) -> None:
         self.languages = languages
         self._program = program
+        self._slots = FairSlots(_PROCESSES, _PROCESSES_OF_ACCOUNT)
 
-    async def synthesize(self, speech: Speech) -> bytes:
+    async def synthesize(self, account: str, speech: Speech) -> bytes:
         """Return a WAV file; the text goes to stdin, so it can't be read as an option."""
         # Markup is sanitized: espeak-ng would read files named in <audio src="...">.
         text = sanitize(speech.text) if speech.ssml else speech.text
         markup = ["-m"] if speech.ssml else []
         voice = ["-v", speech.language]
-        return await _run(
-            self._program, *voice, *markup, "-b", "1", "--stdin", "--stdout", text=text
-        )
+        async with self._slots.slot(account):
+            return await _run(
+                self._program, *voice, *markup, "-b", "1", "--stdin", "--stdout", text=text
+            )
 
     async def close(self) -> None:
         """Do nothing: no process runs between texts."""

@@ -24,8 +24,8 @@ class TtsProvider(Protocol):
     def ssml(self) -> bool:
         """Whether it supports SSML."""
 
-    async def synthesize(self, speech: Speech) -> bytes:
-        """Return a WAV file of any sample rate; raises MediaError."""
+    async def synthesize(self, account: str, speech: Speech) -> bytes:
+        """Return a WAV file of any sample rate, in the account's turn; raises MediaError."""
 
     async def close(self) -> None:
         """Stop its processes."""
@@ -38,12 +38,14 @@ def rank_providers(providers: Sequence[TtsProvider], speech: Speech) -> list[Tts
     return sorted(able, key=lambda p: speech.voice not in {p.name, *p.voices})
 
 
-async def synthesize(providers: Sequence[TtsProvider], speech: Speech) -> tuple[bytes, str]:
+async def synthesize(
+    providers: Sequence[TtsProvider], account: str, speech: Speech
+) -> tuple[bytes, str]:
     """Return the WAV file and the name of the first provider that succeeds."""
     failure = MediaError("unknown_language", f"no provider for language {speech.language}")
     for provider in rank_providers(providers, speech):
         try:
-            return await provider.synthesize(speech), provider.name
+            return await provider.synthesize(account, speech), provider.name
         except MediaError as error:
             failure = MediaError("speech_failed", f"{provider.name}: {error.text}")
     raise failure

@@ -125,7 +125,7 @@ class CallRecorder(Protocol):
 class IoRunner(Protocol):
     """Runs a call's I/O commands; `engine.runtime.io.command_runner` implements it."""
 
-    def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+    def cached_clips(self, account: str, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """Return the clips of all sources; None when one must be fetched."""
 
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
@@ -134,7 +134,7 @@ class IoRunner(Protocol):
     def seal_digit(self, call_id: str, digit: str) -> str:
         """Return a digit of a sensitive gather in the form that its call may store."""
 
-    def prefetch(self, command: PrefetchMedia) -> None:
+    def prefetch(self, account: str, command: PrefetchMedia) -> None:
         """Fetch audio in the background."""
 
     def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:

@@ -45,13 +45,13 @@ log = structlog.get_logger()
 
 
 class ClipSource(Protocol):
-    def cached(self, source: Source) -> Clip | None:
+    def cached(self, account: str, source: Source) -> Clip | None:
         """Return a clip if it is cached."""
 
-    async def fetch(self, source: Source) -> Clip:
+    async def fetch(self, account: str, source: Source) -> Clip:
         """Return a clip, fetched if need be; raises MediaError."""
 
-    def prefetch(self, sources: tuple[Source, ...]) -> None:
+    def prefetch(self, account: str, sources: tuple[Source, ...]) -> None:
         """Fetch clips in the background."""
 
 
@@ -88,8 +88,9 @@ class IoRunner:
         self._running: dict[str, asyncio.Task[Event]] = {}
         self._done: dict[str, Callable[[Event], None]] = {}
 
-    def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
-        clips = tuple(clip for clip in map(self._clips.cached, sources) if clip is not None)
+    def cached_clips(self, account: str, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+        found = (self._clips.cached(account, source) for source in sources)
+        clips = tuple(clip for clip in found if clip is not None)
         return clips if len(clips) == len(sources) else None
 
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
@@ -98,8 +99,8 @@ class IoRunner:
     def seal_digit(self, call_id: str, digit: str) -> str:
         return self._sealer.seal(call_id, digit)
 
-    def prefetch(self, command: PrefetchMedia) -> None:
-        self._clips.prefetch(command.sources)
+    def prefetch(self, account: str, command: PrefetchMedia) -> None:
+        self._clips.prefetch(account, command.sources)
 
     def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
         """Run a command and call `done` with its result.
@@ -128,7 +129,7 @@ class IoRunner:
     def _result(self, command: IoCommand, call: Call) -> Coroutine[Any, Any, Event]:
         match command:
             case FetchMedia():
-                return self._fetch_media(command)
+                return self._fetch_media(command, call.account)
             case SendWebhook():
                 return self._send_webhook(command, call)
             case SendApiRequest():
@@ -138,20 +139,21 @@ class IoRunner:
             case LoadFlowNode():
                 return self._flows.load_node(command, call)
 
-    async def _fetch_media(self, command: FetchMedia) -> Event:
-        results = await asyncio.gather(*map(self._fetch_clip, command.sources))
+    async def _fetch_media(self, command: FetchMedia, account: str) -> Event:
+        sources = command.sources
+        results = await asyncio.gather(*(self._fetch_clip(account, each) for each in sources))
         clips = tuple(each for each in results if isinstance(each, Clip))
         errors = [each for each in results if isinstance(each, MediaError)]
         failed = tuple(
             MediaFault(describe_source(source), result.reason)
-            for source, result in zip(command.sources, results, strict=True)
+            for source, result in zip(sources, results, strict=True)
             if isinstance(result, MediaError)
         )
         return MediaFetched(command.request, clips, tuple(map(str, errors)), failed)
 
-    async def _fetch_clip(self, source: Source) -> Clip | MediaError:
+    async def _fetch_clip(self, account: str, source: Source) -> Clip | MediaError:
         try:
-            return await self._clips.fetch(source)
+            return await self._clips.fetch(account, source)
         except MediaError as error:
             return error
 
@@ -182,7 +184,7 @@ class IoRunner:
     async def _load_flow(self, command: LoadFlow, call: Call) -> Event:
         event = await self._flows.load_flow(command, call)
         if isinstance(event, FlowStarted):
-            self._clips.prefetch(self._flows.prompts(call.account, event))
+            self._clips.prefetch(call.account, self._flows.prompts(call.account, event))
         return event
 
     async def _send_api_request(self, command: SendApiRequest, call: Call) -> Event:

@@ -98,7 +98,7 @@ class CallShard:
         """Fetch the audio that a call will need: its last owner had the clips, not this engine."""
         with self.guard(live_call, "prefetch"):
             if sources := pending_audio_sources(live_call.call):
-                self._io.prefetch(PrefetchMedia(sources))
+                self._io.prefetch(live_call.call.account, PrefetchMedia(sources))
 
     def find_by_channel(self, channel_id: str) -> LiveCall | None:
         """Find the call of a channel; ids that we chose begin with the call's id."""

@@ -141,7 +141,7 @@ def answer_from_cache(
 def _cached_result(call: Call, command: Command, io: IoRunner) -> Event | None:
     match command:
         case FetchMedia(request=request, sources=sources):
-            clips = io.cached_clips(sources)
+            clips = io.cached_clips(call.account, sources)
             return None if clips is None else MediaFetched(request, clips)
         case LoadFlowNode():
             return io.cached_node(command, call)

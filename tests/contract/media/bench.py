@@ -39,5 +39,5 @@ async def read_samples(cache: ClipCache, clip: Clip) -> np.ndarray:
 async def failure(cache: ClipCache, source: Audio | Speech) -> MediaError:
     """Fetch a source that must fail."""
     with pytest.raises(MediaError) as caught:
-        await cache.fetch(source)
+        await cache.fetch("acme", source)
     return caught.value

@@ -30,7 +30,7 @@ async def test_formats(bench: MediaBench, tmp_path: Path) -> None:
     async with bench.open_cache(tmp_path) as cache:
         for kind in FORMATS:
             bench.origin.bodies[kind] = (sound(kind), {})
-            clip = await cache.fetch(bench.source_at(kind))
+            clip = await cache.fetch("acme", bench.source_at(kind))
             pcm = await read_samples(cache, clip)
             assert abs(clip.duration_ms - 1000) < 60, kind
             assert clip.duration_ms == round(len(pcm) / 8), kind
@@ -43,14 +43,16 @@ async def test_exact_length(bench: MediaBench, tmp_path: Path) -> None:
         for length_s in (0.25, 1.234):
             name = f"{length_s}"
             bench.origin.bodies[name] = (sound("flac", length_s=length_s), {})
-            assert (await cache.fetch(bench.source_at(name))).duration_ms == round(length_s * 1000)
+            assert (await cache.fetch("acme", bench.source_at(name))).duration_ms == round(
+                length_s * 1000
+            )
 
 
 async def test_no_aliasing(bench: MediaBench, tmp_path: Path) -> None:
     """A tone above the new band is removed and has no alias inside it."""
     bench.origin.bodies["high"] = (sound("wav", tone_hz=6000, rate_hz=44_100), {})
     async with bench.open_cache(tmp_path) as cache:
-        pcm = await read_samples(cache, await cache.fetch(bench.source_at("high")))
+        pcm = await read_samples(cache, await cache.fetch("acme", bench.source_at("high")))
     assert level_db(pcm[800:7200], 2000) < -80
     assert np.sqrt(np.mean(pcm[800:7200] ** 2)) < 3
 
@@ -82,7 +84,7 @@ async def test_truncated(bench: MediaBench, tmp_path: Path) -> None:
     """The beginning of a truncated file is played, as in any player."""
     bench.origin.bodies["cut.wav"] = (sound("wav")[: 44 + 96_000], {})
     async with bench.open_cache(tmp_path) as cache:
-        assert (await cache.fetch(bench.source_at("cut.wav"))).duration_ms == 500
+        assert (await cache.fetch("acme", bench.source_at("cut.wav"))).duration_ms == 500
 
 
 async def test_renewed_and_restarted(bench: MediaBench, tmp_path: Path) -> None:
@@ -90,22 +92,24 @@ async def test_renewed_and_restarted(bench: MediaBench, tmp_path: Path) -> None:
     headers = {"ETag": '"v1"', "Cache-Control": "max-age=100"}
     bench.origin.bodies["a"] = (sound("wav"), headers)
     async with bench.open_cache(tmp_path) as cache:
-        clip = await cache.fetch(bench.source_at("a"))
+        clip = await cache.fetch("acme", bench.source_at("a"))
     async with bench.open_cache(tmp_path) as cache:
-        assert cache.cached(bench.source_at("a")) == clip
+        assert cache.cached("acme", bench.source_at("a")) == clip
         bench.now_ms = 100_000
-        assert cache.cached(bench.source_at("a")) == clip
+        assert cache.cached("acme", bench.source_at("a")) == clip
         await until(lambda: bench.origin.requests == [("a", ""), ("a", '"v1"')])
         bench.origin.bodies["a"] = (sound("wav", tone_hz=300), headers | {"ETag": '"v2"'})
         bench.now_ms = 200_000
-        await until(lambda: cache.cached(bench.source_at("a")) not in (clip, None))
+        await until(lambda: cache.cached("acme", bench.source_at("a")) not in (clip, None))
 
 
 async def test_fetched_once(bench: MediaBench, tmp_path: Path) -> None:
     """Concurrent fetches of the same audio cost its server one request."""
     bench.origin.bodies["a"] = (sound("mp3"), {})
     async with bench.open_cache(tmp_path) as cache:
-        clips = await asyncio.gather(*(cache.fetch(bench.source_at("a")) for _ in range(20)))
+        clips = await asyncio.gather(
+            *(cache.fetch("acme", bench.source_at("a")) for _ in range(20))
+        )
     assert len(set(clips)) == 1
     assert bench.origin.requests == [("a", "")]
 
@@ -114,7 +118,7 @@ async def test_served(bench: MediaBench, tmp_path: Path) -> None:
     """A clip is served whole, in ranges and by its ETag; other files of the directory are not."""
     bench.origin.bodies["a"] = (sound("wav"), {})
     async with bench.open_cache(tmp_path) as cache:
-        clip = await cache.fetch(bench.source_at("a"))
+        clip = await cache.fetch("acme", bench.source_at("a"))
         app = web.Application()
         app.add_routes(media_routes(cache))
         async with TestServer(app) as server:
@@ -122,7 +126,7 @@ async def test_served(bench: MediaBench, tmp_path: Path) -> None:
             (tmp_path / f"{clip.key}.wav").unlink()
             async with bench.session.get(server.make_url(f"/media/{clip.key}.wav")) as missing:
                 assert missing.status == 404
-        assert cache.cached(bench.source_at("a")) is None
+        assert cache.cached("acme", bench.source_at("a")) is None
 
 
 async def check_serving(session: ClientSession, base: str, clip: Clip) -> None:

@@ -33,10 +33,10 @@ async def test_spoken(bench: MediaBench, tmp_path: Path) -> None:
     }
     async with bench.open_cache(tmp_path, Hibari(LIMITS), espeak, limits=MediaLimits()) as cache:
         for speech, (min_ms, max_ms) in texts.items():
-            clip = await cache.fetch(speech)
+            clip = await cache.fetch("acme", speech)
             assert min_ms < clip.duration_ms < max_ms, speech
             assert np.abs(await read_samples(cache, clip)).max() > 2000, speech
-            assert cache.cached(speech) == clip
+            assert cache.cached("acme", speech) == clip
         assert (await failure(cache, Speech("a", language="tlh"))).reason == "unknown_language"
         assert (await failure(cache, Speech("<p>", ssml=True))).reason == "speech_failed"
 
@@ -47,7 +47,7 @@ async def test_substitute_speaks(bench: MediaBench, tmp_path: Path) -> None:
     assert espeak is not None
     starved = Hibari(MediaLimits(worker_memory_bytes=1 << 20))
     async with bench.open_cache(tmp_path, starved, espeak) as cache:
-        clip = await cache.fetch(Speech("Hello"))
+        clip = await cache.fetch("acme", Speech("Hello"))
         assert clip.duration_ms > 300
 
 

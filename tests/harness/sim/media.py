@@ -18,20 +18,23 @@ class SimClipCache:
         self._loop = loop
         self._cached_media = cached_media  # on disk: survives the engine
 
-    def cached(self, source: Source) -> Clip | None:
-        """Return a clip that is cached."""
+    def cached(self, account: str, source: Source) -> Clip | None:
+        """Return a clip that is cached, for any account."""
+        del account
         return self._cached_media.get(source)
 
-    async def fetch(self, source: Source) -> Clip:
+    async def fetch(self, account: str, source: Source) -> Clip:
         """Return a clip after its delay; raises MediaError."""
+        del account
         length_ms, delay_ms, kind = parts(source)
         await self._loop.sleep(delay_ms)
         if kind == "bad":
             raise MediaError("unreachable", "sim")
         return self._cached_media.setdefault(source, Clip(f"{kind}-{length_ms}", length_ms))
 
-    def prefetch(self, sources: tuple[Source, ...]) -> None:
+    def prefetch(self, account: str, sources: tuple[Source, ...]) -> None:
         """Fetch clips in the background."""
+        del account
         for source in sources:
             length_ms, delay_ms, kind = parts(source)
             if kind != "bad" and source not in self._cached_media:

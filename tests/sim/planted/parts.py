@@ -126,8 +126,8 @@ class _IoRunnerProxy:
     def __init__(self, io_runner: IoRunner) -> None:
         self._io_runner = io_runner
 
-    def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
-        return self._io_runner.cached_clips(sources)
+    def cached_clips(self, account: str, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+        return self._io_runner.cached_clips(account, sources)
 
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
         return self._io_runner.cached_node(command, call)
@@ -135,8 +135,8 @@ class _IoRunnerProxy:
     def seal_digit(self, call_id: str, digit: str) -> str:
         return self._io_runner.seal_digit(call_id, digit)
 
-    def prefetch(self, command: PrefetchMedia) -> None:
-        self._io_runner.prefetch(command)
+    def prefetch(self, account: str, command: PrefetchMedia) -> None:
+        self._io_runner.prefetch(account, command)
 
 
 class ForgingIoRunner(_IoRunnerProxy):

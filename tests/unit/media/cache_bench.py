@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from engine.media.clip import Clip, MadeClip, MediaError, MediaLimits
+from engine.media.clip import Clip, MadeClip, MediaError, MediaLimits, OwnedSource
 from engine.media.clip_cache import ClipCache
 from engine.media.files import ClipFiles
 from engine.media.index import ClipIndex
@@ -24,17 +24,17 @@ class FakeClipMaker:
         self.busy = 0
         self.max_busy = 0
 
-    async def make(self, source: Source, etag: str, now_ms: int) -> MadeClip:
+    async def make(self, owned: OwnedSource, etag: str, now_ms: int) -> MadeClip:
         """Wait for the test, then return or fail."""
         del now_ms
-        self.requests.append((source, etag))
+        self.requests.append((owned.source, etag))
         self.busy += 1
         self.max_busy = max(self.max_busy, self.busy)
         try:
             await self.open.wait()
         finally:
             self.busy -= 1
-        result = self.results.get(source, MadeClip(ONE, None))
+        result = self.results.get(owned.source, MadeClip(ONE, None))
         if isinstance(result, MediaError):
             raise result
         return result
@@ -47,7 +47,7 @@ class CacheBench:
     """A cache, its fake clip maker, and a clock that the test sets."""
 
     def __init__(self, directory: Path) -> None:
-        limits = MediaLimits(prefetch_at_once=2, prefetch_waiting=5)
+        limits = MediaLimits(prefetch_at_once=4, prefetch_waiting=8, prefetch_waiting_of_account=5)
         self.now_ms = 0
         self.maker = FakeClipMaker()
         self.cache = ClipCache(

@@ -18,17 +18,17 @@ def bench(tmp_path: Path) -> CacheBench:
 
 async def test_unknown_then_known(bench: CacheBench) -> None:
     """A source is cached after its first fetch, and not made again."""
-    assert bench.cache.cached(A) is None
-    assert await bench.cache.fetch(A) == ONE
-    assert bench.cache.cached(A) == ONE
-    assert await bench.cache.fetch(A) == ONE
+    assert bench.cache.cached("acme", A) is None
+    assert await bench.cache.fetch("acme", A) == ONE
+    assert bench.cache.cached("acme", A) == ONE
+    assert await bench.cache.fetch("acme", A) == ONE
     assert len(bench.maker.requests) == 1
 
 
 async def test_single_flight(bench: CacheBench) -> None:
     """Concurrent callers share one clip, and one cancelled caller does not affect the others."""
     bench.maker.open.clear()
-    waiters = [asyncio.create_task(bench.cache.fetch(A)) for _ in range(10)]
+    waiters = [asyncio.create_task(bench.cache.fetch("acme", A)) for _ in range(10)]
     await bench.run_background_tasks()
     waiters[0].cancel()
     await bench.run_background_tasks()
@@ -43,13 +43,13 @@ async def test_all_callers_cancelled(bench: CacheBench) -> None:
     """A failure is stored even if all callers are cancelled."""
     bench.maker.open.clear()
     bench.maker.results[A] = MediaError("timeout", "late")
-    waiter = asyncio.create_task(bench.cache.fetch(A))
+    waiter = asyncio.create_task(bench.cache.fetch("acme", A))
     await bench.run_background_tasks()
     waiter.cancel()
     bench.maker.open.set()
     await bench.run_background_tasks()
     with pytest.raises(MediaError, match="timeout"):
-        await bench.cache.fetch(A)
+        await bench.cache.fetch("acme", A)
     assert len(bench.maker.requests) == 1
 
 
@@ -58,35 +58,35 @@ async def test_failure_remembered_for_a_while(bench: CacheBench) -> None:
     bench.maker.results[A] = MediaError("not_found", "HTTP status 404")
     for _ in range(3):
         with pytest.raises(MediaError, match="not_found: HTTP status 404"):
-            await bench.cache.fetch(A)
+            await bench.cache.fetch("acme", A)
     assert len(bench.maker.requests) == 1
     bench.now_ms = 10_000
     bench.maker.results[A] = MadeClip(ONE, None)
-    assert await bench.cache.fetch(A) == ONE
+    assert await bench.cache.fetch("acme", A) == ONE
 
 
 async def test_stale_is_played_and_refreshed(bench: CacheBench) -> None:
     """A stale clip is returned at once and refreshed once in the background."""
     bench.maker.results[A] = MadeClip(ONE, 1000, '"v1"')
-    await bench.cache.fetch(A)
+    await bench.cache.fetch("acme", A)
     bench.now_ms = 1000
     bench.maker.results[A] = MadeClip(TWO, 1000, '"v2"')
-    assert [bench.cache.cached(A) for _ in range(3)] == [ONE] * 3
+    assert [bench.cache.cached("acme", A) for _ in range(3)] == [ONE] * 3
     await bench.run_background_tasks()
-    assert bench.cache.cached(A) == TWO
+    assert bench.cache.cached("acme", A) == TWO
     assert bench.maker.requests == [(A, ""), (A, '"v1"')]
 
 
 async def test_not_modified(bench: CacheBench) -> None:
     """A 'not modified' response makes the same clip fresh again."""
     bench.maker.results[A] = MadeClip(ONE, 1000, '"v1"')
-    await bench.cache.fetch(A)
+    await bench.cache.fetch("acme", A)
     bench.maker.results[A] = MadeClip(None, 1000, '"v1"')
     bench.now_ms = 1500
-    assert bench.cache.cached(A) == ONE
+    assert bench.cache.cached("acme", A) == ONE
     await bench.run_background_tasks()
     bench.now_ms = 2499
-    assert bench.cache.cached(A) == ONE
+    assert bench.cache.cached("acme", A) == ONE
     await bench.run_background_tasks()
     assert len(bench.maker.requests) == 2
 
@@ -94,11 +94,11 @@ async def test_not_modified(bench: CacheBench) -> None:
 async def test_refresh_fails(bench: CacheBench) -> None:
     """If a refresh fails, the old clip stays; the URL is tried again ten seconds later."""
     bench.maker.results[A] = MadeClip(ONE, 1000)
-    await bench.cache.fetch(A)
+    await bench.cache.fetch("acme", A)
     bench.maker.results[A] = MediaError("http_status", "HTTP status 503")
     for now_ms, requests in ((1000, 2), (10_999, 2), (11_000, 3)):
         bench.now_ms = now_ms
-        assert bench.cache.cached(A) == ONE
+        assert bench.cache.cached("acme", A) == ONE
         await bench.run_background_tasks()
         assert len(bench.maker.requests) == requests
 
@@ -106,12 +106,12 @@ async def test_refresh_fails(bench: CacheBench) -> None:
 async def test_removed_at_its_url(bench: CacheBench) -> None:
     """A refresh that finds the audio removed drops the source."""
     bench.maker.results[A] = MadeClip(ONE, 1000)
-    await bench.cache.fetch(A)
+    await bench.cache.fetch("acme", A)
     bench.now_ms = 1000
     bench.maker.results[A] = MediaError("not_found", "HTTP status 410")
-    assert bench.cache.cached(A) == ONE
+    assert bench.cache.cached("acme", A) == ONE
     await bench.run_background_tasks()
-    assert bench.cache.cached(A) is None
+    assert bench.cache.cached("acme", A) is None
 
 
 async def test_prefetch(bench: CacheBench) -> None:
@@ -119,26 +119,26 @@ async def test_prefetch(bench: CacheBench) -> None:
     sources = [Audio(f"https://a.example/{n}") for n in range(9)]
     bench.maker.results[sources[1]] = MediaError("not_audio", "a page")
     bench.maker.open.clear()
-    bench.cache.prefetch(sources)
+    bench.cache.prefetch("acme", sources)
     await bench.run_background_tasks()
     bench.maker.open.set()
     await bench.run_background_tasks()
     assert bench.maker.max_busy == 2
-    assert [bool(bench.cache.cached(s)) for s in sources] == [
+    assert [bool(bench.cache.cached("acme", s)) for s in sources] == [
         True,
         False,
         *[True] * 3,
         *[False] * 4,
     ]
     with pytest.raises(MediaError, match="not_audio"):
-        await bench.cache.fetch(sources[1])
+        await bench.cache.fetch("acme", sources[1])
 
 
 async def test_close(bench: CacheBench) -> None:
     """Closing cancels the clips being made."""
     bench.maker.open.clear()
-    bench.cache.prefetch([A, B])
-    waiter = asyncio.create_task(bench.cache.fetch(A))
+    bench.cache.prefetch("acme", [A, B])
+    waiter = asyncio.create_task(bench.cache.fetch("acme", A))
     await bench.run_background_tasks()
     await bench.cache.close()
     with pytest.raises(asyncio.CancelledError):
@@ -150,7 +150,7 @@ async def test_a_clip_that_is_being_made_is_waited_for(tmp_path: Path) -> None:
     bench = CacheBench(tmp_path)
     assert await bench.cache.wait_for(ONE.key) is None
     bench.maker.open.clear()
-    bench.cache.prefetch((A,))
+    bench.cache.prefetch("acme", (A,))
     waiting = asyncio.create_task(bench.cache.wait_for(TWO.key))
     await asyncio.sleep(0)
     assert not waiting.done()

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from engine.media.clip import Clip
+from engine.media.clip import Clip, OwnedSource
 from engine.media.index import ClipIndex, IndexEntry, SavedIndex, load_index, save_index
 from wire.media import Audio, Source, Speech
 
 
 def entry(source: Source, key: str = "a" * 32) -> IndexEntry:
     """Return an entry with a clip of one second."""
-    return IndexEntry(source, Clip(key, 1000), 5, '"tag"', "espeak")
+    return IndexEntry(OwnedSource("acme", source), Clip(key, 1000), 5, '"tag"', "espeak")
 
 
 def test_saved_and_loaded(tmp_path: Path) -> None:
@@ -34,9 +34,9 @@ def test_bounded() -> None:
     one, two, three = (Audio(f"https://a.example/{n}") for n in range(3))
     index.put(entry(one))
     index.put(entry(two))
-    assert index.get(one)
+    assert index.get(OwnedSource("acme", one))
     index.put(entry(three))
-    assert [e.source for e in index.entries()] == [one, three]
+    assert [e.owned.source for e in index.entries()] == [one, three]
 
 
 def test_dropped_clips() -> None:

@@ -27,8 +27,9 @@ class FakeProvider:
         self.ssml = ssml
         self.fails = fails
 
-    async def synthesize(self, speech: Speech) -> bytes:
+    async def synthesize(self, account: str, speech: Speech) -> bytes:
         """Return the provider's name as its audio."""
+        assert account == "acme"
         if self.fails:
             raise MediaError("unreadable", f"no {speech.text}")
         return self.name.encode()
@@ -63,7 +64,7 @@ def test_ranked(speech: Speech, names: list[str]) -> None:
 
 async def test_substitute() -> None:
     """If the first provider fails, the next one speaks."""
-    assert await synthesize([BROKEN, PLAIN], Speech("a")) == (b"plain", "plain")
+    assert await synthesize([BROKEN, PLAIN], "acme", Speech("a")) == (b"plain", "plain")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ async def test_substitute() -> None:
 async def test_no_provider_succeeds(speech: Speech, reason: str, text: str) -> None:
     """If no provider can speak a text, the last failure is raised."""
     with pytest.raises(MediaError) as caught:
-        await synthesize([BROKEN], speech)
+        await synthesize([BROKEN], "acme", speech)
     assert (caught.value.reason, caught.value.text) == (reason, text)
 
 

@@ -28,20 +28,22 @@ class FakeClips:
     def __init__(self) -> None:
         self.prefetched: tuple[Source, ...] = ()
 
-    def cached(self, source: Source) -> Clip | None:
+    def cached(self, account: str, source: Source) -> Clip | None:
         """Return the clip of one text."""
-        return CLIPS[0] if source == Speech("known") else None
+        return CLIPS[0] if account == "acme" and source == Speech("known") else None
 
-    async def fetch(self, source: Source) -> Clip:
+    async def fetch(self, account: str, source: Source) -> Clip:
         """Fetch a clip, fail, or raise an internal error."""
+        assert account == "acme"
         if source == BAD:
             raise MediaError("not_found", "404")
         if source == BROKEN:
             raise RuntimeError("an internal error")
         return CLIPS[1]
 
-    def prefetch(self, sources: tuple[Source, ...]) -> None:
+    def prefetch(self, account: str, sources: tuple[Source, ...]) -> None:
         """Keep the sources."""
+        assert account == "acme"
         self.prefetched = sources
 
 

@@ -128,8 +128,9 @@ class ManualIoRunner:
         self.error: Exception | None = None  # raised by `run`
         self.sealer = DigitSealer(("secret",), os.urandom)
 
-    def cached_clips(self, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
+    def cached_clips(self, account: str, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """Return cached clips."""
+        assert account
         found = tuple(self.clips[each] for each in sources if each in self.clips)
         return found if len(found) == len(sources) else None
 
@@ -142,8 +143,9 @@ class ManualIoRunner:
         """Seal a digit with a key of this test."""
         return self.sealer.seal(call_id, digit)
 
-    def prefetch(self, command: PrefetchMedia) -> None:
+    def prefetch(self, account: str, command: PrefetchMedia) -> None:
         """Keep the sources."""
+        assert account
         self.prefetched += command.sources
 
     def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:

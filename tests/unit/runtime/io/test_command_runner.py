@@ -43,9 +43,10 @@ async def test_audio_is_fetched_in_order() -> None:
 def test_clips_from_the_cache() -> None:
     """Either all sources are cached, or none is returned."""
     bench = IoBench()
-    assert bench.runner.cached_clips((Speech("known"),)) == (CLIPS[0],)
-    assert bench.runner.cached_clips((Speech("known"), GOOD)) is None
-    bench.runner.prefetch(PrefetchMedia((GOOD,)))
+    assert bench.runner.cached_clips("acme", (Speech("known"),)) == (CLIPS[0],)
+    assert bench.runner.cached_clips("acme", (Speech("known"), GOOD)) is None
+    assert bench.runner.cached_clips("other", (Speech("known"),)) is None
+    bench.runner.prefetch("acme", PrefetchMedia((GOOD,)))
     assert bench.clips.prefetched == (GOOD,)
 
 

@@ -1,0 +1,33 @@
+"""Worker processes that accounts share fairly."""
+
+from pathlib import Path
+
+from engine.common.fair_slots import FairSlots
+from engine.media.clip import MediaLimits
+from engine.media.worker.process import Worker
+from engine.media.worker.protocol import Job
+
+
+class WorkerPool:
+    """Runs jobs in a few workers; one account uses all but one of them at most.
+
+    So another account's job waits for none of its jobs, however long those take.
+    """
+
+    def __init__(self, limits: MediaLimits, folder: Path | None = None) -> None:
+        self.workers = tuple(Worker(limits, folder) for _ in range(limits.workers))
+        self._idle = list(reversed(self.workers))  # the last one is next: others start when needed
+        self._slots = FairSlots(limits.workers, max(1, limits.workers - 1))
+
+    async def run(self, account: str, job: Job) -> bytes:
+        """Run an account's job and return its WAV file, if any; raises MediaError."""
+        async with self._slots.slot(account):
+            worker = self._idle.pop()
+            try:
+                return await worker.run(job)
+            finally:
+                self._idle.append(worker)
+
+    async def close(self) -> None:
+        for worker in self.workers:
+            await worker.close()
