@@ -42,6 +42,9 @@ accounts = Table(
     Column("max_legs_per_s", Float),
     Column("max_minutes_per_day", Integer),
     Column("max_legs_per_call", Integer),
+    Column("keep_records_days", Integer),
+    Column("keep_digits_days", Integer),
+    Column("keep_recordings_days", Integer),
 )
 numbers = Table(
     "numbers",
@@ -77,6 +80,9 @@ class Account(Struct, frozen=True):
     max_legs_per_s: float | None = None
     max_minutes_per_day: int | None = None
     max_legs_per_call: int | None = None  # None: the engines' default
+    keep_records_days: int | None = None  # None: until they are erased
+    keep_digits_days: int | None = None
+    keep_recordings_days: int | None = None
 
 
 class AccountStore(Store):
@@ -156,6 +162,9 @@ def _row(account: Account) -> dict[str, Any]:
         "max_legs_per_s": account.max_legs_per_s,
         "max_minutes_per_day": account.max_minutes_per_day,
         "max_legs_per_call": account.max_legs_per_call,
+        "keep_records_days": account.keep_records_days,
+        "keep_digits_days": account.keep_digits_days,
+        "keep_recordings_days": account.keep_recordings_days,
     }
 
 

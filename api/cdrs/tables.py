@@ -71,6 +71,16 @@ numbers = sa.Table(
     sqlite_with_rowid=False,
 )
 
+# The calls whose records have digits that callers pressed.
+digits = sa.Table(
+    "cdr_digits",
+    metadata,
+    sa.Column("account_id", Text(64), primary_key=True),
+    sa.Column("started_ms", Millis, primary_key=True, autoincrement=False),
+    sa.Column("cdr_id", Key, sa.ForeignKey(cdrs.c.id), primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+
 clients = sa.Table(
     "cdr_clients",
     metadata,

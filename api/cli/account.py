@@ -9,7 +9,7 @@ from rich.table import Table
 
 from api.accounts.store import Account, AccountStore
 from api.auth.store import KeyStore
-from api.cli.account_limits import AccountLimits, leg_limits, with_limits
+from api.cli.account_limits import AccountLimits, leg_limits, retention, with_limits
 from api.cli.dnc import dnc, dnc_token
 from api.cli.keys import key
 from api.cli.numbers import number
@@ -31,6 +31,9 @@ app.command(number)
 app.command(dnc_token)
 app.command(dnc)
 
+COLUMNS = (
+    "account", "name", "active", "calls", "calls/s", "region", "may call", "dials", "keeps"
+)  # fmt: skip
 Limits = Annotated[AccountLimits | None, Parameter(name="*")]
 Allow = Annotated[
     list[str] | None,
@@ -123,9 +126,7 @@ def list_accounts() -> None:
     """List the accounts."""
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
-        table = Table(
-            "account", "name", "active", "calls", "calls/s", "region", "may call", "dials", box=None
-        )
+        table = Table(*COLUMNS, box=None)
         for column in table.columns:
             column.overflow = "fold"
         table.columns[0].no_wrap = True  # so that it can be copied
@@ -133,10 +134,8 @@ def list_accounts() -> None:
             may_call = _may_call(each)
             limits = (each.max_calls or "any", each.max_calls_per_s or "any")
             active = "yes" if each.is_active else "no"
-            region = each.region or ""
-            table.add_row(
-                each.id, each.name, active, *map(str, limits), region, may_call, leg_limits(each)
-            )
+            described = (each.region or "", may_call, leg_limits(each), retention(each))
+            table.add_row(each.id, each.name, active, *map(str, limits), *described)
         Console(highlight=False).print(table)
 
     run_with_stores(command)

@@ -13,7 +13,7 @@ _NOT_NEGATIVE = validators.Number(gte=0)
 
 @dataclass(frozen=True)
 class AccountLimits:
-    """Limits to set; None keeps a limit, and 0 removes it."""
+    """Limits of calls and of retention to set; None keeps a limit, and 0 removes it."""
 
     max_calls: Annotated[
         int | None,
@@ -53,6 +53,27 @@ class AccountLimits:
             validator=_NOT_NEGATIVE,
         ),
     ] = None
+    keep_records_days: Annotated[
+        int | None,
+        Parameter(
+            help="Days after which call records and their recordings are deleted; 0: never.",
+            validator=_NOT_NEGATIVE,
+        ),
+    ] = None
+    keep_digits_days: Annotated[
+        int | None,
+        Parameter(
+            help="Days after which the digits in call records are deleted; 0: never.",
+            validator=_NOT_NEGATIVE,
+        ),
+    ] = None
+    keep_recordings_days: Annotated[
+        int | None,
+        Parameter(
+            help="Days after which recordings and voicemails are deleted; 0: never.",
+            validator=_NOT_NEGATIVE,
+        ),
+    ] = None
 
 
 def with_limits(account: Account, limits: AccountLimits | None) -> Account:
@@ -60,6 +81,16 @@ def with_limits(account: Account, limits: AccountLimits | None) -> Account:
     given = asdict(limits) if limits else {}
     changes = {name: value or None for name, value in given.items() if value is not None}
     return msgspec.structs.replace(account, **changes)
+
+
+def retention(account: Account) -> str:
+    """Describe how long personal data is kept."""
+    days = {
+        "records": account.keep_records_days,
+        "digits": account.keep_digits_days,
+        "recordings": account.keep_recordings_days,
+    }
+    return " ".join(f"{kind} {limit} d" for kind, limit in days.items() if limit) or "forever"
 
 
 def leg_limits(account: Account) -> str:

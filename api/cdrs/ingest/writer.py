@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.cdrs.ingest.event_decoder import DecodedEvent
 from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, participant_numbers
-from api.cdrs.tables import agents, bodies, cdrs, clients, events, numbers
+from api.cdrs.tables import agents, bodies, cdrs, clients, digits, events, numbers
 from api.db.database import INSERTS
 from wire.events.record import CallRecord
 
@@ -103,6 +103,11 @@ def _client(row: Row, _record: CallRecord) -> Rows:
     return [{name: row[name] for name in names}] if row["client_id"] else []
 
 
+def _digits(row: Row, record: CallRecord) -> Rows:
+    names = ("account_id", "started_ms", "cdr_id")
+    return [{name: row[name] for name in names}] if any(e.dtmf for e in record.gathered) else []
+
+
 def _common(row: Row) -> Row:
     return {name: row[name] for name in ("cdr_id", "account_id", "started_ms", "marks")}
 
@@ -112,4 +117,5 @@ CHILD_TABLES: dict[sa.Table, Callable[[Row, CallRecord], Rows]] = {
     agents: _agents,
     numbers: _numbers,
     clients: _client,
+    digits: _digits,
 }

@@ -1,0 +1,196 @@
+"""Finds and removes call records, and the digits in them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.cdrs.ingest.row_mapping import participant_numbers
+from api.cdrs.query.queries import Position
+from api.cdrs.tables import agents, bodies, cdrs, clients, digits, events, numbers
+from api.db.database import Database
+from wire.events.record import CallRecord
+
+FIRST: Position = (-1, -1)
+REMOVED = ""  # stands for digits that were removed
+
+
+class StoredCall(Struct, frozen=True):
+    """A stored call record; `record` is a CallRecord in JSON."""
+
+    id: int
+    account_id: str
+    req_id: str
+    started_ms: int
+    client_id: str | None
+    record: bytes
+
+    @property
+    def position(self) -> Position:
+        return self.started_ms, self.id
+
+
+class CdrRemoval(Struct, frozen=True):
+    database: Database
+
+    async def calls_before(
+        self, account_id: str, before_ms: int, after: Position, limit: int
+    ) -> list[StoredCall]:
+        """Return calls that began before a time, oldest first, after a position."""
+        return await self._calls(account_id, before_ms, after, limit)
+
+    async def recorded_before(
+        self, account_id: str, before_ms: int, after: Position, limit: int
+    ) -> list[StoredCall]:
+        """Return those that have a recording or a voicemail."""
+        has_audio = sa.or_(cdrs.c.has_recording, cdrs.c.has_voicemail)
+        return await self._calls(account_id, before_ms, after, limit, has_audio)
+
+    async def with_digits_before(
+        self, account_id: str, before_ms: int, after: Position, limit: int
+    ) -> list[StoredCall]:
+        """Return those with digits that were collected from the caller."""
+        has_digits = sa.exists().where(
+            digits.c.account_id == account_id,
+            digits.c.started_ms == cdrs.c.started_ms,
+            digits.c.cdr_id == cdrs.c.id,
+        )
+        return await self._calls(account_id, before_ms, after, limit, has_digits)
+
+    async def mentioning(
+        self, account_id: str, text: bytes, after: Position, limit: int
+    ) -> list[StoredCall]:
+        """Return calls whose record contains a text; scans all records of the account."""
+        found = _position(self.database, bodies.c.record, text)
+        return await self._calls(account_id, None, after, limit, found)
+
+    async def events_mentioning(self, account_id: str, text: bytes) -> dict[str, list[bytes]]:
+        """Return events that contain a text, by call; scans all events of the account."""
+        query = sa.select(events.c.call_id, events.c.body).where(
+            events.c.account_id == account_id, _position(self.database, events.c.body, text)
+        )
+        found: dict[str, list[bytes]] = {}
+        for call_id, body in await self.database.rows(query):
+            found.setdefault(call_id, []).append(body)
+        return found
+
+    async def remove(self, call: StoredCall, region: str | None) -> None:
+        """Remove a call's record with all that belongs to it; `region` is its account's."""
+        try:
+            await self._remove(call, _written_numbers(call, region))
+        except IntegrityError:  # written by another version, or for another region
+            await self._remove(call, None)
+
+    async def remove_events(self, account_id: str, call_id: str) -> int:
+        """Remove the events of a call without a record; return how many there were."""
+        return await self.database.execute(_delete_events(account_id, call_id))
+
+    async def remove_digits(self, call: StoredCall) -> None:
+        """Empty the digits in a call's record and events."""
+        record = msgspec.json.decode(call.record, type=CallRecord)
+        emptied = tuple(replace(each, dtmf=REMOVED) for each in record.gathered)
+        body = msgspec.json.encode(replace(record, gathered=emptied))
+        async with self.database.writing() as connection:
+            change = sa.update(bodies).where(bodies.c.cdr_id == call.id)
+            await connection.execute(change.values(record=body))
+            await _empty_events(connection, call)
+            await connection.execute(sa.delete(digits).where(_digits_of(call)))
+
+    async def _calls(
+        self,
+        account_id: str,
+        before_ms: int | None,
+        after: Position,
+        limit: int,
+        *conditions: sa.ColumnElement[bool],
+    ) -> list[StoredCall]:
+        position = sa.tuple_(cdrs.c.started_ms, cdrs.c.id)
+        query = (
+            sa.select(
+                cdrs.c.id,
+                cdrs.c.account_id,
+                cdrs.c.req_id,
+                cdrs.c.started_ms,
+                cdrs.c.client_id,
+                bodies.c.record,
+            )
+            .join(bodies, bodies.c.cdr_id == cdrs.c.id)
+            .where(cdrs.c.account_id == account_id, position > after, *conditions)
+            .order_by(cdrs.c.started_ms, cdrs.c.id)
+            .limit(limit)
+        )
+        if before_ms is not None:
+            query = query.where(cdrs.c.started_ms < before_ms)
+        return [StoredCall(*row) for row in await self.database.rows(query)]
+
+    async def _remove(self, call: StoredCall, written: Sequence[str] | None) -> None:
+        its_numbers = [
+            numbers.c.account_id == call.account_id,
+            numbers.c.started_ms == call.started_ms,
+            numbers.c.cdr_id == call.id,
+        ]
+        if written is not None:  # they lead the index
+            its_numbers.append(numbers.c.number.in_(written))
+        async with self.database.writing() as connection:
+            await connection.execute(sa.delete(numbers).where(*its_numbers))
+            await connection.execute(sa.delete(digits).where(_digits_of(call)))
+            for table in (agents, bodies):
+                await connection.execute(sa.delete(table).where(table.c.cdr_id == call.id))
+            await connection.execute(_delete_events(call.account_id, call.req_id))
+            await connection.execute(sa.delete(cdrs).where(cdrs.c.id == call.id))
+            if call.client_id is not None:
+                await _delete_unused_client(connection, call.account_id, call.client_id)
+
+
+def _written_numbers(call: StoredCall, region: str | None) -> list[str]:
+    """Return the numbers of a call's rows, unless the account's region has changed since."""
+    try:
+        record = msgspec.json.decode(call.record, type=CallRecord)
+    except msgspec.DecodeError:
+        return []
+    return [number for each in {region, None} for number in participant_numbers(record, each)]
+
+
+async def _empty_events(connection: AsyncConnection, call: StoredCall) -> None:
+    of_call = (events.c.account_id == call.account_id, events.c.call_id == call.req_id)
+    query = sa.select(events.c.sequence_number, events.c.body).where(*of_call)
+    for number, body in (await connection.execute(query)).all():
+        fields: dict[str, Any] = msgspec.json.decode(body)
+        if fields.get("dtmf"):
+            emptied = msgspec.json.encode({**fields, "dtmf": REMOVED})
+            change = sa.update(events).where(*of_call, events.c.sequence_number == number)
+            await connection.execute(change.values(body=emptied))
+
+
+async def _delete_unused_client(
+    connection: AsyncConnection, account_id: str, client_id: str
+) -> None:
+    is_used = sa.exists().where(cdrs.c.account_id == account_id, cdrs.c.client_id == client_id)
+    await connection.execute(
+        sa.delete(clients).where(
+            clients.c.account_id == account_id, clients.c.client_id == client_id, ~is_used
+        )
+    )
+
+
+def _delete_events(account_id: str, call_id: str) -> sa.Delete:
+    return sa.delete(events).where(events.c.account_id == account_id, events.c.call_id == call_id)
+
+
+def _digits_of(call: StoredCall) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        digits.c.account_id == call.account_id,
+        digits.c.started_ms == call.started_ms,
+        digits.c.cdr_id == call.id,
+    )
+
+
+def _position(database: Database, column: sa.Column[bytes], text: bytes) -> sa.ColumnElement[bool]:
+    if database.is_sqlite:
+        return sa.func.instr(column, text) > 0
+    return sa.func.position(sa.literal(text, sa.LargeBinary).op("IN")(column)) > 0
