@@ -38,7 +38,7 @@ check: $(INSTALLED)  ## lint, format, spelling, types, layers
 	.venv/bin/ruff format --check
 	.venv/bin/codespell
 	.venv/bin/taplo lint --colors never pyproject.toml
-	.venv/bin/yamllint --strict .yamllint.yaml .pre-commit-config.yaml docker-compose.yml docs
+	.venv/bin/yamllint --strict .yamllint.yaml .pre-commit-config.yaml docker-compose.yml docker-compose.tls.yml docs
 	.venv/bin/rumdl check --quiet .
 	.venv/bin/mypy
 	.venv/bin/lint-imports

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from access import check_binds, is_loopback, permit_only
 from agents import agent_sections
+from control_tls import control_listeners
 from encryption import encryption
 from errors import SettingError
 from music import write_music
@@ -30,6 +31,8 @@ DEFAULTS: Mapping[str, str] = {
     "ARI_USER": "switchroom",
     "AMI_PORT": "5038",
     "AMI_USER": "switchroom",
+    "CONTROL_TLS_CERT": "",  # paths, of ARI and AMI; with them both accept TLS only
+    "CONTROL_TLS_KEY": "",
     "SIP_BIND": "127.0.0.1",
     "SIP_PORT": "5060",
     "TLS_PORT": "5061",
@@ -100,6 +103,7 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
         "AGENTS_ONLY": permit_only("AGENT_NETS", known["AGENT_NETS"]),
         "EXTERNAL": external_options(known["EXTERNAL_ADDRESS"], known["LOCAL_NETS"]),
     }
+    derived |= control_listeners(known)
     derived |= encryption(known)
     derived |= trunk_login(known, trunk, derived["TRUNK_TRANSPORT"])
     if known["TLS_CERT"]:

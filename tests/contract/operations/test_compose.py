@@ -1,16 +1,20 @@
-"""docker-compose.yml is valid."""
+"""docker-compose.yml and docker-compose.tls.yml are valid."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-PATH = Path(__file__).parents[3] / "docker-compose.yml"
+import pytest
+
+ROOT = Path(__file__).parents[3]
 
 
-def test_it_is_valid() -> None:
+@pytest.mark.parametrize("name", ["docker-compose.yml", "docker-compose.tls.yml"])
+def test_it_is_valid(name: str) -> None:
     """By the schema of the Compose specification."""
+    schema = ("--builtin-schema", "vendor.compose-spec")
     checked = subprocess.run(
-        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", PATH],
+        [sys.executable, "-m", "check_jsonschema", *schema, ROOT / name],
         check=False,
         capture_output=True,
         text=True,

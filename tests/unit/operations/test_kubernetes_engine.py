@@ -121,9 +121,11 @@ def test_an_engine_has_few_privileges() -> None:
 
 
 def test_secrets_travel_encrypted(settings: Settings) -> None:
-    """The store is reached over TLS with a password, engines by https."""
+    """The store is reached over TLS with a password; engines, ARI and AMI over TLS."""
     store = parse_address(settings.redis_url)
     assert store.is_encrypted
     assert store.has_password
     assert settings.rpc_tls_cert is not None
+    assert all(node.url.scheme == "https" and node.ami_tls for node in settings.nodes)
+    assert {"PBX_CONTROL_TLS_CERT", "PBX_CONTROL_TLS_KEY"} <= {each["name"] for each in PBX["env"]}
     assert ENGINE["readinessProbe"]["httpGet"]["scheme"] == "HTTPS"

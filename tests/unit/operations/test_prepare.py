@@ -135,3 +135,28 @@ def test_an_encrypted_trunk_and_phones(prepare: ModuleType) -> None:
     assert "external_media_address = 198.51.100.7" in found["TLS_TRANSPORT"]
     assert found["TRUNK_ENCRYPTION"].endswith("optimistic = no")
     assert found["AGENT_ENCRYPTION"].endswith("optimistic = yes")
+
+
+CONTROL_TLS = {"PBX_CONTROL_TLS_CERT": "/c.pem", "PBX_CONTROL_TLS_KEY": "/k.pem"}
+
+
+def test_ari_and_ami_over_tls(prepare: ModuleType) -> None:
+    """On the ports that they have in clear text; what is left of that no network reaches."""
+    plain = prepare.values(Path("/x"), {"PBX_BIND": "10.0.0.11"})
+    assert plain["ARI_LISTENER"] == "enabled = yes\nbindaddr = 10.0.0.11\nbindport = 8088"
+    assert plain["AMI_LISTENER"] == "bindaddr = 10.0.0.11\nport = 5038"
+    found = prepare.values(Path("/x"), {"PBX_BIND": "fd00::1", **CONTROL_TLS})
+    assert found["ARI_LISTENER"].startswith("enabled = no\n")
+    assert found["AMI_LISTENER"].startswith("bindaddr = 127.0.0.1\nport = 15038\n")
+    for name, port in (("ARI", 8088), ("AMI", 5038)):
+        lines = found[f"{name}_LISTENER"].splitlines()
+        assert {"tlsenable = yes", f"tlsbindaddr = [fd00::1]:{port}"} <= set(lines)
+        assert {"tlscertfile = /c.pem", "tlsprivatekey = /k.pem"} <= set(lines)
+
+
+@pytest.mark.parametrize("given", CONTROL_TLS)
+def test_a_certificate_has_its_key(prepare: ModuleType, given: str) -> None:
+    """One path without the other is refused, and named."""
+    (missing,) = CONTROL_TLS.keys() - {given}
+    with pytest.raises(Exception, match=f"^{missing}: "):
+        prepare.values(Path("/x"), {given: "/x.pem"})

@@ -98,13 +98,15 @@ def service_keys(name: str) -> list[str]:
 
 
 def test_secrets_travel_encrypted(tmp_path: Path) -> None:
-    """Store, engines and database are reached over TLS."""
+    """Store, engines, ARI, AMI and database are reached over TLS."""
     own = filled(SYSTEMD / "engine1.env.example")
     settings = read_settings({**filled(SYSTEMD / "engines.env.example"), **own}, tmp_path)
     store = parse_address(settings.redis_url)
     assert store.is_encrypted
     assert store.has_password
     assert settings.rpc_tls_cert is not None
+    assert all(node.url.scheme == "https" and node.ami_tls for node in settings.nodes)
+    assert dotenv_values(SYSTEMD / "pbx.env.example")["PBX_CONTROL_TLS_CERT"]
     rest = filled(SYSTEMD / "api.env.example")
     assert "http://" not in rest["SWITCHROOM_ENGINE_URLS"]
     assert rest["SWITCHROOM_TLS_CA"] == str(settings.tls_ca)
