@@ -28,7 +28,6 @@ import api.numbers.routes
 import api.recordings.plugin
 import api.recordings.routes
 import api.recordings.service
-import api.retention.expiry
 import api.retention.plugin
 import api.templates.action_routes
 import api.templates.media
@@ -106,7 +105,7 @@ class Services(Struct, frozen=True):
     cdrs: api.cdrs.plugin.CdrSlice
     numbers: NumberService
     recordings: api.recordings.service.RecordingService
-    expiry: api.retention.expiry.Expiry
+    retention: api.retention.plugin.RetentionSlice
     lists: api.contacts.lists.plugin.ListSlice
     contacts: api.contacts.plugin.ContactSlice
     dnc: DncService
@@ -152,7 +151,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             recordings=api.recordings.plugin.build(
                 database, engine, [secret, *old], settings.recording_url_s, clock
             ),
-            expiry=api.retention.plugin.build(database, engine, accounts, clock),
+            retention=api.retention.plugin.build(database, engine, accounts, clock),
             contacts=api.contacts.plugin.build(database, accounts, jobs, settings.mail, clock),
             lists=api.contacts.lists.plugin.build(database, accounts, jobs, clock),
             dnc=api.dnc.plugin.build(database, accounts, policy_sync.notify, clock),

@@ -50,7 +50,7 @@ async def serve(settings: Settings) -> None:
             services.policy_sync.run(),
             services.audit.run(),
             clean_up(services.idempotency.delete_expired),
-            clean_up(services.expiry.run_once),
+            clean_up(services.retention.expiry.run_once),
         ):
             await stack.enter_async_context(background(work))
         app = create_app(services)

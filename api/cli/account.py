@@ -11,6 +11,7 @@ from api.accounts.store import Account, AccountStore
 from api.auth.store import KeyStore
 from api.cli.account_limits import AccountLimits, leg_limits, retention, with_limits
 from api.cli.dnc import dnc, dnc_token
+from api.cli.erasure import erase
 from api.cli.keys import key
 from api.cli.numbers import number
 from api.cli.runtime import run_with_stores
@@ -30,6 +31,7 @@ app.command(key)
 app.command(number)
 app.command(dnc_token)
 app.command(dnc)
+app.command(erase)
 
 COLUMNS = (
     "account", "name", "active", "calls", "calls/s", "region", "may call", "dials", "keeps"

@@ -97,8 +97,13 @@ async def _record(database: Database, words: Sequence[str], outcome: str) -> Non
     trail = AuditTrail(database, now_ms)
     text = " ".join(words)
     action = " ".join(names[:position])
-    trail.add(AuditEntry(account, now_ms(), f"user:{getuser()}", action, text, outcome))
+    trail.add(AuditEntry(account, now_ms(), administrator(), action, text, outcome))
     await trail.flush()
+
+
+def administrator() -> str:
+    """Return the name of the user who runs a command, as the audit trail has it."""
+    return f"user:{getuser()}"
 
 
 def _name(place: tuple[int | str, ...]) -> str:

@@ -1,19 +1,33 @@
 """Builds the removal of personal data."""
 
+from msgspec import Struct
+
 from api.accounts.cache import AccountCache
 from api.accounts.store import AccountStore
 from api.cdrs.removal import CdrRemoval
 from api.cdrs.store import CdrStore
 from api.common.clock import Clock
+from api.contacts.erasure import ContactErasure
 from api.db.database import Database
 from api.engine_client import EngineClient
 from api.retention.calls import CallRemoval
+from api.retention.erasure import Erasure
 from api.retention.expiry import Expiry
+
+
+class RetentionSlice(Struct, frozen=True):
+    """The job that removes what has expired, and the erasure of persons."""
+
+    expiry: Expiry
+    erasure: Erasure
 
 
 def build(
     database: Database, engine: EngineClient, accounts: AccountStore, now_ms: Clock
-) -> Expiry:
+) -> RetentionSlice:
     removal, cached = CdrRemoval(database), AccountCache(accounts, now_ms)
     calls = CallRemoval(removal, CdrStore(database), engine, cached, now_ms)
-    return Expiry(accounts, removal, calls, now_ms)
+    return RetentionSlice(
+        Expiry(accounts, removal, calls, now_ms),
+        Erasure(database, engine, cached, removal, calls, ContactErasure(database)),
+    )

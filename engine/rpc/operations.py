@@ -16,6 +16,7 @@ from wire.dial_policy import (
     DncListChange,
     DncListState,
 )
+from wire.erasure import Erased, EraseNumber
 from wire.events.consumer_groups import Acknowledged, AcknowledgeEvents, EventBatch, EventGroups
 from wire.flow import FlowDocument
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
@@ -160,6 +161,7 @@ DIAL_POLICIES = (
     _delete(_DNC, "delete_list", "Delete a do-not-call list"),
 )
 SCHEMAS = (_get("/schemas/{name}", "published_schema", "Show the JSON Schema of a document"),)
+ERASURE = (_post("/erasures", "erase", "Remove a number from ended calls", Erased, EraseNumber),)
 NODES = (
     _get("/nodes", "list", "List the PBX nodes", rpc.Nodes),
     _post("/nodes/{node}/drain", "drain", "Stop new calls to a node", rpc.NodeView),
@@ -183,5 +185,6 @@ OPERATIONS = (
     *DEAD_LETTERS,
     *DIAL_POLICIES,
     *SCHEMAS,
+    *ERASURE,
     *NODES,
 )

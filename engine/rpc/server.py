@@ -25,6 +25,7 @@ from engine.rpc.handlers.consumer_groups import ConsumerGroupHandlers
 from engine.rpc.handlers.control import ControlHandlers
 from engine.rpc.handlers.dead_letters import DeadLetterHandlers
 from engine.rpc.handlers.dial_policy import DialPolicyHandlers
+from engine.rpc.handlers.erasure import ErasureHandlers
 from engine.rpc.handlers.events import EventHandlers
 from engine.rpc.handlers.flows import FlowHandlers
 from engine.rpc.handlers.nodes import NodeHandlers
@@ -150,6 +151,7 @@ def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]
         (operations.DEAD_LETTERS, DeadLetterHandlers(store.outbox, targets, slots)),
         (operations.DIAL_POLICIES, DialPolicyHandlers(store.dial_policies, policy)),
         (operations.SCHEMAS, schemas),
+        (operations.ERASURE, ErasureHandlers(store, slots)),
         (operations.NODES, NodeHandlers(service)),
     )
     for group, handlers in served:

@@ -125,6 +125,15 @@ class Store(Protocol):
     async def read(self, slot: int, call_id: str) -> bytes | None:
         """Read a call's last state, live or ended; None when unknown or expired."""
 
+    def ended(self, slot: int) -> AsyncIterator[tuple[str, bytes]]:
+        """Read id and last state of each ended call of a slot that is still kept."""
+
+    async def forget(self, slot: int, call_id: str) -> None:
+        """Remove an ended call and its log."""
+
+    async def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:
+        """Remove dead letters of an account; returns how many there were."""
+
     async def log(self, slot: int, call_id: str) -> list[bytes]:
         """Read a call's log in order; a lost entry reads as empty bytes."""
 

@@ -90,6 +90,9 @@ class Stream(Protocol):
     async def read_before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
         """Read events before an entry of a slot, the latest first; `+`: from the end."""
 
+    async def remove(self, slot: int, entries: Sequence[str]) -> int:
+        """Remove entries of a slot, read or not; returns how many there were."""
+
     async def read_group(
         self, consumer: Consumer, slots: Sequence[int], wait_ms: int, limit: int
     ) -> Batch:

@@ -94,6 +94,10 @@ class MemoryOutbox:
             :limit
         ]
 
+    def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:
+        dead_letters = self._slots[slot].dead_letters[account]
+        return sum(dead_letters.pop(entry, None) is not None for entry in entries)
+
     async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
         state = self._slots[slot]
         dead_letters, resent = state.dead_letters[account], 0

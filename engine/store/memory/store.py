@@ -144,6 +144,18 @@ class MemoryStore(MemoryDocuments):
             return state.live[call_id][1]
         return state.ended[call_id][1] if call_id in state.ended else None
 
+    async def ended(self, slot: int) -> AsyncIterator[tuple[str, bytes]]:
+        for call_id, (_expiry_ms, state) in list(self._slot(slot).ended.items()):
+            yield call_id, state
+
+    async def forget(self, slot: int, call_id: str) -> None:
+        state = self._slot(slot)
+        state.ended.pop(call_id, None)
+        state.logs.pop(call_id, None)
+
+    async def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:
+        return self.outbox.remove_dead_letters(slot, account, entries)
+
     async def log(self, slot: int, call_id: str) -> list[bytes]:
         return list(self._slot(slot).logs.get(call_id, ()))
 

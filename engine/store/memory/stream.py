@@ -112,6 +112,14 @@ class MemoryStream:
         indexes = range(end - 1, max(-1, end - 1 - limit), -1)
         return [(_entry_id(stream.ids[index]), stream.bodies[index]) for index in indexes]
 
+    async def remove(self, slot: int, entries: Sequence[str]) -> int:
+        stream = self._slot(slot)
+        removed = set(map(entry_order, entries)).intersection(stream.ids)
+        for entry in removed:
+            index = bisect_left(stream.ids, entry)
+            del stream.ids[index], stream.bodies[index]
+        return len(removed)
+
     async def read_group(
         self, consumer: Consumer, slots: Sequence[int], wait_ms: int, limit: int
     ) -> Batch:

@@ -119,6 +119,26 @@ class RedisStore(RedisDocuments):
             if cursor == 0:
                 return
 
+    async def ended(self, slot: int) -> AsyncIterator[tuple[str, bytes]]:
+        cursor, prefix = 0, f"{{s{slot}}}:ended:"
+        while True:
+            scan = self._client.scan(cursor, match=f"{prefix}*", count=_PAGE_SIZE)
+            cursor, keys = await self._with_timeout(scan)
+            records = await self._with_timeout(self._client.mget(keys)) if keys else []
+            for key, record in zip(keys, records, strict=True):
+                if record is not None:  # not expired meanwhile
+                    yield key.decode().removeprefix(prefix), record.partition(b"\0")[2]
+            if cursor == 0:
+                return
+
+    async def forget(self, slot: int, call_id: str) -> None:
+        keys = (f"{{s{slot}}}:{kind}:{call_id}" for kind in ("ended", "log"))
+        await self._with_timeout(self._client.unlink(*keys))
+
+    async def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:
+        removal = self._client.xdel(f"{{s{slot}}}:dead:{account}", *entries)
+        return int(await self._with_timeout(removal))
+
     async def read(self, slot: int, call_id: str) -> bytes | None:
         pipeline = self._client.pipeline(transaction=False)
         pipeline.hget(f"{{s{slot}}}:live", call_id)

@@ -48,6 +48,9 @@ class RedisStream(Struct, frozen=True):
         )
         return [(entry.decode(), fields[_FIELD]) for entry, fields in found]
 
+    async def remove(self, slot: int, entries: Sequence[str]) -> int:
+        return int(await self.with_timeout(self.client.xdel(_stream_key(slot), *entries)))
+
     async def read_group(
         self, consumer: Consumer, slots: Sequence[int], wait_ms: int, limit: int
     ) -> Batch:

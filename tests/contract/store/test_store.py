@@ -184,3 +184,19 @@ async def test_the_time_that_an_account_has_used(store: Store) -> None:
     await store.commit(1, other, [change("c2", live=False, account="acme", used_ms=70)])
     await store.commit(1, other, [change("c3", live=False, account="else", used_ms=9)])
     assert [await store.used_ms(each, 4) for each in ("acme", "else", "none")] == [1_570, 9, 0]
+
+
+async def test_an_ended_call_is_forgotten(store: Store) -> None:
+    """With its log; others of the slot and of other slots stay."""
+    for slot in (3, 1):
+        token = await claim_slot(store, slot, "engine1")
+        await store.commit(slot, token, [change(live=False, events=(b"a", b"b")), change("c2")])
+    assert [each async for each in store.ended(3)] == [("c1", b"\x00state 0\xff")]
+    await store.forget(3, "c1")
+    assert [each async for each in store.ended(3)] == []
+    assert (await store.read(3, "c1"), await store.log(3, "c1")) == (None, [])
+    assert [call_id async for call_id, _ in store.ended(1)] == ["c1"]
+    entries = [entry for _, entry, _ in await store.stream.read_after({3: "0"})]
+    assert await store.stream.remove(3, [entries[0], "1-1"]) == 1
+    assert [body for _, _, body in await store.stream.read_after({3: "0"})] == [b"b"]
+    assert await store.remove_dead_letters(3, "acme", ["1-1"]) == 0

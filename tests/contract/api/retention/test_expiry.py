@@ -52,7 +52,7 @@ class Kept:
         await accounts.change(msgspec.structs.replace(await accounts.get("acme"), **days))
 
     async def expire(self) -> None:
-        await self.rest.services.expiry.run_once()
+        await self.rest.services.retention.expiry.run_once()
 
     async def stored(self) -> list[str]:
         """Return the ids of calls that are stored, the newest last."""
@@ -130,10 +130,10 @@ async def test_a_recording_that_is_not_archived_yet(kept: Kept) -> None:
     await kept.limit(keep_records_days=1)
     kept.clock.now = late.ended_ms + DAY_MS - 1_000
     await kept.limit(keep_records_days=0)
-    await kept.rest.services.expiry.run_once()
+    await kept.rest.services.retention.expiry.run_once()
     assert "3" in await kept.stored()
     kept.clock.now = late.ended_ms + DAY_MS
-    await kept.rest.services.expiry.run_once()
+    await kept.rest.services.retention.expiry.run_once()
     assert "3" not in await kept.stored()
 
 
@@ -151,7 +151,7 @@ async def test_an_archive_that_is_down(kept: Kept) -> None:
     await kept.limit(keep_records_days=5)
     services = kept.rest.services
     async with open_client([f"http://127.0.0.1:{free_port()}"], TOKEN) as down:
-        await build(kept.database, down, services.accounts, kept.clock).run_once()
+        await build(kept.database, down, services.accounts, kept.clock).expiry.run_once()
     assert await kept.stored() == ["0", "1", "2"]
     assert [await kept.has_audio(number) for number in range(3)] == [True] * 3
     await kept.expire()

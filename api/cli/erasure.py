@@ -1,0 +1,60 @@
+"""`switchroom account erase`: remove a person."""
+
+import asyncio
+import sys
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from api.app import open_services
+from api.audit.trail import AuditEntry
+from api.cli.runtime import administrator, fail, load_settings
+from api.cli.validators import AccountId
+from api.common.errors import ApiError
+from api.config import Settings
+from api.db.migrate import migrate
+from api.engine_client import TlsFileError
+from api.retention.erasure import ErasureReport
+from wire.decoding.errors import BadInput
+
+EXIT_LEFT = 1  # exit status: something could not be removed yet
+
+
+def erase(
+    account: AccountId, number: Annotated[str, Parameter(help="Number of the person.")]
+) -> None:
+    """Remove a person's calls, recordings, digits and contacts; report what was removed.
+
+    Do-not-call entries and the audit trail are kept. The exit status is 1 if something could not be
+    removed yet, such as a live call: repeat the command then. It needs the settings of
+    `switchroom api`, and an engine.
+    """
+    try:
+        report = asyncio.run(_erase(load_settings(Settings), account, number))
+    except (ApiError, BadInput, TlsFileError) as error:
+        fail(str(error))
+    for kind, count in sorted(report.removed.items()):
+        sys.stdout.write(f"{count} {kind} removed\n")
+    for kind, count in report.kept.items():
+        sys.stdout.write(f"{count} {kind} kept\n")
+    for each in report.left:
+        sys.stderr.write(f"switchroom: {each}\n")
+    if report.left:
+        sys.exit(EXIT_LEFT)
+
+
+async def _erase(settings: Settings, account: str, number: str) -> ErasureReport:
+    async with open_services(settings) as services:
+        await migrate(services.database)
+        outcome = "failed"
+        try:
+            report = await services.retention.erasure.erase(account, number)
+            outcome = "left" if report.left else "done"
+        finally:
+            # Without the number: the trail is kept.
+            entry = AuditEntry(
+                account, services.now_ms(), administrator(), "account erase", account, outcome
+            )
+            services.audit.add(entry)
+            await services.audit.flush()
+    return report

@@ -1,0 +1,101 @@
+"""RPC operation that removes a number from the store: ended calls, events, dead letters.
+
+Everything is in the store, so any engine can do it for any slot.
+"""
+
+import msgspec
+import structlog
+from aiohttp import web
+from msgspec import Struct
+
+from engine.calls.model.storage_format import decode_stored_call
+from engine.store.store import Store
+from engine.store.stream import START
+from wire.decoding.errors import BadInput
+from wire.erasure import Erased, EraseNumber, NumberMatcher
+
+log = structlog.get_logger()
+PAGE_SIZE = 1_000
+EVENTS_PER_TURN = 100  # then live calls get their turn on the event loop
+
+
+class _Owner(Struct, frozen=True):
+    account_id: str = msgspec.field(default="", name="accountId")
+    call_id: str = msgspec.field(default="", name="callId")
+
+
+_owner_of = msgspec.json.Decoder(_Owner).decode
+
+
+class ErasureHandlers(Struct, frozen=True):
+    store: Store
+    slots: int
+
+    async def erase(self, _request: web.Request, body: EraseNumber) -> Erased:
+        """Remove a number from a slot; live calls stay."""
+        if body.slot >= self.slots:
+            raise BadInput("slot", f"0 to {self.slots - 1}")
+        matcher = NumberMatcher(body.number, body.country, body.is_national)
+        calls = await self._erase_calls(body, matcher)
+        live = {call_id async for call_id, _node, _state in self.store.live(body.slot)}
+        events = await self._erase_events(body, matcher, live)
+        dead_letters = await self._erase_dead_letters(body, matcher)
+        return Erased(self.slots, calls, events, dead_letters)
+
+    async def _erase_calls(self, body: EraseNumber, matcher: NumberMatcher) -> int:
+        removed = 0
+        async for call_id, state in self.store.ended(body.slot):
+            if await self._is_of_number(body, call_id, state, matcher):
+                await self.store.forget(body.slot, call_id)
+                removed += 1
+        return removed
+
+    async def _is_of_number(
+        self, body: EraseNumber, call_id: str, state: bytes, matcher: NumberMatcher
+    ) -> bool:
+        try:
+            call = decode_stored_call(state).call
+        except msgspec.DecodeError as error:
+            log.warning("stored call not read", call_id=call_id, error=str(error))
+            return False
+        if call.account != body.account:
+            return False
+        if matcher.is_in_json(msgspec.json.encode(call)):
+            return True
+        lines = await self.store.log(body.slot, call_id)
+        return any(matcher.is_in(line.decode(errors="replace")) for line in lines)
+
+    async def _erase_events(self, body: EraseNumber, matcher: NumberMatcher, live: set[str]) -> int:
+        removed, position, account = 0, START, body.account.encode()
+        stream, slot = self.store.stream, body.slot
+        while page := await self.store.stream.read_after(
+            {body.slot: position}, limit=EVENTS_PER_TURN
+        ):
+            position = page[-1][1]
+            found = [
+                entry
+                for _, entry, event in page
+                if account in event and _is_of(body.account, event, matcher, live)
+            ]
+            if found:
+                removed += await stream.remove(slot, found)
+        return removed
+
+    async def _erase_dead_letters(self, body: EraseNumber, matcher: NumberMatcher) -> int:
+        removed, after, outbox = 0, "", self.store.outbox
+        while page := await outbox.dead_letters(body.slot, body.account, after, PAGE_SIZE):
+            after = page[-1].entry
+            found = [each.entry for each in page if matcher.is_in_json(each.event)]
+            if found:
+                removed += await self.store.remove_dead_letters(body.slot, body.account, found)
+        return removed
+
+
+def _is_of(account: str, event: bytes, matcher: NumberMatcher, live: set[str]) -> bool:
+    """Return whether an event is of the account and the number; not of a live call."""
+    try:
+        owner = _owner_of(event)
+    except msgspec.DecodeError:
+        return False
+    is_erased = owner.account_id == account and owner.call_id not in live
+    return is_erased and matcher.is_in_json(event)
