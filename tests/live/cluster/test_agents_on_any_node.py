@@ -67,7 +67,7 @@ async def test_the_callers_codec_passes_both_nodes(two: TwoNodes, home: int) -> 
         Phone.agent(two.nodes[1 - home], AGENT) as agent,
         Phone.calling(two.nodes[home], number, media=ALAW) as caller,
     ):
-        await caller.wait_answered()
+        await asyncio.gather(agent.wait_answered(), caller.wait_answered())
         await caller.hang_up()
     offer = next(each for each in agent.messages if each.method == "INVITE")
     assert offer.payload_types[:2] == ["8", "0"]
