@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 UV := $(PYTHON) -m uv pip
 PACKAGES := sip-tester baresip-core espeak-ng sox
 
-.PHONY: up down demo quick contract simulate live test check bench chaos soak mutants sim sim-long logs ari proto docs compose-trial lock sbom audit tools
+.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill soak mutants sim sim-long logs ari proto docs compose-trial lock sbom audit tools
 
 up: $(INSTALLED) tools  ## start the lab and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up
@@ -49,6 +49,9 @@ bench: $(INSTALLED) tools  ## run the benchmarks; writes bench-out/
 
 chaos: $(INSTALLED) tools  ## inject faults into real programs with 200 live calls; writes bench-out/
 	@$(PYTHON) -m tests.chaos
+
+fraud-drill: $(INSTALLED) tools  ## try for a minute to call costly numbers in four ways; none may reach the carrier
+	@$(PYTHON) -m tests.drills
 
 soak: $(INSTALLED) tools  ## 200 live calls of mixed kinds for ten minutes; their records must match the phones' logs
 	@$(PYTHON) -m tests.soak

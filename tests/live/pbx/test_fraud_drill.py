@@ -1,0 +1,13 @@
+"""The toll-fraud drill in short; `make fraud-drill` runs it for a minute."""
+
+from pathlib import Path
+
+from tests.drills.fraud import open_drill
+
+
+async def test_no_costly_number_is_dialled(tmp_path: Path) -> None:
+    """Neither by a webhook, nor with an agent's token, nor by REFER, nor with a forged From."""
+    async with open_drill(tmp_path) as drill:
+        outcome = await drill.run(4)
+    assert outcome.calls == []
+    assert not outcome.has_failed, outcome
