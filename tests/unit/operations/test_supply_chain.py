@@ -1,8 +1,12 @@
 """What is installed: exact versions with hashes, of each program only what it needs."""
 
+import ast
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -65,6 +69,33 @@ def test_programs_have_what_they_need_only() -> None:
     assert not {"fastapi", "sqlalchemy", "asyncpg", "python-calamine"} & engine
     assert not {"av", "grpcio", "hibari-tts", "redis", "obstore"} & api
     assert engine | api <= host
+
+
+@pytest.mark.parametrize("name", ["engine", "api"])
+def test_programs_have_all_that_they_import(name: str) -> None:
+    """An import that only another program's packages satisfy would fail in the image."""
+    distributions = packages_distributions()
+    installed = {package for package, _ in locked(name)} | {"switchroom"}
+    missing = {
+        f"{path.relative_to(ROOT)}: {module}"
+        for folder in (name, "wire", "sandbox")
+        for path in (ROOT / folder).rglob("*.py")
+        for module in imported(path) - sys.stdlib_module_names
+        if not installed & set(map(canonicalize_name, distributions.get(module, [])))
+    }
+    assert not missing
+
+
+def imported(path: Path) -> set[str]:
+    """Return the top packages that a file imports."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Import(names=aliases):
+                names += [alias.name for alias in aliases]
+            case ast.ImportFrom(module=str(module), level=0):
+                names.append(module)
+    return {each.partition(".")[0] for each in names} - {"engine", "api", "wire", "sandbox"}
 
 
 def test_images_install_locked_packages_only() -> None:
