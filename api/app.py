@@ -45,7 +45,9 @@ from api.auth.service import Authenticator
 from api.auth.store import KeyStore
 from api.auth.tokens import AccessTokens
 from api.common.clock import Clock, now_ms
+from api.common.token_buckets import Rate, TokenBuckets
 from api.config import Settings
+from api.contacts.quotas import ContactLimits, ContactQuotas
 from api.db.database import Database
 from api.dnc.service import DncService
 from api.dnc.store import DncStore
@@ -99,6 +101,7 @@ class Services(Struct, frozen=True):
     accounts: AccountStore
     keys: KeyStore
     authenticator: Authenticator
+    request_rates: TokenBuckets
     voice: VoiceService
     idempotency: Idempotency
     jobs: JobStore
@@ -132,6 +135,9 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
         )
         accounts = AccountStore(database, clock)
         keys, jobs = KeyStore(database, clock), JobStore(database, clock, settings.max_jobs)
+        quotas = ContactQuotas(database, _contact_limits(settings))
+        requests = Rate(settings.api_requests_per_s, settings.api_requests_per_s * 2)
+        test_sends = Rate(settings.test_sends_per_min / 60, settings.test_sends_per_min)
         policy_sync = PolicySync(engine, accounts, DncStore(database, clock))
         secret = settings.token_secret.get_secret_value()
         old = [each.get_secret_value() for each in settings.old_token_secrets]
@@ -143,6 +149,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             accounts=accounts,
             keys=keys,
             authenticator=Authenticator(keys, tokens, clock, accepts_keys=settings.keys_as_tokens),
+            request_rates=TokenBuckets(requests, clock),
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
             idempotency=Idempotency(database, clock, secret),
             jobs=jobs,
@@ -152,15 +159,23 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
                 database, engine, [secret, *old], settings.recording_url_s, clock
             ),
             retention=api.retention.plugin.build(database, engine, accounts, clock),
-            contacts=api.contacts.plugin.build(database, accounts, jobs, settings.mail, clock),
-            lists=api.contacts.lists.plugin.build(database, accounts, jobs, clock),
+            contacts=api.contacts.plugin.build(
+                database, accounts, jobs, settings.mail, quotas, clock
+            ),
+            lists=api.contacts.lists.plugin.build(database, accounts, jobs, quotas, clock),
             dnc=api.dnc.plugin.build(database, accounts, policy_sync.notify, clock),
             policy_sync=policy_sync,
             audit=AuditTrail(database, clock),
-            templates=api.templates.plugin.build(database, platform, clock),
+            templates=api.templates.plugin.build(database, platform, test_sends, clock),
             metrics=Metrics(),
             now_ms=clock,
         )
+
+
+def _contact_limits(settings: Settings) -> ContactLimits:
+    return ContactLimits(
+        settings.max_contact_lists, settings.max_contacts, settings.max_stored_bytes
+    )
 
 
 def create_app(services: Services) -> ASGIApp:

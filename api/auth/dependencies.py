@@ -10,7 +10,7 @@ from api.auth.principal import Principal
 from api.auth.scopes import is_scope
 from api.auth.service import Authenticator
 from api.auth.throttle import NOT_AUTHENTICATED
-from api.common.errors import Unauthenticated
+from api.common.errors import TooManyRequests, Unauthenticated
 from api.http.routes import ScopedSecurity
 
 
@@ -27,12 +27,18 @@ class AuthorizationHeader(ScopedSecurity):
     )
 
     async def __call__(self, request: Request) -> Principal:
-        """Return the caller; raises Unauthenticated."""
+        """Return the caller; raises Unauthenticated or TooManyRequests."""
         header = request.headers.get("Authorization")
         if not header:
             raise Unauthenticated(NOT_AUTHENTICATED)
         authenticator: Authenticator = request.app.state.services.authenticator
         principal = await authenticator.authenticate(header, client_address(request))
+        if not request.app.state.services.request_rates.take(principal.account_id):
+            raise TooManyRequests(
+                "this account sends too many requests (SWITCHROOM_API_REQUESTS_PER_S)",
+                "request_rate",
+                retry_after_s=1,
+            )
         request.state.account_id = principal.account_id  # for logs, audit and idempotency
         request.state.key_id, request.state.agent_id = principal.key_id, principal.agent_id
         return principal

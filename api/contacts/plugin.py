@@ -19,6 +19,7 @@ from api.contacts.exports.email import ExportMailer
 from api.contacts.exports.job import ContactExporter
 from api.contacts.exports.service import DownloadService
 from api.contacts.list_store import ListStore
+from api.contacts.quotas import ContactQuotas
 from api.contacts.tags import service as tags_service
 from api.contacts.tags.service import TagService
 from api.contacts.tags.store import TagStore
@@ -37,11 +38,12 @@ class ContactSlice(Struct, frozen=True):
     jobs: Mapping[str, Handler]
 
 
-def build(
+def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     database: Database,
     accounts: AccountStore,
     jobs: JobStore,
     mail: MailServer | None,
+    quotas: ContactQuotas,
     now_ms: Clock,
 ) -> ContactSlice:
     """Build the slice; without a mail server, no e-mail is sent."""
@@ -53,7 +55,7 @@ def build(
     exporter = ContactExporter(contacts, lists, artifacts, mailer)
     return ContactSlice(
         search=ContactSearch(Pages(database), contacts, lists, Crm(database), account_cache),
-        contacts=ContactService(database, contacts, lists, events, account_cache),
+        contacts=ContactService(database, contacts, lists, events, account_cache, quotas),
         events=events,
         tags=tags,
         downloads=DownloadService(

@@ -10,7 +10,7 @@
 A handler returns a msgspec value, JSON as bytes (`returns` names its shape), or a Response. The
 first line of its docstring is the operation's summary in the OpenAPI document, the rest its
 description. 400 is always documented. A handler that takes an authenticated user has a `scope`,
-which is checked before anything else; 401 and 403 are documented.
+which is checked before anything else; 401, 403 and 429 are documented.
 
 With `idempotent`, a request that is sent again with the same Idempotency-Key gets the first
 response again; a parameter of type RequestId receives an id that is the same for both.
@@ -68,7 +68,7 @@ class Options(TypedDict, total=False):
     example: Any  # of the body
     returns: Any  # shape of the response, where the handler returns bytes
     status: int  # of success
-    errors: tuple[int, ...]  # other statuses than 400, 401 and 403
+    errors: tuple[int, ...]  # other statuses than 400, 401, 403 and 429
     idempotent: bool
     response_class: type[Response]
 
@@ -110,7 +110,7 @@ class Routes:
         errors = {
             400,
             *options.get("errors", ()),
-            *((401, 403) if parameters.is_authenticated else ()),
+            *((401, 403, 429) if parameters.is_authenticated else ()),
         }
         self.router.add_api_route(
             path,

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from api.common.clock import Clock
+from api.common.token_buckets import Rate, TokenBuckets
 from api.db.database import Database
 from api.messaging_platform.client import PlatformClient
 from api.messaging_platform.messages import PlatformMessages
@@ -25,13 +26,15 @@ class TemplateSlice(Struct, frozen=True):
     webhook: Webhook
 
 
-def build(database: Database, client: PlatformClient, now_ms: Clock) -> TemplateSlice:
+def build(
+    database: Database, client: PlatformClient, test_sends: Rate, now_ms: Clock
+) -> TemplateSlice:
     templates, numbers = TemplateStore(database, now_ms), NumberStore(database, now_ms)
     statuses, messages = StatusStore(database, now_ms), PlatformMessages(client)
     platform = PlatformTemplates(client)
     return TemplateSlice(
         templates=TemplateService(templates, numbers, platform),
-        test_sender=TestSender(templates, numbers, messages),
+        test_sender=TestSender(templates, numbers, messages, TokenBuckets(test_sends, now_ms)),
         media=Media(messages),
         sync=StatusSync(statuses, platform, now_ms),
         webhook=Webhook(statuses, client),

@@ -2,7 +2,8 @@
 
 from msgspec import Struct
 
-from api.common.errors import NotFound
+from api.common.errors import NotFound, TooManyRequests
+from api.common.token_buckets import TokenBuckets
 from api.messaging_platform.messages import PlatformMessages
 from api.numbers.phone import international
 from api.numbers.store import NumberStore
@@ -19,9 +20,13 @@ class TestSender(Struct, frozen=True):
     templates: TemplateStore
     numbers: NumberStore
     platform: PlatformMessages
+    rates: TokenBuckets
 
     async def send(self, account_id: str, body: TestSendBody) -> TestSendResult:
         """Send one message; never retried, as it may have been sent."""
+        if not self.rates.take(account_id):
+            text = "too many test messages (SWITCHROOM_TEST_SENDS_PER_MIN)"
+            raise TooManyRequests(text, "test_rate", retry_after_s=60)
         template = await self._template(account_id, body.template_id)
         phone = international(body.phone_number, "phoneNumber")
         components = _rendered(template, body)

@@ -19,6 +19,7 @@ from api.contacts.contacts.store import ContactStore
 from api.contacts.contacts.views import ContactView, contact_view
 from api.contacts.ids import parse_id
 from api.contacts.list_store import ContactList, ListStore, adjust_contact_count
+from api.contacts.quotas import ContactQuotas
 from api.db.database import Database
 from wire.decoding.errors import BadInput
 
@@ -31,9 +32,11 @@ class ContactService(Struct, frozen=True):
     lists: ListStore
     events: ContactEvents
     accounts: AccountCache
+    quotas: ContactQuotas
 
     async def add(self, account_id: str, body: ContactBody) -> ContactView:
-        """Add a contact to a list; raises BadInput."""
+        """Add a contact to a list; raises BadInput, Conflict if the account has its contacts."""
+        await self.quotas.check_contacts(account_id)
         number = await self._number(account_id, body)
         with _unique_number():
             async with self.database.writing() as connection:

@@ -12,6 +12,7 @@ from api.contacts.imports.job import ImportJob
 from api.contacts.imports.reader.messages import Action
 from api.contacts.imports.store import ImportStore
 from api.contacts.list_store import ContactList, ListStore
+from api.contacts.quotas import ContactQuotas
 from api.db.database import Database
 from api.jobs.store import JobStore
 
@@ -24,6 +25,7 @@ class ImportService(Struct, frozen=True):
     files: FileStore
     imports: ImportStore
     jobs: JobStore
+    quotas: ContactQuotas
     accounts: AccountCache
 
     async def map_columns(self, account_id: str, list_id: int, mappings: dict[str, str]) -> None:
@@ -42,6 +44,8 @@ class ImportService(Struct, frozen=True):
         async with self.database.writing() as connection:
             contact_list = await self.lists.lock(connection, account_id, list_id)
             file = _idle_file(contact_list, await self.files.get(connection, list_id))
+            added = max(0, file.rows - contact_list.contacts)  # the others are updated
+            await self.quotas.check_contacts(account_id, added)
             payload = msgspec.to_builtins(_job(file, region, action))
             job_id = await self.jobs.add(connection, job.KIND, account_id, payload)
             await self.imports.add(connection, job_id, list_id, action)

@@ -12,6 +12,7 @@ from api.contacts.imports import reader_client
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.reader.messages import FileHints, FileSummary, UnreadableFile
 from api.contacts.imports.schemas import CsvOptions
+from api.contacts.quotas import ContactQuotas
 from wire.decoding.errors import BadInput
 
 MAX_INSPECTIONS = 2  # at once: each may take a processor, and much memory
@@ -19,12 +20,17 @@ MAX_NAME_CHARS = 255
 
 
 class UploadService:
-    def __init__(self, files: FileStore) -> None:
+    def __init__(self, files: FileStore, quotas: ContactQuotas) -> None:
         self._files = files
+        self._quotas = quotas
         self._inspections = asyncio.Semaphore(MAX_INSPECTIONS)
 
     async def store(self, account_id: str, file: UploadFile, options: CsvOptions) -> int:
-        """Inspect and store a file, and return its id; raises BadInput if it can't be read."""
+        """Inspect and store a file, and return its id.
+
+        Raises BadInput if it can't be read, Conflict if the account stores too much.
+        """
+        await self._quotas.check_bytes(account_id, file.size or 0)
         with tempfile.NamedTemporaryFile() as copy:
             await asyncio.to_thread(shutil.copyfileobj, file.file, copy)
             await asyncio.to_thread(copy.flush)

@@ -17,6 +17,7 @@ from api.contacts.list_store import ListStore
 from api.contacts.lists import delete_job
 from api.contacts.lists.delete_job import ListDeleter
 from api.contacts.lists.service import ListService
+from api.contacts.quotas import ContactQuotas
 from api.db.database import Database
 from api.jobs.store import JobStore
 from api.jobs.worker import Handler
@@ -28,7 +29,13 @@ class ListSlice(Struct, frozen=True):
     jobs: Mapping[str, Handler]
 
 
-def build(database: Database, accounts: AccountStore, jobs: JobStore, now_ms: Clock) -> ListSlice:
+def build(
+    database: Database,
+    accounts: AccountStore,
+    jobs: JobStore,
+    quotas: ContactQuotas,
+    now_ms: Clock,
+) -> ListSlice:
     lists, files = ListStore(database, now_ms), FileStore(database, now_ms)
     imports = ImportStore(database, now_ms)
     account_cache = AccountCache(accounts, now_ms)
@@ -40,7 +47,8 @@ def build(database: Database, accounts: AccountStore, jobs: JobStore, now_ms: Cl
             files=files,
             imports=imports,
             jobs=jobs,
-            uploads=UploadService(files),
+            quotas=quotas,
+            uploads=UploadService(files, quotas),
         ),
         imports=ImportService(
             database=database,
@@ -48,6 +56,7 @@ def build(database: Database, accounts: AccountStore, jobs: JobStore, now_ms: Cl
             files=files,
             imports=imports,
             jobs=jobs,
+            quotas=quotas,
             accounts=account_cache,
         ),
         jobs={job.KIND: importer.run, delete_job.KIND: ListDeleter(database).run},

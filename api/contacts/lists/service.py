@@ -26,6 +26,7 @@ from api.contacts.lists.views import (
     list_view,
     preview_view,
 )
+from api.contacts.quotas import ContactQuotas
 from api.contacts.tags.schemas import split_tags
 from api.db.database import Database
 from api.jobs.store import JobStore
@@ -42,10 +43,12 @@ class ListService(Struct, frozen=True):
     files: FileStore
     imports: ImportStore
     jobs: JobStore
+    quotas: ContactQuotas
     uploads: UploadService
 
     async def upload(self, account_id: str, data: UploadData, file: UploadFile) -> ListView:
-        """Create a list from a file."""
+        """Create a list from a file; raises Conflict if the account has its lists or bytes."""
+        await self.quotas.check_list(account_id)
         file_id = await self.uploads.store(account_id, file, data)
         values = {**_values(data), "status": "UPLOADED", "additional_fields": []}
         async with self.database.writing() as connection:
@@ -54,7 +57,8 @@ class ListService(Struct, frozen=True):
         return await self.get(account_id, list_id)
 
     async def create_inbound(self, account_id: str, body: InboundBody) -> ListView:
-        """Create a list without a file."""
+        """Create a list without a file; raises Conflict if the account has its lists."""
+        await self.quotas.check_list(account_id)
         fields = own_fields(body.assigned_fields, body.additional_fields)
         flags = {"status": "CREATED", "is_default": False, "is_active": True}
         values = {**_values(body), **flags, "assigned_fields": fields}

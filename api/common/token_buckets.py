@@ -1,0 +1,32 @@
+"""Rates of one process, by account: a burst, and an even rate after it."""
+
+from msgspec import Struct
+
+from api.common.bounded_dict import BoundedDict
+from api.common.clock import Clock
+
+
+class Rate(Struct, frozen=True):
+    """So many at once, and so many a second after that."""
+
+    per_s: float
+    burst: float
+
+
+class TokenBuckets:
+    """A bucket for each key, full at first."""
+
+    def __init__(self, rate: Rate, now_ms: Clock) -> None:
+        self._rate = rate
+        self._now_ms = now_ms
+        self._buckets: BoundedDict[str, tuple[int, float]] = BoundedDict()  # at what time, how full
+
+    def take(self, key: str) -> bool:
+        """Take one; False if the bucket is empty."""
+        now_ms = self._now_ms()
+        at_ms, left = self._buckets.get(key) or (now_ms, self._rate.burst)
+        passed_ms = max(0, now_ms - at_ms)  # the clock may have been set back
+        left = min(self._rate.burst, left + passed_ms * self._rate.per_s / 1_000)
+        is_taken = left >= 1
+        self._buckets.put(key, (now_ms, left - is_taken))
+        return is_taken

@@ -1,0 +1,63 @@
+"""What an account may store in contact lists: lists, contacts, bytes of files and downloads."""
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from api.common.errors import Conflict
+from api.contacts.tables import files, lists
+from api.db.database import Database
+from api.jobs.artifacts import job_parts
+from api.jobs.tables import jobs
+
+
+class ContactLimits(Struct, frozen=True):
+    """Limits of one account."""
+
+    lists: int = 1_000
+    contacts: int = 5_000_000
+    bytes: int = 4 << 30
+
+
+class ContactQuotas(Struct, frozen=True):
+    """Checks raise Conflict (`quota`); what is rejected has stored nothing."""
+
+    database: Database
+    limits: ContactLimits = ContactLimits()
+
+    async def check_list(self, account_id: str) -> None:
+        """Check that there is room for one more list."""
+        count = sa.select(sa.func.count()).where(*_of(account_id))
+        if await self.database.scalar(count) >= self.limits.lists:
+            raise _exceeded(f"an account has at most {self.limits.lists} contact lists")
+
+    async def check_contacts(self, account_id: str, more: int = 1) -> None:
+        """Check that there is room for so many more contacts."""
+        total = sa.select(sa.func.coalesce(sa.func.sum(lists.c.contacts), 0))
+        stored = int(await self.database.scalar(total.where(*_of(account_id))))
+        if stored + more > self.limits.contacts:
+            most = self.limits.contacts
+            raise _exceeded(f"an account has at most {most} contacts, and this one has {stored}")
+
+    async def check_bytes(self, account_id: str, more: int) -> None:
+        """Check that there is room for a file: uploads and downloads count."""
+        uploaded = sa.select(sa.func.coalesce(sa.func.sum(files.c.bytes), 0)).where(
+            files.c.account_id == account_id
+        )
+        made = (
+            sa.select(sa.func.coalesce(sa.func.sum(sa.func.length(job_parts.c.body)), 0))
+            .join(jobs, jobs.c.id == job_parts.c.job_id)
+            .where(jobs.c.account_id == account_id)
+        )
+        stored = int(await self.database.scalar(uploaded))
+        stored += int(await self.database.scalar(made))
+        if stored + more > self.limits.bytes:
+            text = f"files of an account have at most {self.limits.bytes} bytes, and {stored} are"
+            raise _exceeded(f"{text} stored: delete lists, or wait until downloads expire")
+
+
+def _of(account_id: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return lists.c.account_id == account_id, sa.not_(lists.c.is_deleted)
+
+
+def _exceeded(detail: str) -> Conflict:
+    return Conflict(detail, "quota")
