@@ -79,7 +79,8 @@ docs: $(INSTALLED)  ## regenerate the state diagrams and the JSON Schemas
 	@$(PYTHON) -m tests.harness.generate.diagrams
 	@$(PYTHON) -m tests.harness.generate.schemas
 
-compose-trial: $(INSTALLED) tools  ## test docker-compose.yml with real calls; needs a Docker engine
+compose-trial: $(INSTALLED) tools  ## validate the examples; test Compose's with TLS and real calls, if there is a Docker engine
+	@.venv/bin/pytest -q tests/unit/operations tests/contract/operations
 	@$(PYTHON) -m tests.harness.lab.compose_trial
 
 tools:

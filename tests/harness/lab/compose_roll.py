@@ -7,31 +7,32 @@ import aiohttp
 
 from tests.harness.until import until
 
-ENGINES: Mapping[str, int] = {"engine1": 8070, "engine2": 8071}
-
 
 class RollingRestart:
-    """Restarts each engine in turn; `run` is `docker compose …`, `session` sends the token."""
+    """Restarts each engine in turn; `run` is `docker compose …`, `session` sends the token.
+
+    `urls` has the address of each engine.
+    """
 
     def __init__(
         self,
         session: aiohttp.ClientSession,
         run: Callable[..., Awaitable[None]],
-        ports: Mapping[str, int] = ENGINES,
+        urls: Mapping[str, str],
     ) -> None:
         self._session = session
         self._run = run
-        self._ports = ports
+        self._urls = urls
 
     def url(self, engine: str) -> str:
         """Return the RPC address of an engine."""
-        return f"http://127.0.0.1:{self._ports[engine]}/rpc/v1"
+        return f"{self._urls[engine]}/rpc/v1"
 
     async def restart_each(self) -> None:
         """Restart each engine while a call gathers; the call must still gather after each."""
         await until(self._is_listening, what="a live call")
-        (before,) = await self.calls(next(iter(self._ports)))
-        engines = list(self._ports)
+        (before,) = await self.calls(next(iter(self._urls)))
+        engines = list(self._urls)
         for engine, other in zip(engines, reversed(engines), strict=True):
             await self._run("stop", engine)
             await self._wait_for_call(other, before["callId"])
@@ -40,7 +41,7 @@ class RollingRestart:
 
     async def is_idle(self) -> bool:
         """Return whether no call is live."""
-        return not await self.calls(next(iter(self._ports)))
+        return not await self.calls(next(iter(self._urls)))
 
     async def calls(self, engine: str) -> list[dict[str, Any]]:
         """Return the live calls of all engines, as one engine lists them."""
@@ -48,7 +49,7 @@ class RollingRestart:
             return list((await reply.json())["calls"])
 
     async def _is_listening(self) -> bool:
-        found = await self.calls(next(iter(self._ports)))
+        found = await self.calls(next(iter(self._urls)))
         return [call["state"] for call in found] == ["gathering"]
 
     async def _wait_for_call(self, engine: str, call: str) -> None:

@@ -1,31 +1,40 @@
-"""Tests the lab in Docker: `python -m tests.harness.lab.compose_trial`.
+"""Tests the lab in Docker with TLS: `python -m tests.harness.lab.compose_trial`.
 
-Compose starts it; both nodes and both engines must be ready, one SIPp call must complete on each
-node, a live call must survive a restart of each engine in turn, and a call made over REST must
-leave a record. Exits with 0 and a message where no Docker engine with compose answers.
+The script for operators makes certificates, and Compose starts the lab with them. Both nodes, both
+engines and the REST layer must be ready, and answer nothing in clear text. One SIPp call must
+complete on each node, a live call must survive a restart of each engine in turn, and a call made
+over REST must play its audio and leave a record. Exits with 0 and a message where no Docker engine
+with compose answers.
 """
 
 import asyncio
 import json
+import ssl
 import sys
+from asyncio.subprocess import create_subprocess_exec
 from collections.abc import Mapping
+from functools import partial
 
 import aiohttp
 
 from tests.harness.lab import compose
-from tests.harness.lab.compose_roll import ENGINES, RollingRestart
-from tests.harness.lab.env import ARI_PORTS, ensure_env
+from tests.harness.lab.compose_roll import RollingRestart
+from tests.harness.lab.env import API_PORT, ARI_PORTS, SIP_PORTS, VALKEY_PORT, ensure_env
 from tests.harness.phones.sipp_caller import answering, call_through
 from tests.harness.until import until
 
 NUMBER = "15550199"
-SIP_PORTS = {"pbx1": 5060, "pbx2": 5062}
 GATHER = {"type": "gather", "data": {"timeout": 120_000}}
 SAY = {"type": "say", "data": {"text": "Hello. This call was made over REST."}}
-API = "http://127.0.0.1:8000"
+ENGINES = {"engine1": "https://127.0.0.1:8070", "engine2": "https://127.0.0.1:8071"}
+API = f"http://127.0.0.1:{API_PORT}"
+TLS_PORTS = (8070, 8071, VALKEY_PORT, *ARI_PORTS.values(), 5038, 5039)
 TRUNK_PORT = 5080
 SHORT_S = 1
 LONG_S = 35  # SIPp is silent: after 45 s the PBX would hang up
+CERTIFICATES = ("docs/operations/certificates.sh", ".tls")
+SERVERS = ("engine", "pbx", "valkey")
+run = partial(compose.run, "--file", "docker-compose.yml", "--file", "docker-compose.tls.yml")
 
 
 async def trial() -> None:
@@ -34,49 +43,81 @@ async def trial() -> None:
         sys.stdout.write("no Docker engine available\n")
         return
     settings = ensure_env(compose.ROOT / ".env")
-    await compose.run("up", "--detach", "--build", "--wait")
+    await make_certificates()
+    await run("up", "--detach", "--build", "--wait")
     try:
-        await check_ready(settings)
-        await check_calls(settings)
-        await check_rest(settings)
+        trust = ssl.create_default_context(cafile=compose.ROOT / ".tls/ca.crt")
+        await check_ready(settings, trust)
+        await asyncio.gather(*map(check_encrypted, TLS_PORTS))
+        async with open_rpc(settings, trust) as rpc:
+            await check_calls(settings, rpc)
+            await check_rest(settings, rpc)
     finally:
-        await compose.run("down")
+        await run("down")
     sys.stdout.write(
-        "compose: both nodes and both engines are ready, a call completed on each node, "
+        "compose: both nodes and both engines are ready over TLS, a call completed on each node, "
         "one survived a restart of each engine, and one made over REST has its record\n"
     )
 
 
-async def check_ready(settings: Mapping[str, str]) -> None:
+async def make_certificates() -> None:
+    """Make the certificates of all servers, as operators do."""
+    names = (f"{name}=IP:127.0.0.1" for name in SERVERS)
+    process = await create_subprocess_exec(*CERTIFICATES, *names, cwd=compose.ROOT)
+    if await process.wait() != 0:
+        raise RuntimeError("no certificates could be made: openssl is needed")
+
+
+def open_rpc(settings: Mapping[str, str], trust: ssl.SSLContext) -> aiohttp.ClientSession:
+    """Open a session with the engines' token, which trusts their CA."""
+    token = {"Authorization": f"Bearer {settings['SWITCHROOM_RPC_TOKEN']}"}
+    connector = aiohttp.TCPConnector(ssl=trust)
+    return aiohttp.ClientSession(headers=token, connector=connector, raise_for_status=True)
+
+
+async def check_ready(settings: Mapping[str, str], trust: ssl.SSLContext) -> None:
     """Check that each node's ARI, each engine and the REST layer are ready."""
     login = aiohttp.encode_basic_auth("switchroom", settings["SWITCHROOM_ARI_PASSWORD"])
-    async with aiohttp.ClientSession(raise_for_status=True) as session:
+    connector = aiohttp.TCPConnector(ssl=trust)
+    async with aiohttp.ClientSession(raise_for_status=True, connector=connector) as session:
         for port in ARI_PORTS.values():
-            url = f"http://127.0.0.1:{port}/ari/asterisk/ping"
+            url = f"https://127.0.0.1:{port}/ari/asterisk/ping"
             await session.get(url, headers={"Authorization": login})
-        for port in ENGINES.values():
-            await session.get(f"http://127.0.0.1:{port}/readyz")
+        for url in ENGINES.values():
+            await session.get(f"{url}/readyz")
         await session.get(f"{API}/readyz")
 
 
-async def check_calls(settings: Mapping[str, str]) -> None:
+async def check_encrypted(port: int) -> None:
+    """Check that a port has no answer for a client without TLS."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET / HTTP/1.0\r\n\r\n")
+    try:
+        async with asyncio.timeout(5):
+            answer = await reader.read(100)
+    except (ConnectionError, TimeoutError):
+        answer = b""
+    writer.close()
+    if answer.startswith((b"HTTP/", b"-ERR", b"Asterisk")):
+        raise RuntimeError(f"port {port} answers in clear text: {answer.decode()}")
+
+
+async def check_calls(settings: Mapping[str, str], rpc: aiohttp.ClientSession) -> None:
     """Call a gathering number through each node, and restart the engines during a call."""
-    token = {"Authorization": f"Bearer {settings['SWITCHROOM_RPC_TOKEN']}"}
     body = {"account": settings["SWITCHROOM_ACCOUNT"], "action": GATHER}
-    async with aiohttp.ClientSession(headers=token, raise_for_status=True) as session:
-        rolling = RollingRestart(session, compose.run)
-        route = f"{rolling.url('engine1')}/routes/{NUMBER}"
-        await session.put(route, json=body)
-        for port in SIP_PORTS.values():
-            await call_through(port, NUMBER, SHORT_S)
-        await until(rolling.is_idle, what="the short calls to end")
-        async with asyncio.TaskGroup() as group:
-            group.create_task(call_through(SIP_PORTS["pbx1"], NUMBER, LONG_S))
-            group.create_task(rolling.restart_each())
-        await session.delete(route)
+    rolling = RollingRestart(rpc, run, ENGINES)
+    route = f"{rolling.url('engine1')}/routes/{NUMBER}"
+    await rpc.put(route, json=body)
+    for port in SIP_PORTS.values():
+        await call_through(port, NUMBER, SHORT_S)
+    await until(rolling.is_idle, what="the short calls to end")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(call_through(SIP_PORTS["pbx1"], NUMBER, LONG_S))
+        group.create_task(rolling.restart_each())
+    await rpc.delete(route)
 
 
-async def check_rest(settings: Mapping[str, str]) -> None:
+async def check_rest(settings: Mapping[str, str], rpc: aiohttp.ClientSession) -> None:
     """Get a token, call a phone behind the trunk, and wait for the call record."""
     account, called = settings["SWITCHROOM_ACCOUNT"], settings["SWITCHROOM_CALLER_IDS"]
     key = {"apiKey": settings["SWITCHROOM_API_KEY"], "apiSecret": settings["SWITCHROOM_API_SECRET"]}
@@ -93,6 +134,16 @@ async def check_rest(settings: Mapping[str, str]) -> None:
                 return found.status == 200 and (await found.json())["status"] == "completed"
 
         await until(has_record, timeout_s=30, what="the record of the call made over REST")
+    await check_played(rpc, call)
+
+
+async def check_played(rpc: aiohttp.ClientSession, call: str) -> None:
+    """Check that the node fetched the call's audio from its engine."""
+    reply = await rpc.get(f"{ENGINES['engine1']}/rpc/v1/calls/{call}/timeline")
+    events = [each["event"] for each in (await reply.json())["moments"]]
+    ended = [each.get("failed", False) for each in events if each["type"] == "playback-ended"]
+    if ended != [False]:
+        raise RuntimeError(f"the call made over REST played no audio: {events}")
 
 
 if __name__ == "__main__":

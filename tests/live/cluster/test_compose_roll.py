@@ -26,8 +26,8 @@ async def test_a_call_survives_a_restart_of_each_engine(tmp_path: Path) -> None:
         number = await first.add_number(GATHER)
         token = {"Authorization": f"Bearer {first.engine.token}"}
         async with aiohttp.ClientSession(headers=token, raise_for_status=True) as session:
-            ports = {name: engine.port for name, engine in engines.items()}
-            rolling = RollingRestart(session, run, ports)
+            urls = {name: engine.url for name, engine in engines.items()}
+            rolling = RollingRestart(session, run, urls)
             async with asyncio.TaskGroup() as group:
                 group.create_task(call_through(cluster.nodes[0].ports.sip, number, TALK_S))
                 group.create_task(rolling.restart_each())
