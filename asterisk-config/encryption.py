@@ -16,6 +16,7 @@ _SRTP = {
 def encryption(known: Mapping[str, str]) -> dict[str, str]:
     """Return the placeholders of transports and media; raises SettingError."""
     has_tls = bool(known["TLS_CERT"])
+    only_udp = not has_tls and known["PHONE_WEBSOCKET"] != "yes"
     trunk_tls = is_tls(known["TRUNK"])
     if has_tls is not bool(known["TLS_KEY"]):
         missing, given = ("KEY", "CERT") if has_tls else ("CERT", "KEY")
@@ -28,8 +29,8 @@ def encryption(known: Mapping[str, str]) -> dict[str, str]:
     return {
         "TLS_TRANSPORT": _transport(known) if has_tls else "",
         "TRUNK_TRANSPORT": "tls" if trunk_tls else "udp",
-        # else a phone over TLS would be called over UDP
-        "AGENT_TRANSPORT": "" if has_tls else "transport = udp",
+        # else a phone over TLS or a websocket would be called over UDP
+        "AGENT_TRANSPORT": "transport = udp" if only_udp else "",
         "TRUNK_ENCRYPTION": _srtp("TRUNK_SRTP", known),
         "AGENT_ENCRYPTION": _srtp("AGENT_SRTP", known),
     }

@@ -19,6 +19,8 @@ from control_tls import control_listeners
 from encryption import encryption
 from errors import SettingError
 from music import write_music
+from phone_websocket import phone_websocket
+from stir_shaken import signing
 from trunk_login import trunk_login
 
 SOURCE = Path(__file__).parent / "etc"
@@ -52,6 +54,11 @@ DEFAULTS: Mapping[str, str] = {
     "TRUNK_REGISTER": "no",
     "TRUNK_SRTP": "no",  # no, optional or required
     "AGENT_SRTP": "no",
+    "STIR_KEY": "",  # path; with it the trunk's calls are signed
+    "STIR_CERT_URL": "",
+    "STIR_LEVEL": "A",
+    "STIR_NUMBERS": "",
+    "PHONE_WEBSOCKET": "no",
     "AGENTS_AT_TRUNK": "",  # yes: phones have the trunk's address, too; by default only on loopback
     # with g722 and opus Asterisk 22.10 garbles recordings (docs/asterisk.md)
     "TRUNK_CODECS": "ulaw,alaw",
@@ -71,7 +78,6 @@ DEFAULTS: Mapping[str, str] = {
 
 def main() -> None:
     """Write the configuration from the environment; exit with a message if a value is missing."""
-    os.umask(0o077)  # the files have passwords
     target = Path(sys.argv[1]).absolute()
     os.umask(0o077)  # the files contain passwords
     try:
@@ -105,6 +111,7 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     }
     derived |= control_listeners(known)
     derived |= encryption(known)
+    derived |= signing(known) | phone_websocket(known)
     derived |= trunk_login(known, trunk, derived["TRUNK_TRANSPORT"])
     if known["TLS_CERT"]:
         derived["TLS_TRANSPORT"] += derived["EXTERNAL"] + "\n"
@@ -151,7 +158,7 @@ def external_options(address: str, local_nets: str) -> str:
 def prepare(target: Path, known: Mapping[str, str]) -> None:
     """Write the files and the directories that Asterisk writes to; safe to repeat."""
     spools = ("var/spool/recording", "var/spool/monitor")
-    for folder in ("etc", "var/log", "var/cache", *spools, "music", known["RUN_DIR"]):
+    for folder in ("etc", "var/log", "var/cache", "var/keys", *spools, "music", known["RUN_DIR"]):
         (target / folder).mkdir(parents=True, exist_ok=True)
     for template in SOURCE.glob("*.conf"):
         text = re.sub(r"@([A-Z_]+)@", lambda found: known[found[1]], template.read_text())

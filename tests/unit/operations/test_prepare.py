@@ -160,3 +160,38 @@ def test_a_certificate_has_its_key(prepare: ModuleType, given: str) -> None:
     (missing,) = CONTROL_TLS.keys() - {given}
     with pytest.raises(Exception, match=f"^{missing}: "):
         prepare.values(Path("/x"), {given: "/x.pem"})
+
+
+@pytest.mark.parametrize(
+    ("environ", "setting"),
+    [
+        ({}, "PBX_STIR_CERT_URL"),
+        ({"PBX_STIR_CERT_URL": "http://certificates.example.com/c.pem"}, "PBX_STIR_CERT_URL"),
+        ({"PBX_STIR_LEVEL": "D"}, "PBX_STIR_LEVEL"),
+        ({"PBX_STIR_NUMBERS": ""}, "PBX_STIR_NUMBERS"),
+        ({"PBX_STIR_NUMBERS": "+4721930000, 21930001"}, "PBX_STIR_NUMBERS"),
+    ],
+)
+def test_wrong_settings_of_signed_calls(
+    prepare: ModuleType, environ: dict[str, str], setting: str
+) -> None:
+    """The message names the setting."""
+    url = "https://certificates.example.com/c.pem"
+    usual = {"PBX_STIR_KEY": "/key.pem", "PBX_STIR_NUMBERS": "+4721930000"}
+    given = usual | ({"PBX_STIR_CERT_URL": url} if setting != "PBX_STIR_CERT_URL" else {})
+    with pytest.raises(prepare.SettingError, match=setting):
+        prepare.values(Path("/x"), given | environ)
+
+
+def test_signed_calls(prepare: ModuleType) -> None:
+    """The numbers have no +: with it Asterisk signs nothing."""
+    environ = {
+        "PBX_STIR_KEY": "/key.pem",
+        "PBX_STIR_CERT_URL": "https://certificates.example.com/c.pem",
+        "PBX_STIR_NUMBERS": "+4721930000, +4721930001",
+    }
+    found = prepare.values(Path("/x"), environ)
+    assert "[4721930000]\ntype = tn" in found["STIR_SHAKEN"]
+    assert found["STIR_PROFILE"] == "stir_shaken_profile = attest"
+    without = prepare.values(Path("/x"), {})
+    assert (without["STIR_SHAKEN"], without["STIR_MODULES"]) == ("", "")
