@@ -19,6 +19,11 @@ DERIVED_FROM = {
     *("ENGINES", "SHARED_BIND", "AGENTS_AT_TRUNK", "AGENT_PASSWORD", "AGENT_NETS"),
     *("TRUNK_USER", "TRUNK_PASSWORD", "TRUNK_REGISTER"),
     *("TRUNK_SRTP", "AGENT_SRTP", "TLS_PORT", "TLS_CERT", "TLS_KEY", "TLS_CA"),
+    "STIR_KEY",
+    "STIR_CERT_URL",
+    "STIR_LEVEL",
+    "STIR_NUMBERS",
+    "PHONE_WEBSOCKET",
 }
 TEMPLATES = Path(__file__).parents[3] / "asterisk-config/etc"
 
