@@ -94,6 +94,9 @@ class Settings(BaseSettings):
     rpc_host: str = "127.0.0.1"
     rpc_port: int = Field(8070, ge=0, le=65535)
     rpc_token: SecretStr
+    # Encrypts customers' secrets in the store; further ones decrypt, too, while the key changes.
+    store_key: SecretStr | None = Field(None, min_length=32)
+    further_store_keys: tuple[SecretStr, ...] = ()
     further_rpc_tokens: tuple[SecretStr, ...] = ()  # accepted, too, while the token changes
     rpc_tls_cert: Path | None = None  # PEM; with one the RPC and the audio are served by https
     rpc_tls_key: Path | None = None  # else in the file of the certificate

@@ -54,6 +54,7 @@ from engine.runtime.io.instrumentation import (
 from engine.runtime.policy.capacity_limits import CapacityLimits, ClusterLoad
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.leg_limits import LegLimits
+from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
 from engine.store.stream import StreamLimits
@@ -80,7 +81,14 @@ class Assembly(Struct, frozen=True):
 def store(settings: Settings) -> RedisStore:
     """Build the connection to Redis; nothing is sent yet."""
     limits = StreamLimits(settings.stream_events, settings.stream_ceiling)
-    return RedisStore(settings.redis_url, retention_s=settings.kept_s, stream_limits=limits)
+    key = settings.store_key.get_secret_value() if settings.store_key else ""
+    further = [each.get_secret_value() for each in settings.further_store_keys]
+    return RedisStore(
+        settings.redis_url,
+        retention_s=settings.kept_s,
+        stream_limits=limits,
+        cipher=DocumentCipher(key, further),
+    )
 
 
 def assembly(

@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from engine.store.errors import StoreDown
+from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.store import MAX_FLOW_VERSIONS
 from wire.dial_policy import DncListChange
 from wire.flow import MAX_CALL_S
@@ -38,6 +39,7 @@ class RedisDocuments:
 
     _client: Redis
     _timeout_s: float
+    _cipher: DocumentCipher
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
         keys = (_flow_key(account, flow_id), _flows_key(account))
@@ -68,13 +70,21 @@ class RedisDocuments:
         return bool(existed)
 
     async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
-        await self._put(f"requests:{account}", request_id, body)
+        place = _request_place(account, request_id)
+        stored = None if body is None else self._cipher.encrypt(place, body)
+        await self._put(f"requests:{account}", request_id, stored)
 
     async def request(self, account: str, request_id: str) -> bytes | None:
-        return await self._get(f"requests:{account}", request_id)
+        stored = await self._get(f"requests:{account}", request_id)
+        place = _request_place(account, request_id)
+        return None if stored is None else self._cipher.decrypt(place, stored)
 
     async def requests(self, account: str) -> dict[str, bytes]:
-        return await self._all(f"requests:{account}")
+        found = await self._all(f"requests:{account}")
+        return {
+            request_id: self._cipher.decrypt(_request_place(account, request_id), stored)
+            for request_id, stored in found.items()
+        }
 
     async def put_route(self, number: str, body: bytes | None) -> None:
         await self._put(_ROUTES, number, body)
@@ -148,6 +158,10 @@ class RedisDocuments:
             raise StoreDown(f"no answer in {self._timeout_s} s") from None
         except (RedisError, OSError) as error:
             raise StoreDown(f"{type(error).__name__}: {error}") from error
+
+
+def _request_place(account: str, request_id: str) -> str:
+    return f"requests:{account}:{request_id}"
 
 
 def _flows_key(account: str) -> str:

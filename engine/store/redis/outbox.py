@@ -17,6 +17,7 @@ from engine.store.outbox import (
     PendingEvents,
     Settlement,
 )
+from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.documents import WithTimeout
 from engine.store.redis.script_connection import ScriptConnection, load_script
 
@@ -34,6 +35,7 @@ class RedisOutbox(Struct, frozen=True):
     scripts: ScriptConnection
     with_timeout: WithTimeout
     limits: OutboxLimits
+    cipher: DocumentCipher
 
     async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
         arguments = _encode((token, ahead_ms, self.limits.claim_ms, limit))
@@ -73,14 +75,18 @@ class RedisOutbox(Struct, frozen=True):
         return int(await self.scripts.run(_RESEND, _owner_key(slot), arguments))
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        swap = self.client.eval(
-            _SWAP_ACCOUNT, 1, f"callbacks:{account}", before or b"", after or b""
-        )
-        return bool(await self.with_timeout(swap))
+        key = f"callbacks:{account}"
+        stored = b"" if after is None else self.cipher.encrypt(key, after)
+        for form in self.cipher.forms(key, before) if before else [b""]:
+            swap = self.client.eval(_SWAP_ACCOUNT, 1, key, form, stored)
+            if await self.with_timeout(swap):
+                return True
+        return False
 
     async def account(self, account: str) -> bytes | None:
-        body: bytes | None = await self.with_timeout(self.client.get(f"callbacks:{account}"))
-        return body
+        key = f"callbacks:{account}"
+        stored: bytes | None = await self.with_timeout(self.client.get(key))
+        return None if stored is None else self.cipher.decrypt(key, stored)
 
 
 def _dead_letter(entry: bytes, fields: dict[bytes, bytes]) -> DeadLetter:

@@ -11,6 +11,7 @@ from engine.store.change import Change
 from engine.store.errors import CommitsLost, Fenced
 from engine.store.outbox import DEFAULT_OUTBOX_LIMITS, OutboxLimits
 from engine.store.redis.address import parse_address
+from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.documents import RedisDialPolicyStore, RedisDocuments
 from engine.store.redis.outbox import RedisOutbox
 from engine.store.redis.pool import create_pool
@@ -29,12 +30,13 @@ _EXISTS = 2  # result of commit.lua
 _COMMITS_LOST = 2  # result of renew.lua
 _PAGE_SIZE = 500
 _DAY_MS = 86_400_000
+PLAIN = DocumentCipher()
 
 
 class RedisStore(RedisDocuments):
     """Implements `Store`; a slot's keys have its hash tag: `{s3}:owner`, `:live`, `:log:…`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - limits and settings, each with a default
         self,
         url: str,
         *,
@@ -42,7 +44,9 @@ class RedisStore(RedisDocuments):
         retention_s: float = 86_400.0,
         stream_limits: StreamLimits = DEFAULT_STREAM_LIMITS,
         outbox_limits: OutboxLimits = DEFAULT_OUTBOX_LIMITS,
+        cipher: DocumentCipher = PLAIN,
     ) -> None:
+        self._cipher = cipher
         self._outbox_limits = outbox_limits
         self._timeout_s = timeout_s
         self._retention_ms = int(retention_s * 1000)
@@ -51,7 +55,9 @@ class RedisStore(RedisDocuments):
         self._client = Redis(connection_pool=self._pool)
         self._scripts = ScriptConnection(self._pool, timeout_s)
         self.stream = RedisStream(self._client, self._with_timeout)
-        self.outbox = RedisOutbox(self._client, self._scripts, self._with_timeout, outbox_limits)
+        self.outbox = RedisOutbox(
+            self._client, self._scripts, self._with_timeout, outbox_limits, cipher
+        )
         self.dial_policies = RedisDialPolicyStore(self._client, self._with_timeout)
 
     @property

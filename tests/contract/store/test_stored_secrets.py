@@ -1,0 +1,83 @@
+"""M8: customers' secrets are not in clear text in the store."""
+
+import pytest
+from redis.asyncio import Redis
+
+from engine.store.redis.document_cipher import DocumentCipher, UnreadableDocument
+from engine.store.redis.store import RedisStore
+from tests.harness.servers.valkey import Valkey
+
+OLD, NEW = "o" * 32, "n" * 32
+SECRET = b'{"secret":"whsec_c2VjcmV0"}'
+
+
+@pytest.fixture
+async def valkey(shared_valkey: Valkey) -> Valkey:
+    """Empty the server."""
+    async with Redis(port=shared_valkey.port) as client:
+        await client.flushall()
+    return shared_valkey
+
+
+async def stored(valkey: Valkey) -> bytes:
+    """Return all values of the server."""
+    async with Redis(port=valkey.port) as client:
+        found: list[object] = []
+        for key in await client.keys("requests:*"):
+            found += (await client.hgetall(key)).values()
+        found += [await client.get(key) for key in await client.keys("callbacks:*")]
+    return b"".join(each for each in found if isinstance(each, bytes))
+
+
+async def test_secrets_are_encrypted(valkey: Valkey) -> None:
+    """Those of webhooks, and those of API requests; engines with the key read them."""
+    store = RedisStore(valkey.url, cipher=DocumentCipher(OLD))
+    try:
+        await store.put_request("acme", "a1", SECRET)
+        assert await store.outbox.swap_account("acme", None, SECRET)
+        assert b"whsec" not in await stored(valkey)
+        assert await store.request("acme", "a1") == SECRET
+        assert await store.requests("acme") == {"a1": SECRET}
+        assert await store.outbox.account("acme") == SECRET
+        assert await store.outbox.swap_account("acme", SECRET, b"{}")
+        assert not await store.outbox.swap_account("acme", SECRET, b"[]")
+        assert await store.outbox.account("acme") == b"{}"
+        await store.put_request("acme", "a1", None)
+        assert await store.request("acme", "a1") is None
+        assert await store.outbox.swap_account("acme", b"{}", None)
+    finally:
+        await store.close()
+
+
+async def test_a_key_is_introduced_and_changed(valkey: Valkey) -> None:
+    """What was stored before stays readable, and is encrypted when it is changed."""
+    ciphers = [
+        DocumentCipher(),
+        DocumentCipher("", [OLD]),
+        DocumentCipher(OLD),
+        DocumentCipher(OLD, [NEW]),
+        DocumentCipher(NEW, [OLD]),
+        DocumentCipher(NEW),
+    ]
+    stores = [RedisStore(valkey.url, cipher=each) for each in ciphers]
+    try:
+        before: bytes | None = None
+        for number, store in enumerate(stores):
+            assert await store.outbox.account("acme") == before
+            after = b'{"whsec":%d}' % number
+            assert await store.outbox.swap_account("acme", before, after)
+            before = after
+            assert (b"whsec" in await stored(valkey)) is (number < 2)
+    finally:
+        for store in stores:
+            await store.close()
+
+
+def test_a_document_is_bound_to_its_place() -> None:
+    """Who can write to the store cannot give one account's secret to another."""
+    cipher = DocumentCipher(OLD)
+    assert cipher.decrypt("a", cipher.encrypt("a", SECRET)) == SECRET
+    with pytest.raises(UnreadableDocument):
+        cipher.decrypt("b", cipher.encrypt("a", SECRET))
+    with pytest.raises(UnreadableDocument):
+        DocumentCipher(NEW).decrypt("a", cipher.encrypt("a", SECRET))
