@@ -58,6 +58,7 @@ from api.http.idempotency import Idempotency
 from api.http.openapi import Application
 from api.http.problems import register_error_handlers
 from api.http.request_middleware import RequestMiddleware
+from api.http.upload_slots import UploadSlots
 from api.jobs.store import JobStore
 from api.metrics import Metrics
 from api.numbers.service import NumberService
@@ -102,6 +103,7 @@ class Services(Struct, frozen=True):
     keys: KeyStore
     authenticator: Authenticator
     request_rates: TokenBuckets
+    upload_slots: UploadSlots
     voice: VoiceService
     idempotency: Idempotency
     jobs: JobStore
@@ -150,6 +152,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             keys=keys,
             authenticator=Authenticator(keys, tokens, clock, accepts_keys=settings.keys_as_tokens),
             request_rates=TokenBuckets(requests, clock),
+            upload_slots=UploadSlots(),
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
             idempotency=Idempotency(database, clock, secret),
             jobs=jobs,

@@ -13,6 +13,7 @@ from msgspec import Struct
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
 
+from api.http.upload_slots import UploadSlots
 from wire.decoding.errors import BadInput
 
 MAX_FIELDS = 4
@@ -53,11 +54,13 @@ class Form(Struct, frozen=True):
 async def read_form(request: Request) -> AsyncIterator[Form]:
     """Read a form with at most one file, `file`; large parts lie on disk meanwhile."""
     _check_charset(request)
-    parts = request.form(max_files=1, max_fields=MAX_FIELDS, max_part_size=MAX_FIELD_BYTES)
-    async with parts as received:
-        fields = {name: each for name, each in received.items() if isinstance(each, str)}
-        file = received.get("file")
-        yield Form(fields, file if isinstance(file, UploadFile) else None)
+    slots: UploadSlots = request.app.state.services.upload_slots
+    with slots.hold(request.state.account_id):
+        parts = request.form(max_files=1, max_fields=MAX_FIELDS, max_part_size=MAX_FIELD_BYTES)
+        async with parts as received:
+            fields = {name: each for name, each in received.items() if isinstance(each, str)}
+            file = received.get("file")
+            yield Form(fields, file if isinstance(file, UploadFile) else None)
 
 
 MultipartForm = Annotated[Form, Depends(read_form)]  # after the user: dependencies run in order

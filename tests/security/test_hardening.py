@@ -1,10 +1,12 @@
 """Small protections: headers of responses, ports and networks of webhooks, keys, files."""
 
+import asyncio
 import gzip
 import os
 import stat
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from api.http.idempotency import IdempotentRequest
+from api.http.upload_slots import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT
 from engine.cli.doctor.command import check_secrets
 from engine.config import MIN_SECRET_CHARS
 from engine.config import Settings as EngineSettings
@@ -21,6 +24,7 @@ from engine.media.download import download
 from engine.webhooks.address_guard import AddressGuard, AddressRefused, guarded_session
 from tests.contract.api.serving import Served
 from tests.contract.webhooks.customer import LOOPBACK
+from tests.harness.until import until
 
 PUBLIC = "93.184.216.34"
 
@@ -98,3 +102,41 @@ def test_files_are_private(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
+
+
+class SlowUpload:
+    """Form data whose file does not end until the test ends it."""
+
+    def __init__(self) -> None:
+        self.ended = asyncio.Event()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Send the beginning, then the rest."""
+        yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nPhone\n'
+        await self.ended.wait()
+        yield b"+4790000001\n\r\n--x--\r\n"
+
+
+async def test_uploads_at_once_are_limited(served: Served) -> None:
+    """Each is on the disk of the process: before the body is read, one more is refused."""
+    slots = served.services.upload_slots
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+
+    async def upload(who: str, body: SlowUpload) -> tuple[int, str]:
+        url = f"{served.url}/srmain/contacts_list/upload"
+        asked = {**headers, **served.headers(who)}
+        async with served.http.post(url, data=aiter(body), headers=asked) as reply:
+            return reply.status, (await reply.json())["code"]
+
+    slow = SlowUpload()
+    async with asyncio.TaskGroup() as group:
+        held = [group.create_task(upload("acme", slow)) for _ in range(MAX_UPLOADS_OF_ACCOUNT)]
+        await until(lambda: slots.held == len(held))
+        assert await upload("acme", SlowUpload()) == (429, "too_many_uploads")
+        held += [group.create_task(upload("other", slow)) for _ in range(MAX_UPLOADS - len(held))]
+        await until(lambda: slots.held == len(held))
+        await served.add("third")
+        assert await upload("third", SlowUpload()) == (503, "unavailable")
+        slow.ended.set()
+    assert {task.result()[0] for task in held} == {400}  # the form lacks a name of the list
+    assert slots.held == 0

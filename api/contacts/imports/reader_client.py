@@ -26,9 +26,12 @@ _SUMMARY = msgspec.msgpack.Decoder(FileSummary | ReadFailed)
 _BATCH = msgspec.msgpack.Decoder(Batch | ReadFailed | None)
 
 
-async def inspect_file(hints: FileHints) -> FileSummary:
-    """Return a file's format, headers and first rows; raises UnreadableFile."""
-    async with _reader("inspect", hints) as frames:
+async def inspect_file(hints: FileHints, descriptor: int) -> FileSummary:
+    """Return a file's format, headers and first rows; raises UnreadableFile.
+
+    The reader inherits the descriptor under its number.
+    """
+    async with _reader("inspect", hints, descriptor) as frames:
         try:
             async with asyncio.timeout(INSPECT_TIMEOUT_S):
                 summary: FileSummary | ReadFailed = _SUMMARY.decode(await _frame(frames))
@@ -49,13 +52,16 @@ async def batches(request: ReadRequest) -> AsyncIterator[Batch]:
 
 
 @asynccontextmanager
-async def _reader(command: str, request: object) -> AsyncIterator[asyncio.StreamReader]:
+async def _reader(
+    command: str, request: object, *inherited: int
+) -> AsyncIterator[asyncio.StreamReader]:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "api.contacts.imports.reader", command),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         limit=_READ_AHEAD_BYTES,
         env=ENVIRONMENT,
+        pass_fds=inherited,
     )
     assert process.stdin is not None  # noqa: S101 - for the type checker: requested above
     assert process.stdout is not None  # noqa: S101 - for the type checker: requested above

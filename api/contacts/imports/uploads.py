@@ -1,10 +1,8 @@
 """Receives uploaded files: inspects them, and stores them until they are assigned to a list."""
 
 import asyncio
-import shutil
-import tempfile
 from pathlib import PurePath
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from starlette.datastructures import UploadFile
 
@@ -31,20 +29,29 @@ class UploadService:
         Raises BadInput if it can't be read, Conflict if the account stores too much.
         """
         await self._quotas.check_bytes(account_id, file.size or 0)
-        with tempfile.NamedTemporaryFile() as copy:
-            await asyncio.to_thread(shutil.copyfileobj, file.file, copy)
-            await asyncio.to_thread(copy.flush)
-            summary = await self._inspect(FileHints(copy.name, options.encoding, options.delimiter))
-            await asyncio.to_thread(copy.seek, 0)
-            name = _safe_name(file.filename or "")
-            return await self._files.store(account_id, name, summary, cast("BinaryIO", copy))
+        descriptor = await asyncio.to_thread(_on_disk, file.file)
+        summary = await self._inspect(descriptor, options)
+        await file.seek(0)
+        return await self._files.store(
+            account_id, _safe_name(file.filename or ""), summary, file.file
+        )
 
-    async def _inspect(self, hints: FileHints) -> FileSummary:
+    async def _inspect(self, descriptor: int, options: CsvOptions) -> FileSummary:
+        # The file has no name: the reader inherits it, and opens it once more.
+        path = f"/proc/self/fd/{descriptor}"
+        hints = FileHints(path, options.encoding, options.delimiter)
         try:
             async with self._inspections:
-                return await reader_client.inspect_file(hints)
+                return await reader_client.inspect_file(hints, descriptor)
         except UnreadableFile as error:
             raise BadInput("file", str(error)) from None
+
+
+def _on_disk(file: BinaryIO) -> int:
+    """Return the descriptor of a received file; one that is in memory is written to disk first."""
+    descriptor = file.fileno()
+    file.flush()
+    return descriptor
 
 
 def _safe_name(name: str) -> str:
