@@ -6,12 +6,14 @@ FastAPI's own form parameters are read, and written to disk, before that.
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Mapping
+from contextlib import nullcontext
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from msgspec import Struct
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartParser
 
 from api.http.upload_slots import UploadSlots
 from wire.decoding.errors import BadInput
@@ -20,6 +22,7 @@ MAX_FIELDS = 4
 UTF_8 = (b"utf-8", b"utf8")
 MAX_FIELD_BYTES = 65_536
 CHUNK = 1 << 20
+MAX_MEMORY_BYTES = MultiPartParser.spool_max_size
 
 
 class Form(Struct, frozen=True):
@@ -55,7 +58,7 @@ async def read_form(request: Request) -> AsyncIterator[Form]:
     """Read a form with at most one file, `file`; large parts lie on disk meanwhile."""
     _check_charset(request)
     slots: UploadSlots = request.app.state.services.upload_slots
-    with slots.hold(request.state.account_id):
+    with slots.hold(request.state.account_id) if _is_large(request) else nullcontext():
         parts = request.form(max_files=1, max_fields=MAX_FIELDS, max_part_size=MAX_FIELD_BYTES)
         async with parts as received:
             fields = {name: each for name, each in received.items() if isinstance(each, str)}
@@ -64,6 +67,12 @@ async def read_form(request: Request) -> AsyncIterator[Form]:
 
 
 MultipartForm = Annotated[Form, Depends(read_form)]  # after the user: dependencies run in order
+
+
+def _is_large(request: Request) -> bool:
+    """Return whether a form may need the disk; Starlette keeps smaller ones in memory."""
+    length = request.headers.get("content-length", "")
+    return not length.isdecimal() or int(length) > MAX_MEMORY_BYTES
 
 
 def _check_charset(request: Request) -> None:

@@ -1,4 +1,4 @@
-"""How many uploads a process receives at once: each lies on its disk until it is stored."""
+"""How many large uploads a process receives at once: each lies on its disk until it is stored."""
 
 from collections import Counter
 from collections.abc import Iterator

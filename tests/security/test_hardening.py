@@ -124,8 +124,8 @@ async def test_uploads_at_once_are_limited(served: Served) -> None:
 
     async def upload(who: str, body: SlowUpload) -> tuple[int, str]:
         url = f"{served.url}/srmain/contacts_list/upload"
-        asked = {**headers, **served.headers(who)}
-        async with served.http.post(url, data=aiter(body), headers=asked) as reply:
+        sent = {**headers, **served.headers(who)}
+        async with served.http.post(url, data=aiter(body), headers=sent) as reply:
             return reply.status, (await reply.json())["code"]
 
     slow = SlowUpload()
