@@ -68,11 +68,19 @@ class MediaLimits(Struct, frozen=True):
     cache_bytes: int = 2 * 1024**3
     cache_sources: int = 100_000
     in_use_ms: int = 3_600_000
+    dropped_ms: int = (
+        60_000  # a clip that no source has any longer may still be fetched to be played
+    )
     fresh_ms: int = 3_600_000
     retry_ms: int = 10_000
     prefetch_at_once: int = 16  # half of them for one account
     prefetch_waiting: int = 1_000
     prefetch_waiting_of_account: int = 250
+
+
+def file_bytes(clip: Clip) -> int:
+    """Return the size of a clip's file, from its duration."""
+    return HEADER_BYTES + clip.duration_ms * BYTES_PER_MS
 
 
 def duration_ms(file_bytes: int) -> int:

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -68,17 +68,26 @@ class ClipFiles:
         """Return each clip's last use, which is stored with the index."""
         return {key: clip.used_ms for key, clip in self._clips.items()}
 
-    async def evict(self, now_ms: int) -> set[str]:
-        """Remove the least recently used clips until the rest fit, but none in use."""
+    async def evict(self, now_ms: int, indexed: Callable[[], Iterable[str]]) -> set[str]:
+        """Remove clips until the rest fit, but none in use.
+
+        First those that the index has no longer, then the least recently used ones.
+        """
         if self.total_bytes <= self._limits.cache_bytes:
             return set()
         async with self._lock:
-            removed = self._remove_surplus(now_ms - self._limits.in_use_ms)
+            removed = self._remove_surplus(now_ms, frozenset(indexed()))
             await asyncio.to_thread(self._unlink, removed)
         return removed
 
-    def _remove_surplus(self, idle_since_ms: int) -> set[str]:
-        idle = {k: v.used_ms for k, v in self._clips.items() if v.used_ms < idle_since_ms}
+    def _remove_surplus(self, now_ms: int, indexed: frozenset[str]) -> set[str]:
+        limits = self._limits
+        idle_ms = {True: now_ms - limits.in_use_ms, False: now_ms - limits.dropped_ms}
+        idle = {
+            key: (key in indexed, clip.used_ms)
+            for key, clip in self._clips.items()
+            if clip.used_ms < idle_ms[key in indexed]
+        }
         removed = set()
         for key in sorted(idle, key=idle.__getitem__):
             if self.total_bytes <= self._limits.cache_bytes:

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from engine.media.clip import Clip, OwnedSource
+from engine.media.clip import Clip, OwnedSource, file_bytes
 
 
 class IndexEntry(Struct, frozen=True, rename={"provider": "speaker"}):  # stored files have it
@@ -26,34 +26,71 @@ class SavedIndex(Struct, frozen=True):
     used_ms: dict[str, int] = {}
 
 
-class ClipIndex:
-    """An LRU map of sources, with at most `limit` entries."""
+class _AccountShare:
+    """The entries of one account, by last use, and the bytes of their clips."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self) -> None:
+        self.entries: OrderedDict[OwnedSource, IndexEntry] = OrderedDict()
+        self.clip_bytes = 0
+
+
+class ClipIndex:
+    """An LRU map of sources, with at most `limit` entries and `max_bytes` of clips.
+
+    Beyond either, the account that has the most clips, in bytes, loses what it used least recently.
+    """
+
+    def __init__(self, limit: int, max_bytes: int) -> None:
         self._limit = limit
+        self._max_bytes = max_bytes
+        self._clip_bytes = 0
         self._entries: OrderedDict[OwnedSource, IndexEntry] = OrderedDict()
+        self._shares: dict[str, _AccountShare] = {}
 
     def get(self, owned: OwnedSource) -> IndexEntry | None:
         """Return a source's entry and mark it as used."""
         entry = self._entries.get(owned)
         if entry is not None:
             self._entries.move_to_end(owned)
+            self._shares[owned.account].entries.move_to_end(owned)
         return entry
 
     def put(self, entry: IndexEntry) -> None:
-        """Add an entry; beyond the limit, drop the least recently used one."""
-        self._entries[entry.owned] = entry
-        self._entries.move_to_end(entry.owned)
-        if len(self._entries) > self._limit:
-            self._entries.popitem(last=False)
+        """Add an entry; beyond a limit, drop the least recently used ones."""
+        owned = entry.owned
+        self.drop(owned)
+        self._entries[owned] = entry
+        share = self._shares.setdefault(owned.account, _AccountShare())
+        share.entries[owned] = entry
+        self._count(share, file_bytes(entry.clip))
+        while len(self._entries) > self._limit or self._clip_bytes > self._max_bytes:
+            largest = max(self._shares.values(), key=lambda each: each.clip_bytes)
+            if len(largest.entries) == 1:  # a clip that was made is played
+                break
+            self.drop(next(iter(largest.entries)))
 
     def drop(self, owned: OwnedSource) -> None:
-        self._entries.pop(owned, None)
+        entry = self._entries.pop(owned, None)
+        if entry is None:
+            return
+        share = self._shares[owned.account]
+        del share.entries[owned]
+        self._count(share, -file_bytes(entry.clip))
+        if not share.entries:
+            del self._shares[owned.account]
+
+    def _count(self, share: _AccountShare, clip_bytes: int) -> None:
+        share.clip_bytes += clip_bytes
+        self._clip_bytes += clip_bytes
 
     def drop_clips(self, keys: set[str]) -> None:
         """Drop the sources of these clips."""
         for entry in [e for e in self._entries.values() if e.clip.key in keys]:
-            del self._entries[entry.owned]
+            self.drop(entry.owned)
+
+    def clip_keys(self) -> set[str]:
+        """Return the keys of all clips that an entry has."""
+        return {entry.clip.key for entry in self._entries.values()}
 
     def entries(self) -> tuple[IndexEntry, ...]:
         """Return all entries, oldest use first."""

@@ -37,7 +37,7 @@ async def open_clip_cache(  # noqa: PLR0913 - collaborators are passed in
     meter: Metrics | None = None,
 ) -> AsyncIterator[ClipCache]:
     """Open the cache in `directory`, which no other process uses; the session is a guarded one."""
-    files, index = ClipFiles(directory, limits), ClipIndex(limits.cache_sources)
+    files, index = ClipFiles(directory, limits), _new_index(limits)
     maker = ClipMaker(files, session, providers, limits)
     await asyncio.to_thread(_restore, directory, files, index, maker)
     cache = ClipCache(files, index, MeteredClipMaker(maker, meter or Metrics()), now_ms, limits)
@@ -49,6 +49,10 @@ async def open_clip_cache(  # noqa: PLR0913 - collaborators are passed in
         await cancel_all([task])
         await cache.close()
         await maintenance.save()
+
+
+def _new_index(limits: MediaLimits) -> ClipIndex:
+    return ClipIndex(limits.cache_sources, limits.cache_bytes)
 
 
 def _restore(directory: Path, files: ClipFiles, index: ClipIndex, maker: ClipMaker) -> None:
@@ -89,7 +93,8 @@ class _Maintenance(Struct, frozen=True):
 
     async def _evict(self) -> None:
         try:
-            self.index.drop_clips(await self.files.evict(self.now_ms()))
+            removed = await self.files.evict(self.now_ms(), self.index.clip_keys)
+            self.index.drop_clips(removed)
         except OSError as error:
             _log.warning("media eviction failed", error=str(error))
 

@@ -51,7 +51,11 @@ class CacheBench:
         self.now_ms = 0
         self.maker = FakeClipMaker()
         self.cache = ClipCache(
-            ClipFiles(directory, limits), ClipIndex(100), self.maker, lambda: self.now_ms, limits
+            ClipFiles(directory, limits),
+            ClipIndex(100, 1 << 20),
+            self.maker,
+            lambda: self.now_ms,
+            limits,
         )
 
     async def run_background_tasks(self) -> None:

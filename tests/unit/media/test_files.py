@@ -45,7 +45,7 @@ async def test_least_recently_used_is_evicted(tmp_path: Path) -> None:
     files.mark_used(one.key, 10)
     files.mark_used(two.key, 5)
     files.mark_used(three.key, 20)
-    assert await files.evict(2 * HOUR_MS) == {two.key}
+    assert await files.evict(2 * HOUR_MS, files.used_ms().keys) == {two.key}
     assert names(tmp_path) == {one.key, three.key}
     assert files.path(two.key) is None
 
@@ -55,7 +55,17 @@ async def test_recently_used_is_kept(tmp_path: Path) -> None:
     files = open_files(tmp_path)
     for fill in (b"a", b"b", b"c"):
         await put(files, fill, HOUR_MS)
-    assert await files.evict(2 * HOUR_MS) == set()
+    assert await files.evict(2 * HOUR_MS, files.used_ms().keys) == set()
+
+
+async def test_clips_without_a_source_go_first(tmp_path: Path) -> None:
+    """Those that a new source has displaced, after a minute in which they are still fetched."""
+    files = open_files(tmp_path)
+    one, two, three = [await put(files, fill, HOUR_MS) for fill in (b"a", b"b", b"c")]
+    files.mark_used(two.key, HOUR_MS - 1)
+    indexed = {two.key, three.key}
+    assert await files.evict(HOUR_MS + LIMITS.dropped_ms, lambda: indexed) == set()
+    assert await files.evict(HOUR_MS + LIMITS.dropped_ms + 1, lambda: indexed) == {one.key}
 
 
 async def test_restart(tmp_path: Path) -> None:
@@ -67,4 +77,4 @@ async def test_restart(tmp_path: Path) -> None:
     assert after.total_bytes == 3 * 1644
     assert after.path(one.key) == tmp_path / f"{one.key}.wav"
     assert names(tmp_path) == {one.key, two.key, three.key}
-    assert await after.evict(2 * HOUR_MS) == {two.key}
+    assert await after.evict(2 * HOUR_MS, after.used_ms().keys) == {two.key}

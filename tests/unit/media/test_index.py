@@ -6,10 +6,12 @@ from engine.media.clip import Clip, OwnedSource
 from engine.media.index import ClipIndex, IndexEntry, SavedIndex, load_index, save_index
 from wire.media import Audio, Source, Speech
 
+CLIP_BYTES = 16_044
 
-def entry(source: Source, key: str = "a" * 32) -> IndexEntry:
+
+def entry(source: Source, key: str = "a" * 32, account: str = "acme") -> IndexEntry:
     """Return an entry with a clip of one second."""
-    return IndexEntry(OwnedSource("acme", source), Clip(key, 1000), 5, '"tag"', "espeak")
+    return IndexEntry(OwnedSource(account, source), Clip(key, 1000), 5, '"tag"', "espeak")
 
 
 def test_saved_and_loaded(tmp_path: Path) -> None:
@@ -30,7 +32,7 @@ def test_damaged_or_missing(tmp_path: Path) -> None:
 
 def test_bounded() -> None:
     """Beyond the limit the least recently used source is dropped."""
-    index = ClipIndex(limit=2)
+    index = ClipIndex(2, 1 << 20)
     one, two, three = (Audio(f"https://a.example/{n}") for n in range(3))
     index.put(entry(one))
     index.put(entry(two))
@@ -41,8 +43,32 @@ def test_bounded() -> None:
 
 def test_dropped_clips() -> None:
     """Sources of evicted clips are dropped."""
-    index = ClipIndex(limit=5)
+    index = ClipIndex(5, 1 << 20)
     index.put(entry(Audio("https://a.example/1"), "a" * 32))
     index.put(entry(Audio("https://a.example/2"), "b" * 32))
     index.drop_clips({"a" * 32})
     assert [e.clip.key for e in index.entries()] == ["b" * 32]
+
+
+def test_an_account_displaces_its_own_clips_only() -> None:
+    """Beyond the bytes of all, the account with most of them loses what it used least recently."""
+    index = ClipIndex(100, 4 * CLIP_BYTES)
+    sources = [Audio(f"https://a.example/{n}") for n in range(5)]
+    index.put(entry(sources[0], "0" * 32, "other"))
+    for number in range(3):
+        index.put(entry(sources[number], str(number) * 32))
+    assert index.get(OwnedSource("acme", sources[0]))
+    index.put(entry(sources[2], "9" * 32))  # made again: its bytes count once
+    for number in (3, 4):
+        index.put(entry(sources[number], str(number) * 32))
+    found = [(each.owned.account, each.clip.key[0]) for each in index.entries()]
+    assert found == [("other", "0"), ("acme", "9"), ("acme", "3"), ("acme", "4")]
+    assert index.clip_keys() == {key * 32 for key in "0934"}
+
+
+def test_a_clip_of_any_size_is_kept_until_the_next() -> None:
+    """A clip that was made is played."""
+    index = ClipIndex(100, 1)
+    for number in range(2):
+        index.put(entry(Audio(f"https://a.example/{number}")))
+    assert len(index.entries()) == 1
