@@ -68,9 +68,7 @@ class MediaLimits(Struct, frozen=True):
     cache_bytes: int = 2 * 1024**3
     cache_sources: int = 100_000
     in_use_ms: int = 3_600_000
-    dropped_ms: int = (
-        60_000  # a clip that no source has any longer may still be fetched to be played
-    )
+    dropped_ms: int = 60_000  # how long a clip without a source may still be fetched and played
     fresh_ms: int = 3_600_000
     retry_ms: int = 10_000
     prefetch_at_once: int = 16  # half of them for one account

@@ -37,7 +37,7 @@ class _AccountShare:
 class ClipIndex:
     """An LRU map of sources, with at most `limit` entries and `max_bytes` of clips.
 
-    Beyond either, the account that has the most clips, in bytes, loses what it used least recently.
+    Beyond either, the account that has the most of that loses what it used least recently.
     """
 
     def __init__(self, limit: int, max_bytes: int) -> None:
@@ -63,11 +63,13 @@ class ClipIndex:
         share = self._shares.setdefault(owned.account, _AccountShare())
         share.entries[owned] = entry
         self._count(share, file_bytes(entry.clip))
-        while len(self._entries) > self._limit or self._clip_bytes > self._max_bytes:
+        if len(self._entries) > self._limit:
+            self._drop_oldest_of(max(self._shares.values(), key=lambda each: len(each.entries)))
+        while self._clip_bytes > self._max_bytes:
             largest = max(self._shares.values(), key=lambda each: each.clip_bytes)
             if len(largest.entries) == 1:  # a clip that was made is played
                 break
-            self.drop(next(iter(largest.entries)))
+            self._drop_oldest_of(largest)
 
     def drop(self, owned: OwnedSource) -> None:
         entry = self._entries.pop(owned, None)
@@ -78,6 +80,9 @@ class ClipIndex:
         self._count(share, -file_bytes(entry.clip))
         if not share.entries:
             del self._shares[owned.account]
+
+    def _drop_oldest_of(self, share: _AccountShare) -> None:
+        self.drop(next(iter(share.entries)))
 
     def _count(self, share: _AccountShare, clip_bytes: int) -> None:
         share.clip_bytes += clip_bytes

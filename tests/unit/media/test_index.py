@@ -66,6 +66,15 @@ def test_an_account_displaces_its_own_clips_only() -> None:
     assert index.clip_keys() == {key * 32 for key in "0934"}
 
 
+def test_many_short_clips_displace_no_long_one() -> None:
+    """Beyond the number of all, the account with most sources loses one."""
+    index = ClipIndex(3, 1 << 20)
+    index.put(entry(Audio("https://a.example/long"), account="other"))
+    for number in range(5):
+        index.put(entry(Audio(f"https://a.example/{number}")))
+    assert [each.owned.account for each in index.entries()] == ["other", "acme", "acme"]
+
+
 def test_a_clip_of_any_size_is_kept_until_the_next() -> None:
     """A clip that was made is played."""
     index = ClipIndex(100, 1)
