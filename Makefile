@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 UV := $(PYTHON) -m uv pip
 PACKAGES := sip-tester baresip-core espeak-ng sox
 
-.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill soak mutants sim sim-long logs ari proto docs compose-trial lock sbom audit tools
+.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto docs compose-trial lock sbom audit tools
 
 up: $(INSTALLED) tools  ## start the lab and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up
@@ -51,7 +51,10 @@ chaos: $(INSTALLED) tools  ## inject faults into real programs with 200 live cal
 	@$(PYTHON) -m tests.chaos
 
 fraud-drill: $(INSTALLED) tools  ## try for a minute to call costly numbers in four ways; none may reach the carrier
-	@$(PYTHON) -m tests.drills
+	@$(PYTHON) -m tests.drills fraud
+
+load-drill: $(INSTALLED) tools  ## wrong keys, slow bodies, idle connections, event readers; other customers notice nothing
+	@$(PYTHON) -m tests.drills load
 
 soak: $(INSTALLED) tools  ## 200 live calls of mixed kinds for ten minutes; their records must match the phones' logs
 	@$(PYTHON) -m tests.soak

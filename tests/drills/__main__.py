@@ -1,39 +1,63 @@
-"""`python -m tests.drills [--seconds S]`: the toll-fraud drill; 1 if a call got through."""
+"""`python -m tests.drills fraud|load [--seconds S]`: attacks on real programs; 1 if one succeeded.
+
+The seconds are those of the whole fraud drill, and of each way of the load drill.
+"""
 
 import argparse
 import asyncio
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
 
-from tests.drills.fraud import WAYS, Outcome, open_drill
+from tests.drills import fraud, load
 
-OUT = Path(__file__).parents[2] / "bench-out" / "fraud-drill"  # logs stay for inspection
-SECONDS = 60
+OUT = Path(__file__).parents[2] / "bench-out"  # logs stay for inspection
+SECONDS = {"fraud": 60, "load": 25}
 
 
 def main() -> int:
-    """Run the drill, and print what was tried."""
+    """Run a drill, and print what was tried."""
     options = _arguments().parse_args()
-    shutil.rmtree(OUT, ignore_errors=True)
+    folder = OUT / f"{options.drill}-drill"
+    shutil.rmtree(folder, ignore_errors=True)
     console = Console(highlight=False)
-    outcome = asyncio.run(_run(options.seconds))
-    for way in WAYS:
+    run = {"fraud": _fraud, "load": _load}[options.drill]
+    return int(asyncio.run(run(folder, options.seconds or SECONDS[options.drill], console)))
+
+
+async def _fraud(folder: Path, seconds: float, console: Console) -> bool:
+    async with fraud.open_drill(folder) as drill:
+        outcome = await drill.run(seconds)
+    for way in fraud.WAYS:
         console.print(f"{way}: {outcome.tried[way]} tried, {outcome.refused[way]} refused")
     console.print(f"{len(outcome.calls)} calls reached the carrier", *outcome.calls[:10])
-    return int(outcome.has_failed)
+    return outcome.has_failed
 
 
-async def _run(seconds: float) -> Outcome:
-    async with open_drill(OUT) as drill:
-        return await drill.run(seconds)
+async def _load(folder: Path, seconds: float, console: Console) -> bool:
+    has_failed = False
+    async with load.open_load_drill(folder) as drill:
+        for way in load.WAYS:
+            outcome = await drill.run(way, seconds)
+            has_failed |= outcome.has_failed()
+            requests = f"{len(outcome.latencies_ms)} requests, p99 {outcome.p99_ms:.0f} ms"
+            console.print(f"{way}: {_counts(outcome.attempts)}; the other customer: {requests},")
+            calls = f"{outcome.records} records of {outcome.calls} calls"
+            console.print(f"  {calls}; failed: {_counts(outcome.failures)}")
+    return has_failed
+
+
+def _counts(found: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in found.most_common()) or "none"
 
 
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.drills", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long")
+    parser.add_argument("drill", choices=SECONDS)
+    parser.add_argument("--seconds", type=float, help="how long")
     return parser
 
 
