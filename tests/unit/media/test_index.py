@@ -68,8 +68,9 @@ def test_an_account_displaces_its_own_clips_only() -> None:
 
 def test_many_short_clips_displace_no_long_one() -> None:
     """Beyond the number of all, the account with most sources loses one."""
-    index = ClipIndex(3, 1 << 20)
-    index.put(entry(Audio("https://a.example/long"), account="other"))
+    index = ClipIndex(3, 1 << 30)
+    long = OwnedSource("other", Audio("https://a.example/long"))
+    index.put(IndexEntry(long, Clip("f" * 32, 3_600_000)))
     for number in range(5):
         index.put(entry(Audio(f"https://a.example/{number}")))
     assert [each.owned.account for each in index.entries()] == ["other", "acme", "acme"]
