@@ -141,6 +141,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
         requests = Rate(settings.api_requests_per_s, settings.api_requests_per_s * 2)
         test_sends = Rate(settings.test_sends_per_min / 60, settings.test_sends_per_min)
         policy_sync = PolicySync(engine, accounts, DncStore(database, clock))
+        metrics = Metrics()
         secret = settings.token_secret.get_secret_value()
         old = [each.get_secret_value() for each in settings.old_token_secrets]
         tokens = AccessTokens([secret, *old], settings.token_s, clock)
@@ -168,9 +169,9 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             lists=api.contacts.lists.plugin.build(database, accounts, jobs, quotas, clock),
             dnc=api.dnc.plugin.build(database, accounts, policy_sync.notify, clock),
             policy_sync=policy_sync,
-            audit=AuditTrail(database, clock),
+            audit=AuditTrail(database, clock, metrics.audit_failures.inc),
             templates=api.templates.plugin.build(database, platform, test_sends, clock),
-            metrics=Metrics(),
+            metrics=metrics,
             now_ms=clock,
         )
 

@@ -21,6 +21,11 @@ class Metrics:
             buckets=BUCKETS_S,
             registry=self.registry,
         )
+        self.audit_failures = Counter(
+            "switchroom_api_audit_failures",
+            "Attempts to write the audit trail that failed, and entries that were dropped",
+            registry=self.registry,
+        )
         self.jobs = Counter(
             "switchroom_api_jobs",
             "Background jobs that ended, or are tried again",

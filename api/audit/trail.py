@@ -6,6 +6,7 @@ of requests, too: one that a crash loses is not lost for an operator.
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
@@ -70,14 +71,18 @@ class AuditFilters(Struct, frozen=True):
 
 
 class AuditTrail:
-    def __init__(self, database: Database, now_ms: Clock) -> None:
+    def __init__(
+        self, database: Database, now_ms: Clock, on_failure: Callable[[], None] = lambda: None
+    ) -> None:
         self.now_ms = now_ms
         self._database = database
+        self._on_failure = on_failure  # of a write in the background
         self._waiting: deque[AuditEntry] = deque()
 
     def add(self, entry: AuditEntry) -> None:
         """Add an entry with the next flush."""
         if len(self._waiting) >= MAX_WAITING:
+            self._on_failure()
             log.error("audit entry dropped", **structs.asdict(self._waiting.popleft()))
         self._waiting.append(entry)
 
@@ -120,6 +125,7 @@ class AuditTrail:
         try:
             await self.flush()
         except ApiError as error:
+            self._on_failure()
             log.warning("audit trail not written", reason=error.detail)
 
 

@@ -53,6 +53,9 @@ class CallMetrics:
         self.parties_rejected = Counter(
             "switchroom_parties_rejected_total", "Legs that were not dialled, by reason", "reason"
         )
+        self.refers_declined = Counter(
+            "switchroom_refers_declined_total", "REFERs of phones that were declined"
+        )
         self.timer_lateness = Histogram(
             "switchroom_timer_lateness_seconds",
             "Delay between a call's deadline and its timer",

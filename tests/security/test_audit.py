@@ -1,15 +1,21 @@
 """The audit trail and the log of denied requests (M10)."""
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
 
 import structlog
 
+from api.audit.trail import AuditEntry, AuditTrail
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.db.database import Database
+from api.metrics import Metrics
 from tests.contract.api.cli import switchroom
+from tests.contract.api.databases import sqlite_url
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 from tests.contract.rpc.harness.bench import Bench
+from tests.harness.until import until
 
 FAILREGEX = r'"address": "(?P<host>[^"]+)".*"event": "request denied"'  # docs/rest.md
 UNKNOWN = "unknown"
@@ -115,3 +121,19 @@ async def test_administrators_commands_are_in_the_trail(tmp_path: Path, rest: Re
     assert (entry["action"], entry["outcome"]) == ("account region", "done")
     assert entry["object"] == "account region acme NO"
     assert entry["actor"].startswith("user:")
+
+
+async def test_a_failure_to_write_is_counted(tmp_path: Path) -> None:
+    """There is no table: the entry waits, and the metric that alerts goes up."""
+    database, metrics = Database(sqlite_url(tmp_path)), Metrics()
+    trail = AuditTrail(database, lambda: 0, metrics.audit_failures.inc)
+    trail.add(AuditEntry("acme", 0, "key:1", "POST /x", "/x", "201"))
+    running = asyncio.create_task(trail.run())
+
+    def is_counted() -> bool:
+        return bool(metrics.registry.get_sample_value("switchroom_api_audit_failures_total"))
+
+    await until(is_counted, what="the failure")
+    running.cancel()
+    await asyncio.wait({running})
+    await database.close()

@@ -45,6 +45,8 @@ async def test_a_refer_of_a_party_that_is_no_agent(event: Any) -> None:
         at.bench.pbx.settle()
         assert (dialled(at), live_call.call.transfers) == (before, ())
         assert live_call.call.status == "in-progress"
+        declined = shard.context.metrics.calls.refers_declined
+        assert dict(declined) == {("",): 1}
 
 
 async def test_a_refer_of_an_agent() -> None:

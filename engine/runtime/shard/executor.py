@@ -73,6 +73,7 @@ class CommandExecutor:
         self.customer_requests = PendingKeys()  # in flight, by id
         self.is_handing_over = False
         self._parties_rejected = context.metrics.calls.parties_rejected.table()
+        self._refers_declined = context.metrics.calls.refers_declined.table()
         self._refer_answers = ReferAnswers(clock, self._send_unqueued)
 
     def execute(self, live_call: LiveCall, commands: Sequence[Command]) -> None:
@@ -91,6 +92,8 @@ class CommandExecutor:
                 case Hangup():
                     self._refer_answers.hang_up(live_call, command)
                 case AnswerRefer():
+                    if not command.accepted and not command.outcome:
+                        self._refers_declined[""] += 1
                     self._refer_answers.answer(live_call, command)
                 case FetchMedia() | SendWebhook() | LoadFlow() | LoadFlowNode() | SendApiRequest():
                     self._run(live_call, command)

@@ -40,7 +40,9 @@ def _shown() -> Mapping[str, str]:
 
 def _shown_by_rest() -> set[str]:
     page = generate_latest(ApiMetrics().registry).decode()
-    return {f"{each.name}_count" for each in text_string_to_metric_families(page)}
+    ends = {"counter": "_total", "histogram": "_count"}
+    families = text_string_to_metric_families(page)
+    return {f"{each.name}{ends[each.type]}" for each in families if each.type in ends}
 
 
 def _alerts() -> list[dict[str, Any]]:
@@ -71,6 +73,27 @@ def test_a_query_is_promql_about_metrics_that_there_are(query: str) -> None:
     promql_parser.parse(query)
     assert set(NAME.findall(query)) <= _shown().keys() | _shown_by_rest()
     assert NAME.search(query) or query.startswith("up{")
+
+
+# What must raise an alarm: the metric, and the label value that an alert must name, if any.
+SECURITY_EVENTS = {
+    "wrong keys": ("switchroom_api_request_seconds_count", "401"),
+    "denied scopes": ("switchroom_api_request_seconds_count", "403"),
+    "throttled": ("switchroom_api_request_seconds_count", "429"),
+    "rejected legs": ("switchroom_parties_rejected_total", "reason"),
+    "costly numbers": ("switchroom_parties_rejected_total", "number_type"),
+    "stopped accounts": ("switchroom_parties_rejected_total", "account_stopped"),
+    "declined REFERs": ("switchroom_refers_declined_total", ""),
+    "audit failures": ("switchroom_api_audit_failures_total", ""),
+}
+
+
+@pytest.mark.parametrize("event", SECURITY_EVENTS)
+def test_every_security_event_has_an_alert(event: str) -> None:
+    """A rule reads its metric, which is there."""
+    metric, label = SECURITY_EVENTS[event]
+    assert metric in _shown().keys() | _shown_by_rest()
+    assert [each for each in _alerts() if metric in each["expr"] and label in str(each)]
 
 
 def test_every_metric_is_documented() -> None:
