@@ -18,6 +18,7 @@ from agents import agent_sections
 from control_tls import control_listeners
 from encryption import encryption
 from errors import SettingError
+from further_trunks import further_trunks
 from music import write_music
 from phone_websocket import phone_websocket
 from stir_shaken import signing
@@ -49,6 +50,7 @@ DEFAULTS: Mapping[str, str] = {
     "TRUNK_QUALIFY_S": "0",
     "TRUNK_REFER": "no",
     "TRUNK_TRUSTED": "no",
+    "FURTHER_TRUNKS": "",  # name=sip:…, separated by spaces
     "TRUNK_USER": "",
     "TRUNK_PASSWORD": "",
     "TRUNK_REGISTER": "no",
@@ -111,6 +113,7 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     }
     derived |= control_listeners(known)
     derived |= encryption(known)
+    derived["MORE_TRUNKS"] = further_trunks(known, host_of)
     derived |= signing(known) | phone_websocket(known)
     derived |= trunk_login(known, trunk, derived["TRUNK_TRANSPORT"])
     if known["TLS_CERT"]:

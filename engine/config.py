@@ -36,6 +36,7 @@ MIN_SECRET_CHARS = 32
 RecordingsUrl = Annotated[str, StringConstraints(pattern=r"^(file:///|s3://[^/]+)")]
 AllowedPrefix = Annotated[str, StringConstraints(pattern=r"^(any|\+[1-9][0-9]{0,14}|sips?:)$")]
 # A dot is in no name: so no two accounts have one endpoint.
+TrunkName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
 AgentEndpoint = Annotated[
     str,
     StringConstraints(
@@ -119,6 +120,7 @@ class Settings(BaseSettings):
     default_allow: tuple[AllowedPrefix, ...] = ()  # of accounts without a dial policy; or any
     caller_id: str = ""  # shown when a call has none
     trunk_endpoint: str = "PJSIP/{number}@trunk"  # endpoint of a dialled number
+    further_trunks: tuple[TrunkName, ...] = ()  # tried if the one before has no circuit
     agent_endpoint: AgentEndpoint = "PJSIP/{agent_id}"  # of an agent that no document names
     trunk_refer: bool = False  # phones behind the trunk may transfer, at their call's cost
     agent_account: str = ""  # the only account with that endpoint, unless it contains {account}

@@ -26,6 +26,7 @@ class AccountDialPolicy(Shape, frozen=True):
     calls and no callbacks: live ones are hung up. `maxLegsPerCall` limits how many numbers one call
     may dial, at once or one after another. `maxLiveLegs`, `maxLegsPerS` and `maxMinutesPerDay`
     (UTC) limit what all calls of the account dial over the trunk; absent, they do not.
+    `trunks` are those over which its numbers are called, the first one first; without it all.
     `country` is the calling code of numbers without one. With `doNotCall`, no call is placed while
     the account's list is unknown. `version` is chosen by the client that puts the policy.
     """
@@ -42,6 +43,7 @@ class AccountDialPolicy(Shape, frozen=True):
     max_live_legs: Annotated[int, Meta(ge=1)] | None = None
     max_legs_per_s: Annotated[float, Meta(gt=0)] | None = None
     max_minutes_per_day: Annotated[int, Meta(ge=1)] | None = None
+    trunks: Annotated[tuple[Name, ...], Meta(max_length=16)] = ()
 
 
 class DialPolicyView(Shape, frozen=True):

@@ -45,6 +45,7 @@ accounts = Table(
     Column("keep_records_days", Integer),
     Column("keep_digits_days", Integer),
     Column("keep_recordings_days", Integer),
+    Column("trunks", JSON, nullable=False),
 )
 numbers = Table(
     "numbers",
@@ -83,6 +84,7 @@ class Account(Struct, frozen=True):
     keep_records_days: int | None = None  # None: until they are erased
     keep_digits_days: int | None = None
     keep_recordings_days: int | None = None
+    trunks: tuple[str, ...] = ()  # the first one first; none: those of the engines
 
 
 class AccountStore(Store):
@@ -165,11 +167,13 @@ def _row(account: Account) -> dict[str, Any]:
         "keep_records_days": account.keep_records_days,
         "keep_digits_days": account.keep_digits_days,
         "keep_recordings_days": account.keep_recordings_days,
+        "trunks": list(account.trunks),
     }
 
 
 def _account(row: dict[str, Any]) -> Account:
     del row["created_ms"]
     found = row.pop("destinations")
-    row["denied"], row["number_types"] = tuple(row["denied"]), tuple(row["number_types"])
+    for name in ("denied", "number_types", "trunks"):
+        row[name] = tuple(row[name])
     return Account(**row, destinations=None if found is None else tuple(found))

@@ -24,6 +24,7 @@ from api.cli.validators import (
     parse_number_types,
     parse_prefixes,
     parse_region,
+    parse_trunks,
 )
 
 app = App(name="account", help="Manage accounts, their keys, numbers and limits.", version_flags=())
@@ -95,6 +96,15 @@ def change(  # noqa: PLR0913 - one parameter for each option
 
 
 @app.command
+def trunks(
+    account: AccountId,
+    names: Annotated[list[str], Parameter(help="Trunks in order of preference, or `any`.")],
+) -> None:
+    """Set the trunks over which an account calls; `any` means all, in the engines' order."""
+    _change(account, trunks=() if names == ["any"] else parse_trunks(names))
+
+
+@app.command
 def stop(account: AccountId) -> None:
     """Hang up all calls of an account within seconds, and reject new ones, keys and callbacks."""
     _change(account, is_active=False)
@@ -149,7 +159,7 @@ def _may_call(account: Account) -> str:
     return " ".join([*allowed, *denied, *account.number_types]) or "none"
 
 
-def _change(account: str, **values: str | bool | None) -> None:
+def _change(account: str, **values: str | bool | tuple[str, ...] | None) -> None:
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.change(msgspec.structs.replace(await accounts.get(account), **values))
 

@@ -22,7 +22,7 @@ T = TypeVar("T", bound=DatabaseSettings)
 READING_WORDS = frozenset({"list", "show"})
 AUDITED_WORDS = READING_WORDS | {
     "create", "set", "region", "email", "key", "number", "dnc", "dnc-token", "add", "rm", "rotate",
-    "revoke", "import", "export", "stop", "erase",
+    "revoke", "trunks", "import", "export", "stop", "erase",
 }  # fmt: skip
 EXIT_NOT_FOUND = 1  # exit status: nothing of that name exists
 EXIT_INVALID = 2  # exit status: invalid input, nothing was changed

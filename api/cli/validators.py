@@ -17,6 +17,7 @@ AccountId = Annotated[str, Parameter(help="Account id.")]
 
 NUMBER_TYPES: tuple[NumberType, ...] = get_args(NumberType)
 _PREFIX = re.compile(r"\+[1-9][0-9]{0,14}|sips?:")
+_TRUNK = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
 def check_name(text: str) -> str:
@@ -90,6 +91,14 @@ def parse_region(text: str) -> str | None:
     if text.upper() not in phonenumbers.SUPPORTED_REGIONS:
         fail(f"{text}: a country such as NO, or `none`, is expected")
     return text.upper()
+
+
+def parse_trunks(names: list[str]) -> tuple[str, ...]:
+    """Return names of trunks; the engines know which there are."""
+    for name in names:
+        if not _TRUNK.fullmatch(name):
+            fail(f"{name}: the name of a trunk such as backup is expected")
+    return tuple(names)
 
 
 def parse_email(text: str) -> str | None:

@@ -172,6 +172,7 @@ def dial_policy_of(
         max_live_legs=account.max_live_legs,
         max_legs_per_s=account.max_legs_per_s,
         max_minutes_per_day=account.max_minutes_per_day,
+        trunks=account.trunks,
     )
     digest = hashlib.sha256(msgspec.json.encode(policy)).hexdigest()
     return replace(policy, version=digest[:16])

@@ -31,6 +31,7 @@ from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.io.consumer_lag import ConsumerLag
 from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
+from engine.runtime.pbx.trunks import trunk_templates
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.runtime.policy.stopped_accounts import StoppedAccounts
 from engine.store.errors import StoreDown
@@ -127,6 +128,7 @@ class Engine:
                 policy,
                 telemetry,
                 archive=archive,
+                trunks=tuple(trunk_templates(settings.trunk_endpoint, settings.further_trunks)),
             )
             monitor = ClockStepCorrection(clock, store, telemetry.metrics, service.change_clock)
             await monitor.poll()

@@ -51,6 +51,7 @@ from engine.runtime.io.instrumentation import (
     MeteredApiRequests,
     TracedActionClient,
 )
+from engine.runtime.pbx.trunks import trunk_templates
 from engine.runtime.policy.capacity_limits import CapacityLimits, ClusterLoad
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.leg_limits import LegLimits
@@ -214,7 +215,7 @@ def directory(parts: Assembly) -> Directory:
         context.store,
         context.clock.now_ms,
         AgentTemplate(settings.agent_endpoint, settings.agent_account),
-        settings.trunk_endpoint,
+        tuple(trunk_templates(settings.trunk_endpoint, settings.further_trunks).values()),
     )
     parts.stack.push_async_callback(built.close)
     return built
@@ -237,6 +238,7 @@ def call_service(
         CapacityLimits(1, settings.trunk_max_calls, settings.trunk_max_calls_per_s),
         settings.max_calls,
         settings.max_calls_per_s,
+        1 + len(settings.further_trunks),
     )
     service = CallService(parts.context, admission, directory, cluster, default_target)
     parts.stack.push_async_callback(service.phones.close)

@@ -19,7 +19,6 @@ from engine.recordings.archive import Archive
 from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
-from engine.runtime.agents.directory import trunk_name
 from engine.runtime.agents.phone_credentials import CredentialStore
 from engine.runtime.agents.phone_logins import PhoneLogins
 from engine.runtime.agents.phone_provisioning import PhoneProvisioning
@@ -27,6 +26,7 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
+from engine.runtime.pbx.trunks import trunk_name
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.pbx_nodes.reaper import Reaper
@@ -149,7 +149,7 @@ class NodeManager:
         """Set a node's limits, and follow its health and its phones' digits over AMI."""
         health = NodeHealth(
             self._parts.context.clock,
-            trunk_name(self._settings.trunk_endpoint),
+            (trunk_name(self._settings.trunk_endpoint), *self._settings.further_trunks),
             self._parts.phone_logins.listener(settings.name),
         )
         limits = CapacityLimits(settings.weight, settings.max_calls, settings.max_calls_per_s)

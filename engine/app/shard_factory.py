@@ -22,6 +22,7 @@ from engine.runtime.base.interfaces import DialPolicy, IoRunner, Pbx
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
+from engine.runtime.pbx.trunks import trunk_templates
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.slot_listener import SlotListener
@@ -138,6 +139,7 @@ class NodeShardFactory:
         return EndpointTemplates(
             app=f"switchroom-{slot}",
             trunk=self._settings.trunk_endpoint,
+            trunks=trunk_templates(self._settings.trunk_endpoint, self._settings.further_trunks),
             agent=self._settings.agent_endpoint,
             media_url=connection.media_url,
             agents=NodeAgents(node, self._parts.agents.directory, self._parts.service.phones),

@@ -38,6 +38,7 @@ from engine.calls.sessions import conference, conversation, invites, transfer
 from engine.calls.sessions.leg_control import on_phone_hold
 from engine.calls.sessions.replacement import take_place
 from engine.calls.state_dispatch import dispatch
+from engine.calls.trunk_failover import fail_over
 from engine.calls.verbs import call_end, gather, record
 from wire.events.call_events import Kind
 
@@ -185,6 +186,8 @@ def on_leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step
         return call_end.on_archiving(call, call.state, event, now)
     if leg is None:
         return propagate(call, event, now)
+    if (step := fail_over(call, leg, event)) is not None:
+        return step
     before = call
     call, ended_leg = archive_leg(call, leg, event, now)
     call, commands = propagate(call, event, now)

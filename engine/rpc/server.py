@@ -69,6 +69,7 @@ class ServerDependencies(Struct, frozen=True):
     dial_policy: DialPolicy
     telemetry: Telemetry = field(default_factory=Telemetry)
     max_requests: int = 1_000  # concurrent
+    trunks: tuple[str, ...] = ("trunk",)  # that accounts may choose from
     archive: Archive | None = None  # of recordings; None: nothing is recorded
 
 
@@ -149,7 +150,7 @@ def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]
         (operations.CONSUMER_GROUPS, groups),
         (operations.CALLBACKS, CallbackHandlers(store, targets, limits)),
         (operations.DEAD_LETTERS, DeadLetterHandlers(store.outbox, targets, slots)),
-        (operations.DIAL_POLICIES, DialPolicyHandlers(store.dial_policies, policy)),
+        (operations.DIAL_POLICIES, DialPolicyHandlers(store.dial_policies, policy, deps.trunks)),
         (operations.SCHEMAS, schemas),
         (operations.ERASURE, ErasureHandlers(store, slots)),
         (operations.NODES, NodeHandlers(service)),

@@ -25,7 +25,7 @@ async def find(directory: Directory, account: str, agent_id: str) -> AgentPhone 
 
 def directory_of(template: AgentTemplate, store: MemoryStore | None = None) -> Directory:
     """Return a directory over an empty store."""
-    return Directory(store or MemoryStore(), lambda: 0, template, TRUNK)
+    return Directory(store or MemoryStore(), lambda: 0, template, (TRUNK,))
 
 
 async def test_the_template_is_of_one_account() -> None:

@@ -122,6 +122,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     taps_paused_until_ms: int = 0  # recordings and snoops start again then; 0: no pause
     sensitive_input: bool = False  # digits typed ahead are sealed (`verbs.sensitive_input`)
     ended_legs_omitted_ms: int = 0  # how long those that were dialled were up
+    trunks: int = 1  # over which numbers can be called, one after another
 
     @property
     def delivery_key(self) -> str:

@@ -75,6 +75,7 @@ class Originate(StoredCommand, frozen=True, tag="originate"):
     withheld: bool = False
     originator: str = ""
     replaces: ReplacedLeg | None = None
+    trunk: int = 0  # its number among those of the account
 
 
 class Dial(StoredCommand, frozen=True, tag="dial"):

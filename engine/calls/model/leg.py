@@ -83,6 +83,8 @@ class Leg(Struct, frozen=True, array_like=True, gc=False):
     held_until_ms: int = 0  # when its last hold ended
     tapped_party: str = ""  # the leg that it heard while it was tapped (`calls.taps`)
     last_heard: str = ""  # the leg that it heard alone last (`media.bridge_choice`)
+    caller_id: str = ""  # that its verb or request shows instead of the call's
+    trunk: int = 0  # the number of the trunk over which its party is called
 
     @property
     def role(self) -> EndedBy:

@@ -27,7 +27,7 @@ def dial(call: Call, event: DialRequested, now: int) -> Step:
 def invite(call: Call, party: str, ring_s: float, now: int, caller_id: str = "") -> Invitation:
     """Call a party that joins the conversation when it answers; also returns its leg's id."""
     call, leg_id = allocate_id(call, "l")
-    leg = Leg(leg_id, party, "requested", now, ring_timeout_s=ring_s)
+    leg = Leg(leg_id, party, "requested", now, ring_timeout_s=ring_s, caller_id=caller_id)
     return _create(call, leg, originate(call, leg_id, party, caller_id), now)
 
 

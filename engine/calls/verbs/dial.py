@@ -44,7 +44,7 @@ def start(call: Call, verb: Dial, now: int) -> Step:
         leg = Leg(
             leg_id, party, "requested", now,
             agent_id=_agent_id(verb, party), reference_id=verb.data.reference_id,
-            ring_timeout_s=ring_s,
+            ring_timeout_s=ring_s, caller_id=verb.data.caller_id or "",
         )  # fmt: skip
         call, emitted = emit_leg(with_leg(call, leg), "leg-initiated", leg, now)
         commands += [emitted, originate(call, leg_id, party, verb.data.caller_id or "")]

@@ -30,6 +30,7 @@ _LIMITS = {
 class DialPolicyHandlers(Struct, frozen=True):
     policies: DialPolicyStore
     dial_policy: DialPolicy
+    trunks: tuple[str, ...]
 
     async def list(self, _request: web.Request) -> DialPolicies:
         """List the dial policy version of each account."""
@@ -44,6 +45,9 @@ class DialPolicyHandlers(Struct, frozen=True):
     async def put(self, request: web.Request, terms: AccountDialPolicy) -> DialPolicyView:
         """Store a dial policy; other engines apply it within a second."""
         account = name_in(request, "account")
+        for place, trunk in enumerate(terms.trunks):
+            if trunk not in self.trunks:
+                raise BadInput(f"trunks[{place}]", f"one of {', '.join(self.trunks)}")
         body = msgspec.json.encode(terms)
         await self.policies.put(account, body, is_stopped=terms.is_stopped)
         self.dial_policy.update(account, terms)

@@ -17,6 +17,7 @@ class NewCall(Struct, frozen=True):
     created_ms: int
     must_end_ms: int
     recording_destination: RecordingDestination | None = None  # None: it can't be recorded
+    trunks: int = 1
 
 
 class AdmissionConfig(Struct, frozen=True):
@@ -29,6 +30,7 @@ class AdmissionConfig(Struct, frozen=True):
     trunk: CapacityLimits = UNLIMITED
     max_calls: int = 5_000  # live at once in this engine
     max_calls_per_s: float = 400
+    trunks: int = 1
 
     def new_call(self, shard: ShardContext, account: str, suffix: str, now_ms: int) -> NewCall:
         """Return the id, times and recording destination of a call that starts in a shard."""
@@ -37,6 +39,7 @@ class AdmissionConfig(Struct, frozen=True):
             now_ms,
             now_ms + self.max_duration_ms,
             self._recording_destination(shard, account, now_ms),
+            self.trunks,
         )
 
     def _recording_destination(

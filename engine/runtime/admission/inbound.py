@@ -182,6 +182,7 @@ def inbound_call(
         labels=route.labels,
         callback_target=parse_call_target(target, "statusCallbackUrl") if target else None,
         privacy=channel.is_withheld,
+        trunks=new.trunks,
         diversion=tuple(
             replace(each, number=_printable(each.number)) for each in channel.diversion
         ),

@@ -174,6 +174,7 @@ def outbound_call(
         recording_enabled=new.recording_destination is not None and request.is_recorded,
         labels=request.labels,
         callback_target=target,
+        trunks=new.trunks,
     )
 
 

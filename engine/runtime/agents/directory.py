@@ -10,6 +10,7 @@ from engine.common.tasks import BackgroundTasks
 from engine.common.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.base.interfaces import AgentPhone, OnAgentFound
+from engine.runtime.pbx.trunks import trunk_name
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.agents import Agent
@@ -51,13 +52,13 @@ class Directory:
         store: Store,
         now_ms: Callable[[], int],
         template: AgentTemplate,
-        trunk_endpoint: str,
+        trunk_endpoints: tuple[str, ...],
         ttl_ms: int = DEFAULT_TTL_MS,
     ) -> None:
         self._store = store
         self._template = template
-        trunk = f"{trunk_endpoint.partition('/')[0]}/{trunk_name(trunk_endpoint)}"
-        self._trunks = {trunk.casefold(), PEER_TRUNK.casefold()}
+        trunks = (f"{each.partition('/')[0]}/{trunk_name(each)}" for each in trunk_endpoints)
+        self._trunks = {each.casefold() for each in (*trunks, PEER_TRUNK)}
         self._phones = TtlCache(self._read_phone, now_ms, ttl_ms)
         self._callers = TtlCache(self._read_callers, now_ms, ttl_ms, MAX_ACCOUNTS)
         self._tasks = BackgroundTasks()
@@ -157,9 +158,3 @@ class Directory:
         agent_id = self._template.agent_id(account, endpoint)
         is_other = agent_id in callers.ids or endpoint in callers.foreign
         return Caller() if is_other else Caller(agent_id)
-
-
-def trunk_name(trunk_endpoint: str) -> str:
-    """Return the trunk's endpoint name, as the dial string of a number contains it."""
-    _, _, resource = trunk_endpoint.partition("/")
-    return resource.partition("/")[0] if "/" in resource else resource.rpartition("@")[2]

@@ -87,6 +87,7 @@ class DialDecision(Struct, frozen=True):
 
     rejection: DialRejection
     caller_id: str = ""
+    trunks: tuple[str, ...] = ()  # by name, the first one first; none: all
 
 
 class DialPolicy(Protocol):

@@ -1,6 +1,9 @@
 """Endpoint templates: how a node addresses parties and media."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.runtime.base.interfaces import AgentResolver, DialPolicy
 from wire.party import Party
@@ -20,6 +23,18 @@ class EndpointTemplates(Struct, frozen=True):
     agents: AgentResolver | None = None  # agents with an endpoint of their own
     policy: DialPolicy | None = None  # which parties may be called
     trunk_refers: bool = False  # whether a party of the trunk may transfer by REFER
+    trunks: Mapping[str, str] = {}  # templates of all trunks, by name, in order; else `trunk` only
+
+    def over_trunk(self, number: int, names: tuple[str, ...]) -> "EndpointTemplates | None":
+        """Return the templates with the trunk of a number among the names; None: there is none.
+
+        Without names, all trunks are meant.
+        """
+        if not self.trunks:
+            return self if number == 0 else None
+        chosen = names or tuple(self.trunks)
+        template = self.trunks.get(chosen[number]) if number < len(chosen) else None
+        return replace(self, trunk=template) if template is not None else None
 
     def endpoint(self, party: str) -> str:
         """Return the endpoint of a number, `agent:1001` or a sip: URI."""

@@ -1,5 +1,7 @@
 """The health of a node as AMI reports it; without AMI a node counts as healthy."""
 
+from collections.abc import Sequence
+
 from engine.runtime.agents.phone_logins import OnLogin, ignore_login
 from engine.runtime.base.clock import Clock
 
@@ -24,11 +26,11 @@ class NodeHealth:
     """The reported health of one node; implements `HealthListener`."""
 
     def __init__(
-        self, clock: Clock, trunk: str = "trunk", on_login: OnLogin = ignore_login
+        self, clock: Clock, trunks: Sequence[str] = ("trunk",), on_login: OnLogin = ignore_login
     ) -> None:
         self._clock = clock
         self._on_login = on_login
-        self._trunk = trunk
+        self._trunks = {each.casefold() for each in trunks}
         self._shutdown_ms: int | None = None
         self._contacts: dict[str, bool] = {}
         self._unregistered: set[str] = set()
@@ -46,7 +48,7 @@ class NodeHealth:
 
     @property
     def is_trunk_unreachable(self) -> bool:
-        """Whether no contact of the trunk answers; contacts without qualify count as reachable."""
+        """Whether no contact of any trunk answers; contacts without qualify count as reachable."""
         return bool(self._contacts) and not any(self._contacts.values())
 
     @property
@@ -79,7 +81,7 @@ class NodeHealth:
         self.reported_calls = calls
 
     def on_contact(self, endpoint: str, uri: str, is_reachable: bool | None) -> None:
-        if endpoint.casefold() != self._trunk.casefold():
+        if endpoint.casefold() not in self._trunks:
             return
         if is_reachable is None:
             self._contacts.pop(uri, None)

@@ -76,7 +76,8 @@ class DialPolicy:
         if must_read and not rejection:
             self._tasks.start(self._decide(call, party, caller_id, done))
         else:
-            done(DialDecision(rejection, self._caller_id(policy, call, caller_id)))
+            shown = self._caller_id(policy, call, caller_id)
+            done(DialDecision(rejection, shown, policy.trunks))
 
     def admit(self, call: Call, leg_id: str, party: str) -> DialRejection:
         """Count a leg that is dialled now, or return which limit it exceeds."""
@@ -140,10 +141,12 @@ class DialPolicy:
     ) -> None:
         rejection = await self._check(call.account, party)
         last = self._policies.get_stale(call.account)
+        trunks: tuple[str, ...] = ()
         if last and last.value:
             rejection = _reject_count(last.value, call) or rejection
             caller_id = self._caller_id(last.value, call, caller_id)
-        done(DialDecision(rejection, caller_id))
+            trunks = last.value.trunks
+        done(DialDecision(rejection, caller_id, trunks))
 
     def _is_use_known(self, account: str, policy: AccountDialPolicy) -> bool:
         return self._limits is None or self._limits.is_known(account, policy)

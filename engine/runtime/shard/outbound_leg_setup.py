@@ -17,6 +17,7 @@ from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from wire.party import Party
 
 log = structlog.get_logger()
+NO_TRUNK = causes.reason(causes.NO_CIRCUIT)
 _TEMPORARY = ("terms_unknown", "live_legs", "leg_rate", "daily_minutes", "trunk_full", "trunk_rate")
 
 
@@ -43,23 +44,28 @@ def set_up_outbound_leg(
     """Resolve a party and call `done`, at once if nothing has to be read.
 
     A leg that the last owner of the call may have dialled already is repeated: limits of accounts
-    do not apply to it once more.
+    do not apply to it once more, nor to one that is dialled over another trunk.
     """
 
     def decided(decision: DialDecision) -> None:
         rejection = decision.rejection
-        if not (rejection or is_repeated or endpoints.policy is None):
+        is_counted = is_repeated or command.trunk > 0
+        if not (rejection or is_counted or endpoints.policy is None):
             rejection = endpoints.policy.admit(call, command.leg, command.party)
         if rejection:
             log.info("dial rejected", call_id=call.id, party=command.party, reason=rejection)
             done(_rejected(command, rejection))
+            return
+        chosen = endpoints.over_trunk(command.trunk, decision.trunks)
+        if chosen is None:
+            done(LegEnded(command.leg, causes.NO_CIRCUIT, reason=NO_TRUNK))
         else:
-            _locate(endpoints, call, _showing(command, decision.caller_id), done)
+            _locate(chosen, call, _showing(command, decision.caller_id), done)
 
     if command.replaces is not None:
         done(OutboundLeg(requests_for(command, endpoints)))  # no party is called
     elif endpoints.policy is None:
-        _locate(endpoints, call, command, done)
+        decided(DialDecision("", command.caller_id))
     else:
         endpoints.policy.authorize(call, command.party, command.caller_id, decided)
 

@@ -14,6 +14,7 @@ from tests.contract.api.cli import switchroom
         (("create", "acme", "--allow", "47"), "--allow 47: a prefix such as +47"),
         (("region", "acme", "Norway"), "Norway: a country such as NO"),
         (("email", "acme", "nobody"), "nobody: an address such as crm@example.com"),
+        (("trunks", "acme", "Backup"), "Backup: the name of a trunk such as backup"),
         (("number", "add", "acme", "12"), "12: a number such as +4721930000"),
         (("dnc", "import", "acme", __file__, "--provider", ""), "--provider: 1 to 64 characters"),
     ],

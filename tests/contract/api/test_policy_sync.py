@@ -70,11 +70,13 @@ async def test_limits_of_legs_are_sent(kept: Rest) -> None:
         max_legs_per_s=0.5,
         max_minutes_per_day=30,
         max_legs_per_call=2,
+        trunks=("trunk",),
     )
     await kept.services.accounts.change(account)
     await kept.services.policy_sync.sync_all()
     found = await terms(kept)
     assert [found[name] for name in names] == [6, 0.5, 30, 2]
+    assert found["trunks"] == ["trunk"]
 
 
 async def test_a_long_list_is_sent_in_parts(kept: Rest) -> None:

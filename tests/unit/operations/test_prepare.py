@@ -195,3 +195,29 @@ def test_signed_calls(prepare: ModuleType) -> None:
     assert found["STIR_PROFILE"] == "stir_shaken_profile = attest"
     without = prepare.values(Path("/x"), {})
     assert (without["STIR_SHAKEN"], without["STIR_MODULES"]) == ("", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "trunk=sip:192.0.2.7",
+        "Backup=sip:192.0.2.7",
+        "backup=192.0.2.7",
+        "backup",
+        "a=sip:192.0.2.7 a=sip:192.0.2.8",
+        "backup=sip:192.0.2.7;transport=tls",
+    ],
+)
+def test_wrong_further_trunks(prepare: ModuleType, text: str) -> None:
+    """The message names the setting."""
+    with pytest.raises(prepare.SettingError, match="PBX_FURTHER_TRUNKS"):
+        prepare.values(Path("/x"), {"PBX_FURTHER_TRUNKS": text})
+
+
+def test_further_trunks(prepare: ModuleType) -> None:
+    """Each is an endpoint of its own, known by its address."""
+    environ = {"PBX_FURTHER_TRUNKS": "backup=sip:192.0.2.7:5070 third=sip:sbc.example.com"}
+    found = prepare.values(Path("/x"), environ)["MORE_TRUNKS"]
+    assert "[backup](trunk-options)" in found
+    assert "contact = sip:192.0.2.7:5070" in found
+    assert "match = sbc.example.com" in found

@@ -116,7 +116,7 @@ class Bench:
             SLOTS, 3_600_000, "+4700000000", max_calls=10_000, max_calls_per_s=10_000
         )
         directory = Directory(
-            self.store, clock.now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), TRUNK
+            self.store, clock.now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), (TRUNK,)
         )
         meter = self.telemetry.metrics
         self.accounts = AccountSettings(

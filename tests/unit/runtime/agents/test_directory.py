@@ -44,7 +44,7 @@ class Bench:
         self.store, self.clock = UnreliableStore(), ManualClock()
         trunk = "PJSIP/{number}@trunk"
         self.directory = Directory(
-            self.store, self.clock.now_ms, AgentTemplate(template, "acme"), trunk
+            self.store, self.clock.now_ms, AgentTemplate(template, "acme"), (trunk,)
         )
 
     async def put(self, agent_id: str, agent: Agent) -> None:
@@ -123,7 +123,7 @@ async def test_the_trunk_is_not_an_agent(agent_id: str) -> None:
 def test_the_trunks_endpoint(trunk: str) -> None:
     """Both forms of a dial string contain it."""
     directory = Directory(
-        MemoryStore(), ManualClock().now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), trunk
+        MemoryStore(), ManualClock().now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), (trunk,)
     )
     assert directory.is_trunk("PJSIP/carrier")
     assert not directory.is_trunk("PJSIP/trunk")

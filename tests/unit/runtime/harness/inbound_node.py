@@ -34,7 +34,7 @@ class InboundNode:
         self.store = store
         now_ms = self.bench.clock.now_ms
         directory = Directory(
-            self.store, now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), "PJSIP/{number}@trunk"
+            self.store, now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), ("PJSIP/{number}@trunk",)
         )
         settings = AdmissionConfig(1, 3_600_000, max_calls=100, max_calls_per_s=100)
         self.service = CallService(EngineContext(store, self.bench.clock), settings, directory)
