@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from engine.calls.model.call import Call
 from engine.calls.model.call_id_format import call_of
 from engine.calls.model.leg import EndedLeg, Leg
-from wire.party import Party
+from wire.party import AGENT_PREFIX
 
 
 def was_dialled(leg: Leg) -> bool:
@@ -15,7 +15,7 @@ def was_dialled(leg: Leg) -> bool:
 
 def is_on_trunk(leg: Leg) -> bool:
     """Return whether a leg occupies the trunk, unless an agent called in with it."""
-    return not leg.is_local_channel and Party.parse(leg.party).is_by_trunk
+    return not (leg.replaces or leg.party.startswith(AGENT_PREFIX))
 
 
 def ended_legs_ms(call: Call) -> int:

@@ -53,7 +53,7 @@ class LegCounter:
     def update(self, call: Call) -> None:
         """Count the legs of a call as it is now."""
         before = self._calls.get(call.id)
-        if before is not None and before.legs is call.legs:
+        if before is not None and _counts_the_same(before.legs, call.legs):
             return
         after = _count(call)
         if before is not None:
@@ -87,14 +87,27 @@ class LegCounter:
         load.ended_ms += sign * each.ended_ms
 
 
+def _counts_the_same(before: tuple[Leg, ...], after: tuple[Leg, ...]) -> bool:
+    """Return whether nothing has changed that is counted: most steps change other things."""
+    if before is after:
+        return True
+    return len(before) == len(after) and all(
+        one is other or _key(one) == _key(other) for one, other in zip(before, after, strict=True)
+    )
+
+
+def _key(leg: Leg) -> tuple[str, int, str, str | None]:
+    return leg.id, leg.answered_ms, leg.replaces, leg.agent_id
+
+
 def _count(call: Call) -> CallLegs:
-    dialled = [leg for leg in call.legs if was_dialled(leg)]
+    on_trunk = [leg for leg in call.legs if is_on_trunk(leg) and not _is_calling_agent(call, leg)]
+    dialled = [leg for leg in on_trunk if was_dialled(leg)]
     answered = [leg.answered_ms for leg in dialled if leg.answered_ms]
-    on_trunk = sum(is_on_trunk(leg) and not _is_calling_agent(call, leg) for leg in call.legs)
     return CallLegs(
         call.legs,
         call.account,
-        on_trunk,
+        len(on_trunk),
         len(dialled),
         len(answered),
         sum(answered),
