@@ -258,6 +258,7 @@ class Phone(ReceivedAudio):
     async def hang_up(self) -> None:
         """End the call by BYE, CANCEL or 603, depending on its state, and wait for the end."""
         if not self.is_ended:
+            await until(lambda: bool(self.messages), what="the first message, which names the call")
             await self._wait_acknowledged()
             self._sip.send("INFO")
             await self.wait_ended()
