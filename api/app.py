@@ -195,9 +195,8 @@ def create_app(services: Services) -> ASGIApp:
     app.state.services = services
     register_error_handlers(app)
     serve_docs(app)
-    for routes in ROUTES:
-        app.include_router(routes.router)
-    app.include_router(health.router)
+    for router in (*(routes.router for routes in ROUTES), health.router):
+        app.router.routes.extend(router.routes)  # an included router matches each path twice
     settings = services.settings
     if settings.cors_origins:
         app.add_middleware(

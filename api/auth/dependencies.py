@@ -5,9 +5,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 from fastapi.openapi.models import APIKey, APIKeyIn
+from fastapi.security.base import SecurityBase
 
 from api.auth.principal import Principal
-from api.auth.scopes import is_scope
+from api.auth.scopes import Scope, is_scope
 from api.auth.service import Authenticator
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import TooManyRequests, Unauthenticated
@@ -43,16 +44,25 @@ class AuthorizationHeader(ScopedSecurity):
         request.state.key_id, request.state.agent_id = principal.key_id, principal.agent_id
         return principal
 
-    def requiring(self, scope: str) -> Callable[..., Awaitable[Principal]]:
+    def requiring(self, scope: str) -> Callable[[Request], Awaitable[Principal]]:
         """Return the dependency that returns the caller if it has a scope; raises Forbidden."""
         if not is_scope(scope):
             raise ValueError(f"no scope: {scope!r}")
+        return _ScopeCheck(self, scope)
 
-        async def check(user: AuthenticatedUser) -> Principal:
-            user.require(scope)
-            return user
 
-        return check
+class _ScopeCheck(SecurityBase):
+    """Authenticates and checks a scope: one dependency, because each costs time per request."""
+
+    def __init__(self, authenticate: AuthorizationHeader, scope: Scope) -> None:
+        self.scheme_name, self.model = authenticate.scheme_name, authenticate.model
+        self._authenticate = authenticate
+        self._scope = scope
+
+    async def __call__(self, request: Request) -> Principal:
+        principal = await self._authenticate(request)
+        principal.require(self._scope)
+        return principal
 
 
 def client_address(request: Request) -> str:

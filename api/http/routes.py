@@ -37,7 +37,7 @@ Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
 class ScopedSecurity(SecurityBase):
     """A security scheme that checks scopes."""
 
-    def requiring(self, scope: str) -> Callable[..., Awaitable[Any]]:
+    def requiring(self, scope: str) -> Callable[[Request], Awaitable[Any]]:
         """Return the dependency that authenticates and requires a scope."""
         raise NotImplementedError
 
