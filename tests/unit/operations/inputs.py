@@ -8,25 +8,12 @@ from dotenv import dotenv_values
 
 from api.config import Settings as ApiSettings
 from engine.config import Settings
+from tests.unit.operations.pbx_script import FOLDER, load_prepare
 
 PREFIX = "SWITCHROOM_"
 # Read by the lab and its compose file only.
 LAB_ONLY = {"ARI_PASSWORD", "AGENT_PASSWORD", "PEER_PASSWORD", "STORE_PASSWORD"}
-# prepare.py derives placeholders from these.
-DERIVED_FROM = {
-    *("SLOTS", "TRUNK", "EXTERNAL_ADDRESS", "LOCAL_NETS"),
-    *("BIND", "ARI_PORT", "AMI_PORT", "CONTROL_TLS_CERT", "CONTROL_TLS_KEY"),
-    *("ENGINES", "SHARED_BIND", "AGENTS_AT_TRUNK", "AGENT_PASSWORD", "AGENT_NETS"),
-    *("TRUNK_USER", "TRUNK_PASSWORD", "TRUNK_REGISTER"),
-    *("TRUNK_SRTP", "AGENT_SRTP", "TLS_PORT", "TLS_CERT", "TLS_KEY", "TLS_CA"),
-    "FURTHER_TRUNKS",
-    "STIR_KEY",
-    "STIR_CERT_URL",
-    "STIR_LEVEL",
-    "STIR_NUMBERS",
-    "PHONE_WEBSOCKET",
-}
-TEMPLATES = Path(__file__).parents[3] / "asterisk-config/etc"
+TEMPLATES = FOLDER / "etc"
 
 
 def read_settings(variables: Mapping[str, str], folder: Path) -> Settings:
@@ -44,9 +31,9 @@ def unknown_settings(names: Iterable[str]) -> set[str]:
 
 
 def unknown_pbx_variables(names: Iterable[str]) -> set[str]:
-    """Return the variables with a node's prefix that no template uses."""
+    """Return the variables with a node's prefix that no template or default has."""
     used = {name for path in TEMPLATES.glob("*.conf") for name in _placeholders(path)}
-    known = used | DERIVED_FROM
+    known = used | load_prepare().DEFAULTS.keys()
     return {name for name in names if name.startswith("PBX_") and name[4:] not in known}
 
 

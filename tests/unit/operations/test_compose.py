@@ -21,6 +21,7 @@ from tests.unit.operations.inputs import (
     unknown_pbx_variables,
     unknown_settings,
 )
+from tests.unit.operations.pbx_script import load_prepare
 
 PATH = Path(__file__).parents[3] / "docker-compose.yml"
 COMPOSE: dict[str, Any] = yaml.safe_load(PATH.read_text())
@@ -33,6 +34,8 @@ NOT_IN_THE_LAB = {
     f"{PREFIX}{name}"
     for name in ("ALLOW_INSECURE_STORE", "RPC_TLS_CERT", "RPC_TLS_KEY", "TLS_CA", "RPC_URL")
 }
+# Those of nodes and engines agree by other means, or belong to the image.
+NOT_OF_AN_OPERATOR = {"PBX_ARI_USER", "PBX_AMI_USER", "PBX_DATA_DIR"}
 
 
 @pytest.fixture
@@ -80,6 +83,16 @@ def test_every_setting_is_passed_on(
     expected = {f"{PREFIX}{name.upper()}" for name in settings.model_fields}
     assert not expected - SERVICES[service]["environment"].keys() - NOT_IN_THE_LAB
     assert {name for name in environment(service, env) if name.startswith(PREFIX)} <= expected
+
+
+@pytest.mark.parametrize("name", PBXES)
+def test_every_setting_of_nodes_is_passed_on(name: str) -> None:
+    """An operator's settings in .env reach the nodes, or are fixed for each."""
+    expected = {f"PBX_{setting}" for setting in load_prepare().DEFAULTS} | {"PBX_TRUNK_MATCH"}
+    given = SERVICES[name]["environment"]
+    assert not expected - given.keys() - NOT_OF_AN_OPERATOR
+    named = {key: f"${{{key}:-}}" for key, value in given.items() if "${PBX_" in str(value)}
+    assert named == {key: given[key] for key in named}
 
 
 SHARED = {"SWITCHROOM_RPC_TOKEN"}
@@ -170,7 +183,7 @@ def test_ports_are_distinct(engines: list[Settings], env: Mapping[str, str]) -> 
     ports.append(int(environment("api", env)["SWITCHROOM_API_PORT"]))
     for name in PBXES:
         pbx = environment(name, env)
-        ports += [int(pbx[f"PBX_{port}_PORT"]) for port in ("SIP", "ARI", "AMI")]
+        ports += [int(pbx[f"PBX_{port}_PORT"]) for port in ("SIP", "TLS", "ARI", "AMI")]
         ports += range(int(pbx["PBX_RTP_FIRST"]), int(pbx["PBX_RTP_LAST"]) + 1)
     assert len(ports) == len(set(ports))
     assert f"--port {VALKEY_PORT}" in SERVICES["valkey"]["command"][-1]

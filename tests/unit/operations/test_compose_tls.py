@@ -16,6 +16,7 @@ from engine.store.redis.address import parse_address
 from tests.harness.lab.env import ensure_env
 from tests.unit.operations import test_compose as lab
 from tests.unit.operations.inputs import read_settings, unknown_pbx_variables
+from tests.unit.operations.pbx_script import node_values
 
 PATH = lab.PATH.with_name("docker-compose.tls.yml")
 SERVICES: dict[str, Any] = yaml.safe_load(PATH.read_text())["services"]
@@ -85,6 +86,15 @@ def test_servers_have_certificates(env: Mapping[str, str]) -> None:
     for name in lab.ENGINES:
         assert SERVICES[name]["volumes"] == ["./.tls/engine:/tls:ro"]
         assert "https://127.0.0.1" in SERVICES[name]["healthcheck"]["test"][-1]
+
+
+def test_phones_use_tls_and_srtp(env: Mapping[str, str]) -> None:
+    """Each node at a port of its own, and no audio in clear text."""
+    nodes = [node_values(environment(name, env)) for name in lab.PBXES]
+    assert len({each["TLS_PORT"] for each in nodes}) == len(nodes)
+    for each in nodes:
+        assert f":{each['TLS_PORT']}\n" in each["TLS_TRANSPORT"]
+        assert each["AGENT_ENCRYPTION"].endswith("optimistic = no")
 
 
 def test_the_rest_layer_has_no_key(engines: list[Settings], env: Mapping[str, str]) -> None:

@@ -25,6 +25,7 @@ from tests.unit.operations.manifests import (
     pod,
     resources,
 )
+from tests.unit.operations.pbx_script import node_values
 
 ADDRESS = "10.1.2.3"
 NAMESPACE = "switchroom"
@@ -87,6 +88,18 @@ def test_variables_of_nodes_are_used() -> None:
     names = [each["name"] for each in PBX["env"]]
     secret = dotenv_values(KUBERNETES / "overlays/trial/pbx.env.example")
     assert not unknown_pbx_variables([*names, *secret])
+
+
+def test_calls_are_encrypted() -> None:
+    """Phones and trunk of the trial use TLS with SRTP, and no audio in clear text."""
+    env = {each["name"]: each["value"] for each in PBX["env"] if "value" in each}
+    secret = filled(KUBERNETES / "overlays/trial/pbx.env.example")
+    node = node_values({**secret, **env, "PBX_BIND": ADDRESS})
+    assert node["TRUNK_TRANSPORT"] == "tls"
+    for name in ("AGENT", "TRUNK"):
+        assert node[f"{name}_ENCRYPTION"].endswith("optimistic = no")
+    ports = {each["name"]: each["containerPort"] for each in PBX["ports"]}
+    assert ports["sips"] == int(node["TLS_PORT"])
 
 
 def test_calls_move_to_ready_engines_only() -> None:

@@ -1,27 +1,17 @@
 """The values of the PBX configuration: defaults, the environment, and what is derived."""
 
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-FOLDER = Path(__file__).parents[3] / "asterisk-config"
+from tests.unit.operations.pbx_script import load_prepare
 
 
 @pytest.fixture
-def prepare(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Load the script, which imports its neighbours."""
-    monkeypatch.syspath_prepend(FOLDER)  # as for a script: its folder is no package
-    spec = spec_from_file_location("prepare", FOLDER / "prepare.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    for neighbour in FOLDER.glob("*.py"):
-        sys.modules.pop(neighbour.stem, None)
-    return module
+def prepare() -> ModuleType:
+    """Load the script."""
+    return load_prepare()
 
 
 def test_an_empty_variable_counts_as_not_set(prepare: ModuleType) -> None:

@@ -16,6 +16,7 @@ from tests.unit.operations.inputs import (
     unknown_settings,
 )
 from tests.unit.operations.manifests import OPERATIONS
+from tests.unit.operations.pbx_script import node_values
 
 SYSTEMD = OPERATIONS / "systemd"
 
@@ -116,3 +117,12 @@ def test_secrets_travel_encrypted(tmp_path: Path) -> None:
 def test_variables_of_nodes_are_used() -> None:
     """The templates use every PBX_ variable."""
     assert not unknown_pbx_variables(dotenv_values(SYSTEMD / "pbx.env.example"))
+
+
+def test_calls_are_encrypted() -> None:
+    """Phones and trunk use TLS with SRTP, and no audio in clear text."""
+    node = node_values(filled(SYSTEMD / "pbx.env.example"))
+    assert node["TLS_TRANSPORT"]
+    assert node["TRUNK_TRANSPORT"] == "tls"
+    for name in ("AGENT", "TRUNK"):
+        assert node[f"{name}_ENCRYPTION"].endswith("optimistic = no")
