@@ -58,7 +58,7 @@ def read_settings() -> tuple[Settings | None, list[Finding]]:
         return None, [failure("settings", each, advice) for each in setting_errors(error)]
     except SettingsError as error:
         return None, [failure("settings", str(error), "write lists and objects as JSON")]
-    return settings, list(_check_settings(settings))
+    return settings, check_settings(settings)
 
 
 async def run_checks(settings: Settings, connection: ConnectionOptions) -> list[Finding]:
@@ -106,7 +106,8 @@ def report(findings: Sequence[Finding]) -> Table:
     return table
 
 
-def _check_settings(settings: Settings) -> list[Finding]:
+def check_settings(settings: Settings) -> list[Finding]:
+    """Name what is missing, and what should not be."""
     if not settings.nodes and not settings.node_dns:
         return [failure("settings", "no PBX nodes", "set SWITCHROOM_NODES (README, “Deploy”)")]
     names = ", ".join(filter(None, (*(node.name for node in settings.nodes), settings.node_dns)))
@@ -114,6 +115,10 @@ def _check_settings(settings: Settings) -> list[Finding]:
     if settings.signing_key is None:
         text = "accounts get other signing secrets when Redis loses its data"
         advice = "set SWITCHROOM_SIGNING_KEY to 64 random hexadecimal digits"
+        found.append(warning("settings", text, advice))
+    if settings.store_key is None:
+        text = "customers' secrets are in clear text in the store"
+        advice = "set SWITCHROOM_STORE_KEY to 64 random hexadecimal digits (security.md)"
         found.append(warning("settings", text, advice))
     return [*found, *check_secrets(settings)]
 

@@ -55,6 +55,7 @@ def _defaults(path: Path, known: Mapping[str, str]) -> Mapping[str, str]:
         "SWITCHROOM_ALLOW": '["any"]',
         "SWITCHROOM_DEFAULT_ALLOW": '["any"]',
         "SWITCHROOM_SIGNING_KEY": secrets.token_hex(32),
+        "SWITCHROOM_STORE_KEY": secrets.token_hex(32),
         "SWITCHROOM_API_HOST": "127.0.0.1",
         "SWITCHROOM_API_PORT": str(API_PORT),
         "SWITCHROOM_API_KEY": f"swk_{secrets.token_hex(6)}_{secrets.token_urlsafe(32)}",

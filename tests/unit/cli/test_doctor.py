@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from engine.cli.doctor.command import check_settings
 from engine.cli.doctor.machine import check_espeak, check_media_dir
 from engine.cli.doctor.store import check_info
+from tests.harness.settings import read_settings
 
 GOOD_INFO = {"redis_version": "7.2.0", "aof_enabled": 1, "maxmemory_policy": "noeviction"}
 
@@ -36,3 +38,15 @@ def test_the_machine_is_looked_at(tmp_path: Path) -> None:
     assert check_media_dir(tmp_path / "new/media").level == "OK"
     assert check_media_dir(tmp_path / "file/media").level == "FAIL"
     assert check_espeak(str(tmp_path)).level == "WARN"
+
+
+@pytest.mark.parametrize("name", ["SIGNING_KEY", "STORE_KEY"])
+def test_a_missing_key_is_named(name: str) -> None:
+    """Without one, secrets are lost with the store, or readable in it."""
+    node = {"name": "pbx1", "url": "http://127.0.0.1:8088", "password": "s" * 32}
+    keys = {"signing_key": "k" * 32, "store_key": "k" * 32}
+    complete = {"rpc_token": "t" * 32, "nodes": [node], **keys}
+    assert [each.level for each in check_settings(read_settings(complete))] == ["OK"]
+    without = {key: value for key, value in complete.items() if key != name.lower()}
+    (_, found) = check_settings(read_settings(without))
+    assert (found.level, f"SWITCHROOM_{name}" in found.advice) == ("WARN", True)

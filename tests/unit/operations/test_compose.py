@@ -109,7 +109,7 @@ def test_each_service_has_its_own_secrets_only(env: Mapping[str, str]) -> None:
     assert held["engine1"] == held["engine2"]
     assert held["engine1"] == {
         env[f"SWITCHROOM_{name}"]
-        for name in ("STORE_PASSWORD", "ARI_PASSWORD", "AMI_PASSWORD", "SIGNING_KEY")
+        for name in ("STORE_PASSWORD", "ARI_PASSWORD", "AMI_PASSWORD", "SIGNING_KEY", "STORE_KEY")
     }
     assert held["api"] == {
         env[f"SWITCHROOM_{name}"] for name in ("TOKEN_SECRET", "API_KEY", "API_SECRET")

@@ -134,11 +134,12 @@ def test_an_engine_has_few_privileges() -> None:
 
 
 def test_secrets_travel_encrypted(settings: Settings) -> None:
-    """The store is reached over TLS with a password; engines, ARI and AMI over TLS."""
+    """All is reached over TLS, the store with a password, and stored secrets are encrypted."""
     store = parse_address(settings.redis_url)
     assert store.is_encrypted
     assert store.has_password
     assert settings.rpc_tls_cert is not None
+    assert settings.store_key is not None
     assert all(node.url.scheme == "https" and node.ami_tls for node in settings.nodes)
     assert {"PBX_CONTROL_TLS_CERT", "PBX_CONTROL_TLS_KEY"} <= {each["name"] for each in PBX["env"]}
     assert ENGINE["readinessProbe"]["httpGet"]["scheme"] == "HTTPS"

@@ -99,13 +99,14 @@ def service_keys(name: str) -> list[str]:
 
 
 def test_secrets_travel_encrypted(tmp_path: Path) -> None:
-    """Store, engines, ARI, AMI and database are reached over TLS."""
+    """Store, engines, ARI, AMI and database are reached over TLS; secrets are stored encrypted."""
     own = filled(SYSTEMD / "engine1.env.example")
     settings = read_settings({**filled(SYSTEMD / "engines.env.example"), **own}, tmp_path)
     store = parse_address(settings.redis_url)
     assert store.is_encrypted
     assert store.has_password
     assert settings.rpc_tls_cert is not None
+    assert settings.store_key is not None
     assert all(node.url.scheme == "https" and node.ami_tls for node in settings.nodes)
     assert dotenv_values(SYSTEMD / "pbx.env.example")["PBX_CONTROL_TLS_CERT"]
     rest = filled(SYSTEMD / "api.env.example")
