@@ -7,6 +7,7 @@ elsewhere its servers run as processes. Settings are in `.env`.
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 
 from tests.harness.lab import compose
 from tests.harness.lab.compose import ROOT
@@ -20,12 +21,18 @@ from tests.harness.until import until
 async def up() -> None:
     """Start the servers that do not run, and return when all are ready."""
     settings = ensure_env(ROOT / ".env")
-    if await compose.should_run():
+    in_docker = await compose.should_run()
+    if in_docker:
         await compose.run("up", "--detach", "--build", "--wait")
     else:
         for server, ports in servers(settings).items():
             await _ensure_running(server, ports)
-    _print(f"""ready
+    _print(banner(settings, "docker compose exec api " if in_docker else ""))
+
+
+def banner(settings: Mapping[str, str], prefix: str) -> str:
+    """Return where the lab answers, and how it is opened; `prefix` precedes a command there."""
+    return f"""ready
   rest    http://127.0.0.1:{API_PORT}/docs
           account   {settings["SWITCHROOM_ACCOUNT"]}
           apiKey    {settings["SWITCHROOM_API_KEY"]}
@@ -35,7 +42,10 @@ async def up() -> None:
   pbx1    SIP 127.0.0.1:5060, ARI http://127.0.0.1:8088
   pbx2    SIP 127.0.0.1:5062, ARI http://127.0.0.1:8089
   agents  1001 to 1009, password SWITCHROOM_AGENT_PASSWORD in .env
-  trunk   {settings.get("SWITCHROOM_TRUNK", TRUNK)}""")
+  trunk   {settings.get("SWITCHROOM_TRUNK", TRUNK)}
+this account may call any number but costly ones; a new one may call nothing until you allow it:
+  {prefix}switchroom account create acme --allow +47
+  {prefix}switchroom account set acme --allow +47 --allow +46 --allow sip:"""
 
 
 async def down() -> None:
