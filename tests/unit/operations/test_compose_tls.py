@@ -75,6 +75,11 @@ def test_nodes_are_those_of_the_lab(
         assert list(each.nodes) == expected
 
 
+def test_an_unknown_account_may_call_nobody(engines: list[Settings]) -> None:
+    """In the lab it may call any number."""
+    assert {each.default_allow for each in engines} == {()}
+
+
 def test_servers_have_certificates(env: Mapping[str, str]) -> None:
     """Each mounts its own key, and listens over TLS only."""
     for name in lab.PBXES:
