@@ -3,6 +3,7 @@
 # ruff: noqa: INP001 - beside a script, not a package
 
 import ipaddress
+import socket
 from collections.abc import Iterator, Mapping
 
 from errors import SettingError
@@ -12,6 +13,24 @@ def permit_only(setting: str, networks: str) -> str:
     """Return the options that permit only these networks, separated by commas."""
     permitted = ",".join(map(str, _networks(setting, networks)))
     return f"deny = 0.0.0.0/0,::/0\npermit = {permitted}"
+
+
+def own_address(setting: str, text: str) -> str:
+    """Return an address as it is; for a network, the address that this machine has in it."""
+    if "/" not in text:
+        return text
+    (network,) = _networks(setting, text)
+    family = socket.AF_INET if network.version == 4 else socket.AF_INET6  # noqa: PLR2004 - IPv4
+    first = network[min(1, network.num_addresses - 1)]
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((str(first), 9))  # which sends nothing
+            found = str(probe.getsockname()[0])
+    except OSError:
+        found = ""
+    if not found or ipaddress.ip_address(found) not in network:
+        raise SettingError(setting, f"this machine has no address in {network}")
+    return found
 
 
 def check_binds(known: Mapping[str, str]) -> None:

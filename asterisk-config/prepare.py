@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from access import check_binds, is_loopback, permit_only
+from access import check_binds, is_loopback, own_address, permit_only
 from agents import agent_sections
 from control_tls import control_listeners
 from encryption import encryption
@@ -27,7 +27,7 @@ from trunk_login import trunk_login
 SOURCE = Path(__file__).parent / "etc"
 DEFAULTS: Mapping[str, str] = {
     "NODE": "pbx",
-    "BIND": "127.0.0.1",  # ARI and AMI
+    "BIND": "127.0.0.1",  # ARI and AMI: an address, or a network in which this machine has one
     "SHARED_BIND": "no",
     "ENGINES": "127.0.0.1,::1",  # addresses or networks that ARI and AMI serve, with commas
     "ARI_PORT": "8088",
@@ -36,7 +36,7 @@ DEFAULTS: Mapping[str, str] = {
     "AMI_USER": "switchroom",
     "CONTROL_TLS_CERT": "",  # paths, of ARI and AMI; with them both accept TLS only
     "CONTROL_TLS_KEY": "",
-    "SIP_BIND": "127.0.0.1",
+    "SIP_BIND": "127.0.0.1",  # as BIND
     "SIP_PORT": "5060",
     "TLS_PORT": "5061",
     "TLS_CERT": "",  # paths; without them there is no TLS
@@ -93,6 +93,7 @@ def main() -> None:
 def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the values of all placeholders, including derived ones."""
     known = {**DEFAULTS, **from_environ(environ)}
+    known |= {name: own_address(name, known[name]) for name in ("BIND", "SIP_BIND")}
     check_binds(known)
     trunk = host_of(known["TRUNK"])
     derived = {

@@ -1,5 +1,6 @@
 """The engines in Kubernetes: their settings, and how they stop."""
 
+import ipaddress
 import re
 from pathlib import Path
 
@@ -94,12 +95,25 @@ def test_calls_are_encrypted() -> None:
     """Phones and trunk of the trial use TLS with SRTP, and no audio in clear text."""
     env = {each["name"]: each["value"] for each in PBX["env"] if "value" in each}
     secret = filled(KUBERNETES / "overlays/trial/pbx.env.example")
-    node = node_values({**secret, **env, "PBX_BIND": ADDRESS})
+    node = node_values({**secret, **env, "PBX_BIND": ADDRESS, "PBX_SIP_BIND": "198.51.100.11"})
     assert node["TRUNK_TRANSPORT"] == "tls"
     for name in ("AGENT", "TRUNK"):
         assert node[f"{name}_ENCRYPTION"].endswith("optimistic = no")
     ports = {each["name"]: each["containerPort"] for each in PBX["ports"]}
     assert ports["sips"] == int(node["TLS_PORT"])
+
+
+def test_strangers_reach_sip_only(tmp_path: Path) -> None:
+    """ARI and AMI are at another address than SIP, where the other nodes call phones."""
+    env = {each["name"]: each.get("value") for each in PBX["env"]}
+    secret = filled(KUBERNETES / "overlays/trial/pbx.env.example")
+    assert env["PBX_BIND"] == "$(HOST_IP)"
+    assert not env.keys() & {"PBX_SIP_BIND", "PBX_SHARED_BIND"}
+    network = ipaddress.ip_network(secret["PBX_SIP_BIND"])
+    variables = {**generated(KUBERNETES / "overlays/trial"), **set_by_manifest()}
+    for node in read_settings(variables, tmp_path).nodes:
+        assert ipaddress.ip_address(node.sip_host or "") in network
+    assert secret["PBX_PEERS"] == secret["PBX_SIP_BIND"]
 
 
 def test_calls_move_to_ready_engines_only() -> None:

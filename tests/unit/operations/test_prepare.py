@@ -46,6 +46,7 @@ def test_only_engines_are_permitted(prepare: ModuleType) -> None:
         ({"PBX_BIND": "pbx.example"}, "PBX_BIND"),
         ({"PBX_BIND": "192.0.2.1", "PBX_SIP_BIND": "192.0.2.1"}, "PBX_BIND"),
         ({"PBX_BIND": "0.0.0.0"}, "PBX_BIND"),
+        ({"PBX_SIP_BIND": "10.0.0.0/99"}, "PBX_SIP_BIND"),
         ({"PBX_TRUNK": "carrier.example"}, "PBX_TRUNK"),
     ],
 )
