@@ -3,7 +3,7 @@
 PYTHON := .venv/bin/python
 INSTALLED := .venv/.installed
 UV := $(PYTHON) -m uv pip
-PACKAGES := sip-tester baresip-core espeak-ng sox
+PACKAGES := sip-tester baresip-core espeak-ng sox redis-tools
 
 .PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto docs compose-trial lock sbom audit tools
 
@@ -20,7 +20,7 @@ quick: $(INSTALLED)  ## lint and unit tests, in less than a minute
 	@$(PYTHON) -m tests.rings quick
 
 contract: $(INSTALLED) tools  ## tests against real stores, servers and programs
-	@python3 tests/harness/debian.py postgresql
+	@python3 tests/harness/debian.py postgresql nftables
 	@$(PYTHON) -m tests.rings contract
 
 simulate: $(INSTALLED)  ## thousands of simulated calls, and planted faults that they must find
@@ -30,7 +30,7 @@ live: $(INSTALLED) tools  ## tests against a real Asterisk
 	@$(PYTHON) -m tests.rings live
 
 test: $(INSTALLED) tools  ## all four rings in this order; stops at the first failure
-	@python3 tests/harness/debian.py postgresql
+	@python3 tests/harness/debian.py postgresql nftables
 	@$(PYTHON) -m tests.rings quick contract simulate live
 
 check: $(INSTALLED)  ## lint, format, spelling, types, layers
@@ -82,7 +82,7 @@ docs: $(INSTALLED)  ## regenerate the state diagrams and the JSON Schemas
 	@$(PYTHON) -m tests.harness.generate.diagrams
 	@$(PYTHON) -m tests.harness.generate.schemas
 
-compose-trial: $(INSTALLED) tools  ## validate the examples; test Compose's with TLS and real calls, if there is a Docker engine
+compose-trial: $(INSTALLED) tools  ## validate the examples; start Compose's with TLS and real calls, which needs a Docker engine
 	@.venv/bin/pytest -q tests/unit/operations tests/contract/operations
 	@$(PYTHON) -m tests.harness.lab.compose_trial
 

@@ -1,11 +1,13 @@
 """Guessed passwords at a real PBX: what it logs, and whom fail2ban's filter finds in that."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from tests.harness import Pbx
+from tests.harness.fail2ban import Fail2ban
 from tests.harness.phones.digest_login import Login, try_login
 from tests.harness.until import until
 from tests.unit.operations.test_fail2ban import address
@@ -33,11 +35,13 @@ async def pbx(tmp_path: Path) -> AsyncIterator[Pbx]:
     ],
     ids=["plain", "in-call-id", "in-response"],
 )
-async def test_the_guesser_is_found(pbx: Pbx, login: Login) -> None:
+async def test_the_guesser_is_found(pbx: Pbx, login: Login, tmp_path: Path) -> None:
     """By the address that the request came from, whatever else the request contains."""
     assert await try_login(pbx, login) == 401
     await until(lambda: bool(accused(pbx)), what="the log")
     assert accused(pbx) == {GUESSER}
+    fail2ban = await asyncio.to_thread(Fail2ban, tmp_path)
+    assert await asyncio.to_thread(fail2ban.accused, log_of(pbx)) == {GUESSER}
 
 
 async def test_a_login_accuses_no_address(pbx: Pbx) -> None:
@@ -57,7 +61,12 @@ async def test_a_phone_elsewhere_is_refused(pbx: Pbx) -> None:
 
 def security_log(pbx: Pbx) -> str:
     """Return the log that fail2ban reads."""
-    return (pbx.folder / "var/log/security.log").read_text()
+    return log_of(pbx).read_text()
+
+
+def log_of(pbx: Pbx) -> Path:
+    """Return the path of that log."""
+    return pbx.folder / "var/log/security.log"
 
 
 def accused(pbx: Pbx) -> set[str]:
