@@ -3,8 +3,8 @@
 The script for operators makes certificates, and Compose starts the lab with them. Both nodes, both
 engines and the REST layer must be ready, and answer nothing in clear text. One SIPp call must
 complete on each node, a live call must survive a restart of each engine in turn, and a call made
-over REST must play its audio and leave a record. Exits with 0 and a message where no Docker engine
-with compose answers.
+over REST must play its audio and leave a record. Exits with 1 where no Docker engine with compose
+answers, because then nothing was tried; tests/live/cluster/test_tls_stack.py needs none.
 """
 
 import asyncio
@@ -34,14 +34,15 @@ SHORT_S = 1
 LONG_S = 35  # SIPp is silent: after 45 s the PBX would hang up
 CERTIFICATES = ("docs/operations/certificates.sh", ".tls")
 SERVERS = ("engine", "pbx", "valkey")
+NOTHING_TRIED = """nothing was started, because no Docker engine with compose answers.
+The same installation runs as processes: .venv/bin/pytest tests/live/cluster/test_tls_stack.py"""
 run = partial(compose.run, "--file", "docker-compose.yml", "--file", "docker-compose.tls.yml")
 
 
 async def trial() -> None:
     """Start the lab, test it and stop it; raises RuntimeError on the first fault."""
     if not await compose.is_available():
-        sys.stdout.write("no Docker engine available\n")
-        return
+        raise RuntimeError(NOTHING_TRIED)
     settings = ensure_env(compose.ROOT / ".env")
     await make_certificates()
     await run("up", "--detach", "--build", "--wait")

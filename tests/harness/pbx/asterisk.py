@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from tests.harness.pbx.find import find_asterisk
 from tests.harness.ports import free_ports
-from tests.harness.servers.server import Server, is_well
+from tests.harness.servers.server import Server, Trust, is_well
 
 PRECEDENCE = "-10"
 PREPARE = Path(__file__).parents[3] / "asterisk-config/prepare.py"
@@ -55,6 +55,7 @@ class Pbx(Server):
 
     ari_user = "switchroom"
     ami_user = "switchroom"
+    trust: Trust = True
 
     def __init__(  # noqa: PLR0913 - a test names only what it varies
         self,
@@ -134,7 +135,7 @@ class Pbx(Server):
     async def is_ready(self) -> bool:
         """Return whether ARI answers, that is, Asterisk has fully booted."""
         login = aiohttp.encode_basic_auth(self.ari_user, self.ari_password)
-        return await is_well(f"{self.url}/ari/asterisk/ping", Authorization=login)
+        return await is_well(f"{self.url}/ari/asterisk/ping", self.trust, Authorization=login)
 
     async def cli(self, command: str) -> str:
         """Run one console command and return its output."""

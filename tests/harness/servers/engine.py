@@ -16,7 +16,7 @@ import aiohttp
 
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
-from tests.harness.servers.server import Server, is_well
+from tests.harness.servers.server import Server, Trust, is_well
 from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.servers.valkey import Valkey
 
@@ -32,6 +32,8 @@ class RequestError(Exception):
 
 class Engine(Server):
     """One engine on a free port, which may fetch media from and send webhooks to loopback."""
+
+    trust: Trust = True
 
     def __init__(  # noqa: PLR0913 - a test names only what it varies
         self,
@@ -78,7 +80,7 @@ class Engine(Server):
 
     async def is_ready(self) -> bool:
         """Return whether /readyz answers 200."""
-        return await is_well(self.url + "/readyz")
+        return await is_well(self.url + "/readyz", self.trust)
 
     @property
     def recordings(self) -> Path:
@@ -90,7 +92,7 @@ class Engine(Server):
         headers = {"Authorization": f"Bearer {self.token}"}
         async with (
             aiohttp.ClientSession(headers=headers) as session,
-            session.request(method, f"{self.url}/rpc/v1{path}", json=body) as reply,
+            session.request(method, f"{self.url}/rpc/v1{path}", json=body, ssl=self.trust) as reply,
         ):
             answer: dict[str, Any] = await reply.json(content_type=None)
             if reply.status >= 400:

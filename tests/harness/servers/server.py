@@ -1,6 +1,7 @@
 """Base class of servers that tests start, stop and kill."""
 
 import asyncio
+import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,8 @@ import aiohttp
 
 from tests.harness.servers.process import Process
 from tests.harness.until import until
+
+Trust = ssl.SSLContext | bool  # what verifies a server of https; True: the system's CAs
 
 
 class Server(ABC):
@@ -110,10 +113,13 @@ class Server(ABC):
         return await self.is_ready()
 
 
-async def is_well(url: str, **headers: str) -> bool:
+async def is_well(url: str, trust: Trust = True, **headers: str) -> bool:
     """Return whether an address answers 200."""
     try:
-        async with aiohttp.ClientSession(headers=headers) as session, session.get(url) as reply:
+        async with (
+            aiohttp.ClientSession(headers=headers) as session,
+            session.get(url, ssl=trust) as reply,
+        ):
             return reply.status == 200
     except aiohttp.ClientError:
         return False
