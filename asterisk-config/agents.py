@@ -2,6 +2,8 @@
 
 # ruff: noqa: INP001 - beside a script, not a package
 
+from config_value import escaped
+
 AGENT_IDS = range(1001, 1010)
 
 
@@ -18,5 +20,5 @@ callerid = Agent {agent} <{agent}>
 [{agent}](agent-aor)
 [{agent}](agent-auth)
 username = {agent}
-password = {password}
+password = {escaped(password)}
 """

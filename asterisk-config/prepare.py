@@ -15,6 +15,7 @@ from pathlib import Path
 
 from access import check_binds, is_loopback, own_address, permit_only
 from agents import agent_sections
+from config_value import escaped
 from control_tls import control_listeners
 from encryption import encryption
 from errors import SettingError
@@ -95,7 +96,7 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     known = {**DEFAULTS, **from_environ(environ)}
     known |= {name: own_address(name, known[name]) for name in ("BIND", "SIP_BIND")}
     check_binds(known)
-    trunk = host_of(known["TRUNK"])
+    trunk = host_of("TRUNK", known["TRUNK"])
     derived = {
         "TEMPLATE_PASSWORD": secrets.token_urlsafe(24),
         "SHARED_PASSWORD_AGENTS": agent_sections(known["AGENT_PASSWORD"]),
@@ -119,7 +120,7 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     derived |= trunk_login(known, trunk, derived["TRUNK_TRANSPORT"])
     if known["TLS_CERT"]:
         derived["TLS_TRANSPORT"] += derived["EXTERNAL"] + "\n"
-    return {**derived, **known}
+    return {**derived, **{name: escaped(value) for name, value in known.items()}}
 
 
 def from_environ(environ: Mapping[str, str]) -> dict[str, str]:
@@ -133,11 +134,11 @@ def modules_dir() -> str:
     return str(next(debian, Path("/usr/lib/asterisk/modules")))
 
 
-def host_of(sip_uri: str) -> str:
+def host_of(setting: str, sip_uri: str) -> str:
     """Return the host of a SIP address, which identifies the trunk's calls."""
-    found = re.match(r"sips?:(?:[^@]*@)?(\[[^\]]+\]|[^:;?]+)", sip_uri)
+    found = re.match(r"sips?:(?:[^@]*@)?(\[[^\]]+\]|[^:;?@]+)[^@]*$", sip_uri)
     if found is None:
-        raise SettingError("TRUNK", f"not a SIP address: {sip_uri}")
+        raise SettingError(setting, "a SIP address such as sip:carrier.example is expected")
     return found[1]
 
 

@@ -5,6 +5,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from config_value import escaped
 from errors import SettingError
 
 LEVELS = ("A", "B", "C")
@@ -34,7 +35,7 @@ def _attestation(known: Mapping[str, str]) -> str:
     return f"""[attestation]
 type = attestation
 private_key_file = {known["STIR_KEY"]}
-public_cert_url = {known["STIR_CERT_URL"]}
+public_cert_url = {escaped(known["STIR_CERT_URL"])}
 attest_level = {known["STIR_LEVEL"]}
 
 [attest]

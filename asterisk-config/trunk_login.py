@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping
 
+from config_value import escaped
 from errors import SettingError
 
 
@@ -18,32 +19,35 @@ def trunk_login(known: Mapping[str, str], host: str, transport: str) -> dict[str
     is_registered = known["TRUNK_REGISTER"] == "yes"
     return {
         "TRUNK_AUTH": "outbound_auth = trunk" if user else "",
-        "TRUNK_LOGIN": _auth(user, password) if user else "",
+        "TRUNK_LOGIN": trunk_auth("trunk", user, password) if user else "",
         "TRUNK_REGISTRATION": _registration(known["TRUNK"], user, host, transport)
         if is_registered
         else "",
     }
 
 
-def _auth(user: str, password: str) -> str:
-    return f"""[trunk]
+def trunk_auth(name: str, user: str, password: str) -> str:
+    """Return the section with the login at a carrier."""
+    return f"""[{name}]
 type = auth
 auth_type = digest
-username = {user}
-password = {password}
+username = {escaped(user)}
+password = {escaped(password)}
 ; what the carrier asks for
 supported_algorithms_uac = SHA-256,MD5
 """
 
 
 def _registration(trunk: str, user: str, host: str, transport: str) -> str:
+    scheme = "sips" if trunk.startswith("sips:") else "sip"
+    client = f"{scheme}:{user}@{host}"
     return f"""[trunk]
 type = registration
 transport = {transport}
 outbound_auth = trunk
-server_uri = {trunk}
-client_uri = sip:{user}@{host}
-contact_user = {user}
+server_uri = {escaped(trunk)}
+client_uri = {escaped(client)}
+contact_user = {escaped(user)}
 ; a carrier that is down or refuses the password is tried again, also hours later
 retry_interval = 30
 forbidden_retry_interval = 300

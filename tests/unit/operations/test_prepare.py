@@ -197,12 +197,50 @@ def test_signed_calls(prepare: ModuleType) -> None:
         "backup",
         "a=sip:192.0.2.7 a=sip:192.0.2.8",
         "backup=sip:192.0.2.7;transport=tls",
+        "backup=sip:user:secret@",
     ],
 )
 def test_wrong_further_trunks(prepare: ModuleType, text: str) -> None:
-    """The message names the setting."""
-    with pytest.raises(prepare.SettingError, match="PBX_FURTHER_TRUNKS"):
+    """The message names the setting, and no password."""
+    with pytest.raises(prepare.SettingError, match="PBX_FURTHER_TRUNKS") as refused:
         prepare.values(Path("/x"), {"PBX_FURTHER_TRUNKS": text})
+    assert "secret" not in str(refused.value)
+
+
+def test_srtp_needs_tls_on_all_trunks(prepare: ModuleType) -> None:
+    """Otherwise keys would travel in clear text."""
+    trunk = {"PBX_TRUNK": "sips:carrier.example", "PBX_TRUNK_SRTP": "required", **TLS}
+    with pytest.raises(prepare.SettingError, match="PBX_FURTHER_TRUNKS: backup needs"):
+        prepare.values(Path("/x"), {**trunk, "PBX_FURTHER_TRUNKS": "backup=sip:192.0.2.7"})
+
+
+def test_a_further_trunk_with_tls_and_a_login(prepare: ModuleType) -> None:
+    """Its password may have any character, as in a SIP address."""
+    text = "backup=sip:us:a%3Bb%40@192.0.2.7:5061;transport=tls"
+    found = prepare.values(Path("/x"), {**TLS, "PBX_FURTHER_TRUNKS": text})["MORE_TRUNKS"]
+    lines = found.splitlines()
+    assert r"contact = sip:192.0.2.7:5061\;transport=tls" in lines
+    assert {"transport = tls", "outbound_auth = backup", "match = 192.0.2.7"} <= {*lines}
+    assert {"username = us", r"password = a\;b@"} <= {*lines}
+
+
+def test_a_semicolon_is_no_comment(prepare: ModuleType) -> None:
+    """Asterisk would ignore the rest of an address or a password."""
+    environ = {
+        **TLS,
+        "PBX_TRUNK": "sip:carrier.example;transport=tls",
+        "PBX_TRUNK_USER": "us",
+        "PBX_TRUNK_PASSWORD": "a;b",
+        "PBX_TRUNK_REGISTER": "yes",
+        "PBX_AMI_PASSWORD": r"c\;d",
+        "PBX_AGENT_PASSWORD": "e;f",
+    }
+    found = prepare.values(Path("/x"), environ)
+    assert found["TRUNK"] == r"sip:carrier.example\;transport=tls"
+    assert r"server_uri = sip:carrier.example\;transport=tls" in found["TRUNK_REGISTRATION"]
+    assert r"password = a\;b" in found["TRUNK_LOGIN"]
+    assert found["AMI_PASSWORD"] == environ["PBX_AMI_PASSWORD"]
+    assert r"password = e\;f" in found["SHARED_PASSWORD_AGENTS"]
 
 
 def test_further_trunks(prepare: ModuleType) -> None:
