@@ -1,4 +1,4 @@
-"""SIP over TLS, and SRTP with keys in SDP (SDES), for phones and the trunk."""
+"""SIP over TLS, and SRTP for phones and the trunk: keys in SDP (SDES), or DTLS for browsers."""
 
 # ruff: noqa: INP001 - beside a script, not a package
 
@@ -11,6 +11,8 @@ _SRTP = {
     "optional": "media_encryption = sdes\nmedia_encryption_optimistic = yes",
     "required": "media_encryption = sdes\nmedia_encryption_optimistic = no",
 }
+# Phones in browsers: keys by DTLS, ICE, RTP and RTCP on one port; with a certificate of each start.
+_AGENT_SRTP = {**_SRTP, "webrtc": "webrtc = yes\ndtls_auto_generate_cert = yes"}
 
 
 def encryption(known: Mapping[str, str]) -> dict[str, str]:
@@ -26,13 +28,15 @@ def encryption(known: Mapping[str, str]) -> dict[str, str]:
     for name, is_encrypted in (("TRUNK", trunk_tls), ("AGENT", has_tls)):
         if known[f"{name}_SRTP"] == "required" and not is_encrypted:
             raise SettingError(f"{name}_SRTP", "keys of SRTP need SIP over TLS")
+    if known["AGENT_SRTP"] == "webrtc" and known["PHONE_WEBSOCKET"] != "yes":
+        raise SettingError("AGENT_SRTP", "webrtc needs PBX_PHONE_WEBSOCKET=yes")
     return {
         "TLS_TRANSPORT": _transport(known) if has_tls else "",
         "TRUNK_TRANSPORT": "tls" if trunk_tls else "udp",
         # else a phone over TLS or a websocket would be called over UDP
         "AGENT_TRANSPORT": "transport = udp" if only_udp else "",
-        "TRUNK_ENCRYPTION": _srtp("TRUNK_SRTP", known),
-        "AGENT_ENCRYPTION": _srtp("AGENT_SRTP", known),
+        "TRUNK_ENCRYPTION": _srtp("TRUNK_SRTP", known, _SRTP),
+        "AGENT_ENCRYPTION": _srtp("AGENT_SRTP", known, _AGENT_SRTP),
     }
 
 
@@ -55,7 +59,7 @@ verify_server = yes
 """
 
 
-def _srtp(setting: str, known: Mapping[str, str]) -> str:
-    if known[setting] not in _SRTP:
-        raise SettingError(setting, f"allowed: {', '.join(_SRTP)}")
-    return _SRTP[known[setting]]
+def _srtp(setting: str, known: Mapping[str, str], options: Mapping[str, str]) -> str:
+    if known[setting] not in options:
+        raise SettingError(setting, f"allowed: {', '.join(options)}")
+    return options[known[setting]]

@@ -56,7 +56,7 @@ DEFAULTS: Mapping[str, str] = {
     "TRUNK_PASSWORD": "",
     "TRUNK_REGISTER": "no",
     "TRUNK_SRTP": "no",  # no, optional or required
-    "AGENT_SRTP": "no",
+    "AGENT_SRTP": "no",  # or webrtc
     "STIR_KEY": "",  # path; with it the trunk's calls are signed
     "STIR_CERT_URL": "",
     "STIR_LEVEL": "A",

@@ -42,11 +42,13 @@ async def try_login(pbx: Pbx, login: Login) -> int:
     )
     call_id = login.call_id or secrets.token_hex(8)
     try:
-        udp.sendto(_register(pbx, login, port, call_id))
+        contact = f"{login.host}:{port}"
+        via = f"UDP {contact}"
+        udp.sendto(register_request(pbx, login, via, contact, call_id).encode())
         first = await asyncio.wait_for(answers.received.get(), TIMEOUT_S)
-        if not (authorization := _authorization(first, pbx, login)):
+        if not (answer := authorization(first, pbx, login)):
             return _status(first)
-        udp.sendto(_register(pbx, login, port, call_id, authorization))
+        udp.sendto(register_request(pbx, login, via, contact, call_id, answer).encode())
         return _status(await asyncio.wait_for(answers.received.get(), TIMEOUT_S))
     finally:
         udp.close()
@@ -56,23 +58,27 @@ def _status(response: str) -> int:
     return int(response.split(" ", 2)[1])
 
 
-def _register(pbx: Pbx, login: Login, port: int, call_id: str, authorization: str = "") -> bytes:
+def register_request(  # noqa: PLR0913, PLR0917 - the parts of a request
+    pbx: Pbx, login: Login, via: str, contact: str, call_id: str, answer: str = ""
+) -> str:
+    """Return a REGISTER; `via` is transport and address, `answer` the header for a challenge."""
+    tag = secrets.token_hex(4)
     host = f"127.0.0.1:{pbx.sip_port}"
     lines = (
         f"REGISTER sip:{host} SIP/2.0",
-        f"Via: SIP/2.0/UDP {login.host}:{port};branch=z9hG4bK{secrets.token_hex(8)};rport",
-        f"From: <sip:{login.agent}@{host}>;tag={port}",
+        f"Via: SIP/2.0/{via};branch=z9hG4bK{secrets.token_hex(8)};rport",
+        f"From: <sip:{login.agent}@{host}>;tag={tag}",
         f"To: <sip:{login.agent}@{host}>",
         f"Call-ID: {call_id}",
-        f"CSeq: {2 if authorization else 1} REGISTER",
-        f"Contact: <sip:{login.agent}@{login.host}:{port}>",
-        *((authorization,) if authorization else ()),
+        f"CSeq: {2 if answer else 1} REGISTER",
+        f"Contact: <sip:{login.agent}@{contact}>",
+        *((answer,) if answer else ()),
         *("Expires: 600", "Max-Forwards: 70", "Content-Length: 0", "", ""),
     )
-    return "\r\n".join(lines).encode()
+    return "\r\n".join(lines)
 
 
-def _authorization(challenge: str, pbx: Pbx, login: Login) -> str:
+def authorization(challenge: str, pbx: Pbx, login: Login) -> str:
     """Return the answer to a challenge; empty if it does not offer the digest."""
     offers = [line for line in challenge.splitlines() if line.startswith("WWW-Authenticate")]
     offer = next((line for line in offers if f"algorithm={login.algorithm}" in line), "")

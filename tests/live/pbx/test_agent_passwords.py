@@ -1,6 +1,8 @@
 """A password for each agent's phone, given to a running PBX without a reload."""
 
+import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -64,6 +66,19 @@ async def test_a_reload_keeps_the_phones(anna: Lab) -> None:
     """An operator may reload the configuration."""
     await anna.pbx.cli("module reload res_pjsip.so")
     assert await registers(anna, PASSWORD)
+
+
+async def test_an_agent_with_a_browser(tmp_path: Path) -> None:
+    """The endpoint has what the template says: DTLS and ICE, where phones are browsers."""
+    settings = {"PHONE_WEBSOCKET": "yes", "AGENT_SRTP": "webrtc", "AGENT_DIGESTS": "SHA-256"}
+    async with open_lab(tmp_path, settings=settings) as lab:
+        await lab.engine.rpc("PUT", f"/agents/acme/{AGENT}", {"endpoint": f"PJSIP/{AGENT}"})
+        await set_password(lab, PASSWORD)
+        await until(lambda: registers(lab, PASSWORD), timeout_s=WAIT_S, what="the registration")
+        shown = await lab.pbx.cli(f"pjsip show endpoint {AGENT}")
+    found = dict(re.findall(r"^ *(\w+) +: (\S*)", shown, re.MULTILINE))
+    expected = {"webrtc": "yes", "media_encryption": "dtls", "dtls_auto_generate_cert": "Yes"}
+    assert expected.items() <= found.items()
 
 
 async def test_the_template_is_no_phone(anna: Lab) -> None:

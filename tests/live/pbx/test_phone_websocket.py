@@ -1,5 +1,6 @@
-"""SIP over a websocket for phones in browsers: they reach /ws, and nothing else of the PBX."""
+"""SIP over a secure websocket for phones in browsers: they reach /ws, and nothing else there."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -7,27 +8,26 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from tests.harness.pbx.asterisk import Pbx
+from tests.harness.pbx.tls_node import TlsPbx
+from tests.harness.phones.digest_login import Login
+from tests.harness.phones.websocket_phone import WebsocketPhone
+from tests.harness.servers.tls_files import TlsFiles
 
 ENGINE, PHONE = "127.0.0.1", "127.0.0.2"
-OPTIONS = (
-    "OPTIONS sip:pbx@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/WS a.invalid;branch=z9hG4bK1\r\n"
-    "From: <sip:a@a.invalid>;tag=1\r\nTo: <sip:pbx@127.0.0.1>\r\nCall-ID: 1\r\nCSeq: 1 OPTIONS\r\n"
-    "Max-Forwards: 70\r\nContent-Length: 0\r\n\r\n"
-)
 
 
 @pytest.fixture
-async def pbx(tmp_path: Path) -> AsyncIterator[Pbx]:
-    found = Pbx(tmp_path, settings={"PHONE_WEBSOCKET": "yes", "AGENT_NETS": PHONE})
-    await found.start()
-    yield found
-    await found.stop()
+async def pbx(tmp_path: Path) -> AsyncIterator[TlsPbx]:
+    """Run a node for phones in browsers, with a certificate."""
+    files = await asyncio.to_thread(TlsFiles, tmp_path / "tls", ["pbx"])
+    settings = {"PHONE_WEBSOCKET": "yes", "AGENT_NETS": PHONE, "AGENT_SRTP": "webrtc"}
+    async with TlsPbx(tmp_path / "pbx1", files, settings=settings) as found:
+        yield found
 
 
-async def status(pbx: Pbx, path: str, address: str) -> int:
+async def status(pbx: TlsPbx, path: str, address: str) -> int:
     """Return the status of a request from an address."""
-    connector = aiohttp.TCPConnector(local_addr=(address, 0))
+    connector = aiohttp.TCPConnector(local_addr=(address, 0), ssl=pbx.files.trust)
     async with (
         aiohttp.ClientSession(connector=connector) as session,
         session.get(pbx.url + path) as reply,
@@ -35,19 +35,41 @@ async def status(pbx: Pbx, path: str, address: str) -> int:
         return reply.status
 
 
-async def test_a_phone_speaks_sip(pbx: Pbx) -> None:
-    """Asterisk asks it for a password, as any phone."""
-    connector = aiohttp.TCPConnector(local_addr=(PHONE, 0))
+async def test_a_phone_registers_and_is_called(pbx: TlsPbx) -> None:
+    """With its password, over wss; the call is offered as browsers need it, DTLS and ICE."""
+    login = Login("1001", pbx.passwords.agents, host=PHONE)
+    async with WebsocketPhone.connected(pbx, login, pbx.files.trust) as phone:
+        assert await phone.register() == "SIP/2.0 200 OK"
+        calling = asyncio.create_task(call(pbx, "1001"))
+        invite = await phone.receive("INVITE")
+        await phone.decline(invite)
+        await calling
+    assert "m=audio " in invite
+    assert "UDP/TLS/RTP/SAVPF" in invite
+    lines = {line.partition(":")[0] for line in invite.splitlines()}
+    assert {"a=fingerprint", "a=ice-ufrag", "a=candidate", "a=rtcp-mux"} <= lines
+
+
+async def test_a_wrong_password(pbx: TlsPbx) -> None:
+    """It is refused, as over other transports."""
+    login = Login("1001", "wrong", host=PHONE)
+    async with WebsocketPhone.connected(pbx, login, pbx.files.trust) as phone:
+        assert (await phone.register()).startswith("SIP/2.0 401")
+
+
+async def call(pbx: TlsPbx, agent: str) -> None:
+    """Have the node call a phone."""
+    headers = {"Authorization": aiohttp.encode_basic_auth(pbx.ari_user, pbx.ari_password)}
+    connector = aiohttp.TCPConnector(ssl=pbx.files.trust)
+    url = f"{pbx.url}/ari/channels?endpoint=PJSIP/{agent}&app=test"
     async with (
-        aiohttp.ClientSession(connector=connector) as session,
-        session.ws_connect(f"{pbx.url}/ws", protocols=["sip"]) as socket,
+        aiohttp.ClientSession(headers=headers, connector=connector) as session,
+        session.post(url) as reply,
     ):
-        await socket.send_str(OPTIONS)
-        answer = str((await socket.receive(timeout=5)).data)
-    assert answer.startswith("SIP/2.0 401")
+        assert reply.status == 200, await reply.text()
 
 
-async def test_a_phone_reaches_nothing_else(pbx: Pbx) -> None:
+async def test_a_phone_reaches_nothing_else(pbx: TlsPbx) -> None:
     """Every path that Asterisk serves but /ws is for engines only."""
     shown = await pbx.cli("http show status")
     paths = set(re.findall(r"^(/[a-z]*)", shown, re.MULTILINE)) - {"/"}

@@ -97,6 +97,8 @@ TLS = {"PBX_TLS_CERT": "/c.pem", "PBX_TLS_KEY": "/k.pem"}
         ({"PBX_AGENT_SRTP": "required"}, "PBX_AGENT_SRTP"),
         ({**TLS, "PBX_TRUNK_SRTP": "required"}, "PBX_TRUNK_SRTP"),
         ({"PBX_TRUNK_SRTP": "maybe"}, "PBX_TRUNK_SRTP"),
+        ({"PBX_AGENT_SRTP": "webrtc"}, "PBX_AGENT_SRTP"),
+        ({"PBX_TRUNK_SRTP": "webrtc", "PBX_PHONE_WEBSOCKET": "yes"}, "PBX_TRUNK_SRTP"),
         ({"PBX_TRUNK_USER": "u"}, "PBX_TRUNK_PASSWORD"),
         ({"PBX_TRUNK_PASSWORD": "p"}, "PBX_TRUNK_USER"),
         ({"PBX_TRUNK_REGISTER": "yes"}, "PBX_TRUNK_REGISTER"),
