@@ -21,13 +21,14 @@ from api.db.database import Database, metadata
 FLUSH_INTERVAL_S = 1.0
 MAX_WAITING = 10_000  # beyond them the oldest are dropped, while the database is down
 MAX_OBJECT_CHARS = 512
+MAX_ACCOUNT_CHARS = 64  # a mistyped account may be longer
 log = structlog.get_logger()
 
 entries = sa.Table(
     "audit",
     metadata,
     sa.Column("id", Key, primary_key=True, autoincrement=True),
-    sa.Column("account_id", sa.String(64)),  # NULL: an administrator's command
+    sa.Column("account_id", sa.String(MAX_ACCOUNT_CHARS)),  # NULL: an administrator's command
     sa.Column("at_ms", Millis, nullable=False),
     sa.Column("actor", sa.String(128), nullable=False),
     sa.Column("agent_id", sa.String(128)),
@@ -131,7 +132,12 @@ class AuditTrail:
 
 def _row(entry: AuditEntry) -> dict[str, Any]:
     row = structs.asdict(entry)
-    return {**row, "object": entry.object[:MAX_OBJECT_CHARS], "address": entry.address[:64]}
+    return {
+        **row,
+        "account_id": entry.account_id and entry.account_id[:MAX_ACCOUNT_CHARS],
+        "object": entry.object[:MAX_OBJECT_CHARS],
+        "address": entry.address[:64],
+    }
 
 
 def _conditions(filters: AuditFilters, before_id: int | None) -> list[sa.ColumnElement[bool]]:

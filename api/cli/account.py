@@ -14,7 +14,7 @@ from api.cli.dnc import dnc, dnc_token
 from api.cli.erasure import erase
 from api.cli.keys import key
 from api.cli.numbers import number
-from api.cli.runtime import run_with_stores
+from api.cli.runtime import change_stores, read_stores
 from api.cli.validators import (
     NUMBER_TYPES,
     AccountId,
@@ -71,7 +71,7 @@ def create(  # noqa: PLR0913 - one parameter for each option
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.add(created)
 
-    run_with_stores(command)
+    change_stores("account create", account, command)
 
 
 @app.command(name="set")
@@ -92,7 +92,7 @@ def change(  # noqa: PLR0913 - one parameter for each option
         is_active = found.is_active if active is None else active
         await accounts.change(msgspec.structs.replace(found, is_active=is_active))
 
-    run_with_stores(command)
+    change_stores("account set", account, command)
 
 
 @app.command
@@ -101,19 +101,19 @@ def trunks(
     names: Annotated[list[str], Parameter(help="Trunks in order of preference, or `any`.")],
 ) -> None:
     """Set the trunks over which an account calls; `any` means all, in the engines' order."""
-    _change(account, trunks=() if names == ["any"] else parse_trunks(names))
+    _change("trunks", account, trunks=() if names == ["any"] else parse_trunks(names))
 
 
 @app.command
 def stop(account: AccountId) -> None:
     """Hang up all calls of an account within seconds, and reject new ones, keys and callbacks."""
-    _change(account, is_active=False)
+    _change("stop", account, is_active=False)
 
 
 @app.command
 def start(account: AccountId) -> None:
     """Let a stopped account call and be called again."""
-    _change(account, is_active=True)
+    _change("start", account, is_active=True)
 
 
 @app.command
@@ -122,7 +122,7 @@ def region(
     country: Annotated[str, Parameter(help="Country code such as NO, or `none`.")],
 ) -> None:
     """Set the country of an account's numbers without a +; `none` removes it."""
-    _change(account, region=parse_region(country))
+    _change("region", account, region=parse_region(country))
 
 
 @app.command
@@ -130,7 +130,7 @@ def email(
     account: AccountId, address: Annotated[str, Parameter(help="E-mail address, or `none`.")]
 ) -> None:
     """Set the e-mail address of an account; `none` removes it."""
-    _change(account, email=parse_email(address))
+    _change("email", account, email=parse_email(address))
 
 
 @app.command(name="list")
@@ -150,7 +150,7 @@ def list_accounts() -> None:
             table.add_row(each.id, each.name, active, *map(str, limits), *described)
         Console(highlight=False).print(table)
 
-    run_with_stores(command)
+    read_stores(command)
 
 
 def _may_call(account: Account) -> str:
@@ -159,11 +159,11 @@ def _may_call(account: Account) -> str:
     return " ".join([*allowed, *denied, *account.number_types]) or "none"
 
 
-def _change(account: str, **values: str | bool | tuple[str, ...] | None) -> None:
+def _change(action: str, account: str, **values: str | bool | tuple[str, ...] | None) -> None:
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.change(msgspec.structs.replace(await accounts.get(account), **values))
 
-    run_with_stores(command)
+    change_stores(f"account {action}", account, command)
 
 
 def _with_destinations(

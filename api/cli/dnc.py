@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from api.accounts.store import AccountStore
-from api.cli.runtime import fail, run_with_database
+from api.cli.runtime import change_database, fail, read_database
 from api.cli.validators import AccountId
 from api.common.clock import now_ms
 from api.common.phone_numbers import InvalidNumber, e164
@@ -49,7 +49,7 @@ def import_file(
                 count += len(chunk)
         sys.stdout.write(f"{count} numbers\n")
 
-    run_with_database(command)
+    change_database("account dnc import", account, command)
 
 
 def _numbers(lines: Iterable[str], region: str | None) -> Iterator[str]:
@@ -68,7 +68,7 @@ def create(account: AccountId) -> None:
     async def command(database: Database) -> None:
         sys.stdout.write(f"{await DncTokenStore(database, now_ms).add(account)}\n")
 
-    run_with_database(command)
+    change_database("account dnc-token create", account, command)
 
 
 @dnc_token.command(name="list")
@@ -83,7 +83,7 @@ def list_tokens(account: AccountId) -> None:
             table.add_row(f"swd_{each.id}_…", created)
         Console(highlight=False).print(table)
 
-    run_with_database(command)
+    read_database(command)
 
 
 @dnc_token.command
@@ -97,4 +97,4 @@ def revoke(
         token_id = token.removeprefix("swd_").partition("_")[0]
         await DncTokenStore(database, now_ms).revoke(account, token_id)
 
-    run_with_database(command)
+    change_database("account dnc-token revoke", account, command)

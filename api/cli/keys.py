@@ -11,7 +11,7 @@ from rich.table import Table
 from api.accounts.store import AccountStore
 from api.auth.scopes import BUNDLES
 from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
-from api.cli.runtime import run_with_stores
+from api.cli.runtime import change_stores, read_stores
 from api.cli.validators import AccountId, check_name, check_networks, check_scopes
 from api.common.clock import now_ms
 from api.common.errors import NotFound
@@ -52,7 +52,7 @@ def create(
         await keys.add(account, credentials, terms)
         _show(credentials)
 
-    run_with_stores(command)
+    change_stores("account key create", account, command)
 
 
 @key.command(name="list")
@@ -75,7 +75,7 @@ def list_keys(account: AccountId) -> None:
             )
         Console(highlight=False).print(table)
 
-    run_with_stores(command)
+    read_stores(command)
 
 
 @key.command
@@ -97,7 +97,7 @@ def rotate(
         await keys.expire(account, old.id, now_ms() + overlap_s * 1_000)
         _show(credentials)
 
-    run_with_stores(command)
+    change_stores("account key rotate", account, command)
 
 
 @key.command
@@ -107,7 +107,7 @@ def revoke(account: AccountId, key_id: KeyId) -> None:
     async def command(_accounts: AccountStore, keys: KeyStore) -> None:
         await keys.expire(account, _id(key_id), now_ms())
 
-    run_with_stores(command)
+    change_stores("account key revoke", account, command)
 
 
 def _id(text: str) -> str:

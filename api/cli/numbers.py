@@ -7,7 +7,7 @@ from cyclopts import App, Parameter
 
 from api.accounts.store import AccountStore
 from api.auth.store import KeyStore
-from api.cli.runtime import fail_not_found, run_with_stores
+from api.cli.runtime import change_stores, fail_not_found, read_stores
 from api.cli.validators import AccountId, parse_caller_id
 from api.common.errors import NotFound
 
@@ -24,7 +24,7 @@ def add(account: AccountId, number: PhoneNumber) -> None:
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.add_number(account, caller_id)
 
-    run_with_stores(command)
+    change_stores("account number add", account, command)
 
 
 @number.command(name="list")
@@ -35,7 +35,7 @@ def list_numbers(account: AccountId) -> None:
         await accounts.get(account)
         sys.stdout.writelines(f"{each}\n" for each in await accounts.numbers(account))
 
-    run_with_stores(command)
+    read_stores(command)
 
 
 @number.command(name="rm", alias="remove")
@@ -48,4 +48,4 @@ def remove(account: AccountId, number: PhoneNumber) -> None:
         except NotFound:
             fail_not_found("number", f"{number} of account {account}")
 
-    run_with_stores(command)
+    change_stores("account number rm", account, command)

@@ -1,8 +1,9 @@
 """Runs commands: on one event loop, with an open database; errors are printed in one line."""
 
 import asyncio
+import re
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from getpass import getuser
 from typing import NoReturn, TypeVar
 
@@ -19,14 +20,11 @@ from api.db.migrate import migrate
 from wire.decoding.errors import BadInput
 
 T = TypeVar("T", bound=DatabaseSettings)
-READING_WORDS = frozenset({"list", "show"})
-AUDITED_WORDS = READING_WORDS | {
-    "create", "set", "region", "email", "key", "number", "dnc", "dnc-token", "add", "rm", "rotate",
-    "revoke", "trunks", "import", "export", "stop", "erase",
-}  # fmt: skip
 EXIT_NOT_FOUND = 1  # exit status: nothing of that name exists
 EXIT_INVALID = 2  # exit status: invalid input, nothing was changed
 StoreCommand = Callable[[AccountStore, KeyStore], Awaitable[None]]
+DatabaseCommand = Callable[[Database], Awaitable[None]]
+_SECRET = re.compile(r"\b(sw[dk]_[0-9a-f]+)_[A-Za-z0-9_-]+")
 
 
 def load_settings(kind: type[T]) -> T:
@@ -50,54 +48,65 @@ def fail_not_found(kind: str, name: str) -> NoReturn:
     sys.exit(EXIT_NOT_FOUND)
 
 
-def run_with_stores(command: StoreCommand) -> None:
-    """Run a command on accounts and keys; exit with status 2 if it is rejected."""
+def read_stores(command: StoreCommand) -> None:
+    """Run a command that shows accounts or keys; exit with status 2 if it is rejected."""
+    read_database(_on_stores(command))
 
+
+def change_stores(action: str, account: str, command: StoreCommand) -> None:
+    """Run an audited command on accounts and keys; exit with status 2 if it is rejected."""
+    change_database(action, account, _on_stores(command))
+
+
+def read_database(command: DatabaseCommand) -> None:
+    """Run a command that shows something; exit with status 2 if it is rejected."""
+    _run_to_end(command)
+
+
+def change_database(action: str, account: str, command: DatabaseCommand) -> None:
+    """Run a command on the database, and add it to the audit trail of the account."""
+
+    async def audited(database: Database) -> None:
+        outcome = "failed"
+        try:
+            await command(database)
+            outcome = "done"
+        finally:
+            await _record(database, action, account, outcome)
+
+    _run_to_end(audited)
+
+
+def _on_stores(command: StoreCommand) -> DatabaseCommand:
     async def on(database: Database) -> None:
         await command(AccountStore(database, now_ms), KeyStore(database, now_ms))
 
-    run_with_database(on)
+    return on
 
 
-def run_with_database(command: Callable[[Database], Awaitable[None]]) -> None:
-    """Run a command on the database; exit with status 2 if it is rejected."""
+def _run_to_end(command: DatabaseCommand) -> None:
     try:
         asyncio.run(_run(load_settings(DatabaseSettings).database_url, command))
     except (ApiError, BadInput) as error:
         fail(str(error))
 
 
-async def _run(url: str, command: Callable[[Database], Awaitable[None]]) -> None:
+async def _run(url: str, command: DatabaseCommand) -> None:
     database = Database(url)
     if database.is_new:
         sys.stderr.write(f"switchroom: a new database, {url} (SWITCHROOM_DATABASE_URL)\n")
     try:
         await migrate(database)
-        outcome = "failed"
-        try:
-            await command(database)
-            outcome = "done"
-        finally:
-            await _record(database, sys.argv[1:], outcome)
+        await command(database)
     finally:
         await database.close()
 
 
-async def _record(database: Database, words: Sequence[str], outcome: str) -> None:
-    """Add a command that changes something to the audit trail; the account is its first argument.
-
-    A command has one or two words before its arguments.
-    """
-    names = [each for each in words if not each.startswith("-")]
-    verbs = [each for each in names if each in AUDITED_WORDS]
-    if names[:1] != ["account"] or not verbs or verbs[-1] in READING_WORDS:
-        return
-    position = names.index(verbs[-1]) + 1
-    account = names[position] if position < len(names) else None
+async def _record(database: Database, action: str, account: str, outcome: str) -> None:
+    """Add a command to the audit trail, without the secret parts of keys and tokens."""
     trail = AuditTrail(database, now_ms)
-    text = " ".join(words)
-    action = " ".join(names[:position])
-    trail.add(AuditEntry(account, now_ms(), administrator(), action, text, outcome))
+    words = _SECRET.sub(r"\1_…", " ".join(sys.argv[1:]))
+    trail.add(AuditEntry(account, now_ms(), administrator(), action, words, outcome))
     await trail.flush()
 
 
