@@ -1,11 +1,19 @@
 """Settings of the REST layer: `SWITCHROOM_…` variables, a TOML file, or `.env`."""
 
 import os
+import re
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, HttpUrl, IPvAnyNetwork, SecretStr, StringConstraints
+from pydantic import (
+    AfterValidator,
+    Field,
+    HttpUrl,
+    IPvAnyNetwork,
+    SecretStr,
+    StringConstraints,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -15,11 +23,18 @@ from pydantic_settings import (
 
 from api.common.mail import MailServer, Security
 from api.messaging_platform.settings import MsgappSettings
+from wire.decoding.patterns import NAME, PATTERNS
 from wire.tree import Limits
 
 DatabaseUrl = Annotated[
     str, StringConstraints(pattern=r"^(sqlite\+aiosqlite:///|postgresql\+asyncpg://)")
 ]
+
+
+def _name_or_empty(text: str) -> str:
+    if text and re.search(NAME, text) is None:
+        raise ValueError(f"expected {PATTERNS[NAME]}, or an empty text")
+    return text
 
 
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1"))
@@ -89,7 +104,7 @@ class Settings(DatabaseSettings):
     smtp_from: str = "switchroom@localhost"
     smtp_max_bytes: int = Field(10_000_000, ge=1_024)  # of an attachment; larger files are not sent
     # An account with its key and numbers, created at start.
-    account: str = ""
+    account: Annotated[str, AfterValidator(_name_or_empty)] = ""
     api_key: SecretStr | None = None
     api_secret: SecretStr | None = Field(None, min_length=32)
     caller_ids: tuple[str, ...] = ()

@@ -1,0 +1,40 @@
+"""Settings of the REST layer: invalid values are rejected with the name of their setting."""
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from api.cli.runtime import load_settings
+from api.config import Settings
+
+
+def settings(**more: object) -> Settings:
+    """Return settings that are valid but for those given."""
+    required = {"rpc_token": SecretStr("t"), "token_secret": SecretStr("s" * 32)}
+    return Settings.model_validate(required | more)
+
+
+@pytest.mark.parametrize("name", ["a b", "a b/c\n", "acme\n", "a/c", "a" * 65, "æ"])
+def test_the_account_has_a_name_as_others_have(name: str) -> None:
+    """One that `account create` would reject is rejected."""
+    with pytest.raises(ValidationError) as error:
+        settings(account=name)
+    (found,) = error.value.errors()
+    assert (found["loc"], found["msg"].startswith("Value error, expected ")) == (("account",), True)
+
+
+@pytest.mark.parametrize("name", ["", "acme", "acct_26-x", "a" * 64])
+def test_valid_accounts(name: str) -> None:
+    """A name, or none: then no account is created at start."""
+    assert settings(account=name).account == name
+
+
+def test_the_error_names_the_setting(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The commands of the REST layer end with one line for each error."""
+    monkeypatch.setenv("SWITCHROOM_RPC_TOKEN", "t")
+    monkeypatch.setenv("SWITCHROOM_TOKEN_SECRET", "s" * 32)
+    monkeypatch.setenv("SWITCHROOM_ACCOUNT", "a b/c")
+    with pytest.raises(SystemExit):
+        load_settings(Settings)
+    assert "SWITCHROOM_ACCOUNT: Value error, expected " in capsys.readouterr().err
