@@ -15,6 +15,7 @@ from api.cli.erasure import erase
 from api.cli.keys import key
 from api.cli.numbers import number
 from api.cli.runtime import change_stores, read_stores
+from api.cli.stop import stop
 from api.cli.validators import (
     NUMBER_TYPES,
     AccountId,
@@ -33,6 +34,7 @@ app.command(number)
 app.command(dnc_token)
 app.command(dnc)
 app.command(erase)
+app.command(stop)
 
 COLUMNS = (
     "account", "name", "active", "calls", "calls/s", "region", "may call", "dials", "keeps"
@@ -102,12 +104,6 @@ def trunks(
 ) -> None:
     """Set the trunks over which an account calls; `any` means all, in the engines' order."""
     _change("trunks", account, trunks=() if names == ["any"] else parse_trunks(names))
-
-
-@app.command
-def stop(account: AccountId) -> None:
-    """Hang up all calls of an account within seconds, and reject new ones, keys and callbacks."""
-    _change("stop", account, is_active=False)
 
 
 @app.command

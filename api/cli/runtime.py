@@ -32,8 +32,12 @@ def load_settings(kind: type[T]) -> T:
     try:
         return kind()
     except ValidationError as error:
-        lines = (f"SWITCHROOM_{_name(each['loc'])}: {each['msg']}" for each in error.errors())
-        fail("\n".join(lines))
+        fail("\n".join(setting_errors(error)))
+
+
+def setting_errors(error: ValidationError) -> list[str]:
+    """Return a line for each invalid setting."""
+    return [f"SWITCHROOM_{_name(each['loc'])}: {each['msg']}" for each in error.errors()]
 
 
 def fail(message: str) -> NoReturn:

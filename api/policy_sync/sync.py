@@ -6,8 +6,8 @@ lost its data, a process that died between database and engine), and it is sent 
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import msgspec
 import phonenumbers
@@ -69,9 +69,18 @@ class PolicySync:
         stored = await self._engine.request(DialPolicies, "GET", "/terms")
         self._engine_state = {each.account: each for each in stored.accounts}
         versions, numbers = await self._lists.all_versions(), await self._accounts.all_numbers()
-        for account in await self._accounts.all():
-            own = numbers.get(account.id, ())
-            await self._sync(account, own, versions.get(account.id, ListVersions()))
+        accounts = await self._accounts.all()
+        found = [
+            (each, numbers.get(each.id, ()), versions.get(each.id, ListVersions()))
+            for each in accounts
+        ]
+        for account, own, wanted in found:
+            if not account.is_active:  # first, and without lists: no list delays a stop
+                with _logging_rejection(account.id):
+                    await self._sync_policy(account, own, wanted)
+        for account, own, wanted in found:
+            with _logging_rejection(account.id):
+                await self._sync(account, own, wanted)
 
     async def resend_all(self) -> None:
         """Send all lists from the beginning; meanwhile their accounts cannot call."""
@@ -83,7 +92,18 @@ class PolicySync:
         """Send what has changed of one account; raises ServiceUnavailable."""
         account = await self._accounts.get(account_id)
         numbers = await self._accounts.numbers(account_id)
-        await self._sync(account, numbers, await self._lists.versions(account_id))
+        with _logging_rejection(account_id):
+            await self._sync(account, numbers, await self._lists.versions(account_id))
+
+    async def send_policy(self, account_id: str) -> None:
+        """Send the policy of an account as it is now, without its list; raises ApiError."""
+        account = await self._accounts.get(account_id)
+        numbers = await self._accounts.numbers(account_id)
+        versions = await self._lists.versions(account_id)
+        policy = dial_policy_of(account, numbers, has_list=versions.version > 0)
+        await self._engine.request(DialPolicyView, "PUT", f"/terms/{account_id}", policy)
+        stored = self._engine_state.get(account_id, DialPolicyView(account_id))
+        self._engine_state[account_id] = replace(stored, version=policy.version)
 
     async def _sync_changed(self) -> None:
         while True:
@@ -103,24 +123,24 @@ class PolicySync:
             log.exception("dial policy sync failed", account=account_id)
 
     async def _sync(self, account: Account, numbers: Sequence[str], wanted: ListVersions) -> None:
+        # The list first: a policy with a list forbids all calls until the list is complete.
+        # A stopped account may call nobody anyway, and must not wait for its list.
+        if not account.is_active:
+            await self._sync_policy(account, numbers, wanted)
         stored = self._engine_state.get(account.id, DialPolicyView(account.id))
-        try:
-            # The list first: a policy with a list forbids all calls until the list is complete.
-            list_version = await self._sync_list(account.id, stored.list_version, wanted)
-            policy = dial_policy_of(account, numbers, has_list=wanted.version > 0)
-            if policy.version != stored.version:
-                await self._put_policy(account.id, policy)
-            self._engine_state[account.id] = DialPolicyView(
-                account.id, policy.version, list_version
-            )
-        except ServiceUnavailable:
-            raise
-        except ApiError as error:  # of one account, must not stop the others
-            log.warning("dial policy rejected", account=account.id, reason=error.detail)
+        list_version = await self._sync_list(account.id, stored.list_version, wanted)
+        self._engine_state[account.id] = replace(stored, list_version=list_version)
+        await self._sync_policy(account, numbers, wanted)
 
-    async def _put_policy(self, account_id: str, policy: AccountDialPolicy) -> None:
-        await self._engine.request(DialPolicyView, "PUT", f"/terms/{account_id}", policy)
-        log.info("dial policy sent", account=account_id, version=policy.version)
+    async def _sync_policy(
+        self, account: Account, numbers: Sequence[str], wanted: ListVersions
+    ) -> None:
+        """Send a policy that the engines do not have; read again, as it may have been stopped."""
+        policy = dial_policy_of(account, numbers, has_list=wanted.version > 0)
+        stored = self._engine_state.get(account.id, DialPolicyView(account.id))
+        if policy.version != stored.version:
+            await self.send_policy(account.id)
+            log.info("dial policy sent", account=account.id)
 
     async def _sync_list(self, account_id: str, stored: int, wanted: ListVersions) -> int:
         """Send the changes after the stored version of a list; return its new version."""
@@ -148,6 +168,17 @@ class PolicySync:
         )
 
 
+@contextmanager
+def _logging_rejection(account_id: str) -> Iterator[None]:
+    """Let an engine's rejection of one account's data not stop the others."""
+    try:
+        yield
+    except ServiceUnavailable:
+        raise
+    except ApiError as error:
+        log.warning("dial policy rejected", account=account_id, reason=error.detail)
+
+
 def _numbers(changes: Sequence[Change], *, listed: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.number for each in changes if each.is_listed == listed))
 
@@ -155,27 +186,36 @@ def _numbers(changes: Sequence[Change], *, listed: bool) -> tuple[str, ...]:
 def dial_policy_of(
     account: Account, numbers: Sequence[str], *, has_list: bool
 ) -> AccountDialPolicy:
-    """Return an account's dial policy, with a hash as its version; inactive accounts may not call.
+    """Return an account's dial policy, with a hash as its version.
 
-    Numbers without a country code belong to the account's region, else to its first number's.
+    A stopped account's policy contains nothing that an engine could reject.
     """
+    if account.is_active:
+        policy = _active_policy(account, numbers, has_list=has_list)
+    else:
+        policy = AccountDialPolicy(destinations=(), do_not_call=has_list, is_stopped=True)
+    digest = hashlib.sha256(msgspec.json.encode(policy)).hexdigest()
+    return replace(policy, version=digest[:16])
+
+
+def _active_policy(
+    account: Account, numbers: Sequence[str], *, has_list: bool
+) -> AccountDialPolicy:
+    """Numbers without a country code belong to the account's region, else to its first number's."""
     region = region_of(account.region, numbers)
-    policy = AccountDialPolicy(
-        destinations=account.destinations if account.is_active else (),
+    return AccountDialPolicy(
+        destinations=account.destinations,
         numbers=tuple(numbers),
         country=_calling_code(region),
         do_not_call=has_list,
         denied=account.denied,
         number_types=account.number_types,
-        is_stopped=not account.is_active,
         max_legs_per_call=account.max_legs_per_call or DEFAULT_LEGS_PER_CALL,
         max_live_legs=account.max_live_legs,
         max_legs_per_s=account.max_legs_per_s,
         max_minutes_per_day=account.max_minutes_per_day,
         trunks=account.trunks,
     )
-    digest = hashlib.sha256(msgspec.json.encode(policy)).hexdigest()
-    return replace(policy, version=digest[:16])
 
 
 def _calling_code(region: str | None) -> str:

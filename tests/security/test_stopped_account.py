@@ -1,11 +1,14 @@
 """M12: a stopped account has no calls and no callbacks, at once and in every engine."""
 
+import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from api.common.background import background
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_queue import CallQueue
@@ -18,8 +21,11 @@ from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.stopped_accounts import StoppedAccounts
 from engine.store.memory.documents import MemoryDialPolicyStore
 from engine.store.memory.store import MemoryStore
-from tests.contract.rpc.harness.bench import Bench
+from tests.contract.api.cli import switchroom
+from tests.contract.api.rest import SECRET, Rest
+from tests.contract.rpc.harness.bench import TOKEN, Bench
 from tests.contract.rpc.harness.conversation import talking
+from tests.harness.ports import free_port
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, outbound
 from tests.unit.runtime.harness.inbound_node import inbound_node
@@ -54,6 +60,38 @@ async def test_live_calls_are_hung_up(bench: Bench) -> None:
     assert (await bench.request("PUT", "/terms/acme", {}))[0] == 200
     await stopped.poll(calls.hang_up)
     assert not stopped.has("acme")
+
+
+def settings(engine_url: str) -> dict[str, str]:
+    return {
+        "SWITCHROOM_RPC_TOKEN": TOKEN,
+        "SWITCHROOM_TOKEN_SECRET": SECRET,
+        "SWITCHROOM_ENGINE_URLS": json.dumps([engine_url]),
+    }
+
+
+async def test_the_command_hangs_up_live_calls(tmp_path: Path, rest: Rest, bench: Bench) -> None:
+    """From the command to the PBX; no REST process has to run."""
+    talk = await talking(bench)
+    stopped, calls = StoppedAccounts(bench.store.dial_policies), AccountCalls(bench.service)
+    async with background(stopped.run(calls.hang_up)):
+        ended = await switchroom(tmp_path, "account", "stop", "acme", **settings(bench.url))
+        assert ended == (0, "")
+        await talk.does("DELETE channels/")
+    assert not (await rest.services.accounts.get("acme")).is_active
+
+
+@pytest.mark.parametrize("has_settings", [True, False])
+async def test_the_command_says_that_no_engine_knows(
+    tmp_path: Path, rest: Rest, *, has_settings: bool
+) -> None:
+    """No engine answers, or settings are missing: the account is stopped in the database."""
+    more = settings(f"http://127.0.0.1:{free_port()}") if has_settings else {}
+    status, said = await switchroom(tmp_path, "account", "stop", "acme", **more)
+    assert status == 1
+    reason = "no engine answers" if has_settings else "SWITCHROOM_RPC_TOKEN: "
+    assert f"acme is stopped, but the engines do not know ({reason}" in said
+    assert not (await rest.services.accounts.get("acme")).is_active
 
 
 async def test_a_call_that_comes_in_is_rejected() -> None:

@@ -6,12 +6,13 @@ from functools import partial
 from typing import Any
 
 import msgspec
+import pytest
 from sqlalchemy import delete
 from structlog.testing import capture_logs
 
 from api.accounts.store import Account, AccountStore
 from api.common.background import background
-from api.common.errors import NotFound
+from api.common.errors import Conflict, NotFound
 from api.dnc import tables
 from api.dnc.store import DncStore, ListVersions
 from api.engine_client import EngineClient
@@ -56,6 +57,67 @@ async def test_accounts_and_numbers_make_dial_policies(kept: Rest) -> None:
     await kept.services.accounts.change(msgspec.structs.replace(changed, is_active=False))
     await kept.services.policy_sync.sync_all()
     assert (await terms(kept))["destinations"] == []
+
+
+class Recorder(EngineClient):
+    """An engine's client that records requests, and rejects changes of lists if told so."""
+
+    def __init__(self, client: EngineClient, *, rejects_lists: bool = False) -> None:
+        super().__init__(client.http, ())
+        self.sent: list[str] = []
+        self._client = client
+        self._rejects_lists = rejects_lists
+
+    async def request_raw(self, method: str, path: str, *more: Any) -> bytes:
+        """Send a request."""
+        self.sent.append(f"{method} {path}")
+        if self._rejects_lists and path.endswith("/dnc"):
+            raise Conflict("the list is not accepted")
+        return await self._client.request_raw(method, path, *more)
+
+
+@pytest.mark.parametrize("rejects_lists", [False, True])
+async def test_a_stop_waits_for_no_list(kept: Rest, *, rejects_lists: bool) -> None:
+    """Neither for the account's own, nor for another's; also if an engine rejects lists."""
+    for account in ("acme", "other"):
+        await lists(kept).put(account, MANY, "p")
+    stopped = msgspec.structs.replace(
+        await kept.services.accounts.get("other"), is_active=False, trunks=("unknown",)
+    )
+    await kept.services.accounts.change(stopped)
+    engine = Recorder(kept.services.engine, rejects_lists=rejects_lists)
+    await PolicySync(engine, kept.services.accounts, lists(kept)).sync_all()
+    assert engine.sent[:2] == ["GET /terms", "PUT /terms/other"]
+    assert (await terms(kept, "other"))["isStopped"] is True
+    assert engine.sent.count("PUT /terms/other") == 1
+    assert ("PUT /terms/acme" in engine.sent) is not rejects_lists
+
+
+async def test_a_notified_stop_waits_for_no_list(kept: Rest) -> None:
+    """The synchronization of one account sends the policy first, too."""
+    await lists(kept).put("acme", MANY, "p")
+    account = await kept.services.accounts.get("acme")
+    await kept.services.accounts.change(msgspec.structs.replace(account, is_active=False))
+    engine = Recorder(kept.services.engine)
+    await PolicySync(engine, kept.services.accounts, lists(kept)).sync_account("acme")
+    assert engine.sent[0] == "PUT /terms/acme"
+    assert len(engine.sent) > 2
+
+
+async def test_a_stop_during_a_comparison_is_not_undone(kept: Rest) -> None:
+    """The account that is sent is read again, as it may have been stopped meanwhile."""
+    await lists(kept).put("acme", [CUSTOMER], "p")
+    account = await kept.services.accounts.get("acme")
+
+    class Slow(Recorder):
+        async def request_raw(self, method: str, path: str, *more: Any) -> bytes:
+            if path == "/terms/acme/dnc":
+                stopped = msgspec.structs.replace(account, is_active=False)
+                await kept.services.accounts.change(stopped)
+            return await super().request_raw(method, path, *more)
+
+    await PolicySync(Slow(kept.services.engine), kept.services.accounts, lists(kept)).sync_all()
+    assert (await terms(kept))["isStopped"] is True
 
 
 async def test_limits_of_legs_are_sent(kept: Rest) -> None:

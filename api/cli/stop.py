@@ -1,0 +1,50 @@
+"""`switchroom account stop`: the kill switch of an account."""
+
+import asyncio
+import sys
+
+from msgspec.structs import replace
+from pydantic import ValidationError
+
+from api.accounts.store import AccountStore
+from api.app import open_services
+from api.auth.store import KeyStore
+from api.cli.runtime import change_stores, setting_errors
+from api.cli.validators import AccountId
+from api.common.errors import ApiError
+from api.config import Settings
+from api.engine_client import TlsFileError
+
+EXIT_NOT_SENT = 1  # exit status: the account is stopped, but no engine knows yet
+
+
+def stop(account: AccountId) -> None:
+    """Hang up all calls of an account within a second, and reject new ones, keys and callbacks.
+
+    It tells the engines itself, with the settings of `switchroom api`. If it cannot, it says so,
+    with exit status 1: the calls then go on until the REST layer tells the engines.
+    """
+
+    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
+        await accounts.change(replace(await accounts.get(account), is_active=False))
+
+    change_stores("account stop", account, command)
+    try:
+        asyncio.run(_send(Settings(), account))
+    except ValidationError as error:
+        _not_sent(account, ", ".join(setting_errors(error)))
+    except (ApiError, TlsFileError) as error:
+        _not_sent(account, str(error))
+
+
+async def _send(settings: Settings, account: str) -> None:
+    async with open_services(settings) as services:
+        await services.policy_sync.send_policy(account)
+
+
+def _not_sent(account: str, reason: str) -> None:
+    sys.stderr.write(
+        f"switchroom: {account} is stopped, but the engines do not know ({reason}): its calls go on"
+        " until `switchroom api` tells them; repeat the command\n"
+    )
+    sys.exit(EXIT_NOT_SENT)
