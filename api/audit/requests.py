@@ -4,9 +4,15 @@ from typing import Any
 
 from starlette.types import Scope
 
-from api.audit.trail import AuditEntry, AuditTrail
+from api.audit.trail import AuditEntry, AuditTrail, without_secrets
 
-SENSITIVE_READS = ("/srmain/recordings/files", "/srmain/audit", "/download", "/media/recordings")
+AUDITED_READS = (
+    "/srmain/recordings/files",
+    "/srmain/audit",
+    "/download",
+    "/media/recordings",
+    "/srmain/dnc/",  # changes the list: a link in a mail is a GET
+)
 DENIED = frozenset({401, 403, 429})
 
 
@@ -17,12 +23,15 @@ class RequestAudit:
         self._trail = trail
 
     def add(self, scope: Scope, route: str, status: int, request_id: str) -> None:
-        """Add a request of a known account that changes, reads or may not see something."""
+        """Add a request of a known account that changes, reads or may not see something.
+
+        Its object is the call that its body names, else its path, without a token.
+        """
         state: dict[str, Any] = scope.get("state", {})
         account_id = state.get("account_id")
         is_read = scope["method"] in {"GET", "HEAD"}
         is_relevant = (
-            not is_read or status in DENIED or any(each in route for each in SENSITIVE_READS)
+            not is_read or status in DENIED or any(each in route for each in AUDITED_READS)
         )
         if account_id is None or not is_relevant:
             return  # a stranger's failures are in the log only: they must not fill the database
@@ -30,9 +39,9 @@ class RequestAudit:
             AuditEntry(
                 account_id,
                 self._trail.now_ms(),
-                f"key:{state.get('key_id', '')}",
+                state.get("actor") or f"key:{state.get('key_id', '')}",
                 f"{scope['method']} {route}"[:128],
-                scope["path"],
+                state.get("call_id") or without_secrets(scope["path"]),
                 str(status),
                 state.get("agent_id"),
                 (scope.get("client") or ("",))[0],

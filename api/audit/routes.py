@@ -23,7 +23,7 @@ class AuditQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, frozen=True)
 
-    actor: PlainText = Field("", description="`key:ID` or `user:NAME`.")
+    actor: PlainText = Field("", description="`key:ID`, `dnc-token:ID` or `user:NAME`.")
     agent_id: PlainText = ""
     action: PlainText = Field("", description="Such as `DELETE /srmain/dnc/{id}`.")
     start_time: Timestamp = None

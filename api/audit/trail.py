@@ -1,10 +1,13 @@
 """The audit trail: rows that are only added, in groups, and pages of them.
 
+The database refuses to change or delete a row (migration 0023).
+
 Entries wait in memory for a moment, so that a request does not wait for its row. Each is in the log
 of requests, too: one that a crash loses is not lost for an operator.
 """
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -39,10 +42,18 @@ entries = sa.Table(
     sa.Column("request_id", sa.String(64), nullable=False),
     sa.Index("ix_audit_account_id_id", "account_id", "id"),
 )
+_SECRET = re.compile(r"\b(sw[dk]_[0-9a-f]+)_[A-Za-z0-9_-]+")
+
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")  # PostgreSQL stores no NUL
+
+
+def without_secrets(text: str) -> str:
+    """Return a text in which keys and do-not-call tokens have their ids only."""
+    return _SECRET.sub(r"\1_…", text)
 
 
 class AuditEntry(Struct, frozen=True):
-    """One action: of a key (`key:ID`) or of an administrator (`user:NAME`)."""
+    """One action: of a key (`key:ID`), a do-not-call token or an administrator (`user:NAME`)."""
 
     account_id: str | None
     at_ms: int
@@ -135,7 +146,7 @@ def _row(entry: AuditEntry) -> dict[str, Any]:
     return {
         **row,
         "account_id": entry.account_id and entry.account_id[:MAX_ACCOUNT_CHARS],
-        "object": entry.object[:MAX_OBJECT_CHARS],
+        "object": _CONTROLS.sub("\ufffd", entry.object)[:MAX_OBJECT_CHARS],
         "address": entry.address[:64],
     }
 

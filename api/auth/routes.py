@@ -7,6 +7,7 @@ from fastapi import Path, Request
 from api.auth.dependencies import client_address
 from api.auth.schemas import TokenRequest, TokenResponse
 from api.auth.service import Authenticator
+from api.auth.store import parse_key_id
 from api.http.routes import Body, Routes
 from api.http.services import service
 
@@ -28,4 +29,7 @@ async def get_access_token(
     token, expires_in = await authenticator.issue_token(
         account_id, body.api_key, body.api_secret, body.agent_id, client_address(request)
     )
+    state = request.state  # for logs and audit
+    state.account_id, state.key_id = account_id, parse_key_id(body.api_key)
+    state.agent_id = body.agent_id
     return TokenResponse(token, expires_in)

@@ -18,7 +18,7 @@ from api.common.clock import now_ms
 from api.common.phone_numbers import InvalidNumber, e164
 from api.db.database import Database
 from api.dnc.store import DncStore
-from api.dnc.tokens import DncTokenStore
+from api.dnc.tokens import DncTokenStore, parse_token_id
 
 dnc_token = App(
     name="dnc-token", help="Tokens that change an account's do-not-call list.", version_flags=()
@@ -94,7 +94,6 @@ def revoke(
     """Revoke a token."""
 
     async def command(database: Database) -> None:
-        token_id = token.removeprefix("swd_").partition("_")[0]
-        await DncTokenStore(database, now_ms).revoke(account, token_id)
+        await DncTokenStore(database, now_ms).revoke(account, parse_token_id(token))
 
     change_database("account dnc-token revoke", account, command)

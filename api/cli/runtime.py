@@ -1,7 +1,6 @@
 """Runs commands: on one event loop, with an open database; errors are printed in one line."""
 
 import asyncio
-import re
 import sys
 from collections.abc import Awaitable, Callable
 from getpass import getuser
@@ -10,7 +9,7 @@ from typing import NoReturn, TypeVar
 from pydantic import ValidationError
 
 from api.accounts.store import AccountStore
-from api.audit.trail import AuditEntry, AuditTrail
+from api.audit.trail import AuditEntry, AuditTrail, without_secrets
 from api.auth.store import KeyStore
 from api.common.clock import now_ms
 from api.common.errors import ApiError
@@ -24,7 +23,6 @@ EXIT_NOT_FOUND = 1  # exit status: nothing of that name exists
 EXIT_INVALID = 2  # exit status: invalid input, nothing was changed
 StoreCommand = Callable[[AccountStore, KeyStore], Awaitable[None]]
 DatabaseCommand = Callable[[Database], Awaitable[None]]
-_SECRET = re.compile(r"\b(sw[dk]_[0-9a-f]+)_[A-Za-z0-9_-]+")
 
 
 def load_settings(kind: type[T]) -> T:
@@ -109,7 +107,7 @@ async def _run(url: str, command: DatabaseCommand) -> None:
 async def _record(database: Database, action: str, account: str, outcome: str) -> None:
     """Add a command to the audit trail, without the secret parts of keys and tokens."""
     trail = AuditTrail(database, now_ms)
-    words = _SECRET.sub(r"\1_…", " ".join(sys.argv[1:]))
+    words = without_secrets(" ".join(sys.argv[1:]))
     trail.add(AuditEntry(account, now_ms(), administrator(), action, words, outcome))
     await trail.flush()
 

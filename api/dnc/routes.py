@@ -2,10 +2,11 @@
 
 from typing import Annotated, TypedDict
 
-from fastapi import Path
+from fastapi import Path, Request
 
 from api.dnc.schemas import Entry, EntryView
 from api.dnc.service import DncService
+from api.dnc.tokens import parse_token_id
 from api.http.routes import BodyOrQuery, Routes
 from api.http.services import service
 
@@ -30,13 +31,24 @@ ENTRY = _EntryOptions(
 
 @routes.get(f"{BASE}/subscribe/{{token}}", **ENTRY, status=201)
 @routes.post(f"{BASE}/subscribe/{{token}}", **ENTRY, status=201)
-async def subscribe(token: Token, dnc: Dnc, entry: BodyOrQuery[Entry]) -> EntryView:
+async def subscribe(
+    request: Request, token: Token, dnc: Dnc, entry: BodyOrQuery[Entry]
+) -> EntryView:
     """Put a number on the do-not-call list."""
-    return await dnc.subscribe(token, entry)
+    return _audited(request, token, await dnc.subscribe(token, entry))
 
 
 @routes.get(f"{BASE}/unsubscribe/{{token}}", **ENTRY)
 @routes.post(f"{BASE}/unsubscribe/{{token}}", **ENTRY)
-async def unsubscribe(token: Token, dnc: Dnc, entry: BodyOrQuery[Entry]) -> EntryView:
+async def unsubscribe(
+    request: Request, token: Token, dnc: Dnc, entry: BodyOrQuery[Entry]
+) -> EntryView:
     """Take a number off the do-not-call list."""
-    return await dnc.unsubscribe(token, entry)
+    return _audited(request, token, await dnc.unsubscribe(token, entry))
+
+
+def _audited(request: Request, token: str, entry: EntryView) -> EntryView:
+    """Name the account and the token for logs and the audit trail, which has no numbers."""
+    request.state.account_id = entry.account_id
+    request.state.actor = f"dnc-token:{parse_token_id(token)}"
+    return entry

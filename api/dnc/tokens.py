@@ -17,6 +17,11 @@ from api.db.database import Store
 from api.dnc.tables import tokens
 
 
+def parse_token_id(token: str) -> str:
+    """Return the id in a token; an id is its own."""
+    return token.removeprefix("swd_").partition("_")[0]
+
+
 class DncToken(Struct, frozen=True):
     """A token without its secret."""
 

@@ -30,8 +30,11 @@ def json_body(shape: type[T], *, or_query: bool = False) -> Callable[[Request], 
     async def read(request: Request) -> T:
         body = await request.body()
         if not body and (or_query or request.method == "GET"):
-            return from_query(dict(request.query_params), shape)
-        return lenient.decode(body or b"{}", shape)
+            found = from_query(dict(request.query_params), shape)
+        else:
+            found = lenient.decode(body or b"{}", shape)
+        request.state.call_id = getattr(found, "call_id", None)  # for the audit trail
+        return found
 
     return read
 

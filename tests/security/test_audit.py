@@ -5,12 +5,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 import structlog
 
 from api.audit.trail import AuditEntry, AuditTrail
-from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.auth.store import KeyStore, KeyTerms, generate_credentials, parse_key_id
 from api.db.database import Database
+from api.dnc.tokens import DncTokenStore
 from api.metrics import Metrics
+from api.voice import examples
 from tests.contract.api.cli import switchroom
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
@@ -19,6 +22,7 @@ from tests.harness.until import until
 
 FAILREGEX = r'"address": "(?P<host>[^"]+)".*"event": "request denied"'  # docs/rest.md
 UNKNOWN = "unknown"
+TOKENS = "POST /auth/get-access-token/{accountId}"
 
 
 async def owner_key(rest: Rest) -> str:
@@ -29,11 +33,12 @@ async def owner_key(rest: Rest) -> str:
 
 
 async def trail(rest: Rest, token: str, **query: Any) -> list[dict[str, Any]]:
+    """Return the entries; without those of tokens, unless they are asked for."""
     await rest.services.audit.flush()
     answer = await rest.request("GET", "/srmain/audit", token=token, params=query)
     assert answer.status_code == 200, answer.text
     data: list[dict[str, Any]] = answer.json()["data"]
-    return data
+    return [each for each in data if query.get("action") == TOKENS or each["action"] != TOKENS]
 
 
 async def test_the_trail_names_who_did_what(rest: Rest) -> None:
@@ -137,3 +142,55 @@ async def test_a_failure_to_write_is_counted(tmp_path: Path) -> None:
     running.cancel()
     await asyncio.wait({running})
     await database.close()
+
+
+@pytest.mark.parametrize(
+    ("action", "body"),
+    [
+        ("hangup", {}),
+        ("mute", {"channelId": "c1"}),
+        ("dial", {"target": "+4733333333"}),
+        ("transfer/cancel", examples.CANCEL),
+        ("conference/kick", examples.KICK),
+    ],
+)
+async def test_the_object_is_the_call(rest: Rest, action: str, body: dict[str, str]) -> None:
+    """Also where the path does not name it, and whether the call exists or not."""
+    call = "0-pbx1-00000000"
+    path = f"/srmain/voice/{action}"
+    answer = await rest.request("POST", path, {**body, "callId": call})
+    found = await trail(rest, await owner_key(rest), action=f"POST {path}")
+    assert [(each["object"], each["outcome"]) for each in found] == [
+        (call, str(answer.status_code))
+    ]
+
+
+async def test_tokens_are_in_the_trail(rest: Rest) -> None:
+    """Who got one, with the key; a failed request for one is in the log only."""
+    await rest.token_of("acme", agentId="1001")
+    body = {"apiKey": rest.credentials["acme"].api_key, "apiSecret": "wrong" * 8}
+    assert (await rest.rejected("POST", "/auth/get-access-token/acme", body))[0] == 401
+    found = await trail(rest, await owner_key(rest), action=TOKENS)
+    assert [(each["outcome"], each["agentId"]) for each in found] == [
+        ("200", "1001"),
+        ("200", None),
+    ]
+    key_id = parse_key_id(rest.credentials["acme"].api_key)
+    assert {each["actor"] for each in found} == {f"key:{key_id}"}
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_changes_of_the_do_not_call_list_are_in_the_trail(rest: Rest, method: str) -> None:
+    """With the token's id, and neither its secret nor the number: the trail is kept for ever."""
+    token = await DncTokenStore(rest.services.database, rest.services.now_ms).add("acme")
+    entry = {"phoneNo": CUSTOMER, "provider": "p"}
+    path = f"/srmain/dnc/subscribe/{token}"
+    answer = await rest.request(method, path, token="", params=entry)
+    assert answer.status_code == 201, answer.text
+    (found,) = await trail(
+        rest, await owner_key(rest), action=f"{method} /srmain/dnc/subscribe/{{token}}"
+    )
+    token_id = token.split("_")[1]
+    assert found["actor"] == f"dnc-token:{token_id}"
+    assert found["object"] == f"/srmain/dnc/subscribe/swd_{token_id}_…"
+    assert CUSTOMER not in str(found)
