@@ -45,6 +45,7 @@ from api.auth.service import Authenticator
 from api.auth.store import KeyStore
 from api.auth.tokens import AccessTokens
 from api.common.clock import Clock, now_ms
+from api.common.requests_in_flight import RequestsInFlight
 from api.common.token_buckets import Rate, TokenBuckets
 from api.config import Settings
 from api.contacts.quotas import ContactLimits, ContactQuotas
@@ -103,6 +104,7 @@ class Services(Struct, frozen=True):
     keys: KeyStore
     authenticator: Authenticator
     request_rates: TokenBuckets
+    requests_in_flight: RequestsInFlight
     upload_slots: UploadSlots
     voice: VoiceService
     idempotency: Idempotency
@@ -153,11 +155,12 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             keys=keys,
             authenticator=Authenticator(keys, tokens, clock, accepts_keys=settings.keys_as_tokens),
             request_rates=TokenBuckets(requests, clock),
+            requests_in_flight=RequestsInFlight(settings.api_max_requests_of_account),
             upload_slots=UploadSlots(),
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
             idempotency=Idempotency(database, clock, secret),
             jobs=jobs,
-            cdrs=api.cdrs.plugin.build(database, engine, accounts, jobs, secret, clock),
+            cdrs=api.cdrs.plugin.build(database, engine, accounts, jobs, quotas, secret, clock),
             numbers=api.numbers.plugin.build(database, engine, clock),
             recordings=api.recordings.plugin.build(
                 database, engine, [secret, *old], settings.recording_url_s, clock
@@ -211,4 +214,5 @@ def create_app(services: Services) -> ASGIApp:
         BodyLimit(app, settings.max_body_bytes, limits),
         services.metrics,
         RequestAudit(services.audit),
+        services.requests_in_flight,
     )

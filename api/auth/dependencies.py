@@ -40,6 +40,14 @@ class AuthorizationHeader(ScopedSecurity):
                 "request_rate",
                 retry_after_s=1,
             )
+        if not request.app.state.services.requests_in_flight.begin(principal.account_id):
+            raise TooManyRequests(
+                "this account has too many requests at once"
+                " (SWITCHROOM_API_MAX_REQUESTS_OF_ACCOUNT)",
+                "too_many_requests",
+                retry_after_s=1,
+            )
+        request.state.in_flight_of = principal.account_id  # ended by RequestMiddleware
         request.state.account_id = principal.account_id  # for logs, audit and idempotency
         request.state.key_id, request.state.agent_id = principal.key_id, principal.agent_id
         return principal

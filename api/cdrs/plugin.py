@@ -16,6 +16,7 @@ from api.cdrs.store import CdrStore
 from api.common.clock import Clock
 from api.db.database import Database
 from api.engine_client import EngineClient
+from api.jobs.artifact_writer import ArtifactWriter, ByteQuota
 from api.jobs.artifacts import ArtifactStore
 from api.jobs.store import JobStore
 from api.jobs.worker import Handler
@@ -35,6 +36,7 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     engine: EngineClient,
     accounts: AccountStore,
     jobs: JobStore,
+    quota: ByteQuota,
     secret: str,
     now_ms: Clock,
 ) -> CdrSlice:
@@ -42,7 +44,7 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     cdrs, artifacts = CdrStore(database), ArtifactStore(database, now_ms)
     return CdrSlice(
         records=CdrService(cdrs, cached, now_ms),
-        exports=ExportService(database, cdrs, cached, jobs, artifacts),
+        exports=ExportService(database, cdrs, cached, jobs, artifacts, quota),
         live=LiveEvents(engine, EventIdCipher(secret)),
-        jobs={job.KIND: CdrExporter(cdrs, artifacts).run},
+        jobs={job.KIND: CdrExporter(cdrs, artifacts, ArtifactWriter(artifacts, quota)).run},
     )

@@ -40,7 +40,7 @@ async def list_records(
 @routes.post(
     "/srmain/cdr/export",
     scope="cdr:own",
-    errors=(429,),
+    errors=(409, 429),
     example={"includeTimeline": True, "format": "csv"},
 )
 async def start_export(

@@ -24,6 +24,7 @@ from api.contacts.tags import service as tags_service
 from api.contacts.tags.service import TagService
 from api.contacts.tags.store import TagStore
 from api.db.database import Database
+from api.jobs.artifact_writer import ArtifactWriter
 from api.jobs.artifacts import ArtifactStore
 from api.jobs.store import JobStore
 from api.jobs.worker import Handler
@@ -52,7 +53,8 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     tags = TagService(database, lists, TagStore(database), jobs)
     artifacts = ArtifactStore(database, now_ms)
     mailer = ExportMailer(mail) if mail else None
-    exporter = ContactExporter(contacts, lists, artifacts, mailer)
+    writer = ArtifactWriter(artifacts, quotas)
+    exporter = ContactExporter(contacts, lists, artifacts, writer, mailer)
     return ContactSlice(
         search=ContactSearch(Pages(database), contacts, lists, Crm(database), account_cache),
         contacts=ContactService(database, contacts, lists, events, account_cache, quotas),
@@ -66,6 +68,7 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
             exporter=exporter,
             accounts=account_cache,
             can_mail=mail is not None,
+            quota=quotas,
         ),
         jobs={tags_service.KIND: tags.run, job.KIND: exporter.run},
     )

@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.errors import Conflict
 from api.contacts.tables import files, lists
@@ -37,6 +38,13 @@ class ContactQuotas(Struct, frozen=True):
         if stored + more > self.limits.contacts:
             most = self.limits.contacts
             raise _exceeded(f"an account has at most {most} contacts, and this one has {stored}")
+
+    async def check_contacts_of(self, connection: AsyncConnection, account_id: str) -> None:
+        """Check that there are not too many contacts, within the transaction that added some."""
+        total = sa.select(sa.func.coalesce(sa.func.sum(lists.c.contacts), 0))
+        stored = (await connection.execute(total.where(*_of(account_id)))).scalar_one()
+        if int(stored) > self.limits.contacts:
+            raise _exceeded(f"an account has at most {self.limits.contacts} contacts")
 
     async def check_bytes(self, account_id: str, more: int) -> None:
         """Check that there is room for a file: uploads and downloads count."""

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.common.requests_in_flight import RequestsInFlight
 from api.http.problems import problem_response
 from api.metrics import Metrics
 
@@ -37,8 +38,11 @@ class Audit(Protocol):
 class RequestMiddleware:
     """The outermost layer; plain ASGI, because Starlette's base class costs a task per request."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, audit: Audit) -> None:
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics, audit: Audit, in_flight: RequestsInFlight
+    ) -> None:
         self._audit = audit
+        self._in_flight = in_flight
         self._app = app
         self._metrics = metrics
 
@@ -72,6 +76,8 @@ class RequestMiddleware:
             elif not is_complete:
                 raise  # half of the response is sent: close the connection
         finally:
+            if account_id := scope.get("state", {}).get("in_flight_of"):
+                self._in_flight.end(account_id)
             self._record(scope, status, time.perf_counter() - started_s)
             self._audit.add(scope, _route(scope), status, request_id)
             structlog.contextvars.unbind_contextvars("request_id")

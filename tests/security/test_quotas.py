@@ -1,5 +1,6 @@
 """M6: an account cannot use up what all accounts share."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,18 @@ import pytest
 import sqlalchemy as sa
 
 from api.common.token_buckets import Rate, TokenBuckets
-from api.contacts.tables import files
-from tests.contract.api.contacts.lists import BASE, a_list
+from api.contacts.tables import contacts, files
+from api.jobs.artifacts import job_parts
+from api.jobs.tables import jobs
+from api.jobs.worker import Worker
+from tests.contract.api.cdrs.lists import REQUIRED
+from tests.contract.api.cdrs.records import record, write_calls
+from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import Rest, run_rest, settings_for
+from tests.contract.api.rest import CUSTOMER, Rest, run_rest, settings_for
+from tests.contract.api.templates.messaging import BASE as TEMPLATES
+from tests.contract.api.templates.messaging import messaging
 from tests.contract.rpc.harness.bench import Bench
 
 CSV = b"Phone,Name\n+4790000001,Ada\n+4790000002,Eve\n"
@@ -73,13 +81,39 @@ async def test_contact_lists(rest: Rest) -> None:
     assert answer.is_success, answer.text
 
 
+@pytest.mark.parametrize("content", [CSV, b"Phone,Name\n+4790000009,Ida\n"])
+async def test_contacts_of_an_import(rest: Rest, content: bytes) -> None:
+    """One that has too many rows does not start; one whose contacts are new ones fails."""
+    made = (await upload(rest, content)).json()
+    list_id = made["contactListId"]
+    body = {"mappings": {"Phone": "phoneNumber"}}
+    answer = await rest.request("POST", f"{BASE}/map-fields/{list_id}", body)
+    assert answer.is_success, answer.text
+    contact = {"contactListId": list_id, "phoneNumber": "+4790000001"}
+    assert (await rest.request("POST", f"{BASE}/contactNumber", contact)).is_success
+    process = f"{BASE}/process-file/{list_id}"
+    if content == CSV:
+        assert (await rest.rejected("POST", process))[:2] == (409, "quota")
+        return
+    assert (await rest.request("POST", process)).is_success
+    await Worker(rest.services.jobs, rest.services.lists.jobs, rest.services.metrics).once()
+    found = (await rest.request("GET", f"{BASE}/contactlists/{list_id}")).json()
+    assert (found["status"], await count(rest, contacts)) == ("FAILED", 1), found
+    (error,) = await rest.services.database.rows(sa.select(jobs.c.error))
+    assert error[0] == "an account has at most 1 contacts"
+
+
 async def test_contacts(rest: Rest) -> None:
-    """Neither one by one, nor by an import."""
+    """One by one."""
     list_id = await a_list(rest.services)
     body = {"contactListId": list_id, "phoneNumber": "+4790000001"}
     assert (await rest.request("POST", f"{BASE}/contactNumber", body)).is_success
     body["phoneNumber"] = "+4790000002"
     assert (await rest.rejected("POST", f"{BASE}/contactNumber", body))[:2] == (409, "quota")
+
+
+async def count(rest: Rest, table: sa.Table) -> int:
+    return int(await rest.services.database.scalar(sa.select(sa.func.count()).select_from(table)))
 
 
 async def upload(rest: Rest, content: bytes) -> httpx2.Response:
@@ -99,3 +133,117 @@ async def test_bytes_of_files(rest: Rest) -> None:
     assert (answer.status_code, answer.json()["code"]) == (409, "quota")
     stored = await rest.services.database.rows(sa.select(files.c.bytes))
     assert [size for (size,) in stored] == [971]
+
+
+def too_large(rest: Rest, account: str = "acme") -> sa.Insert:
+    """Return a file that leaves no room."""
+    return sa.insert(files).values(
+        account_id=account,
+        name="x.csv",
+        kind="csv",
+        bytes=1_024,
+        rows=0,
+        headers=[],
+        sample=[],
+        uploaded_ms=rest.services.now_ms(),
+    )
+
+
+EXPORTS = {
+    "contacts": (f"{BASE}/download-requests", {"format": "csv"}, {}),
+    "workbook": (f"{BASE}/download-requests", {"format": "xlsx"}, {}),
+    "records": ("/srmain/cdr/export", {}, REQUIRED),
+}
+
+
+@pytest.mark.parametrize("kind", EXPORTS)
+async def test_no_export_starts_without_room(rest: Rest, kind: str) -> None:
+    """Contacts and records; the account has stored all it may."""
+    await a_list(rest.services, is_default=True)
+    await rest.services.database.execute(too_large(rest))
+    path, body, query = EXPORTS[kind]
+    assert (await rest.rejected("POST", path, body, params=query))[:2] == (409, "quota")
+    assert await count(rest, jobs) == 0
+
+
+@pytest.mark.parametrize("kind", EXPORTS)
+async def test_an_export_ends_at_the_limit(rest: Rest, kind: str) -> None:
+    """What it has written is deleted, and does not count."""
+    list_id = await a_list(rest.services, is_default=True)
+    await contacts_in(rest.services, list_id, *some(2))
+    await write_calls(rest.services.database, record(0))
+    path, body, query = EXPORTS[kind]
+    answer = await rest.request("POST", path, body, params=query)
+    assert answer.is_success, answer.text
+    await rest.services.database.execute(too_large(rest))
+    services = rest.services
+    handlers = {**services.contacts.jobs, **services.cdrs.jobs}
+    assert await Worker(services.jobs, handlers, services.metrics).once()
+    ((state, error),) = await services.database.rows(sa.select(jobs.c.state, jobs.c.error))
+    assert state == "failed"
+    assert error.startswith("files of an account have at most 1024 bytes")
+    assert await count(rest, job_parts) == 0
+
+
+async def test_exports_count(rest: Rest) -> None:
+    """As long as they are kept: an upload that would fit without one is rejected."""
+    list_id = await a_list(rest.services, is_default=True)
+    await contacts_in(rest.services, list_id, *some(20))
+    path, body, _ = EXPORTS["contacts"]
+    assert (await rest.request("POST", path, body)).is_success
+    await Worker(rest.services.jobs, rest.services.contacts.jobs, rest.services.metrics).once()
+    assert await count(rest, job_parts) == 1
+    answer = await upload(rest, b"Phone,Name\n" + b"+4790000001,Ada\n" * 60)
+    assert (answer.status_code, answer.json()["code"]) == (409, "quota")
+
+
+async def test_requests_at_once(tmp_path: Path, bench: Bench) -> None:
+    """One more than the limit is 429; another account's is served, and later ones are."""
+    settings = settings_for(sqlite_url(tmp_path), bench.url, api_max_requests_of_account=1)
+    async with run_rest(settings, bench) as rest:
+        others = await rest.token_of("other", "other")
+        first, arrived = asyncio.Event(), asyncio.Event()
+
+        async def slow_body() -> AsyncIterator[bytes]:
+            arrived.set()
+            await first.wait()
+            yield b"{}"
+
+        headers = {"Authorization": rest.token, "Content-Type": "application/json"}
+        path = "/srmain/voice/hangup"
+        waiting = asyncio.create_task(rest.client.post(path, headers=headers, content=slow_body()))
+        await arrived.wait()
+        rejected = await rest.request("GET", "/srmain/recordings")
+        assert rejected.status_code == 429, rejected.text
+        assert rejected.json()["code"] == "too_many_requests"
+        assert rejected.headers["retry-after"] == "1"
+        other = await rest.request("GET", "/srmain/recordings", token=others)
+        assert other.status_code == 200
+        first.set()
+        assert (await waiting).status_code == 400
+        assert (await rest.request("GET", "/srmain/recordings")).status_code == 200
+
+
+async def test_test_messages(tmp_path: Path, bench: Bench) -> None:
+    """So many a minute; another account has its own, and time restores them."""
+    clock = ManualClock()
+    url = sqlite_url(tmp_path)
+    async with messaging(url, bench, clock, limits={"test_sends_per_min": 2}) as at:
+        made = await at.approved()
+        body = {
+            "templateId": made["id"],
+            "phoneNumber": CUSTOMER,
+            "variableValues": {"1": "Ada", "2": "it"},
+        }
+        path = f"{TEMPLATES}/test-send"
+        for _ in range(2):
+            assert (await at.rest.request("POST", path, body)).is_success
+        rejected = await at.rest.request("POST", path, body)
+        assert (rejected.status_code, rejected.json()["code"]) == (429, "test_rate")
+        assert rejected.headers["retry-after"] == "60"
+        assert len(at.platform.messages) == 2
+        others = await at.rest.token_of("other", "other")
+        answer = await at.rest.request("POST", path, body, token=others)
+        assert answer.json()["code"] == "unknown_template"  # not 429
+        clock.now += 30_000
+        assert (await at.rest.request("POST", path, body)).is_success

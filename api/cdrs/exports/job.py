@@ -16,6 +16,7 @@ from api.cdrs.query.filters import Filters
 from api.cdrs.query.pages import CdrRow
 from api.cdrs.store import CdrStore
 from api.cdrs.views import cdr_view
+from api.jobs.artifact_writer import ArtifactWriter
 from api.jobs.artifacts import ArtifactProgress, ArtifactStore
 from api.jobs.store import Job
 from api.jobs.worker import Progress
@@ -38,6 +39,7 @@ class ExportJob(Struct, frozen=True, omit_defaults=True):
 class CdrExporter(Struct, frozen=True):
     cdrs: CdrStore
     artifacts: ArtifactStore
+    writer: ArtifactWriter
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Write the missing parts of an export."""
@@ -48,7 +50,7 @@ class CdrExporter(Struct, frozen=True):
         await progress(stored.rows, total)
         while rows := await self._next(export, stored):
             body = await self._compress(export, rows)
-            stored = await self.artifacts.add(job.id, stored, len(rows), rows[-1].position, body)
+            stored = await self.writer.add(job, stored, len(rows), rows[-1].position, body)
             await progress(stored.rows, max(total, stored.rows))
         return {"rows": stored.rows, "parts": stored.parts}
 

@@ -17,6 +17,7 @@ from api.cdrs.store import CdrStore
 from api.common.errors import Conflict, NotFound
 from api.common.timestamps import format_ms
 from api.db.database import Database
+from api.jobs.artifact_writer import ByteQuota
 from api.jobs.artifacts import RETENTION_MS, ArtifactStore
 from api.jobs.store import Job, JobStore
 
@@ -45,10 +46,12 @@ class ExportService(Struct, frozen=True):
     accounts: AccountCache
     jobs: JobStore
     artifacts: ArtifactStore
+    quota: ByteQuota
 
     async def start(self, user: Principal, query: CdrExportQuery, body: ExportBody) -> ExportView:
-        """Start an export of the records that exist now."""
+        """Start an export of the records that exist now; raises Conflict beyond the quota."""
         account_id = user.account_id
+        await self.quota.check_bytes(account_id, 1)
         filters = to_filters(user, query, await self.accounts.region(account_id))
         filters = msgspec.structs.replace(filters, newest_id=await self.cdrs.newest_id())
         export = ExportJob(filters, query.limit, query.offset, body.format, body.include_timeline)

@@ -21,6 +21,7 @@ from api.contacts.contacts.store import ContactStore
 from api.contacts.exports.email import ExportMailer
 from api.contacts.exports.writers import Workbook, contact_rows, header_row
 from api.contacts.list_store import ContactList, ListStore
+from api.jobs.artifact_writer import ArtifactWriter
 from api.jobs.artifacts import ArtifactProgress, ArtifactStore
 from api.jobs.store import Job
 from api.jobs.worker import PermanentFailure, Progress
@@ -46,6 +47,7 @@ class ContactExporter(Struct, frozen=True):
     contacts: ContactStore
     lists: ListStore
     artifacts: ArtifactStore
+    writer: ArtifactWriter
     mailer: ExportMailer | None
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
@@ -79,7 +81,7 @@ class ContactExporter(Struct, frozen=True):
         while contacts := await self._next(spec, written.after[1] if written.after else 0):
             body = await asyncio.to_thread(_compressed_csv, contacts, spec.fields)
             position = (spec.list_id, contacts[-1].id)
-            written = await self.artifacts.add(job.id, written, len(contacts), position, body)
+            written = await self.writer.add(job, written, len(contacts), position, body)
             await progress(written.rows, max(total, written.rows))
         return written.rows
 
@@ -96,14 +98,14 @@ class ContactExporter(Struct, frozen=True):
                 rows, after = rows + len(contacts), contacts[-1].id
                 await progress(rows, max(total, rows))
             await asyncio.to_thread(workbook.close)
-            await self._store(job.id, path)
+            await self._store(job, path)
         return rows
 
-    async def _store(self, job_id: str, path: Path) -> None:
+    async def _store(self, job: Job, path: Path) -> None:
         written = ArtifactProgress()
         with path.open("rb") as file:
             while body := await asyncio.to_thread(file.read, CHUNK_BYTES):
-                written = await self.artifacts.add(job_id, written, 0, (0, 0), body)
+                written = await self.writer.add(job, written, 0, (0, 0), body)
 
     async def _next(self, spec: DownloadJob, after: int) -> list[Contact]:
         return await self.contacts.after(spec.list_id, after, PART_ROWS)

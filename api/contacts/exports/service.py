@@ -15,6 +15,7 @@ from api.contacts.ids import parse_id
 from api.contacts.list_store import ContactList, ListStore
 from api.db.database import Database
 from api.http.paging import Page
+from api.jobs.artifact_writer import ByteQuota
 from api.jobs.artifacts import RETENTION_MS, ArtifactStore
 from api.jobs.store import Job, JobStore
 from wire.decoding.errors import BadInput
@@ -73,9 +74,10 @@ class DownloadService(Struct, frozen=True):
     exporter: ContactExporter
     accounts: AccountCache
     can_mail: bool
+    quota: ByteQuota
 
     async def start(self, account_id: str, body: DownloadBody) -> DownloadView:
-        """Start a download; raises BadInput."""
+        """Start a download; raises BadInput, or Conflict beyond the quota."""
         try:
             contact_list = await self._requested_list(account_id, body.list_id)
         except NotFound as error:
@@ -120,6 +122,7 @@ class DownloadService(Struct, frozen=True):
     async def _start(
         self, account_id: str, contact_list: ContactList, kind: Format, email: str | None
     ) -> DownloadView:
+        await self.quota.check_bytes(account_id, 1)
         spec = DownloadJob(
             contact_list.id, contact_list.name, contact_list.assigned_fields, kind, email
         )

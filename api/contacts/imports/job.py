@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from api.common.clock import Clock
-from api.common.errors import NotFound
+from api.common.errors import Conflict, NotFound
 from api.common.projection import project
 from api.contacts.imports import reader_client
 from api.contacts.imports.bulk_upsert import UpsertTarget, upsert_batch
@@ -27,6 +27,7 @@ from api.contacts.imports.reader.messages import (
 )
 from api.contacts.imports.store import ImportProgress, ImportStore
 from api.contacts.list_store import ListStore, Status, adjust_contact_count
+from api.contacts.quotas import ContactQuotas
 from api.db.database import Database
 from api.jobs.store import MAX_ATTEMPTS, Job, LeaseLost
 from api.jobs.worker import PermanentFailure, Progress
@@ -54,6 +55,7 @@ class Importer(Struct, frozen=True):
     lists: ListStore
     files: FileStore
     imports: ImportStore
+    quotas: ContactQuotas
     now_ms: Clock
 
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
@@ -63,7 +65,7 @@ class Importer(Struct, frozen=True):
             rows = await self._import(job, spec, progress)
         except NotFound:
             raise PermanentFailure(LIST_DELETED) from None
-        except UnreadableFile as error:
+        except (UnreadableFile, Conflict) as error:  # Conflict: no room for its contacts
             await self._set_status(job, spec, "FAILED")
             raise PermanentFailure(str(error)) from None
         except LeaseLost:
@@ -108,6 +110,8 @@ class Importer(Struct, frozen=True):
             )
             await self.imports.advance(connection, job.id, progress)
             await adjust_contact_count(connection, spec.list_id, added)
+            if added:
+                await self.quotas.check_contacts_of(connection, job.account_id)
 
     async def _set_status(self, job: Job, spec: ImportJob, status: Status) -> None:
         with suppress(NotFound):  # the list was deleted meanwhile

@@ -39,7 +39,7 @@ def build(
     lists, files = ListStore(database, now_ms), FileStore(database, now_ms)
     imports = ImportStore(database, now_ms)
     account_cache = AccountCache(accounts, now_ms)
-    importer = Importer(database, lists, files, imports, now_ms)
+    importer = Importer(database, lists, files, imports, quotas, now_ms)
     return ListSlice(
         lists=ListService(
             database=database,

@@ -1,6 +1,6 @@
 """The REST layer with a simulated messaging platform; both accounts have a number there."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -72,12 +72,16 @@ class Messaging:
 
 @asynccontextmanager
 async def messaging(
-    database_url: str, bench: Bench, clock: Clock = now_ms, **more: Any
+    database_url: str,
+    bench: Bench,
+    clock: Clock = now_ms,
+    limits: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> AsyncIterator[Messaging]:
-    """Run both, with settings of the platform."""
+    """Run both, with limits of the REST layer and settings of the platform."""
     async with SimulatedMsgapp() as platform:
         settings = platform.settings("acme", "other", **more)
-        known = settings_for(database_url, bench.url, msgapp=settings)
+        known = settings_for(database_url, bench.url, msgapp=settings, **(limits or {}))
         async with run_rest(known, bench, clock) as rest:
             for account in ("acme", "other"):
                 number = {
