@@ -24,11 +24,19 @@ from pydantic_settings import (
 from api.common.mail import MailServer, Security
 from api.messaging_platform.settings import MsgappSettings
 from wire.decoding.patterns import NAME, PATTERNS
+from wire.secret_length import check_length
 from wire.tree import Limits
+
+
+def _secret(secret: SecretStr) -> SecretStr:
+    check_length(secret.get_secret_value())
+    return secret
+
 
 DatabaseUrl = Annotated[
     str, StringConstraints(pattern=r"^(sqlite\+aiosqlite:///|postgresql\+asyncpg://)")
 ]
+Secret = Annotated[SecretStr, AfterValidator(_secret)]  # a token
 
 
 def _name_or_empty(text: str) -> str:
@@ -75,7 +83,7 @@ class Settings(DatabaseSettings):
     api_max_connections: int = Field(2_000, ge=1)
     api_max_connections_of_address: int = Field(200, ge=1)  # except of proxies
     engine_urls: tuple[HttpUrl, ...] = Field((HttpUrl("http://127.0.0.1:8070"),), min_length=1)
-    rpc_token: SecretStr = Field(min_length=1)
+    rpc_token: Secret
     tls_ca: Path | None = None  # verifies https engines; else the system's certificates
     token_secret: SecretStr = Field(min_length=32)  # signs access tokens; the same in all processes
     old_token_secrets: tuple[SecretStr, ...] = ()  # whose tokens are still accepted

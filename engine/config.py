@@ -24,6 +24,7 @@ from pydantic_settings import (
 
 from engine.store.redis.address import parse_address
 from wire.flow import MAX_CALL_S
+from wire.secret_length import check_length
 
 
 def _store_url(url: str) -> str:
@@ -31,8 +32,14 @@ def _store_url(url: str) -> str:
     return url
 
 
+def _secret(secret: SecretStr) -> SecretStr:
+    check_length(secret.get_secret_value())
+    return secret
+
+
 StoreUrl = Annotated[str, AfterValidator(_store_url)]
-MIN_SECRET_CHARS = 32
+Secret = Annotated[SecretStr, AfterValidator(_secret)]  # a token or a password
+MIN_KEY_CHARS = 32
 RecordingsUrl = Annotated[str, StringConstraints(pattern=r"^(file:///|s3://[^/]+)")]
 AllowedPrefix = Annotated[str, StringConstraints(pattern=r"^(any|\+[1-9][0-9]{0,14}|sips?:)$")]
 # A dot is in no name: so no two accounts have one endpoint.
@@ -54,10 +61,10 @@ class NodeSettings(BaseModel):
     name: NodeName
     url: HttpUrl
     user: str = "switchroom"
-    password: SecretStr
+    password: Secret
     media_url: HttpUrl | None = None  # where it fetches this engine's audio; else rpc_url
     ami_user: str = "switchroom"
-    ami_password: SecretStr | None = None  # else the engine's ami_password
+    ami_password: Secret | None = None  # else the engine's ami_password
     ami_port: int = Field(5038, ge=1, le=65535)  # of its AMI, which reports its health
     ami_tls: bool = False  # whether that port is TLS
     sip_host: str | None = None  # where the other nodes call its phones; else the host of its URL
@@ -85,7 +92,7 @@ class Settings(BaseSettings):
     nodes: tuple[NodeSettings, ...] = ()
     node_dns: str = ""  # `pbx.example:8088`: each address of the name is a node
     node_user: str = "switchroom"  # of nodes found by DNS, as the next six
-    node_password: SecretStr | None = None
+    node_password: Secret | None = None
     node_media_url: HttpUrl | None = None
     node_tls: bool = False  # ARI by https and AMI over TLS
     node_ami_port: int = Field(5038, ge=1, le=65535)
@@ -94,11 +101,11 @@ class Settings(BaseSettings):
     slots: int = Field(8, ge=1, le=64)
     rpc_host: str = "127.0.0.1"
     rpc_port: int = Field(8070, ge=0, le=65535)
-    rpc_token: SecretStr
+    rpc_token: Secret
     # Encrypts customers' secrets in the store; further ones decrypt, too, while the key changes.
-    store_key: SecretStr | None = Field(None, min_length=32)
+    store_key: SecretStr | None = Field(None, min_length=MIN_KEY_CHARS)
     further_store_keys: tuple[SecretStr, ...] = ()
-    further_rpc_tokens: tuple[SecretStr, ...] = ()  # accepted, too, while the token changes
+    further_rpc_tokens: tuple[Secret, ...] = ()  # accepted, too, while the token changes
     rpc_tls_cert: Path | None = None  # PEM; with one the RPC and the audio are served by https
     rpc_tls_key: Path | None = None  # else in the file of the certificate
     tls_ca: Path | None = None  # of the other engines and the PBX nodes; else the system's
@@ -106,7 +113,7 @@ class Settings(BaseSettings):
     lease_s: float = Field(2.0, ge=0.5, le=30)  # after this a dead engine's calls are taken over
     media_dir: Path = Path("/var/lib/switchroom/media")
     media_allow: tuple[str, ...] = ()  # private networks that audio may be fetched from
-    signing_key: SecretStr | None = Field(None, min_length=MIN_SECRET_CHARS)
+    signing_key: SecretStr | None = Field(None, min_length=MIN_KEY_CHARS)
     webhook_allow: tuple[str, ...] = ()  # private networks that webhooks may be in
     outbound_deny: tuple[str, ...] = ()  # public networks that neither may be in
     allow_insecure_webhooks: bool = False  # plain HTTP, to this machine only
@@ -138,7 +145,7 @@ class Settings(BaseSettings):
     stream_ceiling: int = Field(
         400_000, ge=1_000
     )  # kept at most for consumers that have not acknowledged them
-    ami_password: SecretStr | None = None  # of every node; without one calls are not recorded
+    ami_password: Secret | None = None  # of every node; without one calls are not recorded
     recordings_url: RecordingsUrl = "file:///var/lib/switchroom/recordings"
     recordings_public_url: str = ""  # base URL of published recordings, if it differs
     recordings_s3: dict[str, str] = {}  # endpoint, region, access_key_id, secret_access_key, …

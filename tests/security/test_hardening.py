@@ -16,9 +16,6 @@ from aiohttp.test_utils import TestServer
 
 from api.http.idempotency import IdempotentRequest
 from api.http.upload_slots import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT
-from engine.cli.doctor.command import check_secrets
-from engine.config import MIN_SECRET_CHARS
-from engine.config import Settings as EngineSettings
 from engine.media.clip import MediaError, MediaLimits
 from engine.media.download import download
 from engine.webhooks.address_guard import AddressGuard, AddressRefused, guarded_session
@@ -78,22 +75,6 @@ async def test_downloads_are_not_decompressed(tmp_path: Path) -> None:
     async with TestServer(app) as server, guarded_session(LOOPBACK) as session:
         with pytest.raises(MediaError, match="not audio"):
             await download(session, str(server.make_url("/")), "", tmp_path / "raw", MediaLimits())
-
-
-def test_doctor_names_short_secrets() -> None:
-    """Each by its name, without its value."""
-    node = {"name": "pbx1", "url": "http://127.0.0.1:8088", "password": "short"}
-    settings = EngineSettings(_env_file=None, rpc_token="brief", nodes=(node,))  # noqa: S106 - of no engine
-    found = check_secrets(settings)
-    assert [each.text for each in found] == [
-        "SWITCHROOM_RPC_TOKEN has 5 characters",
-        "the password of node pbx1 has 5 characters",
-    ]
-    long = {"password": "x" * MIN_SECRET_CHARS}
-    settings = EngineSettings(
-        _env_file=None, rpc_token="x" * MIN_SECRET_CHARS, nodes=({**node, **long},)
-    )
-    assert check_secrets(settings) == []
 
 
 def test_files_are_private(tmp_path: Path) -> None:

@@ -88,8 +88,8 @@ async def test_ari(pem: Path) -> None:
     fake, probes = FakePbx(), list[bool]()
     server = TestServer(fake.app(), scheme="https", host="localhost")
     await server.start_server(ssl=server_context(pem, None))
-    node = {"name": "pbx1", "url": str(server.make_url("")), "password": "secret"}
-    (settings,) = read_settings({"rpc_token": "x", "nodes": [node]}).nodes
+    node = {"name": "pbx1", "url": str(server.make_url("")), "password": SECRET}
+    (settings,) = read_settings({"nodes": [node]}).nodes
     async with (
         connections.ari(settings, "e1", client_context(pem)) as ari,
         running(ari.run()),

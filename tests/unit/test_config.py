@@ -4,21 +4,21 @@ import pytest
 from pydantic import ValidationError
 
 from engine.cli.errors import setting_errors
-from tests.harness.settings import read_settings
+from tests.harness.settings import SECRET, read_settings
 from wire.flow import MAX_CALL_S
 
 
 def test_the_ceiling_is_above_the_minimum() -> None:
     """Otherwise a stream would be trimmed before it has its minimum length."""
     with pytest.raises(ValidationError) as error:
-        read_settings({"rpc_token": "x", "stream_events": 2_000, "stream_ceiling": 1_000})
+        read_settings({"stream_events": 2_000, "stream_ceiling": 1_000})
     assert "stream_ceiling is below stream_events" in setting_errors(error.value)[0]
 
 
 def test_no_call_outlives_its_flow() -> None:
     """The versions of a deleted flow are kept for a week."""
     with pytest.raises(ValidationError) as error:
-        read_settings({"rpc_token": "x", "longest_call_s": MAX_CALL_S + 1})
+        read_settings({"longest_call_s": MAX_CALL_S + 1})
     assert "LONGEST_CALL_S" in setting_errors(error.value)[0]
     assert str(MAX_CALL_S) in setting_errors(error.value)[0]
 
@@ -34,7 +34,7 @@ def test_nodes_are_distinct(second: dict[str, str], message: str) -> None:
     """Two nodes at one PBX would share its events."""
     nodes = [{"name": "pbx1", "url": "http://a:8088"}, second]
     with pytest.raises(ValidationError) as error:
-        read_settings({"rpc_token": "x", "nodes": [{**each, "password": "x"} for each in nodes]})
+        read_settings({"nodes": [{**each, "password": SECRET} for each in nodes]})
     assert message in setting_errors(error.value)[0]
 
 
@@ -50,9 +50,9 @@ def test_nodes_are_distinct(second: dict[str, str], message: str) -> None:
 def test_an_open_store_on_another_host_is_refused(url: str) -> None:
     """Whoever can write to the store can place calls."""
     with pytest.raises(ValidationError) as error:
-        read_settings({"rpc_token": "x", "redis_url": url})
+        read_settings({"redis_url": url})
     assert "redis_url: a store on another host needs a password" in setting_errors(error.value)[0]
-    read_settings({"rpc_token": "x", "redis_url": url, "allow_insecure_store": True})
+    read_settings({"redis_url": url, "allow_insecure_store": True})
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_an_open_store_on_another_host_is_refused(url: str) -> None:
 )
 def test_a_store_with_password_or_tls_is_accepted(url: str) -> None:
     """Also any store of this host."""
-    assert read_settings({"rpc_token": "x", "redis_url": url}).redis_url == url
+    assert read_settings({"redis_url": url}).redis_url == url
 
 
 @pytest.mark.parametrize(
@@ -87,5 +87,5 @@ def test_a_store_with_password_or_tls_is_accepted(url: str) -> None:
 def test_settings_of_tls_fit_together(values: dict[str, str], message: str) -> None:
     """Else engines would publish an address that does not answer."""
     with pytest.raises(ValidationError) as error:
-        read_settings({"rpc_token": "x", **values})
+        read_settings(values)
     assert message in setting_errors(error.value)[0]

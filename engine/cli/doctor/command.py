@@ -27,7 +27,7 @@ from engine.cli.options.connection import (
     engine_address,
 )
 from engine.common.tls import TlsFileError, client_context
-from engine.config import MIN_SECRET_CHARS, NodeSettings, Settings
+from engine.config import NodeSettings, Settings
 
 MAX_CONNECTIONS, REQUEST_WEBSOCKETS = 64, 4  # to a node
 _COLOURS = {"OK": "green", "WARN": "bold yellow", "FAIL": "bold red"}
@@ -120,24 +120,7 @@ def check_settings(settings: Settings) -> list[Finding]:
         text = "customers' secrets are in clear text in the store"
         advice = "set SWITCHROOM_STORE_KEY to 64 random hexadecimal digits (security.md)"
         found.append(warning("settings", text, advice))
-    return [*found, *check_secrets(settings)]
-
-
-def check_secrets(settings: Settings) -> list[Finding]:
-    """Warn of secrets that can be guessed."""
-    secrets = {"SWITCHROOM_RPC_TOKEN": settings.rpc_token}
-    if settings.ami_password:
-        secrets["SWITCHROOM_AMI_PASSWORD"] = settings.ami_password
-    for node in settings.nodes:
-        secrets[f"the password of node {node.name}"] = node.password
-        if node.ami_password:
-            secrets[f"the AMI password of node {node.name}"] = node.ami_password
-    advice = f"use {MIN_SECRET_CHARS} random characters, such as openssl rand -hex 32 prints"
-    return [
-        warning("settings", f"{name} has {len(secret)} characters", advice)
-        for name, secret in secrets.items()
-        if len(secret) < MIN_SECRET_CHARS
-    ]
+    return found
 
 
 async def _node(settings: Settings, given: NodeSettings) -> list[Finding]:

@@ -155,7 +155,7 @@ class PageClient:
 @asynccontextmanager
 async def _open_api(folder: Path, url: str) -> AsyncIterator[tuple[RecordsApi, PageClient]]:
     async with (
-        RecordsApi(folder, database_url=url, engine_url=NOWHERE, rpc_token="none") as api,  # noqa: S106 - unused
+        RecordsApi(folder, database_url=url, engine_url=NOWHERE) as api,
         aiohttp.ClientSession(headers={"Authorization": api.api_key}) as http,
     ):
         asker = PageClient(api, http)

@@ -44,7 +44,7 @@ async def _measure(setting: Setting, name: str, url: str) -> list[Figure]:
         figure(name, "rows", rows, "rows"),
         figure(name, "fill", time.monotonic() - started_s, "s"),
     ]
-    api = RecordsApi(setting.folder / name, database_url=url, engine_url=NOWHERE, rpc_token="none")  # noqa: S106 - there is no engine
+    api = RecordsApi(setting.folder / name, database_url=url, engine_url=NOWHERE)
     async with api:
         spent_ms, cpu_ms = await _run_queries(api, list_ids)
     found.append(figure(name, "cpu", cpu_ms, "ms/request"))

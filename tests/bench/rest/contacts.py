@@ -44,7 +44,7 @@ async def _measure(setting: Setting, name: str, url: str) -> list[Figure]:
     async with migrated_database(url):
         pass
     folder = setting.folder / name
-    api = RecordsApi(folder, database_url=url, engine_url=NOWHERE, rpc_token="none")  # noqa: S106 - there is no engine
+    api = RecordsApi(folder, database_url=url, engine_url=NOWHERE)
     async with api, _peaks(api.pid) as peaks:
         list_id, csv_s = await _upload(api, file)
         found = [figure(name, "csv_rows", csv_rows, "rows"), figure(name, "csv_upload", csv_s, "s")]

@@ -5,7 +5,7 @@ from typing import Self
 
 from tests.harness.until import until
 
-SECRET = "secret"  # noqa: S105 - of a server that lives for one test
+SECRET = "secret-of-the-manager"  # noqa: S105 - of a server that lives for one test
 CONTACTS = (
     "Response: Success\r\nEventList: start\r\nMessage: A listing of Contacts follows\r\n",
     "Event: ContactList\r\nUri: sip:a\r\nEndpoint: trunk\r\nStatus: Unreachable\r\n",

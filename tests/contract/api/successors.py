@@ -23,7 +23,6 @@ class Successors:
             self._folder / f"api{len(self.started)}",
             database_url=self._database_url,
             engine_url=NOWHERE,
-            rpc_token="none",  # noqa: S106 - there is no engine
             settings=self._settings,
         )
         api.api_key = self.started[0].api_key if self.started else api.api_key

@@ -26,17 +26,16 @@ from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
 from engine.store.memory.store import MemoryStore
 from tests.harness.ports import free_port
-from tests.harness.settings import read_settings
+from tests.harness.settings import SECRET, read_settings
 from tests.harness.signing import fixed_signer
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import outbound
 from wire.tree import Limits
 
 SLOT = 0
-NAMED = {"name": "pbx1", "url": "http://127.0.0.1:1", "password": "x", "media_url": "http://x"}
+NAMED = {"name": "pbx1", "url": "http://127.0.0.1:1", "password": SECRET, "media_url": "http://x"}
 SETTINGS = read_settings(
-    {"rpc_token": "x", "node_dns": "x:1", "node_password": "x", "node_media_url": "http://x"}
-    | {"nodes": [NAMED]}
+    {"node_dns": "x:1", "node_password": SECRET, "node_media_url": "http://x"} | {"nodes": [NAMED]}
 )
 
 

@@ -12,9 +12,9 @@ from engine.cli.doctor.ami import check_ami
 from engine.cli.doctor.archive import check_archive
 from engine.config import NodeSettings, Settings
 from tests.harness.ports import free_port
-from tests.harness.settings import read_settings
+from tests.harness.settings import SECRET, read_settings
 
-SETTINGS = read_settings({"rpc_token": "x", "ami_password": "secret"})
+SETTINGS = read_settings({"ami_password": SECRET})
 COMMANDS = "Response: Success\r\nMixMonitor: Record a call. (Priv: system)\r\n"
 
 
@@ -49,7 +49,12 @@ async def manager(
 def node(port: int, ami_port: int) -> NodeSettings:
     """Return the settings of a node at these ports."""
     return NodeSettings.model_validate(
-        {"name": "pbx1", "url": f"http://127.0.0.1:{port}", "password": "x", "ami_port": ami_port}
+        {
+            "name": "pbx1",
+            "url": f"http://127.0.0.1:{port}",
+            "password": SECRET,
+            "ami_port": ami_port,
+        }
     )
 
 
@@ -87,7 +92,7 @@ async def test_a_managers_faults(commands: str, status: int, login: str, found: 
 async def test_no_manager() -> None:
     """Without a manager recording fails and health warns; without a password nothing is checked."""
     assert await levels(node(free_port(), free_port())) == ["FAIL", "WARN"]
-    without = read_settings({"rpc_token": "x"})
+    without = read_settings({})
     assert await levels(node(free_port(), free_port()), without) == ["WARN"]
 
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from engine.store.stream import Consumer, StreamLimits
-from tests.contract.rpc.harness.bench import Bench, end
+from tests.contract.rpc.harness.bench import TOKEN, Bench, end
 from tests.contract.rpc.test_events import listening
 from tests.contract.store.unreliable_memory import UnreliableStore
 from wire.events.call_events import VERSION, CallEvent
@@ -149,7 +149,7 @@ async def test_a_listener_who_was_away_for_too_long_is_shown(short: Bench) -> No
         await short.start_call()
         place, _ = await stream.next()
     overrun(short)
-    headers = {"Last-Event-ID": place, "Authorization": "Bearer a-token"}
+    headers = {"Last-Event-ID": place, "Authorization": f"Bearer {TOKEN}"}
     async with short.session.get(f"{short.url}/rpc/v1/events", headers=headers) as got:
         assert await got.content.readline() == b"event: lost\n"
         data = await got.content.readline()

@@ -11,6 +11,7 @@ from typing import Any
 import aiohttp
 
 from tests.harness.servers.api_process import ACCOUNT, ApiProcess
+from tests.harness.settings import SECRET
 
 
 class RecordsApi(ApiProcess):
@@ -24,7 +25,7 @@ class RecordsApi(ApiProcess):
         *,
         database_url: str,
         engine_url: str,
-        rpc_token: str,
+        rpc_token: str = SECRET,
         account: str = ACCOUNT,
         settings: Mapping[str, str] | None = None,
     ) -> None:

@@ -8,12 +8,11 @@ from pydantic import ValidationError
 
 from engine.app.dns_discovery import Discovery, node_name, resolve_addresses
 from engine.config import NodeSettings
-from tests.harness.settings import read_settings
+from tests.harness.settings import SECRET, read_settings
 
 DNS = {
-    "rpc_token": "x",
     "node_dns": "pbx.example:8088",
-    "node_password": "y",
+    "node_password": SECRET,
     "node_media_url": "http://engine:8070",
     "node_max_calls": 9,
 }
@@ -71,4 +70,4 @@ async def test_addresses_are_resolved() -> None:
 def test_a_name_needs_a_password() -> None:
     """Discovered nodes need a password."""
     with pytest.raises(ValidationError, match="node_password"):
-        read_settings({"rpc_token": "x", "node_dns": "pbx.example:8088"})
+        read_settings({"node_dns": "pbx.example:8088"})

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from engine.app import connections
-from tests.harness.settings import read_settings
+from tests.harness.settings import SECRET, read_settings
 
-PLAIN = {"name": "pbx1", "url": "http://pbx1:8088", "password": "secret"}
+PLAIN = {"name": "pbx1", "url": "http://pbx1:8088", "password": SECRET}
 WITH_MEDIA_URL = {
     **PLAIN, "name": "pbx2", "url": "http://pbx2:8088", "media_url": "http://engine.audio:9000/"
 }  # fmt: skip
@@ -15,9 +15,7 @@ WITH_MEDIA_URL = {
 
 def urls(**given: object) -> tuple[str, list[str]]:
     """Return the URL of the RPC, and where each node fetches audio."""
-    settings = read_settings(
-        {"rpc_token": "secret", "rpc_port": 8071, "nodes": [PLAIN, WITH_MEDIA_URL], **given}
-    )
+    settings = read_settings({"rpc_port": 8071, "nodes": [PLAIN, WITH_MEDIA_URL], **given})
     audio = [connections.media_url(settings, node) for node in settings.nodes]
     return connections.rpc_url(settings), audio
 
@@ -45,7 +43,7 @@ def test_audio_is_fetched_from_the_rpc() -> None:
 )
 def test_where_other_nodes_call_a_phone(given: dict[str, object], address: str) -> None:
     """The host of the ARI's URL and the SIP port, unless the node has others."""
-    settings = read_settings({"rpc_token": "secret", "nodes": [{**PLAIN, **given}]})
+    settings = read_settings({"nodes": [{**PLAIN, **given}]})
     assert settings.nodes[0].sip_address == address
 
 
@@ -53,17 +51,15 @@ def test_where_other_nodes_call_a_phone(given: dict[str, object], address: str) 
     ("given", "is_open"),
     [
         ({}, False),
-        ({"nodes": [{**PLAIN, "ami_password": "x"}]}, True),
-        ({"nodes": [PLAIN], "ami_password": "x"}, True),
-        ({"node_dns": "pbx:8088", "node_password": "x", "ami_password": "x"}, True),
+        ({"nodes": [{**PLAIN, "ami_password": SECRET}]}, True),
+        ({"nodes": [PLAIN], "ami_password": SECRET}, True),
+        ({"node_dns": "pbx:8088", "node_password": SECRET, "ami_password": SECRET}, True),
     ],
 )
 async def test_the_archive_opens_if_a_node_can_record(
     tmp_path: Path, given: dict[str, object], is_open: bool
 ) -> None:
     """Including discovered nodes; without an AMI password nothing is recorded."""
-    settings = read_settings(
-        {"rpc_token": "x", "recordings_url": f"file://{tmp_path}/new", **given}
-    )
+    settings = read_settings({"recordings_url": f"file://{tmp_path}/new", **given})
     assert (await connections.archive(settings) is not None) == is_open
     assert (tmp_path / "new").exists() == is_open

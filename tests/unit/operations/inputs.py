@@ -41,7 +41,8 @@ def filled(path: Path) -> dict[str, str]:
     """Read an example, with its secrets filled in."""
     values = {name: value or "" for name, value in dotenv_values(path).items()}
     return {
-        name: (value or "secret" * 8).replace('""', '"secret"') for name, value in values.items()
+        name: (value or "secret" * 8).replace('""', '"of-the-example-itself"')
+        for name, value in values.items()
     }
 
 

@@ -44,7 +44,7 @@ from tests.unit.runtime.harness.shard_bench import ManualIoRunner
 from wire.dial_policy import AccountDialPolicy
 from wire.tree import Limits
 
-TOKEN = "a-token"  # noqa: S105 - of this test's own server
+TOKEN = "token-of-the-bench"  # noqa: S105 - of this test's own server
 SLOTS = 2
 TRUNK = "PJSIP/{number}@trunk"
 CALL = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}

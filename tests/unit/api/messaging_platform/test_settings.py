@@ -43,7 +43,7 @@ def test_invalid_settings(given: object) -> None:
 def test_they_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one JSON, with separate fields; a token is not shown."""
     # pydantic-settings reads only the environment of this process.
-    monkeypatch.setenv("SWITCHROOM_RPC_TOKEN", "x")
+    monkeypatch.setenv("SWITCHROOM_RPC_TOKEN", "x" * 16)
     monkeypatch.setenv("SWITCHROOM_TOKEN_SECRET", "x" * 32)
     monkeypatch.setenv("SWITCHROOM_MSGAPP", json.dumps({"accounts": ACCOUNTS}))
     monkeypatch.setenv("SWITCHROOM_MSGAPP__VERSION", "v24.0")
