@@ -41,7 +41,9 @@ StoreUrl = Annotated[str, AfterValidator(_store_url)]
 Secret = Annotated[SecretStr, AfterValidator(_secret)]  # a token or a password
 MIN_KEY_CHARS = 32
 RecordingsUrl = Annotated[str, StringConstraints(pattern=r"^(file:///|s3://[^/]+)")]
-AllowedPrefix = Annotated[str, StringConstraints(pattern=r"^(any|\+[1-9][0-9]{0,14}|sips?:)$")]
+AllowedParty = Annotated[
+    str, StringConstraints(pattern=r"^(any|agents|\+[1-9][0-9]{0,14}|sips?:)$")
+]
 # A dot is in no name: so no two accounts have one endpoint.
 TrunkName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
 AgentEndpoint = Annotated[
@@ -124,7 +126,7 @@ class Settings(BaseSettings):
     sip_hosts: tuple[
         str, ...
     ] = ()  # hosts that sip: addresses may name; calls to them may cost money
-    default_allow: tuple[AllowedPrefix, ...] = ()  # of accounts without a dial policy; or any
+    default_allow: tuple[AllowedParty, ...] = ()  # prefixes of accounts without a dial policy
     caller_id: str = ""  # shown when a call has none
     trunk_endpoint: str = "PJSIP/{number}@trunk"  # endpoint of a dialled number
     further_trunks: tuple[TrunkName, ...] = ()  # tried if the one before has no circuit

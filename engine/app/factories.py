@@ -273,10 +273,11 @@ def dial_policy(
 
 
 def default_policy(allowed: tuple[str, ...]) -> AccountDialPolicy | None:
-    """Return the policy of accounts that have none; None: they may call no number."""
+    """Return the policy of accounts that have none; None: they may call nobody."""
     if not allowed:
         return None
-    return AccountDialPolicy(destinations=None if "any" in allowed else allowed)
+    prefixes = tuple(each for each in allowed if each != "agents")  # whom every policy allows
+    return AccountDialPolicy(destinations=None if "any" in allowed else prefixes)
 
 
 def _action_client(

@@ -6,7 +6,7 @@ from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, is_expected, originate, with_leg
 from engine.calls.model.events import LegEnded
 from engine.calls.model.leg import Leg
-from engine.calls.reporting.dialled_legs import was_dialled
+from engine.calls.reporting.dialled_legs import was_dialled_over_trunk
 from wire.party import Party
 
 # Q.850: no circuit, congestion. Asterisk has the latter for 503, too.
@@ -39,7 +39,7 @@ def _is_of_last_trunk(leg: Leg, ended: LegEnded) -> bool:
 
 def _may_fail_over(call: Call, leg: Leg) -> bool:
     is_new = leg.state in {"requested", "created"}  # a party that rings has been reached
-    is_number = Party.parse(leg.party).kind == "number" and was_dialled(leg)
+    is_number = Party.parse(leg.party).kind == "number" and was_dialled_over_trunk(leg)
     return is_new and is_number and leg.trunk + 1 < call.trunks and is_expected(call, leg.id)
 
 

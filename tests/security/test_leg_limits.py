@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded
 from engine.runtime.base.interfaces import DialRejection
@@ -22,6 +23,7 @@ from wire.dial_policy import AccountDialPolicy
 CREATE = "POST channels/create"
 NUMBERS = ["+4721930001", "+4721930002", "+4721930003"]
 DIAL = {"type": "dial", "data": {"number": NUMBERS}}
+AGENT = "agent:1001"
 ONE_MINUTE = AccountDialPolicy(max_minutes_per_day=1)
 
 
@@ -121,12 +123,15 @@ class Limited:
             raise StoreDown("set by the test")
         return self.used
 
-    async def dial(self, leg: str = "l1") -> DialRejection:
+    async def dial(self, leg: str = "l1", party: str = "+4722222222") -> DialRejection:
         """Dial a leg of a call that has it already."""
         call = bridged_call("+4722222222").call
+        call = replace(
+            call, legs=tuple(replace(e, party=party) if e.id == leg else e for e in call.legs)
+        )
         self.legs.update(call)
-        await self.policy.check("acme", "+4722222222")
-        return self.policy.admit(call, leg, "+4722222222")
+        await self.policy.check("acme", party)
+        return self.policy.admit(call, leg, party)
 
 
 @pytest.mark.parametrize(
@@ -168,6 +173,25 @@ async def test_the_trunks_cap() -> None:
     assert [await rate.dial(), await rate.dial(), await rate.dial(MAIN)] == ["", "trunk_rate", ""]
 
 
+async def test_legs_to_agents_count() -> None:
+    """A webhook that rings an agent without end reaches the account's limits, too."""
+    live = Limited(AccountDialPolicy(max_live_legs=1))
+    assert await live.dial(party=AGENT) == "live_legs"
+    rate = Limited(AccountDialPolicy(max_legs_per_s=1))
+    assert [await rate.dial(party=AGENT), await rate.dial(party=AGENT)] == ["", "leg_rate"]
+    assert await rate.policy.check("acme", AGENT) == "leg_rate"
+
+
+async def test_agents_need_no_trunk_and_cost_no_minutes() -> None:
+    """So a full trunk, or minutes that are used up, do not keep callers from agents."""
+    trunk = Limited(AccountDialPolicy(), CapacityLimits(max_calls=1, max_calls_per_s=1))
+    assert await trunk.dial(party=AGENT) == ""
+    limited = Limited(ONE_MINUTE)
+    limited.used = MINUTE_MS
+    assert await limited.dial(party=AGENT) == ""
+    assert await limited.policy.check("acme", AGENT) == ""
+
+
 async def test_a_clock_that_is_set_back() -> None:
     """An account does not wait until the clock has caught up."""
     limited = Limited(AccountDialPolicy(max_legs_per_s=1))
@@ -181,7 +205,8 @@ async def test_a_clock_that_is_set_back() -> None:
 def test_an_account_without_a_policy() -> None:
     """It dials nothing."""
     policy = Limited(AccountDialPolicy()).policy
-    assert policy.admit(outbound(), "l1", "+4722222222") == "terms_unknown"
+    for party in ("+4722222222", AGENT):
+        assert policy.admit(outbound(), "l1", party) == "terms_unknown"
 
 
 async def test_a_rejected_leg_leaves_nothing(bench: Bench) -> None:

@@ -23,15 +23,27 @@ ALL = {"destinations": ["+47", "+1"], "numbers": ["+4721930000"]}
 ANY = AccountDialPolicy()
 
 
-async def test_an_account_without_a_policy_calls_no_number() -> None:
+@pytest.mark.parametrize("party", ["+4721930000", "agent:1001"])
+async def test_an_account_without_a_policy_calls_nobody(party: str) -> None:
     """Also not after the store has lost its data."""
     policy = DialPolicy(MemoryDialPolicyStore(), lambda: 0, default=default_policy(()))
-    assert await policy.check("acme", "+4721930000") == "terms_unknown"
+    assert await policy.check("acme", party) == "terms_unknown"
     decisions: list[str] = []
-    policy.authorize(
-        outbound(), "+4721930000", "+4799999999", lambda d: decisions.append(d.rejection)
-    )
+    policy.authorize(outbound(), party, "+4799999999", lambda d: decisions.append(d.rejection))
     assert decisions == ["terms_unknown"]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "number", "agent"),
+    [(("agents",), "not_allowed", ""), (("+1",), "not_allowed", ""), (("any",), "", "")],
+)
+async def test_engines_without_a_rest_layer(
+    allowed: tuple[str, ...], number: str, agent: str
+) -> None:
+    """Their default names what accounts without a policy may call, and always allows agents."""
+    policy = DialPolicy(MemoryDialPolicyStore(), lambda: 0, default=default_policy(allowed))
+    found = [await policy.check("acme", party) for party in ("+4721930000", "agent:1001")]
+    assert found == [number, agent]
 
 
 @pytest.mark.parametrize(
@@ -133,17 +145,16 @@ async def test_a_request_names_the_field(bench: Bench) -> None:
     assert (status, problem["code"], error["path"]) == (400, "number_type", "to")
 
 
-async def test_a_call_that_dials_for_ever() -> None:
-    """H3: a webhook that answers `dial` again and again is stopped."""
+@pytest.mark.parametrize("party", ["+4721930000", "agent:1001"])
+async def test_a_call_that_dials_for_ever(party: str) -> None:
+    """H3: a webhook that answers `dial` again and again is stopped; an agent's phone is silent."""
     policy = DialPolicy(
         MemoryDialPolicyStore(), lambda: 0, default=AccountDialPolicy(max_legs_per_call=3)
     )
     decisions: list[str] = []
     call = outbound()
-    await policy.check(call.account, "+4721930000")
+    await policy.check(call.account, party)
     for dialled in (3, 4):
         several = replace(call, legs=(call.legs[0],), ended_legs_omitted=dialled - 1)
-        policy.authorize(
-            several, "+4721930000", "", lambda found: decisions.append(found.rejection)
-        )
+        policy.authorize(several, party, "", lambda found: decisions.append(found.rejection))
     assert decisions == ["", "legs_per_call"]

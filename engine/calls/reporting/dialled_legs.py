@@ -1,4 +1,4 @@
-"""The legs that a call has dialled over the trunk, and how long they lasted: what it costs."""
+"""The legs that a call has dialled, and how long those over the trunk lasted: what it costs."""
 
 from collections.abc import Iterable
 
@@ -9,8 +9,13 @@ from wire.party import AGENT_PREFIX
 
 
 def was_dialled(leg: Leg) -> bool:
+    """Return whether the engine called the leg's party: a number, an address or an agent."""
+    return not leg.replaces and call_of(leg.id) is not None
+
+
+def was_dialled_over_trunk(leg: Leg) -> bool:
     """Return whether the engine called the leg's party over the trunk."""
-    return is_on_trunk(leg) and call_of(leg.id) is not None
+    return was_dialled(leg) and is_on_trunk(leg)
 
 
 def is_on_trunk(leg: Leg) -> bool:
@@ -25,5 +30,5 @@ def ended_legs_ms(call: Call) -> int:
 
 def dialled_ms(ended: Iterable[EndedLeg]) -> int:
     """Return how long those of the ended legs that were dialled were up."""
-    dialled = (each for each in ended if each.leg.answered_ms and was_dialled(each.leg))
+    dialled = (each for each in ended if each.leg.answered_ms and was_dialled_over_trunk(each.leg))
     return sum(max(0, each.ended_ms - each.leg.answered_ms) for each in dialled)

@@ -1,8 +1,8 @@
 """Authorizes parties before they are called, by their account's dial policy.
 
-An account without a policy may call what the engine's default allows, by default none. Policies are
-replaced, never removed: the last one read applies while the store is down, and after the store has
-lost it, until it is stored again.
+An account without a policy may call what the engine's default allows, by default nobody. Policies
+are replaced, never removed: the last one read applies while the store is down, and after the store
+has lost it, until it is stored again.
 """
 
 from collections.abc import Callable
@@ -12,12 +12,12 @@ import structlog
 
 from engine.calls.model.call import Call
 from engine.calls.model.call_id_format import call_of
-from engine.calls.reporting.dialled_legs import was_dialled
+from engine.calls.reporting.dialled_legs import was_dialled, was_dialled_over_trunk
 from engine.common.tasks import BackgroundTasks
 from engine.common.ttl_cache import DEFAULT_TTL_MS, TtlCache
 from engine.runtime.base.interfaces import DialDecision, DialRejection
 from engine.runtime.policy.destinations import full_numbers, reject_destination
-from engine.runtime.policy.leg_limits import LegLimits
+from engine.runtime.policy.leg_limits import LegLimits, NewLeg
 from engine.store.errors import StoreDown
 from engine.store.store import DialPolicyStore
 from wire.dial_policy import AccountDialPolicy
@@ -42,7 +42,7 @@ class DialPolicy:
         limits: LegLimits | None = None,
     ) -> None:
         self._store = store
-        self._default = default  # of accounts without a policy; None: they may call no number
+        self._default = default  # of accounts without a policy; None: they may call nobody
         self.is_stopped = is_stopped
         self._limits = limits  # None: of an engine that dials nothing
         self._sip_hosts = sip_hosts  # which sip: addresses may name
@@ -57,9 +57,6 @@ class DialPolicy:
         if self.is_stopped(call.account):
             done(DialDecision("account_stopped", caller_id))
             return
-        if not parsed.is_by_trunk:
-            done(DialDecision("", caller_id))
-            return
         if not self._is_host_allowed(parsed):
             done(DialDecision("sip_host", caller_id))
             return
@@ -71,7 +68,11 @@ class DialPolicy:
         if policy is None:
             done(DialDecision("terms_unknown", caller_id))
             return
-        rejection = _reject_count(policy, call) or reject_destination(policy, party)
+        rejection = _reject_count(policy, call)
+        if not parsed.is_by_trunk:
+            done(DialDecision(rejection, caller_id))
+            return
+        rejection = rejection or reject_destination(policy, party)
         must_read = policy.do_not_call or not self._is_use_known(call.account, policy)
         if must_read and not rejection:
             self._tasks.start(self._decide(call, party, caller_id, done))
@@ -82,34 +83,36 @@ class DialPolicy:
     def admit(self, call: Call, leg_id: str, party: str) -> DialRejection:
         """Count a leg that is dialled now, or return which limit it exceeds."""
         cached = self._policies.get_stale(call.account)
-        if self._limits is None or not Party.parse(party).is_by_trunk:
+        if self._limits is None:
             return ""
         if cached is None or cached.value is None:
             return "terms_unknown"
-        is_admitted = call.direction == "outbound" and leg_id == call.main
-        waiting = _legs_after(call, leg_id)
-        return self._limits.admit(call.account, cached.value, waiting, is_admitted=is_admitted)
+        leg = _new_leg(call, leg_id, by_trunk=Party.parse(party).is_by_trunk)
+        return self._limits.admit(call.account, cached.value, leg)
 
     async def check(self, account: str, party: str) -> DialRejection:
         """Return why a new leg to a party may not be dialled; empty when it may."""
         rejection = await self._check(account, party)
-        if rejection or self._limits is None or not Party.parse(party).is_by_trunk:
+        if rejection or self._limits is None:
             return rejection
         policy = await self._policy(account)
-        return self._limits.reject(account, policy, uncounted=1) if policy else "terms_unknown"
+        if policy is None:
+            return "terms_unknown"
+        by_trunk = Party.parse(party).is_by_trunk
+        return self._limits.reject(account, policy, uncounted=1, by_trunk=by_trunk)
 
     async def _check(self, account: str, party: str) -> DialRejection:
         """Return why a party may not be called."""
         parsed = Party.parse(party)
         if self.is_stopped(account):
             return "account_stopped"
-        if not parsed.is_by_trunk:
-            return ""
         if not self._is_host_allowed(parsed):
             return "sip_host"
         policy = await self._policy(account)
         if policy is None:
             return "terms_unknown"
+        if not parsed.is_by_trunk:
+            return ""
         if rejection := reject_destination(policy, party):
             return rejection
         if self._limits is not None:
@@ -144,8 +147,9 @@ class DialPolicy:
         trunks: tuple[str, ...] = ()
         if last and last.value:
             rejection = _reject_count(last.value, call) or rejection
-            caller_id = self._caller_id(last.value, call, caller_id)
-            trunks = last.value.trunks
+            if Party.parse(party).is_by_trunk:
+                caller_id = self._caller_id(last.value, call, caller_id)
+                trunks = last.value.trunks
         done(DialDecision(rejection, caller_id, trunks))
 
     def _is_use_known(self, account: str, policy: AccountDialPolicy) -> bool:
@@ -190,11 +194,17 @@ class DialPolicy:
         return "do_not_call" if listed else ""
 
 
-def _legs_after(call: Call, leg_id: str) -> int:
-    """Count the legs that the call dials at once with this one, after it."""
+def _new_leg(call: Call, leg_id: str, *, by_trunk: bool) -> NewLeg:
+    """Return a leg with what the call dials at once with it, after it."""
     ids = [leg.id for leg in call.legs]
     after = call.legs[ids.index(leg_id) + 1 :] if leg_id in ids else ()
-    return sum(leg.state == "requested" and was_dialled(leg) for leg in after)
+    waiting = [leg for leg in after if leg.state == "requested" and was_dialled(leg)]
+    return NewLeg(
+        by_trunk,
+        is_admitted=call.direction == "outbound" and leg_id == call.main,
+        waiting=len(waiting),
+        waiting_for_trunk=sum(map(was_dialled_over_trunk, waiting)),
+    )
 
 
 def _reject_count(policy: AccountDialPolicy, call: Call) -> DialRejection:

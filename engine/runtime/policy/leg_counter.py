@@ -1,4 +1,4 @@
-"""Counts this engine's legs on the trunk, in all and by account, as calls change.
+"""Counts this engine's legs: those on the trunk, and those that each account has dialled.
 
 A count follows from the calls alone: what is not dialled, or belongs to a call of another engine,
 cannot stay counted.
@@ -10,7 +10,12 @@ from msgspec import Struct
 
 from engine.calls.model.call import Call
 from engine.calls.model.leg import Leg
-from engine.calls.reporting.dialled_legs import ended_legs_ms, is_on_trunk, was_dialled
+from engine.calls.reporting.dialled_legs import (
+    ended_legs_ms,
+    is_on_trunk,
+    was_dialled,
+    was_dialled_over_trunk,
+)
 
 
 class CallLegs(Struct, frozen=True):
@@ -19,10 +24,10 @@ class CallLegs(Struct, frozen=True):
     legs: tuple[Leg, ...]  # that were counted
     account: str
     on_trunk: int
-    dialled: int  # of those on the trunk
-    answered: int  # of those dialled
+    dialled: int  # to numbers, addresses and agents
+    answered: int  # of those dialled over the trunk
     answered_sum_ms: int  # the sum of the times of their answers
-    ended_ms: int  # how long dialled legs that have ended lasted
+    ended_ms: int  # how long such legs that have ended lasted
 
 
 class AccountLoad(Struct):
@@ -35,7 +40,7 @@ class AccountLoad(Struct):
     ended_ms: int = 0
 
     def used_ms(self, now: int) -> int:
-        """Return how long the dialled legs of live calls have lasted until now."""
+        """Return how long the legs that live calls dialled over the trunk have lasted until now."""
         return self.ended_ms + max(0, self.answered * now - self.answered_sum_ms)
 
 
@@ -102,13 +107,13 @@ def _key(leg: Leg) -> tuple[str, int, str, str | None]:
 
 def _count(call: Call) -> CallLegs:
     on_trunk = [leg for leg in call.legs if is_on_trunk(leg) and not _is_calling_agent(call, leg)]
-    dialled = [leg for leg in on_trunk if was_dialled(leg)]
-    answered = [leg.answered_ms for leg in dialled if leg.answered_ms]
+    costly = [leg for leg in on_trunk if was_dialled_over_trunk(leg)]
+    answered = [leg.answered_ms for leg in costly if leg.answered_ms]
     return CallLegs(
         call.legs,
         call.account,
         len(on_trunk),
-        len(dialled),
+        sum(map(was_dialled, call.legs)),
         len(answered),
         sum(answered),
         ended_legs_ms(call),

@@ -7,6 +7,7 @@ whatever requested it.
 from collections.abc import Awaitable, Callable
 
 import structlog
+from msgspec import Struct
 
 from engine.common.ttl_cache import TtlCache
 from engine.runtime.base.clock import Clock
@@ -26,6 +27,15 @@ USED_TTL_MS = 2_000
 MINUTE_MS = 60_000
 # Reads how long the dialled legs of an account's ended calls of today lasted; raises StoreDown.
 ReadUsed = Callable[[str], Awaitable[int]]
+
+
+class NewLeg(Struct, frozen=True):
+    """A leg that is dialled now. It is part of its call, which may have further legs to dial."""
+
+    by_trunk: bool
+    is_admitted: bool = False  # the first leg of a requested call: the trunk had room for the call
+    waiting: int = 0  # legs of its call that are to be dialled after it
+    waiting_for_trunk: int = 0  # those of them that go over the trunk
 
 
 class LegLimits:
@@ -59,45 +69,46 @@ class LegLimits:
         except StoreDown as error:
             log.warning("minutes of an account not read", account=account, error=str(error))
 
-    def reject(self, account: str, policy: AccountDialPolicy, uncounted: int = 0) -> DialRejection:
+    def reject(
+        self, account: str, policy: AccountDialPolicy, uncounted: int = 0, *, by_trunk: bool
+    ) -> DialRejection:
         """Return which limit an account has reached, if any.
 
-        `uncounted` legs are to be dialled now, but are not part of a call yet.
+        `uncounted` legs are to be dialled now, but are not part of a call yet. The minutes of a day
+        limit what is dialled `by_trunk`: agents cost none.
         """
-        live, used_ms = self._cluster.account_load(account)
-        load = self._legs.of(account)
-        live += load.dialled + uncounted
+        live = self._cluster.account_load(account)[0] + self._legs.of(account).dialled + uncounted
         if policy.max_live_legs is not None and live > policy.max_live_legs:
             return "live_legs"
-        if policy.max_minutes_per_day is not None:
-            ended = self._used.get_stale(account)
-            if ended is None:
-                return "terms_unknown"
-            used_ms += ended.value + load.used_ms(self._clock.now_ms())
-            if used_ms >= policy.max_minutes_per_day * MINUTE_MS:
-                return "daily_minutes"
+        if by_trunk and (rejection := self._reject_minutes(account, policy)):
+            return rejection
         if policy.max_legs_per_s is not None and self._rate(account, policy).available < 1:
             return "leg_rate"
         return ""
 
-    def admit(
-        self, account: str, policy: AccountDialPolicy, waiting: int, *, is_admitted: bool
-    ) -> DialRejection:
-        """Count a leg that is dialled now, or return why it may not be.
-
-        It is part of its call already; `waiting` legs of its call, too, which are to be dialled
-        next. `is_admitted` is the first leg of a requested call: the trunk had room for the call.
-        """
-        rejection = self.reject(account, policy, -waiting)
-        if not (rejection or is_admitted):
-            rejection = self._reject_trunk(waiting)
+    def admit(self, account: str, policy: AccountDialPolicy, leg: NewLeg) -> DialRejection:
+        """Count a leg that is dialled now, or return why it may not be."""
+        rejection = self.reject(account, policy, -leg.waiting, by_trunk=leg.by_trunk)
+        needs_trunk = leg.by_trunk and not leg.is_admitted
+        if needs_trunk and not rejection:
+            rejection = self._reject_trunk(leg.waiting_for_trunk)
         if rejection:
             return rejection
         if policy.max_legs_per_s is not None:
             self._rate(account, policy).take()
-        if not is_admitted:
+        if needs_trunk:
             self._trunk.take()
         return ""
+
+    def _reject_minutes(self, account: str, policy: AccountDialPolicy) -> DialRejection:
+        if policy.max_minutes_per_day is None:
+            return ""
+        ended = self._used.get_stale(account)
+        if ended is None:
+            return "terms_unknown"
+        used_ms = self._cluster.account_load(account)[1] + ended.value
+        used_ms += self._legs.of(account).used_ms(self._clock.now_ms())
+        return "daily_minutes" if used_ms >= policy.max_minutes_per_day * MINUTE_MS else ""
 
     def _reject_trunk(self, waiting: int) -> DialRejection:
         others = self._cluster.calls(TRUNK) - waiting - 1

@@ -110,11 +110,14 @@ async def test_a_foreign_caller_id_is_replaced(bench: Bench) -> None:
     assert await bench.authorize(LISTED, "+15550001") == DialDecision("", "+4721930000")
 
 
-async def test_agents_are_always_allowed(bench: Bench) -> None:
-    """They are the account's own, and cause no read."""
-    await bench.put(AccountDialPolicy(destinations=(), do_not_call=True))
+async def test_every_policy_allows_agents(bench: Bench) -> None:
+    """They are the account's own: no prefix or list applies, and they see each caller id."""
+    numbers = ("+4721930000",)
+    await bench.put(AccountDialPolicy(destinations=(), do_not_call=True, numbers=numbers))
+    shown = DialDecision("", "+15550001")
+    assert await bench.authorize("agent:1001", "+15550001") == shown
     assert bench.now("agent:1001").rejection == ""
-    assert (await bench.policy.check("acme", "agent:1001"), bench.store.reads) == ("", 0)
+    assert (await bench.policy.check("acme", "agent:1001"), bench.store.reads) == ("", 1)
 
 
 async def test_the_list_is_read_each_time(bench: Bench) -> None:
