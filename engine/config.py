@@ -52,6 +52,8 @@ AgentEndpoint = Annotated[
         pattern=r"^PJSIP/([A-Za-z0-9_.\-]*\{account\}\.)?[A-Za-z0-9_.\-]*\{agent_id\}[A-Za-z0-9_.\-]*$"
     ),
 ]
+# In the log beside rpc_token and other_engine, which are no such names.
+ClientName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 NodeName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,16}$")]
 
 
@@ -82,6 +84,16 @@ class NodeSettings(BaseModel):
         return f"[{host}]:{self.sip_port}" if ":" in host else f"{host}:{self.sip_port}"
 
 
+class RpcClientSettings(BaseModel):
+    """A client of the RPC with a token of its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    token: Secret
+    further_tokens: tuple[Secret, ...] = ()  # accepted, too, while the token changes
+    read_only: bool = False  # it may change nothing
+
+
 class Settings(BaseSettings):
     """All settings of an engine."""
 
@@ -108,6 +120,7 @@ class Settings(BaseSettings):
     store_key: SecretStr | None = Field(None, min_length=MIN_KEY_CHARS)
     further_store_keys: tuple[SecretStr, ...] = ()
     further_rpc_tokens: tuple[Secret, ...] = ()  # accepted, too, while the token changes
+    rpc_clients: dict[ClientName, RpcClientSettings] = {}  # by name, which is in the log
     rpc_tls_cert: Path | None = None  # PEM; with one the RPC and the audio are served by https
     rpc_tls_key: Path | None = None  # else in the file of the certificate
     tls_ca: Path | None = None  # of the other engines and the PBX nodes; else the system's
@@ -208,6 +221,16 @@ class Settings(BaseSettings):
         has_plain_url = self.rpc_url is not None and self.rpc_url.scheme == "http"
         if self.rpc_tls_cert is not None and has_plain_url:
             raise ValueError("rpc_url must begin with https://, as rpc_tls_cert is set")
+        return self
+
+    @model_validator(mode="after")
+    def _check_rpc_clients(self) -> Self:
+        tokens = [each.get_secret_value() for each in (self.rpc_token, *self.further_rpc_tokens)]
+        for name, client in self.rpc_clients.items():
+            own = {each.get_secret_value() for each in (client.token, *client.further_tokens)}
+            if own.intersection(tokens):
+                raise ValueError(f"rpc_clients: {name} needs a token that nobody else has")
+            tokens += own
         return self
 
     @model_validator(mode="after")

@@ -13,10 +13,10 @@ from engine.ami.client import open_ami
 from engine.ari.client import AriClient, open_ari
 from engine.ari.config import PbxAddress
 from engine.common.tls import client_context, server_context
-from engine.config import NodeSettings, Settings
+from engine.config import NodeSettings, RpcClientSettings, Settings
 from engine.recordings.archive import Archive, open_archive
 from engine.recordings.archiver import RecordingArchiver
-from engine.rpc.access import RpcAccess
+from engine.rpc.access import RpcAccess, RpcClient
 from engine.runtime.recording.recorder import Recorder
 
 log = structlog.get_logger()
@@ -87,4 +87,10 @@ def rpc_access(settings: Settings) -> RpcAccess:
         tuple(each.get_secret_value() for each in settings.further_rpc_tokens),
         server_context(certificate, settings.rpc_tls_key) if certificate else None,
         client_context(settings.tls_ca),
+        clients=tuple(_rpc_client(*each) for each in settings.rpc_clients.items()),
     )
+
+
+def _rpc_client(name: str, settings: RpcClientSettings) -> RpcClient:
+    tokens = (settings.token, *settings.further_tokens)
+    return RpcClient(name, tuple(each.get_secret_value() for each in tokens), settings.read_only)

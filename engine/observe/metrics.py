@@ -165,6 +165,11 @@ class ExternalMetrics:
             "Duration of an RPC request, except the event stream",
             "operation", "status", bounds=FAST_BUCKETS,
         )  # fmt: skip
+        self.rpc_denied = Counter(
+            "switchroom_rpc_denied_total", "Denied RPC requests, by reason", "reason"
+        )
+        for reason in ("token", "signature", "read_only"):
+            self.rpc_denied.initialize(reason)  # an alert needs the series from the start
 
 
 class CallbackMetrics:

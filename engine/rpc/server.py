@@ -119,7 +119,7 @@ def rpc_app(deps: ServerDependencies, access: RpcAccess, peers: PeerClient) -> w
         middlewares=[
             *_instrumentation(deps.telemetry),
             problem_middleware,
-            authentication(access),
+            authentication(access, deps.telemetry.metrics.external.rpc_denied),
             concurrency_limit(deps.max_requests, streams="/rpc/v1/events"),
             forwarding(peers),
         ]

@@ -26,6 +26,7 @@ NODE = {"name": "pbx1", "url": "http://127.0.0.1:8088", "password": SECRET}
         ({"ami_password": SHORT}, "AMI_PASSWORD"),
         ({"node_dns": "pbx:8088", "node_password": SHORT}, "NODE_PASSWORD"),
         ({"rpc_token": ""}, "RPC_TOKEN"),
+        ({"rpc_clients": {"monitor": {"token": SHORT}}}, "RPC_CLIENTS__MONITOR__TOKEN"),
     ],
 )
 def test_an_engine_refuses_short_secrets(values: Mapping[str, Any], name: str) -> None:
