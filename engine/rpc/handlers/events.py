@@ -1,11 +1,14 @@
 """RPC stream of call events as server-sent events; Last-Event-ID resumes it."""
 
+import asyncio
 import re
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
+from weakref import WeakValueDictionary
 
 import msgspec
 from aiohttp import web
-from msgspec import Struct
+from msgspec import Struct, field
 
 from engine.rpc.handlers.consumer_groups import ConsumerGroupHandlers
 from engine.rpc.json_body import read_query
@@ -17,7 +20,7 @@ from wire.events.consumer_groups import LostEvents
 from wire.schemas import event_schema
 
 POLL_TIMEOUT_MS = 1_000
-PAGE_SIZE = 1_000  # per slot
+PAGE_SIZE = 100  # per slot; then live calls get their turn on the event loop
 _positions = msgspec.json.Decoder(dict[int, str])
 _ENTRY = re.compile(r"[0-9]{1,20}-[0-9]{1,20}")
 Positions = dict[int, str]
@@ -40,11 +43,33 @@ class _Filter(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     call_id: str | None = None
     account: str | None = None
 
+    @property
+    def needles(self) -> list[bytes]:
+        """What each matching event contains."""
+        return [msgspec.json.encode(each) for each in (self.call_id, self.account) if each]
+
+    def matches(self, event: _EventHeader) -> bool:
+        is_call = self.call_id in {None, event.call_id}
+        return is_call and self.account in {None, event.account_id}
+
+
+class _Page(Struct):
+    """How far a reader has read."""
+
+    query: _Filter
+    needles: list[bytes]
+    after: Positions
+    lost: list[LostEvents]
+    is_behind: bool  # more events are stored: it need not wait for the next one
+
 
 class EventHandlers(Struct, frozen=True):
+    """Many readers of the past take turns by page, one of an account at a time."""
+
     store: Store
     slots: int
     groups: ConsumerGroupHandlers
+    turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def read(self, request: web.Request) -> web.StreamResponse | dict[str, object]:
         """Read a batch for a consumer group if the query names one, else stream."""
@@ -55,22 +80,35 @@ class EventHandlers(Struct, frozen=True):
     async def _send_events(self, request: web.Request) -> web.StreamResponse:
         """Send all events from now or from Last-Event-ID; `callId` and `account` filter them."""
         query = read_query(request, _Filter)
-        after = await self._start_positions(request.headers.get("Last-Event-ID"))
+        last = request.headers.get("Last-Event-ID")
+        after = await self._start_positions(last)
         lost = await self._lost_events(after)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
+        page = _Page(query, query.needles, after, lost, is_behind=last is not None)
+        turn = self.turns.setdefault(query.account or "", asyncio.Lock())
         while True:
+            waits = turn if page.is_behind else nullcontext()
             try:
-                found = await self.store.stream.read_after(after, POLL_TIMEOUT_MS, PAGE_SIZE)
-                if len(found) >= PAGE_SIZE:  # a slow client may fall behind the trimmed stream
-                    lost = await self._lost_events(after)
+                lines = await self._read_page(page, waits)
             except StoreDown:
                 return response  # headers are sent: the client reconnects and gets the error then
-            lines = [_lost_message(lost)] if lost else []
-            lines += [_message(after, each, query) for each in found]
-            lost = []
             # The comment of an idle stream detects a closed connection.
-            await response.write(b"".join(lines) or b":\n\n")
+            await response.write(lines or b":\n\n")
+
+    async def _read_page(self, page: _Page, turn: AbstractAsyncContextManager[Any]) -> bytes:
+        """Return the messages that follow a position, which moves on."""
+        async with turn:
+            wait_ms = 0 if page.is_behind else POLL_TIMEOUT_MS
+            found = await self.store.stream.read_after(page.after, wait_ms, PAGE_SIZE)
+            page.is_behind = len(found) >= PAGE_SIZE
+            if page.is_behind:  # a slow client may fall behind the trimmed stream
+                page.lost = await self._lost_events(page.after)
+            lines = [_lost_message(page.lost)] if page.lost else []
+            lines += [_message(page, each) for each in found]
+            page.lost = []
+            await asyncio.sleep(0)
+            return b"".join(lines)
 
     async def schema(self, _request: web.Request) -> dict[str, Any]:
         return event_schema()
@@ -106,16 +144,17 @@ def _lost_message(lost: list[LostEvents]) -> bytes:
     return b"event: lost\ndata: %b\n\n" % msgspec.json.encode(lost)
 
 
-def _message(positions: Positions, entry: tuple[int, str, bytes], query: _Filter) -> bytes:
+def _message(page: _Page, entry: tuple[int, str, bytes]) -> bytes:
+    """Return what the reader gets of an entry; those of others are not decoded."""
     slot, entry_id, body = entry
-    positions[slot] = entry_id
-    event = _header.decode(body)
-    if query.call_id not in {None, event.call_id}:
+    page.after[slot] = entry_id
+    if not all(each in body for each in page.needles):
         return b""
-    if query.account not in {None, event.account_id}:
+    event = _header.decode(body)
+    if not page.query.matches(event):
         return b""
     return b"id: %b\nevent: %b\ndata: %b\n\n" % (
-        msgspec.json.encode(positions),
+        msgspec.json.encode(page.after),
         event.event.encode(),
         body,
     )
