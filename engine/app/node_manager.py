@@ -147,10 +147,14 @@ class NodeManager:
 
     def _configure_health(self, settings: NodeSettings, recent_digits: RecentDigits) -> None:
         """Set a node's limits, and follow its health and its phones' digits over AMI."""
+        failed_logins = self._parts.context.metrics.nodes.failed_logins
+        for service in ("sip", "ami"):
+            failed_logins.initialize(settings.name, service)  # an alert needs it from the start
         health = NodeHealth(
             self._parts.context.clock,
             (trunk_name(self._settings.trunk_endpoint), *self._settings.further_trunks),
             self._parts.phone_logins.listener(settings.name),
+            failed_logins.table(settings.name),
         )
         limits = CapacityLimits(settings.weight, settings.max_calls, settings.max_calls_per_s)
         host = URL(str(settings.url)).host or ""

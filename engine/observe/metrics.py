@@ -93,6 +93,11 @@ class NodeMetrics:
             "Errors of the engine while it recovered the calls of a node",
             *NODE_AND_SLOT,
         )
+        self.failed_logins = Counter(
+            "switchroom_node_failed_logins_total",
+            "Refused logins at a node, as each engine sees them: sip, ami",
+            "node", "service",
+        )  # fmt: skip
         self.orphans_removed = Counter(
             "switchroom_orphans_removed_total", "Orphaned channels, bridges, calls ended", "node"
         )

@@ -1,6 +1,7 @@
 """The health of a node as AMI reports it; without AMI a node counts as healthy."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import MutableMapping, Sequence
 
 from engine.runtime.agents.phone_logins import OnLogin, ignore_login
 from engine.runtime.base.clock import Clock
@@ -26,9 +27,14 @@ class NodeHealth:
     """The reported health of one node; implements `HealthListener`."""
 
     def __init__(
-        self, clock: Clock, trunks: Sequence[str] = ("trunk",), on_login: OnLogin = ignore_login
+        self,
+        clock: Clock,
+        trunks: Sequence[str] = ("trunk",),
+        on_login: OnLogin = ignore_login,
+        failed_logins: MutableMapping[str, int] | None = None,
     ) -> None:
         self._clock = clock
+        self._failed_logins = defaultdict[str, int](int) if failed_logins is None else failed_logins
         self._on_login = on_login
         self._trunks = {each.casefold() for each in trunks}
         self._shutdown_ms: int | None = None
@@ -90,6 +96,9 @@ class NodeHealth:
 
     def on_login(self, endpoint: str) -> None:
         self._on_login(endpoint)
+
+    def on_failed_login(self, service: str) -> None:
+        self._failed_logins[service] += 1
 
     def on_registration(self, client: str, is_registered: bool) -> None:
         if is_registered:

@@ -35,6 +35,9 @@ class RecordingListener:
     def on_login(self, endpoint: str) -> None:
         self.calls.append(("login", endpoint))
 
+    def on_failed_login(self, service: str) -> None:
+        self.calls.append(("refused", service))
+
     def on_registration(self, client: str, is_registered: bool) -> None:
         self.calls.append((client, is_registered))
 
@@ -145,6 +148,19 @@ async def test_digits_are_reported() -> None:
             "on_shutdown",
         ]
         assert listener.calls[before : before + 3] == expected
+
+
+async def test_refused_logins_are_counted() -> None:
+    """By their service, whatever else they contain: who guesses chooses it."""
+    names = ("ChallengeResponseFailed", "InvalidAccountID", "FailedACL", "InvalidPassword")
+    async with watched() as (manager, listener):
+        for name in names:
+            event = f"Event: {name}\r\nService: PJSIP\r\nAccountID: ".encode()
+            manager.send((event + b"\xff: \x00\r\n\r\n") * 1_000)
+        manager.send_event("Event: InvalidPassword", "Service: AMI", "AccountID: Service: PJSIP")
+        await until(lambda: ("refused", "ami") in listener.calls)
+        assert listener.calls.count(("refused", "sip")) == 1_000 * len(names)
+        assert listener.calls.count(("refused", "ami")) == 1
 
 
 async def test_a_split_event_is_reported() -> None:

@@ -1,11 +1,13 @@
 """Guessed passwords at a real PBX: what it logs, and whom fail2ban's filter finds in that."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from tests.contract.ami.test_monitor import RecordingListener, watching
 from tests.harness import Pbx
 from tests.harness.fail2ban import Fail2ban
 from tests.harness.phones.digest_login import Login, try_login
@@ -57,6 +59,28 @@ async def test_a_phone_elsewhere_is_refused(pbx: Pbx) -> None:
     assert await try_login(pbx, elsewhere) == 401
     await until(lambda: bool(accused(pbx)), what="the log")
     assert accused(pbx) == {"127.0.0.3"}
+
+
+async def test_guesses_are_counted(pbx: Pbx) -> None:
+    """An engine that watches the node learns of each, and of no login that succeeds."""
+    async with watching(pbx.ami_port, pbx.passwords.ami) as listener:
+        await until(lambda: 0 in listener.calls, what="the first look")
+        assert await try_login(pbx, Login("1001", pbx.passwords.agents)) == 200
+        assert await try_login(pbx, WRONG) == 401
+        assert await try_login(pbx, Login("nobody", "wrong", host=GUESSER)) == 401
+        elsewhere = Login("1001", pbx.passwords.agents, host="127.0.0.3")
+        assert await try_login(pbx, elsewhere) == 401
+        await until(lambda: refused(listener)["sip"] >= 3, what="the refused logins")
+        async with watching(pbx.ami_port, "wrong"):
+            await until(lambda: refused(listener)["ami"] == 1, what="the refused engine")
+        assert ("login", "1001") in listener.calls
+
+
+def refused(listener: RecordingListener) -> Counter[str]:
+    """Count the refused logins by service."""
+    return Counter(
+        each[1] for each in listener.calls if isinstance(each, tuple) and each[0] == "refused"
+    )
 
 
 def security_log(pbx: Pbx) -> str:

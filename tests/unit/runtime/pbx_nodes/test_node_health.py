@@ -1,5 +1,7 @@
 """The health of a node, as AMI reports it."""
 
+from collections import defaultdict
+
 import pytest
 
 from engine.runtime.pbx_nodes.node_health import REPORT_TTL_MS, SHUTDOWN_TTL_MS, NodeHealth
@@ -46,6 +48,15 @@ def test_rejected_registrations() -> None:
     assert list(health.unregistered) == ["sip:a@x"]
     health.on_unwatched()
     assert list(health.unregistered) == []
+
+
+def test_refused_logins() -> None:
+    """They are counted by service, in the table that is given."""
+    counts = defaultdict[str, int](int)
+    health = NodeHealth(ManualClock(), failed_logins=counts)
+    for service in ("sip", "sip", "ami"):
+        health.on_failed_login(service)
+    assert counts == {"sip": 2, "ami": 1}
 
 
 def test_quality_follows_the_reports() -> None:
