@@ -136,6 +136,7 @@ class Settings(BaseSettings):
         (0, 5, 300, 1_800, 7_200, 18_000), min_length=1
     )  # before each attempt to deliver a callback
     callback_circuit_s: float = Field(30, gt=0)  # how long a failing target's circuit stays open
+    callback_max_in_flight: int = Field(1_000, ge=2)  # deliveries at once, over all targets
     sip_hosts: tuple[
         str, ...
     ] = ()  # hosts that sip: addresses may name; calls to them may cost money

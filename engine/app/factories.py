@@ -17,6 +17,7 @@ from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.circuit_breaker import CircuitBreaker
+from engine.callbacks.concurrency_limit import ConcurrencyLimit
 from engine.callbacks.delivery_attempt import DeliveryAttempt
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
@@ -166,7 +167,7 @@ def account_settings(settings: Settings, store: Store) -> AccountSettings:
 async def callback_dispatcher(
     parts: Assembly, targets: AccountSettings, is_stopped: Callable[[str], bool]
 ) -> CallbackDispatcher:
-    """Build what delivers callbacks; the queue of each target limits its own connections."""
+    """Build what delivers callbacks; the scheduler limits connections, over all targets too."""
     settings, context = parts.settings, parts.context
     store, metrics = context.store, context.metrics
     allowed, denied = _networks(settings.webhook_allow), _networks(settings.outbound_deny)
@@ -193,7 +194,8 @@ async def callback_dispatcher(
     )
     worker = CallDelivery(store.outbox, delivery, outboxes)
     circuit_breaker = partial(CircuitBreaker, open_s=settings.callback_circuit_s)
-    queues = DeliveryScheduler(worker, circuit_breaker, time.monotonic, random.random)
+    limit = ConcurrencyLimit(settings.callback_max_in_flight)
+    queues = DeliveryScheduler(worker, circuit_breaker, time.monotonic, random.random, limit)
     dispatcher = CallbackDispatcher(store.outbox, queues, outboxes, schedule, metrics)
     parts.stack.push_async_callback(dispatcher.close)
     return dispatcher

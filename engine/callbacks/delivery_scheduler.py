@@ -6,6 +6,7 @@ from collections.abc import Callable
 from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.circuit_breaker import CircuitBreaker
+from engine.callbacks.concurrency_limit import ConcurrencyLimit
 from engine.callbacks.target_queue import INITIAL_RATE_LIMIT, TargetQueue
 from engine.common.tasks import BackgroundTasks
 
@@ -13,7 +14,7 @@ IDLE_TIMEOUT_S = 120.0
 
 
 class DeliveryScheduler:
-    """Runs deliveries, as many at once as each target's limits allow."""
+    """Runs deliveries, as many at once as the engine's limit and each target's limits allow."""
 
     def __init__(
         self,
@@ -21,11 +22,13 @@ class DeliveryScheduler:
         create_circuit: Callable[[], CircuitBreaker],
         monotonic: Callable[[], float],
         random: Callable[[], float],
+        limit: ConcurrencyLimit,
     ) -> None:
         self._worker = worker
         self._create_circuit = create_circuit
         self._monotonic = monotonic
         self._random = random
+        self._limit = limit
         self._queues: dict[str, TargetQueue] = {}
         self._deliveries = BackgroundTasks()
 
@@ -63,8 +66,23 @@ class DeliveryScheduler:
         await self._deliveries.close()
 
     def _start_ready(self, target: TargetQueue) -> None:
-        while (call := target.start_next()) is not None:
-            self._deliveries.start(self._deliver(target, call))
+        """Start what the limits allow: of this target, and of others that waited for a turn."""
+        if not target.circuit.is_closed:
+            self._wait(target)  # even if its turn comes late
+        self._limit.add(target)
+        while (following := self._limit.next_target()) is not None:
+            call = following.start_next()
+            if call is None:
+                self._wait(following)
+            else:
+                self._limit.record_start(is_proven=following.is_proven)
+                self._deliveries.start(
+                    self._deliver(following, call, was_proven=following.is_proven)
+                )
+                self._limit.add(following)
+
+    def _wait(self, target: TargetQueue) -> None:
+        """Leave what a target cannot take yet to the store, or to a timer."""
         for call in target.take_blocked():
             self._worker.postpone(call, self.retry_delay_s(target))
         wait_s = target.rate_limit_wait_s()
@@ -76,7 +94,7 @@ class DeliveryScheduler:
         target.has_timer = False
         self._start_ready(target)
 
-    async def _deliver(self, target: TargetQueue, call: CallQueue) -> None:
+    async def _deliver(self, target: TargetQueue, call: CallQueue, *, was_proven: bool) -> None:
         try:
             if target.rate_limit is INITIAL_RATE_LIMIT:
                 target.rate_limit = await self._worker.rate_limit(call)
@@ -85,4 +103,5 @@ class DeliveryScheduler:
                 target.ready.append(call)
         finally:
             target.in_flight -= 1
+            self._limit.record_end(was_proven=was_proven)
         self._start_ready(target)

@@ -1,4 +1,9 @@
-"""A target's queue: limits its concurrency and rate, apart from all other targets."""
+"""A target's queue: limits its concurrency and rate, apart from all other targets.
+
+A target starts slowly: one delivery at a time, and one more for each success, up to its limit
+(1, 2, 4 … in each round). A failure halves that, so one event that the customer's code rejects
+holds up no other call; an open circuit starts again at one.
+"""
 
 from collections import deque
 from collections.abc import Callable
@@ -35,8 +40,15 @@ class TargetQueue:
         self.in_flight = 0
         self.last_used_s = monotonic()
         self.has_timer = False  # set to go off when the rate limit allows the next delivery
+        self.is_proven = False  # its last attempt succeeded
+        self._window = 1  # deliveries in flight that its results allow so far
         self._monotonic = monotonic
         self._next_start_s = 0.0
+
+    @property
+    def concurrency(self) -> int:
+        """How many deliveries may be in flight now."""
+        return min(self._window, self.rate_limit.concurrency)
 
     def has_room(self) -> bool:
         """Return whether one more call may wait here."""
@@ -52,7 +64,7 @@ class TargetQueue:
     def start_next(self) -> CallQueue | None:
         """Take the next call if the limits allow a delivery now."""
         now_s = self._monotonic()
-        is_within_limits = self.in_flight < self.rate_limit.concurrency
+        is_within_limits = self.in_flight < self.concurrency
         is_within_limits = is_within_limits and now_s >= self._next_start_s
         if not (self.ready and is_within_limits and self.circuit.allows(now_s)):
             return None
@@ -66,15 +78,19 @@ class TargetQueue:
 
     def record_result(self, *, is_target_up: bool) -> bool:
         """Update the circuit; returns whether this opened it."""
+        self.is_proven = is_target_up
         if is_target_up:
+            self._window = self.concurrency + 1
             self.circuit.record_success()
             return False
-        return self.circuit.record_failure(self._monotonic())
+        has_opened = self.circuit.record_failure(self._monotonic())
+        self._window = max(1, self.concurrency // 2) if self.circuit.is_closed else 1
+        return has_opened
 
     def rate_limit_wait_s(self) -> float | None:
         """Return when the next delivery may start, if only the rate delays it."""
         wait_s = self._next_start_s - self._monotonic()
-        is_waiting = self.ready and self.in_flight < self.rate_limit.concurrency
+        is_waiting = self.ready and self.in_flight < self.concurrency
         return wait_s if is_waiting and wait_s > 0 else None
 
     def take_blocked(self) -> list[CallQueue]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tests.bench.engine.callbacks import callbacks
+from tests.bench.engine.callbacks_beside_dead import callbacks_beside_dead
 from tests.bench.engine.commits import commits
 from tests.bench.engine.core import core
 from tests.bench.engine.engine_alone import engine_alone
@@ -41,6 +42,7 @@ BENCHES: Mapping[str, Bench] = {
     "sessions": sessions,
     "engine_alone": engine_alone,
     "callbacks": callbacks,
+    "callbacks_beside_dead": callbacks_beside_dead,
     "commits": commits,
     "idle_memory": idle_memory,
     "timers": timers,

@@ -18,6 +18,7 @@ from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.circuit_breaker import CircuitBreaker
+from engine.callbacks.concurrency_limit import MAX_IN_FLIGHT, ConcurrencyLimit
 from engine.callbacks.delivery_attempt import DeliveryAttempt
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
@@ -58,7 +59,12 @@ class CallbackBench:
     """One engine's callback dispatcher."""
 
     def __init__(
-        self, store: Store, *, schedule: RetrySchedule = FAST_SCHEDULE, circuit_s: float = 0.3
+        self,
+        store: Store,
+        *,
+        schedule: RetrySchedule = FAST_SCHEDULE,
+        circuit_s: float = 0.3,
+        max_in_flight: int = MAX_IN_FLIGHT,
     ) -> None:
         self.store = store
         self.metrics = Metrics()
@@ -67,6 +73,7 @@ class CallbackBench:
         self.dispatcher: CallbackDispatcher
         self._schedule = schedule
         self._circuit_s = circuit_s
+        self._limit = ConcurrencyLimit(max_in_flight)
 
     async def open(
         self,
@@ -100,7 +107,9 @@ class CallbackBench:
         )
         worker = CallDelivery(self.store.outbox, delivery, outboxes)
         create_circuit = partial(CircuitBreaker, open_s=self._circuit_s)
-        queues = DeliveryScheduler(worker, create_circuit, time.monotonic, random.random)
+        queues = DeliveryScheduler(
+            worker, create_circuit, time.monotonic, random.random, self._limit
+        )
         self.dispatcher = CallbackDispatcher(
             self.store.outbox,
             queues,

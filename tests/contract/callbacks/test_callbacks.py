@@ -220,7 +220,7 @@ async def test_a_hanging_target_delays_no_other(store: Store) -> None:
     async with (
         CallbackServer() as customer,
         CallbackServer() as bad,
-        open_bench(store, response_timeout_s=3) as bench,
+        open_bench(store, response_timeout_s=1) as bench,
     ):
         await bench.put_target(customer.url("/"), "good")
         await bench.put_target(bad.url("/"), "bad", concurrency=4)
@@ -231,9 +231,7 @@ async def test_a_hanging_target_delays_no_other(store: Store) -> None:
             await bench.emit(f"3-pbx1-good{number:05}", 0, account="good")
         await customer.wait_for_requests(50)
         await until(lambda: len(bad.requests) >= 5, what="its circuit to have opened")
-        assert (
-            customer.requests[-1].at_s < bad.requests[4].at_s
-        )  # it hangs four times at once, for 3 s
+        assert customer.requests[-1].at_s < bad.requests[4].at_s  # after four times a second
         bad.answers.clear()
         await bench.until_empty(30)
         assert len(set(bad.ids())) == 50

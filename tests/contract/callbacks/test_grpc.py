@@ -8,7 +8,7 @@ import pytest
 from grpc import aio
 
 from engine.store.store import Store
-from tests.contract.callbacks.bench import SLOT, open_bench, verified
+from tests.contract.callbacks.bench import SLOT, CallbackBench, open_bench, verified
 from tests.harness.customers.grpc_server import GrpcCallbackServer
 from tests.harness.ports import free_port
 from tests.harness.servers.certificate import certificate
@@ -52,6 +52,13 @@ async def test_retries_keep_the_order(store: Store) -> None:
     assert [each.event.sequence_number for each in customer.callbacks] == [0, 0, 0, 1, 2]
 
 
+async def succeed_often(bench: CallbackBench, customer: GrpcCallbackServer) -> None:
+    """Deliver events, so that the target gets several at once, even after a failure."""
+    await bench.emit("3-pbx1-first000", *range(4), target=customer.target)
+    await bench.until_empty()
+    customer.callbacks.clear()
+
+
 @pytest.mark.parametrize("code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED])
 async def test_a_rejected_call_disturbs_no_other(store: Store, code: grpc.StatusCode) -> None:
     """A delivery for another call over the same connection still succeeds."""
@@ -67,6 +74,7 @@ async def test_a_rejected_call_disturbs_no_other(store: Store, code: grpc.Status
             retried.set()
 
     async with GrpcCallbackServer() as customer, open_bench(store) as bench:
+        await succeed_often(bench, customer)
         customer.answer = answer
         await bench.emit(CALL, 0, 1, target=customer.target)
         await until(lambda: bool(customer.callbacks), what="the first call's event")
@@ -88,6 +96,7 @@ async def test_two_calls_lose_one_connection(store: Store) -> None:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "not now")
 
     async with GrpcCallbackServer() as customer, open_bench(store) as bench:
+        await succeed_often(bench, customer)
         customer.answer = answer
         await bench.emit(CALL, 0, target=customer.target)
         await bench.emit(OTHER, 0, target=customer.target)

@@ -11,6 +11,7 @@ from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
 from engine.callbacks.circuit_breaker import CircuitBreaker
+from engine.callbacks.concurrency_limit import ConcurrencyLimit
 from engine.callbacks.delivery_attempt import DeliveryAttempt
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
@@ -94,7 +95,9 @@ async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
     delivery = create_attempt(store, transport, schedule, metrics)
     worker = CallDelivery(outbox, delivery, outboxes)
     create_circuit = partial(CircuitBreaker, max_failures=1_000)
-    queues = DeliveryScheduler(worker, create_circuit, time.monotonic, lambda: 0.0)
+    queues = DeliveryScheduler(
+        worker, create_circuit, time.monotonic, lambda: 0.0, ConcurrencyLimit()
+    )
     dispatcher = CallbackDispatcher(
         outbox, queues, outboxes, schedule, metrics, poll_interval_s=poll_interval_s
     )

@@ -26,9 +26,56 @@ def target_with(clock: Clock, calls: int, rate_limit: RateLimit) -> TargetQueue:
     return target
 
 
+def proven(target: TargetQueue) -> TargetQueue:
+    """Return the target after so many successes that its own limit counts."""
+    for _ in range(target.rate_limit.concurrency):
+        target.record_result(is_target_up=True)
+    return target
+
+
+def start_all(target: TargetQueue) -> int:
+    """Start what the target takes now; returns how many deliveries."""
+    count = 0
+    while target.start_next() is not None:
+        count += 1
+    return count
+
+
+def test_slow_start() -> None:
+    """A target gets 1, 2, 4 … deliveries at once while all succeed, up to its own limit."""
+    target = target_with(Clock(), 50, RateLimit(concurrency=7))
+    rounds = []
+    for _ in range(5):
+        rounds.append(start_all(target))
+        target.in_flight = 0
+        for _ in range(rounds[-1]):
+            target.record_result(is_target_up=True)
+    assert rounds == [1, 2, 4, 7, 7]
+
+
+def test_a_failure_halves_the_concurrency() -> None:
+    """One event that the customer rejects leaves room for others; repeated ones leave one."""
+    target = proven(target_with(Clock(), 50, RateLimit(concurrency=8)))
+    found = []
+    for _ in range(4):
+        target.record_result(is_target_up=False)
+        found.append(target.concurrency)
+    assert found == [4, 2, 1, 1]
+    target.record_result(is_target_up=True)
+    assert start_all(target) == 2
+
+
+def test_an_open_circuit_starts_slowly_again() -> None:
+    """However many deliveries were allowed before, the target gets one at a time."""
+    target = proven(target_with(Clock(), 500, RateLimit(concurrency=256)))
+    while not target.record_result(is_target_up=False):
+        pass
+    assert target.concurrency == 1
+
+
 def test_concurrency() -> None:
     """The next delivery starts when one ends."""
-    target = target_with(Clock(), 5, RateLimit(concurrency=2))
+    target = proven(target_with(Clock(), 5, RateLimit(concurrency=2)))
     assert [target.start_next() is not None for _ in range(3)] == [True, True, False]
     target.in_flight -= 1
     assert target.start_next() is not None
@@ -37,7 +84,7 @@ def test_concurrency() -> None:
 def test_rate() -> None:
     """Deliveries are spread evenly; a quiet time allows no burst."""
     clock = Clock()
-    target = target_with(clock, 50, RateLimit(per_s=10))
+    target = proven(target_with(clock, 50, RateLimit(per_s=10)))
     clock.now_s += 60
     started = 0
     for _ in range(100):
@@ -50,7 +97,7 @@ def test_rate() -> None:
 
 def test_only_waiting_calls_wait_for_the_rate() -> None:
     """Without a waiting call, or at full concurrency, the rate delays nothing."""
-    target = target_with(Clock(), 4, RateLimit(concurrency=3, per_s=10))
+    target = proven(target_with(Clock(), 4, RateLimit(concurrency=3, per_s=10)))
     assert target.rate_limit_wait_s() is None
     while target.start_next() is not None:
         pass
@@ -69,7 +116,7 @@ def test_the_limits_of_an_account_without_settings() -> None:
 
 
 def test_first_in_first_out() -> None:
-    target = target_with(Clock(), 3, RateLimit())
+    target = proven(target_with(Clock(), 3, RateLimit()))
     found = [call.call_id for _ in range(3) if (call := target.start_next())]
     assert found == ["c0", "c1", "c2"]
 
@@ -77,7 +124,7 @@ def test_first_in_first_out() -> None:
 def test_an_open_circuit_empties_the_queue() -> None:
     """Waiting calls go back to the store, and no other call has room."""
     clock = Clock()
-    target = target_with(clock, 8, RateLimit())
+    target = proven(target_with(clock, 8, RateLimit()))
     for _ in range(5):
         target.start_next()
     opened = [target.record_result(is_target_up=False) for _ in range(5)]

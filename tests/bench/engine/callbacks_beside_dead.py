@@ -1,0 +1,84 @@
+"""Latency of callbacks to one target that answers, alone and beside 1,000 that never do.
+
+Each dead target has a call of its own a second or so: the calls come from the simulated PBX, and
+their routes name the targets in turn. Engine, store and the customers' servers are real.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from tests.bench.engine.simulated import Simulated, simulated
+from tests.bench.engine.simulated_call import Script
+from tests.bench.engine.simulated_calls import Load
+from tests.bench.figure import Figure, figure, percentile
+from tests.bench.ivr.stack import standard_tree
+from tests.bench.setting import Setting
+from tests.harness.customers.callback_server import CallbackServer, never_answer
+from tests.harness.until import until
+
+BENCH = "callbacks_beside_dead"
+RATE = 25  # calls a second, to the live target and to dead ones each
+LIVE = "+15550711"
+FIRST_DEAD = 15_550_720_000
+EVENTS = 4  # of a standard call: initiated, answered, gathered, completed
+
+
+class Beside(Struct, frozen=True):
+    """Latencies in ms of events to the live target, and the most sockets that the engine had."""
+
+    latencies: list[float]
+    sockets: int
+
+
+async def callbacks_beside_dead(setting: Setting) -> list[Figure]:
+    """Measure 25 calls/s with a live target, then beside as many calls of dead targets."""
+    seconds, targets = (4, 100) if setting.quick else (40, 1_000)
+    numbers = [f"+{FIRST_DEAD + number}" for number in range(targets)]
+    async with (
+        simulated(setting.folder) as running,
+        CallbackServer() as live,
+        CallbackServer() as dead,
+    ):
+        await _route(running, LIVE, "live", live.url("/"))
+        for number in numbers:
+            dead.answers[f"/{number}"] = never_answer
+            await _route(running, number, number, dead.url(f"/{number}"))
+        await _run(running, (LIVE,), 2, live)
+        alone = await _run(running, (LIVE,), seconds, live)
+        beside = await _run(running, (LIVE, *numbers), seconds, live)
+    before = [percentile(alone.latencies, each) for each in (50, 99)]
+    after = [percentile(beside.latencies, each) for each in (50, 99)]
+    return [
+        figure(BENCH, "p50", after[0], "ms", before[0]),
+        figure(BENCH, "p99", after[1], "ms", before[1]),
+        figure(BENCH, "sockets", beside.sockets, "sockets", alone.sockets),
+        figure(BENCH, "dead_targets_tried", len({each.path for each in dead.requests}), "targets"),
+    ]
+
+
+async def _route(running: Simulated, number: str, account: str, target: str) -> None:
+    await running.engine.rpc("PUT", f"/callbacks/{account.strip('+')}", {"target": target})
+    route = {"account": account.strip("+"), "action": standard_tree(running.audio)}
+    await running.engine.rpc("PUT", f"/routes/{number}", route)
+
+
+async def _run(
+    running: Simulated, numbers: Sequence[str], seconds: float, customer: CallbackServer
+) -> Beside:
+    """Run calls, every second one to the first number."""
+    customer.requests.clear()
+    first, *others = map(Script, numbers)
+    scripts = [script for other in others for script in (first, other)] or [first]
+    result = await running.pbx.run(Load(tuple(scripts), seconds, RATE * (1 + bool(others))))
+    sockets = _sockets(running.engine.pid)
+    expected = result.calls // (1 + bool(others)) * EVENTS
+    await until(lambda: len(customer.requests) >= expected, what="all events to arrive")
+    latencies = [each.wall_ms - each.event["timestamp"] for each in customer.requests]
+    return Beside(latencies, sockets)
+
+
+def _sockets(pid: int) -> int:
+    targets = (each.readlink() for each in Path(f"/proc/{pid}/fd").iterdir())
+    return sum(str(each).startswith("socket:") for each in targets)

@@ -1,0 +1,59 @@
+"""A target that answers, beside many that never do: connections are limited over all of them."""
+
+import asyncio
+
+from aiohttp import web
+
+from engine.store.store import Store
+from tests.contract.callbacks.bench import open_bench
+from tests.harness.customers.callback_server import CallbackServer
+from tests.harness.until import until
+
+MAX_IN_FLIGHT = 40
+DEAD_TARGETS, CALLS_EACH = 100, 5
+LIVE_CALLS = 200
+
+
+class DeadServer(CallbackServer):
+    """Answers nothing until it is released; knows how many requests it had open at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_released = asyncio.Event()
+        self.max_open = 0
+        self._open = 0
+
+    async def hang(self, _request: web.Request) -> web.StreamResponse:
+        """Wait for the release."""
+        self._open += 1
+        self.max_open = max(self.max_open, self._open)
+        try:
+            await self.is_released.wait()
+        finally:
+            self._open -= 1
+        return web.Response(status=204)
+
+
+async def test_dead_targets_leave_room_for_a_live_one(store: Store) -> None:
+    """They have one request each and half of the limit in all; the others arrive meanwhile."""
+    async with (
+        CallbackServer() as customer,
+        DeadServer() as dead,
+        open_bench(store, max_in_flight=MAX_IN_FLIGHT, response_timeout_s=60) as bench,
+    ):
+        await bench.put_target(customer.url("/"), "good")
+        await bench.emit("3-pbx1-first000", 0, account="good")
+        await customer.wait_for_requests(1)
+        for number in range(DEAD_TARGETS):
+            dead.answers[f"/{number}"] = dead.hang
+            for call in range(CALLS_EACH):
+                await bench.emit(f"3-pbx1-d{number:03}{call:04}", 0, target=dead.url(f"/{number}"))
+        for number in range(LIVE_CALLS):
+            await bench.emit(f"3-pbx1-good{number:04}", 0, account="good")
+        await customer.wait_for_requests(1 + LIVE_CALLS)
+        await until(lambda: dead.max_open == MAX_IN_FLIGHT // 2, what="the dead targets' share")
+        assert len({each.path for each in dead.requests}) == MAX_IN_FLIGHT // 2
+        dead.is_released.set()
+        await bench.until_empty(30)
+    assert dead.max_open <= MAX_IN_FLIGHT
+    assert len(set(dead.ids())) == DEAD_TARGETS * CALLS_EACH
