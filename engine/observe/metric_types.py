@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
 
@@ -38,6 +39,21 @@ class Counter:
         for first, table in self._tables.items():
             for last, number in table.items():
                 yield (*first, last), number
+
+    def shards(self) -> set[Labels]:
+        """Return the first two labels of all tables: the shards of a family by node and slot."""
+        return {first[:2] for first in self._tables if len(first) > 1}
+
+    def drop_shards(self, shards: AbstractSet[Labels]) -> None:
+        """Remove the numbers of some nodes and slots, if those are the first two labels."""
+        if self.metadata.labels[:2] != NODE_AND_SLOT:
+            return
+        for first, table in tuple(self._tables.items()):
+            if first[:2] in shards:
+                del self._tables[first]
+            elif len(first) == 1:
+                for slot in [each for each in table if (*first, each) in shards]:
+                    del table[slot]
 
     @property
     def total(self) -> int:
@@ -83,6 +99,12 @@ class Histogram:
         if series is None:
             series = self._series[key] = HistogramSeries(self._bounds)
         return series
+
+    def drop_shards(self, shards: AbstractSet[Labels]) -> None:
+        """Remove the series of some nodes and slots, if those are the first two labels."""
+        if self.metadata.labels[:2] == NODE_AND_SLOT:
+            for labels in [each for each in self._series if each[:2] in shards]:
+                del self._series[labels]
 
     def __iter__(self) -> Iterator[tuple[Labels, HistogramSeries]]:
         yield from self._series.items()

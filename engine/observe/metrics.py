@@ -1,6 +1,7 @@
 """All metrics of an engine, by subject; docs/operations/metrics.md explains them."""
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 
 from engine.observe.metric_types import (
     FAST_BUCKETS,
@@ -11,6 +12,7 @@ from engine.observe.metric_types import (
     Counter,
     Gauge,
     Histogram,
+    Labels,
 )
 
 
@@ -282,3 +284,12 @@ class Metrics:
         )
         for part in parts:
             yield from vars(part).values()
+
+    def shards(self) -> set[Labels]:
+        """Return the nodes and slots whose calls this engine has counted."""
+        return self.calls.started.shards()
+
+    def drop_shards(self, shards: AbstractSet[Labels]) -> None:
+        """Remove all series of some nodes and slots; a shard that starts creates them again."""
+        for family in self.families:
+            family.drop_shards(shards)

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TypeVar, get_args
 
-from prometheus_client.core import GaugeMetricFamily
-
 from engine.calls.model.call_states import CallState, Ended
+from engine.observe.metric_types import Labels, Metadata
+from engine.rpc.metrics.text_format import CurrentValues
 from engine.runtime.call_service import CallService
 from engine.runtime.pbx_nodes.node import MAX_LATENCY_MS
 from engine.runtime.shard.shard import CallShard
@@ -15,28 +15,25 @@ from wire.base import tag_of
 
 STATES = tuple(each for each in get_args(CallState) if each is not Ended)
 SHARD_LABELS = ("node", "slot")
-LabelValues = TypeVar("LabelValues", bound=tuple[str, ...])
+LabelValues = TypeVar("LabelValues", bound=Labels)
 
 
 def gauge(
-    name: str, text: str, labels: tuple[str, ...], values: Mapping[LabelValues, float]
-) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(name, text, labels=labels)
-    for each, value in values.items():
-        family.add_metric(each, value)
-    return family
+    name: str, text: str, labels: Labels, values: Mapping[LabelValues, float]
+) -> CurrentValues:
+    return CurrentValues(Metadata(name, text, labels), tuple(values.items()))
 
 
-def call_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
+def call_gauges(service: CallService) -> Iterator[CurrentValues]:
     """Count live calls by state, including states without calls."""
-    live: dict[tuple[str, ...], float] = {}
+    live: dict[Labels, float] = {}
     for shard in _shards(service):
         counts = Counter(type(live_call.call.state) for live_call in shard.calls.values())
         live |= {(*_labels(shard), tag_of(state)): counts[state] for state in STATES}
     yield gauge("switchroom_calls", "Live calls, by state", (*SHARD_LABELS, "state"), live)
 
 
-def shard_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
+def shard_gauges(service: CallService) -> Iterator[CurrentValues]:
     """Return the queue lengths of each shard, and whether it is paused."""
     shards = {_labels(shard): shard for shard in _shards(service)}
     live_calls = {at: shard.calls.values() for at, shard in shards.items()}
@@ -61,7 +58,7 @@ def shard_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
         yield gauge(name, text, SHARD_LABELS, values)
 
 
-def node_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
+def node_gauges(service: CallService) -> Iterator[CurrentValues]:
     """Return whether each node is connected, and its ARI latency."""
     nodes = service.nodes.values()
     up = {(node.name,): not node.is_paused for node in nodes}
@@ -71,7 +68,7 @@ def node_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
     yield gauge("switchroom_ari_latency_seconds", text, ("node",), latency)
 
 
-def slot_gauges(service: CallService, count: int) -> Iterator[GaugeMetricFamily]:
+def slot_gauges(service: CallService, count: int) -> Iterator[CurrentValues]:
     """Return the slots of this engine, and the state of their commits."""
     owned = {shard.context.slot: shard for shard in _shards(service)}
     held = {(str(slot),): slot in owned for slot in range(count)}
@@ -86,7 +83,7 @@ def slot_gauges(service: CallService, count: int) -> Iterator[GaugeMetricFamily]
         yield gauge(name, text, ("slot",), values)
 
 
-def limit_gauges(service: CallService) -> Iterator[GaugeMetricFamily]:
+def limit_gauges(service: CallService) -> Iterator[CurrentValues]:
     """Return the limits, for comparison with the current values."""
     limiter = service.node_selection.rate_limiter
     pending = "New calls are rejected when a slot has half as many pending changes"

@@ -2,24 +2,19 @@
 
 import asyncio
 import platform
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.metadata import version
 
 from aiohttp import web
+from msgspec import Struct
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import (
-    CounterMetricFamily,
-    HistogramMetricFamily,
-    Metric,
-)
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
-from prometheus_client.registry import Collector
-from prometheus_client.utils import floatToGoString
 
-from engine.observe.metric_types import Counter, Gauge, Histogram, HistogramSeries
+from engine.observe.metric_types import Labels
 from engine.observe.metrics import Metrics
+from engine.rpc.metrics.finished_series import FinishedSeries
 from engine.rpc.metrics.gauges import (
     call_gauges,
     gauge,
@@ -28,19 +23,22 @@ from engine.rpc.metrics.gauges import (
     shard_gauges,
     slot_gauges,
 )
+from engine.rpc.metrics.text_format import CurrentValues, Family, text_of
 from engine.runtime.call_service import CallService
 
+SLICE_S = 0.001  # then live calls take their turn
 
-@dataclass(eq=False)
-class MetricsPage(Collector):
-    """All metrics of an engine, collected per scrape."""
+
+class MetricsPage(Struct, frozen=True):
+    """All metrics of an engine, read per scrape."""
 
     service: CallService
     slot_count: int
     metrics: Metrics
     clips_in_progress: Callable[[], int]
 
-    def collect(self) -> Iterator[Metric]:
+    def families(self) -> Iterator[Family]:
+        """Return the families; each is read when it is reached."""
         yield _build()
         yield from call_gauges(self.service)
         yield from shard_gauges(self.service)
@@ -49,68 +47,49 @@ class MetricsPage(Collector):
         yield from limit_gauges(self.service)
         text = "Clips in production or waiting for it"
         yield gauge("switchroom_media_in_progress", text, (), {(): self.clips_in_progress()})
-        for family in self.metrics.families:
-            yield _prometheus_metric(family)
+        yield from self.metrics.families
 
+    async def render(self) -> bytes:
+        """Return the page; in between, the loop does other work."""
+        page, lines = bytearray(), list[str]()
+        slice_end_s = time.perf_counter() + SLICE_S
+        for family in self.families():
+            for text in text_of(family):
+                lines.append(text)
+                if time.perf_counter() > slice_end_s:
+                    page += "".join(lines).encode()
+                    lines.clear()
+                    await asyncio.sleep(0)
+                    slice_end_s = time.perf_counter() + SLICE_S
+        page += "".join(lines).encode()
+        await asyncio.sleep(0)
+        return bytes(page + _process_metrics())
 
-class _SingleFamily(Collector):
-    def __init__(self, family: Metric) -> None:
-        self._family = family
-
-    def collect(self) -> Iterator[Metric]:
-        yield self._family
-
-
-def registry_of(page: MetricsPage) -> CollectorRegistry:
-    """Register an engine's metrics with those of its process."""
-    registry = CollectorRegistry()
-    registry.register(page)
-    ProcessCollector(registry=registry)
-    GCCollector(registry=registry)
-    return registry
+    def held_shards(self) -> set[Labels]:
+        """Return the node and slot of each shard."""
+        nodes = self.service.nodes.values()
+        return {(node.name, str(slot)) for node in nodes for slot in node.shards}
 
 
 def metrics_routes(page: MetricsPage) -> list[web.RouteDef]:
     """Return the /metrics route; it needs no token and shows no call data."""
-    registry = registry_of(page)
+    finished = FinishedSeries(page.metrics, time.monotonic)
 
     async def metrics(_request: web.Request) -> web.Response:
-        page = bytearray()
-        for family in registry.collect():
-            page += generate_latest(_SingleFamily(family))
-            await asyncio.sleep(0)  # the whole page takes 10 ms: live calls take turns
-        return web.Response(body=bytes(page), headers={"Content-Type": CONTENT_TYPE_LATEST})
+        finished.drop(page.held_shards())
+        return web.Response(body=await page.render(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     return [web.get("/metrics", metrics)]
 
 
-def _build() -> Metric:
+def _process_metrics() -> bytes:
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    GCCollector(registry=registry)
+    return generate_latest(registry)
+
+
+def _build() -> CurrentValues:
     values = {(version("switchroom"), platform.python_version()): 1}
     text = "Version of this engine; always 1"
     return gauge("switchroom_build_info", text, ("version", "python"), values)
-
-
-def _prometheus_metric(family: Counter | Histogram) -> Metric:
-    about = family.metadata
-    if isinstance(family, Histogram):
-        histogram = HistogramMetricFamily(about.name, about.help, labels=about.labels)
-        for labels, series in family:
-            histogram.add_metric(labels, _buckets(series), series.total)
-        return histogram
-    if isinstance(family, Gauge):
-        values = {labels[: len(about.labels)]: number for labels, number in family}
-        return gauge(about.name, about.help, about.labels, values)
-    counter = CounterMetricFamily(about.name, about.help, labels=about.labels)
-    for labels, number in family:
-        counter.add_metric(labels, number)
-    return counter
-
-
-def _buckets(histogram: HistogramSeries) -> list[tuple[str, float]]:
-    """Return each upper bound with its cumulative count."""
-    names = [*map(floatToGoString, histogram.bounds), "+Inf"]
-    cumulative, buckets = 0, []
-    for name, count in zip(names, histogram.counts, strict=True):
-        cumulative += count
-        buckets.append((name, float(cumulative)))
-    return buckets

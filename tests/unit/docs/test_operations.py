@@ -1,5 +1,6 @@
 """Dashboard, alerts, metrics' list and runbook: they speak of what an engine really tells."""
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from api.metrics import Metrics as ApiMetrics
 from engine.observe.metrics import Metrics
-from engine.rpc.metrics.page import MetricsPage, registry_of
+from engine.rpc.metrics.page import MetricsPage
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
@@ -30,7 +31,7 @@ def _shown() -> Mapping[str, str]:
     """Name all metrics that an engine shows, as they may be queried, with their kinds."""
     clock = ManualClock()
     switch = CallService(EngineContext(MemoryStore(), clock), AdmissionConfig(1, 1))
-    page = generate_latest(registry_of(MetricsPage(switch, 1, Metrics(), lambda: 0))).decode()
+    page = asyncio.run(MetricsPage(switch, 1, Metrics(), lambda: 0).render()).decode()
     kinds: dict[str, str] = {}
     for family in text_string_to_metric_families(page):
         ends = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
