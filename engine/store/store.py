@@ -8,6 +8,7 @@ from engine.store.outbox import Outbox
 from engine.store.stream import Stream
 from wire.dial_policy import DncListChange
 
+MAX_AGENT_CHANGES = 1_000  # read at once
 MAX_FLOW_VERSIONS = 100  # of a flow
 
 
@@ -182,6 +183,12 @@ class Store(Protocol):
     async def agent(self, account: str, agent_id: str) -> bytes | None:
         """Read an account's agent."""
 
+    async def agent_changes(self, account: str, after: str) -> tuple[list[str], str]:
+        """Read the ids of agents that were stored or deleted after a position, and the next one.
+
+        At most MAX_AGENT_CHANGES, the oldest ones; without a position none, and the current one.
+        """
+
     async def agents(self, account: str) -> dict[str, bytes]:
         """Read all agents of an account, by id."""
 
@@ -199,9 +206,6 @@ class Store(Protocol):
 
     async def endpoint_owner(self, endpoint: str) -> str | None:
         """Return the account that an endpoint belongs to."""
-
-    async def endpoint_owners(self) -> dict[str, str]:
-        """Return the account of each endpoint that belongs to one."""
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         """Record whether a PBX node is drained: it gets no new calls."""

@@ -5,8 +5,9 @@ import asyncio
 import pytest
 from pydantic import ValidationError
 
+from engine.runtime.agents.account_agents import Caller
 from engine.runtime.agents.agent_template import AgentTemplate
-from engine.runtime.agents.directory import Caller, Directory
+from engine.runtime.agents.directory import Directory
 from engine.runtime.base.interfaces import AgentPhone
 from engine.store.memory.store import MemoryStore
 from tests.contract.rpc.harness.bench import Bench

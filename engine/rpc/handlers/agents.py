@@ -99,8 +99,7 @@ class AgentHandlers(Struct, frozen=True):
         if previous is None:
             return
         endpoint = msgspec.json.decode(previous, type=Agent).endpoint
-        bodies = (await self.store.agents(account)).values()
-        if endpoint not in {msgspec.json.decode(body, type=Agent).endpoint for body in bodies}:
+        if not await self.agent_presence.directory.has_endpoint(account, endpoint):
             await self.store.release_endpoint(endpoint, account)
 
 

@@ -23,7 +23,8 @@ from engine.runtime.admission.inbound_routes import (
     InboundRoutes,
 )
 from engine.runtime.admission.node_selection import ENGINE_CODES, NODE_CODES, NodeSelection
-from engine.runtime.agents.directory import Caller, Directory
+from engine.runtime.agents.account_agents import Caller
+from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.shard.shard import CallShard

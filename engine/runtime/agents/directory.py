@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import msgspec
 import structlog
-from msgspec import Struct
 
 from engine.common.tasks import BackgroundTasks
 from engine.common.ttl_cache import DEFAULT_TTL_MS, TtlCache
+from engine.runtime.agents.account_agents import AccountAgents, Caller
 from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.base.interfaces import AgentPhone, OnAgentFound
 from engine.runtime.pbx.trunks import trunk_name
@@ -20,31 +20,12 @@ PEER_TRUNK = "PJSIP/peers"  # the endpoint through which each node calls the pho
 MAX_ACCOUNTS = 1_000
 
 
-class Caller(Struct, frozen=True):
-    """The agent that calls from an endpoint, with its caller id and name; empty: no agent."""
-
-    agent_id: str = ""
-    caller_id: str = ""
-    name: str = ""
-
-
-class Callers(Struct, frozen=True):
-    """An account's agents by endpoint, and the ids of all agents that have a document.
-
-    `foreign` are the endpoints that belong to other accounts.
-    """
-
-    by_endpoint: dict[str, Caller] = {}
-    ids: frozenset[str] = frozenset()
-    foreign: frozenset[str] = frozenset()
-
-
 class Directory:
     """Finds endpoints by the accounts' documents, or else by the template, if they may use it.
 
     An endpoint of one account's document is no other account's agent.
 
-    Results are cached for a moment: a busy agent causes one read a second.
+    Results are cached for a moment: a busy agent causes one read a second, of what has changed.
     """
 
     def __init__(
@@ -56,11 +37,13 @@ class Directory:
         ttl_ms: int = DEFAULT_TTL_MS,
     ) -> None:
         self._store = store
+        self._now_ms = now_ms
         self._template = template
         trunks = (f"{each.partition('/')[0]}/{trunk_name(each)}" for each in trunk_endpoints)
         self._trunks = {each.casefold() for each in (*trunks, PEER_TRUNK)}
         self._phones = TtlCache(self._read_phone, now_ms, ttl_ms)
-        self._callers = TtlCache(self._read_callers, now_ms, ttl_ms, MAX_ACCOUNTS)
+        self._agents = TtlCache(self._read_agents, now_ms, ttl_ms, MAX_ACCOUNTS)
+        self._owners = TtlCache(store.endpoint_owner, now_ms, ttl_ms)
         self._tasks = BackgroundTasks()
 
     def resolve(self, account: str, agent_id: str, done: OnAgentFound) -> None:
@@ -78,20 +61,28 @@ class Directory:
         """Return the agent that calls from an endpoint; None: not cached, see `agent_of`."""
         if not endpoint or self.is_trunk(endpoint):
             return Caller()
-        cached = self._callers.get_fresh(account)
-        return self._caller(account, cached.value, endpoint) if cached else None
+        agents = self._agents.get_fresh(account)
+        if agents is None:
+            return None
+        if caller := self._documented(account, agents.value, endpoint):
+            return caller
+        owner = self._owners.get_fresh(endpoint)
+        return self._by_template(account, endpoint, owner.value) if owner else None
 
     async def agent_of(self, account: str, endpoint: str) -> Caller:
         """Return the agent of an account that calls from an endpoint."""
         if not endpoint or self.is_trunk(endpoint):
             return Caller()
-        try:
-            callers = await self._callers.get(account)
-        except (StoreDown, msgspec.DecodeError) as error:
-            log.warning("agents not read", account=account, error=str(error))
-            last = self._callers.get_stale(account)
-            callers = last.value if last else Callers()
-        return self._caller(account, callers, endpoint)
+        agents = await self._agents_of(account)
+        if caller := self._documented(account, agents, endpoint):
+            return caller
+        return self._by_template(account, endpoint, await self._owner(endpoint))
+
+    async def has_endpoint(self, account: str, endpoint: str) -> bool:
+        """Return whether an agent's document has this endpoint now; raises StoreDown."""
+        agents = await self._agents.get(account)
+        await agents.update()
+        return agents.caller(endpoint) is not None
 
     def default(self, account: str, agent_id: str) -> str | None:
         """Return the endpoint of an agent without a document, if the account has a template."""
@@ -99,8 +90,8 @@ class Directory:
 
     def has_document(self, account: str, agent_id: str) -> bool:
         """Return whether an agent had a document when the account's agents were last read."""
-        callers = self._callers.get_stale(account)
-        return callers is not None and agent_id in callers.value.ids
+        agents = self._agents.get_stale(account)
+        return agents is not None and agent_id in agents.value
 
     def is_trunk(self, endpoint: str) -> bool:
         """Return whether an endpoint is a trunk's, also between nodes, and so no agent's."""
@@ -136,25 +127,36 @@ class Directory:
             return None
         return AgentPhone(endpoint, agent.name if agent else "")
 
-    async def _read_callers(self, account: str) -> Callers:
-        bodies = await self._store.agents(account)
-        found = {name: msgspec.json.decode(body, type=Agent) for name, body in bodies.items()}
-        by_endpoint: dict[str, Caller] = {}
-        for agent_id, agent in sorted(found.items()):
-            caller = Caller(agent_id, agent.caller_id or "", agent.name)
-            by_endpoint.setdefault(agent.endpoint, caller)
-        return Callers(by_endpoint, frozenset(found), await self._foreign_endpoints(account))
+    async def _agents_of(self, account: str) -> AccountAgents:
+        """Return an account's agents; while the store is down, as they were read last."""
+        try:
+            return await self._agents.get(account)
+        except StoreDown as error:
+            log.warning("agents not read", account=account, error=str(error))
+            last = self._agents.get_stale(account)
+            return last.value if last else AccountAgents(self._store, account, self._now_ms)
 
-    async def _foreign_endpoints(self, account: str) -> frozenset[str]:
-        """Return the endpoints of other accounts that the template may stand for."""
-        if self.default(account, "") is None:
-            return frozenset()
-        owners = await self._store.endpoint_owners()
-        return frozenset(endpoint for endpoint, owner in owners.items() if owner != account)
+    async def _read_agents(self, account: str) -> AccountAgents:
+        last = self._agents.get_stale(account)
+        agents = last.value if last else AccountAgents(self._store, account, self._now_ms)
+        await agents.update()
+        return agents
 
-    def _caller(self, account: str, callers: Callers, endpoint: str) -> Caller:
-        if caller := callers.by_endpoint.get(endpoint):
+    async def _owner(self, endpoint: str) -> str | None:
+        """Return the account that an endpoint belongs to, or belonged to when it was last read."""
+        try:
+            return await self._owners.get(endpoint)
+        except StoreDown:
+            last = self._owners.get_stale(endpoint)
+            return last.value if last else None
+
+    def _documented(self, account: str, agents: AccountAgents, endpoint: str) -> Caller | None:
+        """Return the agent of a document, or nobody if the template can stand for no other."""
+        if caller := agents.caller(endpoint):
             return caller
         agent_id = self._template.agent_id(account, endpoint)
-        is_other = agent_id in callers.ids or endpoint in callers.foreign
-        return Caller() if is_other else Caller(agent_id)
+        return Caller() if not agent_id or agent_id in agents else None
+
+    def _by_template(self, account: str, endpoint: str, owner: str | None) -> Caller:
+        is_foreign = owner not in {None, account}
+        return Caller() if is_foreign else Caller(self._template.agent_id(account, endpoint))

@@ -13,7 +13,7 @@ from engine.calls.model import causes
 from engine.calls.model.events import LegEnded, LegReplaced
 from engine.calls.model.requests import ReferReceived
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
-from engine.runtime.agents.directory import Caller
+from engine.runtime.agents.account_agents import Caller
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.ari_events import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from engine.store.store import MAX_FLOW_VERSIONS
+from engine.store.store import MAX_AGENT_CHANGES, MAX_FLOW_VERSIONS
 from wire.dial_policy import DncListChange
 
 
@@ -15,6 +15,7 @@ class MemoryDocuments:
         self._requests: dict[str, dict[str, bytes]] = {}
         self._routes: dict[str, bytes] = {}
         self._agents: dict[str, dict[str, bytes]] = {}
+        self._agent_changes: dict[str, list[str]] = {}
         self._phones: dict[str, bytes] = {}
         self._endpoints: dict[str, str] = {}
         self._drained: frozenset[str] = frozenset()
@@ -62,6 +63,13 @@ class MemoryDocuments:
 
     async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
         _put(self._agents.setdefault(account, {}), agent_id, body)
+        self._agent_changes.setdefault(account, []).append(agent_id)
+
+    async def agent_changes(self, account: str, after: str) -> tuple[list[str], str]:
+        changes = self._agent_changes.get(account, [])
+        start = int(after) if after else len(changes)
+        changed = changes[start : start + MAX_AGENT_CHANGES]
+        return changed, str(start + len(changed))
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
         return self._agents.get(account, {}).get(agent_id)
@@ -84,9 +92,6 @@ class MemoryDocuments:
 
     async def endpoint_owner(self, endpoint: str) -> str | None:
         return self._endpoints.get(endpoint)
-
-    async def endpoint_owners(self) -> dict[str, str]:
-        return dict(self._endpoints)
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         self._drained = self._drained | {node} if is_drained else self._drained - {node}

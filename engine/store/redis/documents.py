@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 
 from engine.store.errors import StoreDown
 from engine.store.redis.document_cipher import DocumentCipher
-from engine.store.store import MAX_FLOW_VERSIONS
+from engine.store.store import MAX_AGENT_CHANGES, MAX_FLOW_VERSIONS
 from wire.dial_policy import DncListChange
 from wire.flow import MAX_CALL_S
 
@@ -28,6 +28,8 @@ _STOPPED = "accounts:stopped"
 _DRAINED = "nodes:drained"
 _UPDATE_LIST = (Path(__file__).parent / "lua/update_dnc_list.lua").read_text()
 _POLICIES = "terms"
+KEPT_AGENT_CHANGES = 10 * MAX_AGENT_CHANGES  # of an account
+AGENT_CHANGES_KEPT_S = 7_200  # engines read all agents again every hour
 _COMPLETE = "*"  # in a set that has all numbers of its list
 
 
@@ -97,6 +99,21 @@ class RedisDocuments:
 
     async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
         await self._put(f"agents:{account}", agent_id, body)
+        key = _agent_changes_key(account)
+        pipeline = self._client.pipeline(transaction=False)
+        pipeline.xadd(key, {"agent": agent_id}, maxlen=KEPT_AGENT_CHANGES, approximate=True)
+        pipeline.expire(key, AGENT_CHANGES_KEPT_S)
+        await self._with_timeout(pipeline.execute())
+
+    async def agent_changes(self, account: str, after: str) -> tuple[list[str], str]:
+        key = _agent_changes_key(account)
+        if not after:
+            last = await self._with_timeout(self._client.xrevrange(key, count=1))
+            return [], last[0][0].decode() if last else "0-0"
+        read = self._client.xrange(key, f"({after}", "+", count=MAX_AGENT_CHANGES)
+        found = await self._with_timeout(read)
+        changed = [fields[b"agent"].decode() for _, fields in found]
+        return changed, found[-1][0].decode() if found else after
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
         return await self._get(f"agents:{account}", agent_id)
@@ -124,9 +141,6 @@ class RedisDocuments:
     async def endpoint_owner(self, endpoint: str) -> str | None:
         owner = await self._get(_ENDPOINTS, endpoint)
         return None if owner is None else owner.decode()
-
-    async def endpoint_owners(self) -> dict[str, str]:
-        return {name: owner.decode() for name, owner in (await self._all(_ENDPOINTS)).items()}
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         change = self._client.sadd if is_drained else self._client.srem
@@ -215,6 +229,10 @@ class RedisDialPolicyStore(Struct, frozen=True):
         request = self.client.smismember(_list_key(account), [_COMPLETE, *numbers])
         is_complete, *found = await self.with_timeout(request)
         return any(found) if is_complete else None
+
+
+def _agent_changes_key(account: str) -> str:
+    return f"agent-changes:{account}"
 
 
 def _list_key(account: str) -> str:

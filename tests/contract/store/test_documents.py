@@ -1,6 +1,6 @@
 """Number routes and agents in every store."""
 
-from engine.store.store import Store
+from engine.store.store import MAX_AGENT_CHANGES, Store
 
 
 async def test_routes_are_put_replaced_and_deleted(store: Store) -> None:
@@ -35,13 +35,37 @@ async def test_agents_are_kept_by_account(store: Store) -> None:
     assert await store.agents("a1") == {"sales7": b"{2}"}
 
 
+async def test_changes_of_agents(store: Store) -> None:
+    """They are read in order from a position on; each account has its own."""
+    await store.put_agent("a1", "1001", b"{1}")
+    changed, position = await store.agent_changes("a1", "")
+    assert changed == []
+    assert await store.agent_changes("a1", position) == ([], position)
+    await store.put_agent("a2", "1002", b"{1}")
+    await store.put_agent("a1", "1003", b"{1}")
+    await store.put_agent("a1", "1001", None)
+    changed, last = await store.agent_changes("a1", position)
+    assert changed == ["1003", "1001"]
+    assert await store.agent_changes("a1", last) == ([], last)
+    assert (await store.agent_changes("a3", ""))[0] == []
+
+
+async def test_many_changes_of_agents(store: Store) -> None:
+    """The oldest are read first, as many as one answer holds."""
+    _, position = await store.agent_changes("a1", "")
+    for number in range(MAX_AGENT_CHANGES + 1):
+        await store.put_agent("a1", f"{number}", b"{}")
+    changed, position = await store.agent_changes("a1", position)
+    assert changed == [f"{number}" for number in range(MAX_AGENT_CHANGES)]
+    assert (await store.agent_changes("a1", position))[0] == [f"{MAX_AGENT_CHANGES}"]
+
+
 async def test_an_endpoint_belongs_to_one_account(store: Store) -> None:
     """The first account keeps it until that account releases it."""
     assert await store.claim_endpoint("PJSIP/1", "a1") == "a1"
     assert await store.claim_endpoint("PJSIP/1", "a2") == "a1"
     await store.release_endpoint("PJSIP/1", "a2")
     assert await store.endpoint_owner("PJSIP/1") == "a1"
-    assert await store.endpoint_owners() == {"PJSIP/1": "a1"}
     await store.release_endpoint("PJSIP/1", "a1")
     assert await store.endpoint_owner("PJSIP/1") is None
     assert await store.claim_endpoint("PJSIP/1", "a2") == "a2"

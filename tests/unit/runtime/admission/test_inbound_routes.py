@@ -13,7 +13,7 @@ from engine.common.ttl_cache import MAX_ENTRIES, Cached
 from engine.runtime.admission.config import NewCall
 from engine.runtime.admission.inbound import inbound_call
 from engine.runtime.admission.inbound_routes import FoundRoute, InboundRoutes
-from engine.runtime.agents.directory import Caller
+from engine.runtime.agents.account_agents import Caller
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.pbx_nodes.recovery import RETRY_DELAY_MS, SETTLE_DELAY_MS
 from engine.store.memory.store import MemoryStore

@@ -6,11 +6,13 @@ import msgspec
 import pytest
 
 from engine.common.ttl_cache import MAX_ENTRIES
+from engine.runtime.agents.account_agents import REREAD_INTERVAL_MS, Caller
 from engine.runtime.agents.agent_template import AgentTemplate
-from engine.runtime.agents.directory import Caller, Directory
+from engine.runtime.agents.directory import Directory
 from engine.runtime.base.interfaces import AgentPhone
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
+from engine.store.store import MAX_AGENT_CHANGES
 from tests.unit.runtime.harness.shard_bench import ManualClock
 from wire.agents import Agent
 
@@ -21,15 +23,28 @@ class UnreliableStore(MemoryStore):
     def __init__(self) -> None:
         super().__init__()
         self.reads = 0
+        self.documents = 0
         self.down = False
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
         self._count()
+        self.documents += 1
         return await super().agent(account, agent_id)
 
     async def agents(self, account: str) -> dict[str, bytes]:
         self._count()
-        return await super().agents(account)
+        found = await super().agents(account)
+        self.documents += len(found)
+        return found
+
+    async def agent_changes(self, account: str, after: str) -> tuple[list[str], str]:
+        if self.down:
+            raise StoreDown("set by the test")
+        return await super().agent_changes(account, after)
+
+    def forget_changes(self) -> None:
+        """Lose the notices of changes."""
+        self._agent_changes.clear()
 
     def _count(self) -> None:
         self.reads += 1
@@ -161,6 +176,47 @@ async def test_callers_are_cached_for_a_second() -> None:
     assert (now("acme", "PJSIP/1002"), bench.store.reads) == (Caller("sales7"), 1)
     bench.clock.pass_ms(1_000)
     assert now("acme", "PJSIP/1002") is None
+
+
+async def test_only_changes_are_read_again() -> None:
+    """A lookup among 10,000 agents reads and decodes those that have changed since the last."""
+    bench = Bench()
+    for number in range(10_000):
+        await bench.put(f"a{number}", Agent(f"PJSIP/{number}"))
+    agent_of = bench.directory.agent_of
+    assert await agent_of("acme", "PJSIP/77") == Caller("a77")
+    bench.store.documents = 0
+    await bench.put("a77", Agent("PJSIP/moved"))
+    await bench.store.put_agent("acme", "a78", None)
+    for _ in range(100):
+        bench.clock.pass_ms(1_000)
+        assert await agent_of("acme", "PJSIP/moved") == Caller("a77")
+    assert await agent_of("acme", "PJSIP/78") == Caller("78")  # by the template
+    assert not bench.directory.has_document("acme", "a78")
+    assert bench.store.documents == 2
+
+
+async def test_all_agents_are_read_again_at_times() -> None:
+    """A change that was stored without a notice is found within an hour."""
+    bench = Bench()
+    await bench.put("sales7", Agent("PJSIP/1002"))
+    await bench.directory.agent_of("acme", "PJSIP/1002")
+    bench.store.forget_changes()
+    await bench.put("sales7", Agent("PJSIP/1003"))
+    bench.store.forget_changes()
+    bench.clock.pass_ms(REREAD_INTERVAL_MS)
+    assert await bench.directory.agent_of("acme", "PJSIP/1003") == Caller("sales7")
+
+
+async def test_more_changes_than_one_answer_holds() -> None:
+    """All agents are read again."""
+    bench = Bench()
+    await bench.directory.agent_of("acme", "PJSIP/1")
+    for number in range(MAX_AGENT_CHANGES + 5):
+        await bench.put(f"a{number}", Agent(f"PJSIP/{number}"))
+    bench.clock.pass_ms(1_000)
+    last = MAX_AGENT_CHANGES + 4
+    assert await bench.directory.agent_of("acme", f"PJSIP/{last}") == Caller(f"a{last}")
 
 
 async def test_callers_while_the_store_is_down() -> None:
