@@ -13,39 +13,14 @@ from engine.store.change import Change, coalesce
 from engine.store.errors import Fenced, Overflow, StoreDown
 from engine.store.store import Store
 
-FLUSH_DELAY_S = 0.02
+# What a change may wait that nobody waits for: one with events, and one that only moves a call on,
+# such as a digit that is not the last. Most of the latter go with the next change of their slot.
+EVENT_DELAY_S = 0.02
+QUIET_DELAY_S = 0.2
 MAX_PENDING = 20_000
 _MAX_BATCH = 256  # changes; a script blocks the whole store while it runs
 _BACKOFF_S = 0.05
 _MAX_BACKOFF_S = 1.0
-
-
-class FlushScheduler:
-    """Lets writers commit together, in one write of the connection.
-
-    An urgent change flushes all writers; without one, they flush after `FLUSH_DELAY_S`.
-    """
-
-    def __init__(self) -> None:
-        self._writers: list[Writer] = []
-        self._timer: asyncio.TimerHandle | None = None
-
-    def add(self, writer: "Writer") -> None:
-        self._writers.append(writer)
-
-    def remove(self, writer: "Writer") -> None:
-        self._writers.remove(writer)
-
-    def flush_now(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        for writer in self._writers:
-            writer.flush()
-
-    def flush_soon(self) -> None:
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(FLUSH_DELAY_S, self.flush_now)
 
 
 def _nothing() -> None:
@@ -89,7 +64,6 @@ class Writer:
         *,
         hooks: WriterHooks = NO_HOOKS,
         limit: int = MAX_PENDING,
-        scheduler: FlushScheduler | None = None,
         metrics: Metrics | None = None,
     ) -> None:
         self._store = store
@@ -105,7 +79,8 @@ class Writer:
         self._fenced = False
         self.is_healthy = True
         self.last_number = 0  # of the last acknowledged batch
-        self._scheduler = scheduler or FlushScheduler()
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at_s = 0.0
         store_metrics = (metrics or Metrics()).store
         self._duration = store_metrics.commit_duration.series(slot)
         self._batch_size = store_metrics.commit_size.series(slot)
@@ -129,7 +104,7 @@ class Writer:
         """Commit a change, then call `done`, which must not raise; raises Overflow at the limit.
 
         A change that is not urgent, because it has no side effects, may be lost with the process
-        within `FLUSH_DELAY_S`, like an event that arrived that much later.
+        within `QUIET_DELAY_S`, like an event that arrived that much later.
         """
         if len(self._pending) >= self._limit:
             raise Overflow(f"slot {self._slot}: {self._limit} changes wait for the store")
@@ -150,6 +125,7 @@ class Writer:
 
     def flush(self) -> None:
         """Commit pending changes now."""
+        self._cancel_timer()
         if self._pending:
             self._wake.set()
 
@@ -160,18 +136,18 @@ class Writer:
 
     async def run(self) -> None:
         """Commit until cancelled or fenced."""
-        self._scheduler.add(self)
         try:
             self.flush()
             while True:
                 await self._wake.wait()
+                self._wake.clear()
                 await self._commit(list(islice(self._pending, _MAX_BATCH)))
         except Fenced:
             self._fenced = True
             self._idle.set()
             self._hooks.on_fenced()
         finally:
-            self._scheduler.remove(self)
+            self._cancel_timer()
 
     def _add(self, change: Change, done: Callable[[], None], *, urgent: bool) -> None:
         self._pending.append((change, done))
@@ -179,9 +155,24 @@ class Writer:
             return  # `take_pending_from` may still take it
         self._idle.clear()
         if urgent or change.has_callbacks:
-            self._scheduler.flush_now()
+            self.flush()
         else:
-            self._scheduler.flush_soon()
+            self._flush_within(EVENT_DELAY_S if change.events else QUIET_DELAY_S)
+
+    def _flush_within(self, delay_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        at_s = loop.time() + delay_s
+        if self._timer is not None:
+            if self._timer_at_s <= at_s:
+                return
+            self._timer.cancel()
+        self._timer_at_s = at_s
+        self._timer = loop.call_at(at_s, self.flush)
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     async def _commit(self, batch: list[tuple[Change, Callable[[], None]]]) -> None:
         changes = coalesce([change for change, _ in batch])
@@ -196,8 +187,9 @@ class Writer:
             if change.has_callbacks:
                 self._hooks.on_callbacks(change)
         if not self._pending:
-            self._wake.clear()
             self._idle.set()
+        elif len(batch) == _MAX_BATCH:
+            self._wake.set()  # for the rest; what came meanwhile has its own time
 
     async def _try(self, changes: list[Change]) -> bool:
         started_s = perf_counter()

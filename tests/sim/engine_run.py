@@ -31,7 +31,6 @@ from engine.runtime.recording.recorder import Recorder, RecordingArchiver
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.memory.store import MemoryStore
-from engine.store.writer import FlushScheduler
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.connection import SimConnection
@@ -150,7 +149,7 @@ class EngineRun:
         rng = self._env.rng
         token = await store.claim(0, f"engine{self._number}", 0)
         assert token is not None
-        claimant = WriterFactory(rng.random, FlushScheduler(), self._fenced)
+        claimant = WriterFactory(rng.random, self._fenced)
         owned = await load_slot(store, 0, token, claimant)  # type: ignore[arg-type]  # implements what one engine uses of Store
         self.writer = owned.writer
         action_client = SimActionClient(self._env.clock, self.loop, self._env.servers)

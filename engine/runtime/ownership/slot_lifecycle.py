@@ -19,7 +19,7 @@ from engine.runtime.ownership.slot_loader import ClaimedCall, WriterFactory, loa
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.policy.capacity_limits import TRUNK
 from engine.runtime.shard.shard import CallShard
-from engine.store.writer import FlushScheduler, Writer
+from engine.store.writer import Writer
 
 log = structlog.get_logger()
 DRAIN_TIMEOUT_S = 1.0
@@ -64,7 +64,7 @@ class SlotLifecycle:
         self._tasks = tasks
         self._callbacks = callbacks
         self._writer_factory = WriterFactory(
-            context.random, FlushScheduler(), self._suspect, context.metrics, callbacks
+            context.random, self._suspect, context.metrics, callbacks
         )
         self._writers: dict[int, Writer] = {}
         self._leases: dict[int, Lease] = {}

@@ -20,7 +20,7 @@ from engine.calls.model.storage_format import (
 from engine.observe.metrics import Metrics
 from engine.store.errors import StoreDown
 from engine.store.store import Store
-from engine.store.writer import FlushScheduler, Writer, WriterHooks
+from engine.store.writer import Writer, WriterHooks
 
 log = structlog.get_logger()
 LAST_SEEN_TIMEOUT_S = 0.1
@@ -49,7 +49,6 @@ class WriterFactory(Struct, frozen=True):
     """Builds the writers of claimed slots; `on_fenced` gets a slot that another engine has."""
 
     random: Callable[[], float]
-    flush_scheduler: FlushScheduler
     on_fenced: Callable[[int], None]
     metrics: Metrics = field(default_factory=Metrics)
     callbacks: CallbackDispatcher | None = None
@@ -72,7 +71,6 @@ class WriterFactory(Struct, frozen=True):
             token,
             self.random,
             hooks=hooks,
-            scheduler=self.flush_scheduler,
             metrics=self.metrics,
         )
 

@@ -90,7 +90,7 @@ class StepRunner(Struct, frozen=True):
         late = [each for each in commands if each not in early and not isinstance(each, EmitEvent)]
         live_call.uncommitted += late
         done = partial(self._on_committed, live_call, late, on_stored)
-        self.writer.write(change, done, urgent=bool(late))
+        self.writer.write(change, done, urgent=bool(late) or on_stored is not no_op)
         if early:
             self.executor.execute(live_call, early)
 

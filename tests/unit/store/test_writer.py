@@ -59,11 +59,13 @@ class Scene:
         token = await claim_slot(self.store, 3, "engine1")
         self.writer = Writer(self.store, 3, token, lambda: 0.0, hooks=hooks, limit=self.limit)
 
-    def write(self, call_id: str, number: int) -> None:
+    def write(
+        self, call_id: str, number: int, *, urgent: bool = True, has_event: bool = True
+    ) -> None:
         """Write a call's step `number` and record its `done`."""
         body = b"%d" % number
-        change = Change(call_id, "pbx1", body, number, (body,), (body,))
-        self.writer.write(change, lambda: self.calls.append(f"{call_id}.{number}"))
+        change = Change(call_id, "pbx1", body, number, (body,), (body,) if has_event else ())
+        self.writer.write(change, lambda: self.calls.append(f"{call_id}.{number}"), urgent=urgent)
 
 
 @asynccontextmanager
@@ -242,3 +244,45 @@ async def test_a_merged_change_is_reported_with_all_its_callbacks() -> None:
     await writer.drain()
     await cancel_all([running])
     assert [(each.first_seq, each.callbacks) for each in reported] == [(0, (b"0", b"1", b"2"))]
+
+
+async def test_a_quiet_change_goes_with_the_next_urgent_one() -> None:
+    """A change without commands and events waits; the call's next change takes it along."""
+    async with scene() as now:
+        now.write("a", 0, urgent=False, has_event=False)
+        now.write("a", 1, urgent=False, has_event=False)
+        now.write("a", 2)
+        await until(lambda: now.calls == ["a.0", "a.1", "a.2"])
+        assert [len(batch) for batch in now.store.batches] == [1]
+
+
+async def test_a_quiet_change_is_stored_without_another_one() -> None:
+    """A change that nobody waits for is stored soon by itself, with or without an event."""
+    async with scene() as now:
+        now.write("a", 0, urgent=False, has_event=False)
+        await until(lambda: now.calls == ["a.0"])
+        now.write("a", 1, urgent=False, has_event=True)
+        await until(lambda: now.calls == ["a.0", "a.1"])
+
+
+async def test_a_quiet_change_during_a_commit_starts_no_other() -> None:
+    """What arrives while a batch is stored waits for its own time, or for an urgent change."""
+    async with scene() as now:
+        now.store.unblocked.clear()
+        now.write("a", 0)
+        await until(lambda: len(now.store.batches) == 1)
+        now.write("a", 1, urgent=False, has_event=False)
+        now.write("b", 0, urgent=False, has_event=False)
+        now.store.unblocked.set()
+        await until(lambda: now.calls == ["a.0"])
+        now.write("c", 0)
+        await until(lambda: len(now.calls) == 4)
+        assert [len(batch) for batch in now.store.batches] == [1, 3]
+
+
+async def test_drain_stores_quiet_changes_at_once() -> None:
+    """A slot that is given back keeps nothing in memory."""
+    async with scene() as now:
+        now.write("a", 0, urgent=False, has_event=False)
+        await now.writer.drain()
+        assert now.calls == ["a.0"]
