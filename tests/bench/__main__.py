@@ -25,7 +25,7 @@ from tests.bench.figure import Figure, keep, show
 from tests.bench.ivr.capacity import capacity
 from tests.bench.ivr.control import control
 from tests.bench.ivr.digit_webhook import digit_webhook
-from tests.bench.ivr.ivr50 import ivr50
+from tests.bench.ivr.ivr50 import ivr50, ivr50_engine
 from tests.bench.ivr.sessions import sessions
 from tests.bench.rest.cdrs import cdrs, cdrs_postgres
 from tests.bench.rest.contact_search import contact_search, contact_search_postgres
@@ -35,6 +35,7 @@ from tests.bench.setting import Bench, Setting
 
 BENCHES: Mapping[str, Bench] = {
     "ivr50": ivr50,
+    "ivr50_engine": ivr50_engine,
     "capacity": capacity,
     "control": control,
     "digit_webhook": digit_webhook,

@@ -1,55 +1,89 @@
-"""Standard calls per second on this machine, and the behaviour under overload."""
+"""The highest rate of standard calls without a failure on this machine, and overload.
 
-from tests.bench.figure import Figure, figure, percentile
+Dialplan, bare application and engine climb in turn, so that they meet the same machine.
+"""
+
+from collections.abc import Mapping
+
+from tests.bench.figure import Figure, figure
+from tests.bench.ivr.anchored import Anchored, anchored
+from tests.bench.ivr.climb import Climb
 from tests.bench.ivr.load import load
-from tests.bench.ivr.measurement import Round, idle_load, measure_round
+from tests.bench.ivr.measurement import Pace, Round, measure_round
 from tests.bench.ivr.phone import standard_call
-from tests.bench.ivr.stack import BY_DIALPLAN, BY_ENGINE, Stack, stack
+from tests.bench.ivr.rounds import cpu_of, digit_wait
+from tests.bench.ivr.stack import BY_ENGINE, Stack, stack
+from tests.bench.ivr.variants import BARE, DIALPLAN, ENGINE, VARIANTS, Variant
 from tests.bench.setting import Setting
 from tests.harness.until import until
 
-RATES = (100, 120, 140)
+FIRST_RATE, LAST_RATE = 40, 300
 MAX_CALLS_PER_S = 100  # calls/s that the engine admits in the overload round
 OVERLOAD_RATE = 250
-PROBES_PER_S = 4
+Climbs = Mapping[str, Climb]
+Measured = dict[tuple[str, int], Round]  # by variant and rate
 
 
 async def capacity(setting: Setting) -> list[Figure]:
-    """Raise the rate on dialplan and engine, then offer more than the engine admits."""
-    figures: list[Figure] = []
-    seconds = 8 if setting.quick else 20
-    async with stack(setting.folder / "within") as running:
-        idle = await idle_load(running)
-        for rate in RATES:
-            rounds = [
-                await measure_round(
-                    *(running, number, rate, seconds, setting.folder),
-                    idle=idle,
-                    probes_per_s=PROBES_PER_S,
-                )
-                for number in (BY_ENGINE, BY_DIALPLAN)
-            ]
-            figures += _figures_at(rate, *rounds)
+    """Raise the rate of each variant until calls fail, then offer more than the engine admits."""
+    async with anchored(setting, with_records=False) as servers:
+        climbs, measured = await _climb(servers, setting)
     limit = {"SWITCHROOM_MAX_CALLS_PER_S": str(MAX_CALLS_PER_S)}
     async with stack(setting.folder / "beyond", limit) as running:
-        return [*figures, *await _overload(running, setting)]
+        beyond = await _overload(running, setting)
+    return [*_highest(climbs), *_at_common_rate(climbs, measured), *beyond]
 
 
-def _figures_at(rate: int, ours: Round, plan: Round) -> list[Figure]:
-    asterisk_ms, by_plan_ms = ours.cpu_ms["asterisk"], plan.cpu_ms["asterisk"]
-    waits = [
-        (percent, percentile(ours.digit_ms, percent), percentile(plan.digit_ms, percent))
-        for percent in (50, 99)
-    ]
+async def _climb(servers: Anchored, setting: Setting) -> tuple[Climbs, Measured]:
+    seconds = 5 if setting.quick else 15
+    climbs = {each.name: Climb(FIRST_RATE, LAST_RATE) for each in VARIANTS}
+    measured: Measured = {}
+    while any(each.next_rate for each in climbs.values()):
+        for variant in VARIANTS:
+            rate = climbs[variant.name].next_rate
+            if rate is not None:
+                round_ = await _round_at(rate, seconds, servers, variant, setting)
+                climbs[variant.name].record(rate, round_.failed + round_.outcome.refused)
+                measured[variant.name, rate] = round_
+    return climbs, measured
+
+
+async def _round_at(
+    rate: int, seconds: float, servers: Anchored, variant: Variant, setting: Setting
+) -> Round:
+    round_ = await measure_round(servers, variant, Pace(rate, seconds), setting.folder)
+    await until(lambda: _has_no_channels(servers.base), timeout_s=60, every_s=0.5)
+    return round_
+
+
+def _highest(climbs: Climbs) -> list[Figure]:
+    anchor = climbs[BARE.name].carried
     return [
-        figure("capacity", f"failures_at_{rate}", ours.failed, "calls", plan.failed),
-        figure("capacity", f"refused_at_{rate}", ours.outcome.refused, "calls"),
-        *(
-            figure("capacity", f"digit_to_prompt_p{percent}_at_{rate}", our_ms, "ms", plan_ms)
-            for percent, our_ms, plan_ms in waits
+        figure("capacity", "highest_rate", climbs[ENGINE.name].carried, "calls/s", anchor),
+        figure(
+            "capacity", "highest_rate_of_dialplan", climbs[DIALPLAN.name].carried, "calls/s", anchor
         ),
-        figure("capacity", f"engine_cpu_at_{rate}", ours.cpu_ms["engine"], "ms/call"),
-        figure("capacity", f"asterisk_cpu_at_{rate}", asterisk_ms, "ms/call", by_plan_ms),
+    ]
+
+
+def _at_common_rate(climbs: Climbs, measured: Measured) -> list[Figure]:
+    """Compare engine and bare application at the highest rate that both carry."""
+    rate = min(climbs[each.name].carried for each in (ENGINE, BARE))
+    ours, bare = (measured.get((each.name, rate)) for each in (ENGINE, BARE))
+    if ours is None or bare is None:  # one stepped over this rate, or none was carried
+        return []
+    values = {
+        "engine_cpu": (cpu_of("engine")(ours), cpu_of("bare")(bare), "ms/call"),
+        "asterisk_cpu": (cpu_of("asterisk")(ours), cpu_of("asterisk")(bare), "ms/call"),
+        "digit_to_prompt_p50": (digit_wait(50)(ours), digit_wait(50)(bare), "ms"),
+        "digit_to_prompt_p99": (digit_wait(99)(ours), digit_wait(99)(bare), "ms"),
+    }
+    return [
+        figure("capacity", "common_rate", rate, "calls/s"),
+        *(
+            figure("capacity", f"{name}_at_common_rate", value, unit, anchor)
+            for name, (value, anchor, unit) in values.items()
+        ),
     ]
 
 
@@ -79,7 +113,10 @@ async def _overload(running: Stack, setting: Setting) -> list[Figure]:
 
 
 async def _is_empty(running: Stack) -> bool:
-    channels = await running.pbx.cli("core show channels count")
     bridges = await running.pbx.cli("bridge show all")
     calls = await running.engine.rpc("GET", "/calls")
-    return "0 active channels" in channels and "switchroom" not in bridges and not calls["calls"]
+    return await _has_no_channels(running) and "switchroom" not in bridges and not calls["calls"]
+
+
+async def _has_no_channels(running: Stack) -> bool:
+    return "0 active channels" in await running.pbx.cli("core show channels count")

@@ -1,19 +1,32 @@
-"""Measures one round of load on a number: CPU of each process, and waiting times."""
+"""Measures one round of load on one variant: CPU of each process, and waiting times."""
 
 import asyncio
+import random
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
 from tests.bench.cpu import Meter, idle_shares
+from tests.bench.ivr.anchored import Anchored
 from tests.bench.ivr.load import Outcome, load
 from tests.bench.ivr.phone import CallFailed, Waits, standard_call
-from tests.bench.ivr.stack import BY_DIALPLAN, BY_ENGINE, Stack
+from tests.bench.ivr.variants import Variant
 
 WINDOW_S = 2.0
 MAX_WINDOWS = 10
 SETTLED_SHARE = 0.01
+WARM_UP_S = 1.0
+MAX_FIRST_CALLS = 5
+
+
+class Pace(Struct, frozen=True):
+    """The offered load: calls per second, for how long, and how many probes beside it."""
+
+    rate: int
+    seconds: float
+    probes_per_s: float = 5
 
 
 class Round(Struct, frozen=True):
@@ -40,47 +53,49 @@ class Round(Struct, frozen=True):
         return [each.answer_to_prompt_ms for each in self.heard]
 
 
-async def measure_round(  # noqa: PLR0913 - the parameters of a round
-    stack: Stack,
-    number: str,
-    rate: int,
-    seconds: float,
-    folder: Path,
-    *,
-    idle: Mapping[str, float],
-    probes_per_s: float = 2,
-) -> Round:
-    """Call a number at a rate, beside probes; `idle` is the idle CPU of the processes."""
-    await standard_call(stack.pbx.sip_port, number)  # warms the caches
-    meter = Meter(stack.pids, idle)
-    probing = asyncio.create_task(_probes(stack.pbx.sip_port, number, seconds, probes_per_s))
-    outcome = await load(stack.pbx.sip_port, number, rate, seconds, folder)
+async def measure_round(servers: Anchored, variant: Variant, pace: Pace, folder: Path) -> Round:
+    """Connect a variant and call its number, beside probes."""
+    await servers.select(variant)
+    await _fill_caches(servers.sip_port, variant.number)
+    await load(servers.sip_port, variant.number, pace.rate, WARM_UP_S, folder)
+    meter = Meter(servers.pids, await _idle_load(servers.pids))
+    probing = asyncio.create_task(_probes(servers.sip_port, variant.number, pace))
+    outcome = await load(servers.sip_port, variant.number, pace.rate, pace.seconds, folder)
     heard, faults = await probing
     calls = outcome.calls + len(heard) + len(faults)
     cpu_ms = {name: used * 1000 / calls for name, used in meter.used_s().items()}
     return Round(outcome, cpu_ms, heard, faults)
 
 
-async def idle_load(stack: Stack) -> Mapping[str, float]:
+async def _fill_caches(sip_port: int, number: str) -> None:
+    """Make calls until one is as it should be: the first may wait until its prompts are fetched."""
+    for _ in range(MAX_FIRST_CALLS - 1):
+        with suppress(CallFailed):
+            await standard_call(sip_port, number)
+            return
+    await standard_call(sip_port, number)
+
+
+async def _idle_load(pids: Mapping[str, int]) -> Mapping[str, float]:
     """Return the idle CPU of the processes as shares of a core, once it is stable."""
-    for number in (BY_DIALPLAN, BY_ENGINE):
-        await standard_call(stack.pbx.sip_port, number)
-    before = await idle_shares(stack.pids, WINDOW_S)
+    before = await idle_shares(pids, WINDOW_S)
     for _ in range(MAX_WINDOWS):
-        idle = await idle_shares(stack.pids, WINDOW_S)
+        idle = await idle_shares(pids, WINDOW_S)
         if all(abs(idle[name] - before[name]) <= SETTLED_SHARE for name in idle):
-            break
+            return {name: (idle[name] + before[name]) / 2 for name in idle}
         before = idle
-    return idle
+    return before
 
 
 async def _probes(
-    sip_port: int, number: str, seconds: float, per_s: float
+    sip_port: int, number: str, pace: Pace
 ) -> tuple[tuple[Waits, ...], tuple[str, ...]]:
+    """Make the probes' calls; at uneven intervals, so that they do not follow the load's rhythm."""
     calls: list[asyncio.Task[Waits]] = []
-    for _ in range(int(seconds * per_s)):
+    chance = random.Random(1)
+    for _ in range(int(pace.seconds * pace.probes_per_s)):
         calls.append(asyncio.create_task(standard_call(sip_port, number)))
-        await asyncio.sleep(1 / per_s)  # the offered load
+        await asyncio.sleep(chance.uniform(0.5, 1.5) / pace.probes_per_s)  # the offered load
     ended = await asyncio.gather(*calls, return_exceptions=True)
     unexpected = [each for each in ended if isinstance(each, BaseException)]
     for each in unexpected:

@@ -56,6 +56,8 @@ async def standard_call(sip_port: int, number: str) -> Waits:
                 return await _Phone(sip, media, sip_port, number).call()
         except TimeoutError:
             raise CallFailed("no answer, no prompt or no hangup in time") from None
+        except ConnectionRefusedError:
+            raise CallFailed("the PBX closed its media port before the last digit") from None
 
 
 class _Phone:

@@ -13,10 +13,12 @@ from tests.harness.servers.valkey import Valkey
 
 BY_DIALPLAN = "+15550700"
 BY_ENGINE = "+15550701"
+BY_BARE = "+15550703"
 # Read has no own prompt here: like the engine's gather, it listens after the prompt.
 DIALPLAN = """
 [from-trunk](+)
 exten => {number},1,Goto(bench,{number},1)
+exten => {bare},1,Stasis(bare)
 
 [bench]
 exten => {number},1,Answer()
@@ -29,7 +31,7 @@ MODULES = "load = app_playback.so\nload = app_read.so\n"
 
 
 class BenchPbx(Pbx):
-    """A standard node with one more number, which the dialplan serves alone."""
+    """A standard node with two more numbers: of the dialplan alone, and of the bare application."""
 
     def prepare(self) -> None:
         """Write the node's files, the prompts, and the standard call as dialplan."""
@@ -38,7 +40,8 @@ class BenchPbx(Pbx):
         with (self.folder / "etc/modules.conf").open("a") as out:
             out.write(MODULES)
         with (self.folder / "etc/extensions.conf").open("a") as out:
-            out.write(DIALPLAN.format(number=BY_DIALPLAN, prompts=self.prompts))
+            numbers = {"number": BY_DIALPLAN, "bare": BY_BARE}
+            out.write(DIALPLAN.format(**numbers, prompts=self.prompts))
 
     @property
     def prompts(self) -> Path:
@@ -47,16 +50,17 @@ class BenchPbx(Pbx):
 
 
 class Stack(Struct, frozen=True):
-    """Running Asterisk, Valkey and engine; both numbers can be called."""
+    """Running Asterisk, Valkey and engine; `audio` is the address of the prompts."""
 
     pbx: BenchPbx
     valkey: Valkey
     engine: Engine
+    audio: str
 
-    @property
-    def pids(self) -> Mapping[str, int]:
-        """Return the processes whose CPU is measured."""
-        return {"engine": self.engine.pid, "asterisk": self.pbx.pid, "valkey": self.valkey.pid}
+    async def route(self, account: str) -> None:
+        """Route the engine's number to the standard call of an account."""
+        route = {"account": account, "action": standard_tree(self.audio)}
+        await self.engine.rpc("PUT", f"/routes/{BY_ENGINE}", route)
 
 
 @asynccontextmanager
@@ -66,9 +70,9 @@ async def stack(folder: Path, settings: Mapping[str, str] | None = None) -> Asyn
     async with pbx, Valkey(folder / "valkey") as valkey, serve_folder(pbx.prompts) as audio:
         engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx], settings=settings)
         async with engine:
-            route = {"account": "bench", "action": standard_tree(audio)}
-            await engine.rpc("PUT", f"/routes/{BY_ENGINE}", route)
-            yield Stack(pbx, valkey, engine)
+            running = Stack(pbx, valkey, engine, audio)
+            await running.route("bench")
+            yield running
 
 
 def standard_tree(audio: str) -> dict[str, object]:

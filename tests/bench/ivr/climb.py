@@ -1,0 +1,36 @@
+"""The search for the highest rate that is carried: long steps first, then short ones."""
+
+from msgspec import Struct
+
+LONG_STEP, SHORT_STEP = 20, 5  # calls/s
+
+
+class Climb(Struct):
+    """Raises a rate until it fails; a rate that fails once may have met other load, so it repeats.
+
+    `carried` is the highest rate without a failure so far, 0 if there is none.
+    """
+
+    first: int
+    last: int
+    carried: int = 0
+    ceiling: int | None = None  # the lowest rate that has failed
+    failures: int = 0  # of the next rate
+
+    @property
+    def next_rate(self) -> int | None:
+        """The rate to try next; None when the highest is known, or `last` is carried."""
+        if self.ceiling is None:
+            rate = self.carried + LONG_STEP if self.carried else self.first
+            return rate if rate <= self.last else None
+        rate = self.carried + SHORT_STEP
+        return rate if self.carried and rate < self.ceiling else None
+
+    def record(self, rate: int, failed: int) -> None:
+        """Take the number of calls that failed at the rate."""
+        if failed == 0:
+            self.carried, self.failures = rate, 0
+            return
+        self.failures += 1
+        if self.failures > 1:
+            self.ceiling, self.failures = rate, 0
