@@ -1,5 +1,6 @@
 """A measured figure with its baseline; stores and prints figures."""
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import quantiles
@@ -11,7 +12,11 @@ from rich.table import Table
 
 
 class Figure(Struct, frozen=True):
-    """One measured value; baseline and ratio if something comparable ran in the same run."""
+    """One measured value; baseline and ratio if something comparable ran in the same run.
+
+    The anchor of calls on a real Asterisk (`ivr50`, `ivr50_engine`, `capacity`) is the bare
+    application: it is the baseline of the engine and of the dialplan.
+    """
 
     name: str
     value: float
@@ -30,9 +35,10 @@ def figure(  # noqa: PLR0913 - the fields of a figure
     *,
     suite: str = "bench",
 ) -> Figure:
-    """Return a figure of a bench; the ratio is value to baseline."""
-    ratio = round(value / baseline, 2) if baseline else None
-    rounded = None if baseline is None else round(baseline, 3)
+    """Return a figure of a bench; the ratio is value to baseline. A baseline of NaN is none."""
+    known = None if baseline is None or math.isnan(baseline) else baseline
+    ratio = round(value / known, 2) if known else None
+    rounded = None if known is None else round(known, 3)
     command = f"python -m tests.{suite} --only {bench}"
     return Figure(f"{bench}.{name}", round(value, 3), unit, rounded, ratio, command)
 
@@ -45,10 +51,12 @@ def percentile(values: Sequence[float], percent: int) -> float:
 
 
 def keep(figures: Iterable[Figure], path: Path) -> None:
-    """Update a JSON file: replace figures of the same name, keep the others."""
-    figures_by_name = {each.name: each for each in _kept(path)} | {
-        each.name: each for each in figures
-    }
+    """Update a JSON file: replace figures of the same name, keep the others.
+
+    A figure that could not be measured (NaN) is left out: JSON has no NaN.
+    """
+    measured = {each.name: each for each in figures if not math.isnan(each.value)}
+    figures_by_name = {each.name: each for each in _kept(path)} | measured
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(
         msgspec.json.format(msgspec.json.encode(list(figures_by_name.values()))) + b"\n"

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from tests.bench.charts.svg import BOTTOM, COLORS, LEFT, RIGHT, Tick, drawing, element, text, y_at
 
 BAR_SHARE = 0.5  # of the space for a bar
-MIN_LABELED = 0.06  # of the axis; a lower part has no room for its value
+MIN_LABELED = 0.05  # of the axis; a lower part has no room for its value
+MAX_MARKS = 6
+ROUND = (1, 2, 2.5, 5, 10)
 HALO = {"stroke": "white", "stroke_width": "3", "paint_order": "stroke"}
 
 
@@ -15,15 +17,15 @@ def stacked_bars(title: str, bars: Mapping[str, Mapping[str, float]]) -> str:
     names = list(dict.fromkeys(part for parts in bars.values() for part in parts))
     shown = [name for name in names if any(parts.get(name, 0.0) > 0 for parts in bars.values())]
     colors = dict(zip(shown, COLORS, strict=False))
-    step = _step(max((sum(parts.values()) for parts in bars.values()), default=0.0))
-    top = step * 5
+    step, marks = _marks(max((sum(parts.values()) for parts in bars.values()), default=0.0))
+    top = step * marks
     width = (RIGHT - LEFT) / max(len(bars), 1)
     drawn: list[str] = []
     for number, (name, parts) in enumerate(bars.items()):
         middle = LEFT + (number + 0.5) * width
         drawn.append(text(middle, BOTTOM + 20, name, "middle"))
         drawn += _bar(middle, width * BAR_SHARE, parts, colors, top)
-    ticks = [Tick(mark / 5, f"{mark * step:g}") for mark in range(6)]
+    ticks = [Tick(mark / marks, f"{mark * step:g}") for mark in range(marks + 1)]
     return drawing(title, ticks, colors, drawn)
 
 
@@ -44,9 +46,10 @@ def _bar(
     return drawn
 
 
-def _step(highest: float) -> float:
-    """Return a round distance of marks, so that five of them hold the highest value."""
+def _marks(highest: float) -> tuple[float, int]:
+    """Return a round distance of marks, and how many hold the highest value: at most six."""
     if highest <= 0:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(highest / 5))
-    return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power * 5 >= highest)
+        return 1.0, 1
+    power = 10.0 ** math.floor(math.log10(highest / MAX_MARKS))
+    step = next(each * power for each in ROUND if highest <= each * power * MAX_MARKS)
+    return step, math.ceil(highest / step)

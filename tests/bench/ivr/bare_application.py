@@ -8,12 +8,13 @@ a dict with an entry for each channel. Nothing is stored, limited, repeated or r
 import asyncio
 import json
 import os
+from collections.abc import AsyncIterator
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import aiohttp
-from aiohttp import ClientSession, ClientWebSocketResponse, web
+from aiohttp import ClientSession, web
 
 from engine.ari.config import UNUSED_EVENTS
 
@@ -23,7 +24,22 @@ DIGIT_TIMEOUT_S = 5.0
 FIRST_ERROR_STATUS = 400
 GONE_STATUS = 404  # the caller has hung up
 Event = dict[str, Any]
-Websocket = ClientWebSocketResponse[bool]
+
+
+class Message(Protocol):
+    """A message of a websocket."""
+
+    @property
+    def data(self) -> Any: ...
+
+
+class Websocket(Protocol):
+    """What the application uses of aiohttp's websockets."""
+
+    def __aiter__(self) -> AsyncIterator[Message]: ...
+
+    async def send_str(self, data: str) -> None:
+        """Send a text."""
 
 
 class Call:
@@ -61,9 +77,12 @@ class Requests:
 class BareApplication:
     """Answer, play, collect four digits, play, hang up; `audio` is the address of the prompts."""
 
-    def __init__(self, requests: Requests, audio: str) -> None:
+    def __init__(
+        self, requests: Requests, audio: str, digit_timeout_s: float = DIGIT_TIMEOUT_S
+    ) -> None:
         self._requests = requests
         self._audio = audio
+        self._digit_timeout_s = digit_timeout_s
         self._calls: dict[str, Call] = {}
         self._late: set[asyncio.Task[None]] = set()
 
@@ -102,7 +121,7 @@ class BareApplication:
             await self._requests.send("DELETE", f"channels/{channel}")
         elif call is not None and not call.has_second:
             loop = asyncio.get_running_loop()
-            call.timer = loop.call_later(DIGIT_TIMEOUT_S, self._on_timeout, channel)
+            call.timer = loop.call_later(self._digit_timeout_s, self._on_timeout, channel)
 
     def _on_timeout(self, channel: str) -> None:
         task = asyncio.create_task(self._play_second(channel))
