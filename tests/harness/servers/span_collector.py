@@ -28,6 +28,7 @@ class Collector(WebServer):
     def __init__(self) -> None:
         super().__init__()
         self.spans: list[Span] = []
+        self.exports: list[bytes] = []  # as received
 
     def named(self, name: str) -> list[Span]:
         """Return the spans of a name."""
@@ -38,7 +39,8 @@ class Collector(WebServer):
         return [web.post("/v1/traces", self._take)]
 
     async def _take(self, request: web.Request) -> web.Response:
-        export = ExportTraceServiceRequest.FromString(await request.read())
+        self.exports.append(await request.read())
+        export = ExportTraceServiceRequest.FromString(self.exports[-1])
         for resource in export.resource_spans:
             for scope in resource.scope_spans:
                 self.spans += [
