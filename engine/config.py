@@ -130,6 +130,7 @@ class Settings(BaseSettings):
     media_allow: tuple[str, ...] = ()  # private networks that audio may be fetched from
     signing_key: SecretStr | None = Field(None, min_length=MIN_KEY_CHARS)
     webhook_allow: tuple[str, ...] = ()  # private networks that webhooks may be in
+    private_networks_account: str = ""  # the only one that may reach both; empty: all
     outbound_deny: tuple[str, ...] = ()  # public networks that neither may be in
     allow_insecure_webhooks: bool = False  # plain HTTP, to this machine only
     callback_retries_s: tuple[Annotated[float, Field(ge=0)], ...] = Field(

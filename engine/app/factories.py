@@ -1,10 +1,9 @@
 """Builds the parts of an engine from its settings; `engine.py` connects them."""
 
-import ipaddress
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.util import find_spec
@@ -13,6 +12,14 @@ import aiohttp
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.app.account_networks import (
+    ActionsByAccount,
+    ApiRequestsByAccount,
+    Sessions,
+    TransportByAccount,
+    address_guards,
+    open_sessions,
+)
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
@@ -61,14 +68,12 @@ from engine.store.redis.store import RedisStore
 from engine.store.store import Store
 from engine.store.stream import StreamLimits
 from engine.webhooks.action_client import ActionClient
-from engine.webhooks.address_guard import AddressGuard, guarded_session
+from engine.webhooks.address_guard import AddressGuard
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.signatures import SignerLookup
 from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.dial_policy import AccountDialPolicy
 from wire.tree import Limits
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Assembly(Struct, frozen=True):
@@ -108,18 +113,13 @@ async def clip_cache(parts: Assembly) -> ClipCache:
     espeak = await find_espeak()
     hibari = [Hibari(limits)] if find_spec("hibari") else []  # the extra `speech`
     providers: list[TtsProvider] = [*hibari, *([espeak] if espeak else [])]
-    session = await parts.stack.enter_async_context(
-        guarded_session(
-            _networks(settings.media_allow),
-            deny=_networks(settings.outbound_deny),
-            limit=0,  # the cache limits downloads by account
-            limit_per_host=0,
-        )
-    )
+    sessions = await open_sessions(
+        parts.stack, settings, settings.media_allow
+    )  # the cache limits downloads
     return await parts.stack.enter_async_context(
         open_clip_cache(
             settings.media_dir,
-            session,
+            sessions.of,
             providers,
             _now_ms,
             limits,
@@ -131,27 +131,18 @@ async def clip_cache(parts: Assembly) -> ClipCache:
 async def io_runner(
     parts: Assembly, clips: ClipCache, limits: Limits, signer_of: SignerLookup
 ) -> IoRunner:
-    """Build what runs calls' I/O commands; its session connects to customers' servers only."""
+    """Build what runs calls' I/O commands; its sessions connect to customers' servers only."""
     store = parts.context.store
-    # No limit on connections: each request belongs to a live call, and those are limited.
-    session = await parts.stack.enter_async_context(
-        guarded_session(
-            _networks(parts.settings.webhook_allow),
-            deny=_networks(parts.settings.outbound_deny),
-            limit=0,
-            limit_per_host=0,
-        )
-    )
+    # Each request belongs to a live call, and those are limited.
+    settings = parts.settings
+    sessions = await open_sessions(parts.stack, settings, settings.webhook_allow)
     traces = parts.telemetry.traces
     trace = traces.headers if traces else dict[str, str]
-    api_requests = ApiRequestRunner(
-        store, ApiSender(session, time.time, random.random, trace=trace), signer_of
-    )
     runner = IoRunner(
         clips,
-        _action_client(parts, session, limits, signer_of),
+        _action_client(parts, sessions, limits, signer_of),
         FlowCache(store.flow, limits),
-        MeteredApiRequests(api_requests, parts.context.metrics),
+        MeteredApiRequests(_api_requests(store, sessions, signer_of, trace), parts.context.metrics),
         DigitSealer((parts.settings.rpc_token.get_secret_value(),), os.urandom),
     )
     parts.stack.push_async_callback(runner.close)
@@ -170,20 +161,18 @@ async def callback_dispatcher(
     """Build what delivers callbacks; the scheduler limits connections, over all targets too."""
     settings, context = parts.settings, parts.context
     store, metrics = context.store, context.metrics
-    allowed, denied = _networks(settings.webhook_allow), _networks(settings.outbound_deny)
-    session = await parts.stack.enter_async_context(
-        guarded_session(allowed, deny=denied, limit=0, limit_per_host=0)
-    )
+    sessions = await open_sessions(parts.stack, settings, settings.webhook_allow)
+    guards = address_guards(settings, settings.webhook_allow)
     schedule = RetrySchedule(settings.callback_retries_s)
-    sender = ApiSender(session, time.time, random.random)
-    api_requests = ApiRequestRunner(store, sender, targets.webhook_signer)
     outboxes: dict[int, SlotQueues] = {}
     delivery = DeliveryAttempt(
         targets,
         {
-            HttpsTarget: HttpTransport(session),
-            GrpcTarget: _grpc_transport(parts.stack, AddressGuard(allowed, denied)),
-            ApiRequestTarget: ApiRequestTransport(api_requests),
+            HttpsTarget: TransportByAccount(sessions.map(HttpTransport)),
+            GrpcTarget: TransportByAccount(guards.map(partial(_grpc_transport, parts.stack))),
+            ApiRequestTarget: ApiRequestTransport(
+                _api_requests(store, sessions, targets.webhook_signer, dict)
+            ),
         },
         schedule,
         clock=time.time,
@@ -283,17 +272,29 @@ def default_policy(allowed: tuple[str, ...]) -> AccountDialPolicy | None:
 
 
 def _action_client(
-    parts: Assembly, session: aiohttp.ClientSession, limits: Limits, signer_of: SignerLookup
+    parts: Assembly, sessions: Sessions, limits: Limits, signer_of: SignerLookup
 ) -> ActionSource:
     traces = parts.telemetry.traces
     trace = traces.headers if traces else dict[str, str]
-    client = ActionClient(session, limits, signer_of, time.time, random.random, trace=trace)
-    metered = MeteredActionClient(client, parts.context.metrics)
+
+    def client(session: aiohttp.ClientSession) -> ActionSource:
+        return ActionClient(session, limits, signer_of, time.time, random.random, trace=trace)
+
+    metered = MeteredActionClient(ActionsByAccount(sessions.map(client)), parts.context.metrics)
     return TracedActionClient(metered, traces) if traces else metered
 
 
-def _networks(allowed: tuple[str, ...]) -> tuple[Network, ...]:
-    return tuple(ipaddress.ip_network(each) for each in allowed)
+def _api_requests(
+    store: Store,
+    sessions: Sessions,
+    signer_of: SignerLookup,
+    trace: Callable[[], Mapping[str, str]],
+) -> ApiRequestsByAccount:
+    def runner(session: aiohttp.ClientSession) -> ApiRequestRunner:
+        sender = ApiSender(session, time.time, random.random, trace=trace)
+        return ApiRequestRunner(store, sender, signer_of)
+
+    return ApiRequestsByAccount(sessions.map(runner))
 
 
 def _now_ms() -> int:

@@ -5,7 +5,7 @@ import io
 import math
 import struct
 import wave
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from time import perf_counter
@@ -36,6 +36,8 @@ log = structlog.get_logger()
 LARGE_BYTES = 262_144  # some 15 s of mp3; 16 s of telephone wav
 AMPLITUDE = 8_000  # a quarter of full scale: audible, not startling
 
+SessionLookup = Callable[[str], ClientSession]
+
 
 class ClipMaker:
     """Makes clips: does the slow work, and the work on untrusted data."""
@@ -43,7 +45,7 @@ class ClipMaker:
     def __init__(
         self,
         files: ClipFiles,
-        session: ClientSession,
+        session_of: SessionLookup,
         providers: Sequence[TtsProvider],
         limits: MediaLimits,
     ) -> None:
@@ -51,7 +53,7 @@ class ClipMaker:
         self._large_files = WorkerPool(limits, files.directory)
         self._downloads = FairSlots(limits.downloads, limits.downloads_of_account)
         self._files = files
-        self._session = session
+        self._session_of = session_of  # of an account: a guarded one
         self._providers = providers
         self._limits = limits
 
@@ -82,7 +84,7 @@ class ClipMaker:
     async def _download(self, account: str, url: str, etag: str, now_ms: int) -> MadeClip:
         async with self._temporary_file() as raw:
             async with self._downloads.slot(account):
-                result = await download(self._session, url, etag, raw, self._limits)
+                result = await download(self._session_of(account), url, etag, raw, self._limits)
             kind = result.kind
             clip = await self._transcode(account, raw, kind, now_ms) if kind else None
         return MadeClip(clip, result.fresh_ms, result.etag or etag)

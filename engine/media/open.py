@@ -7,13 +7,12 @@ from pathlib import Path
 
 import msgspec
 import structlog
-from aiohttp import ClientSession
 from msgspec import Struct
 
 from engine.common.tasks import cancel_all, wait_for_event
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
-from engine.media.clip_maker import ClipMaker, MeteredClipMaker
+from engine.media.clip_maker import ClipMaker, MeteredClipMaker, SessionLookup
 from engine.media.files import ClipFiles
 from engine.media.index import ClipIndex, IndexEntry, SavedIndex, load_index, save_index
 from engine.media.tts.provider import TtsProvider
@@ -29,16 +28,16 @@ _log = structlog.get_logger()
 @asynccontextmanager
 async def open_clip_cache(  # noqa: PLR0913 - collaborators are passed in
     directory: Path,
-    session: ClientSession,
+    session_of: SessionLookup,
     providers: Sequence[TtsProvider],
     now_ms: Callable[[], int],
     limits: MediaLimits = _LIMITS,
     *,
     meter: Metrics | None = None,
 ) -> AsyncIterator[ClipCache]:
-    """Open the cache in `directory`, which no other process uses; the session is a guarded one."""
+    """Open the cache in `directory`, which no other process uses; sessions are guarded."""
     files, index = ClipFiles(directory, limits), _new_index(limits)
-    maker = ClipMaker(files, session, providers, limits)
+    maker = ClipMaker(files, session_of, providers, limits)
     await asyncio.to_thread(_restore, directory, files, index, maker)
     cache = ClipCache(files, index, MeteredClipMaker(maker, meter or Metrics()), now_ms, limits)
     maintenance = _Maintenance(directory, files, index, now_ms)

@@ -54,7 +54,7 @@ class Bench:
         telemetry = Telemetry()
         session = await stack.enter_async_context(aiohttp.ClientSession())
         clips = await stack.enter_async_context(
-            open_clip_cache(folder, session, [], clock.now_ms, MediaLimits())
+            open_clip_cache(folder, lambda _account: session, [], clock.now_ms, MediaLimits())
         )
         parts = factories.assembly(SETTINGS, stack, store, clock, telemetry)
         io = await factories.io_runner(parts, clips, Limits(), fixed_signer())

@@ -93,7 +93,7 @@ class MediaBench:
     ) -> AsyncIterator[ClipCache]:
         """Open a clip cache that downloads through the address guard."""
         async with open_clip_cache(
-            directory, self.session, providers, lambda: self.now_ms, limits
+            directory, lambda _account: self.session, providers, lambda: self.now_ms, limits
         ) as cache:
             yield cache
 

@@ -27,7 +27,7 @@ async def test_an_unexpected_error_is_logged_and_the_next_run_saves(tmp_path: Pa
     clock = Clock()
     async with (
         ClientSession() as session,
-        open_clip_cache(tmp_path, session, [], clock.now_ms) as cache,
+        open_clip_cache(tmp_path, lambda _account: session, [], clock.now_ms) as cache,
     ):
         clock.fails = True
         with capture_logs() as logged:

@@ -161,7 +161,7 @@ class Bench:
         stack.push_async_callback(node.close)
         self.session = await stack.enter_async_context(aiohttp.ClientSession())
         library = await stack.enter_async_context(
-            open_clip_cache(folder, self.session, [], clock.now_ms, MediaLimits())
+            open_clip_cache(folder, lambda _account: self.session, [], clock.now_ms, MediaLimits())
         )
         self.archive = open_archive(f"file://{folder}/archive", {})
         self.dependencies = ServerDependencies(

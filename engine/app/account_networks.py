@@ -1,0 +1,98 @@
+"""Private networks for one account: requests of the others go over connections of their own.
+
+Connections are reused, so a session that reaches private networks is never lent to others.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from ipaddress import ip_network
+from typing import Any, Generic, TypeVar
+
+from aiohttp import ClientSession
+from msgspec import Struct
+
+from engine.callbacks.transport import Outcome, SignedEvent, Transport
+from engine.calls.flows.templates import Lookup
+from engine.config import Settings
+from engine.runtime.io.command_runner import ActionSource
+from engine.runtime.io.custom_http_requests import ApiRequestRunner
+from engine.webhooks.action_client import ActionResponse
+from engine.webhooks.address_guard import AddressGuard, guarded_session
+from engine.webhooks.api_sender import ApiResponse
+from wire.callbacks.targets import DeliveryTarget
+
+Client = TypeVar("Client")
+Made = TypeVar("Made")
+
+
+class ByAccount(Struct, Generic[Client], frozen=True):
+    """A client that reaches the allowed private networks, and one that reaches none.
+
+    The first is for `owner` alone; without an owner for all accounts.
+    """
+
+    owner: str
+    private: Client
+    public: Client
+
+    def map(self, make: Callable[[Client], Made]) -> "ByAccount[Made]":
+        """Make something of both."""
+        return ByAccount(self.owner, make(self.private), make(self.public))
+
+    def of(self, account: str) -> Client:
+        """Return the client of an account."""
+        return self.private if self.owner in {"", account} else self.public
+
+
+Sessions = ByAccount[ClientSession]
+
+
+class ActionsByAccount(Struct, frozen=True):
+    """Implements `ActionSource`."""
+
+    clients: ByAccount[ActionSource]
+
+    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
+        return await self.clients.of(account).ask(account, url, body, request_id)
+
+
+class ApiRequestsByAccount(Struct, frozen=True):
+    """Implements `ApiRequests` and `ApiRequestSender`."""
+
+    runners: ByAccount[ApiRequestRunner]
+
+    async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
+        return await self.runners.of(account).ask(account, api, values, key)
+
+    async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
+        await self.runners.of(account).deliver(account, api, event, key)
+
+
+class TransportByAccount(Struct, frozen=True):
+    """Implements `Transport`."""
+
+    transports: ByAccount[Transport]
+
+    async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
+        return await self.transports.of(event.account).deliver(target, event)
+
+
+def address_guards(settings: Settings, allowed: tuple[str, ...]) -> ByAccount[AddressGuard]:
+    """Return the guards of customers' addresses; `allowed` are private networks."""
+    networks = tuple(map(ip_network, allowed))
+    denied = tuple(map(ip_network, settings.outbound_deny))
+    private, public = AddressGuard(networks, denied), AddressGuard((), denied)
+    return ByAccount(settings.private_networks_account, private, public)
+
+
+async def open_sessions(
+    stack: AsyncExitStack, settings: Settings, allowed: tuple[str, ...]
+) -> Sessions:
+    """Open sessions to customers' addresses; who uses them limits their connections."""
+    guards = address_guards(settings, allowed)
+
+    async def session(guard: AddressGuard) -> ClientSession:
+        made = guarded_session(guard.allow, deny=guard.deny, limit=0, limit_per_host=0)
+        return await stack.enter_async_context(made)
+
+    return ByAccount(guards.owner, await session(guards.private), await session(guards.public))
