@@ -33,7 +33,7 @@ test: $(INSTALLED) tools  ## all four rings in this order; stops at the first fa
 	@python3 tests/harness/debian.py postgresql nftables
 	@$(PYTHON) -m tests.rings quick contract simulate live
 
-check: $(INSTALLED)  ## lint, format, spelling, types, layers
+check: $(INSTALLED)  ## lint, format, spelling, types, layers; vulnerabilities, if osv.dev answers
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/codespell
@@ -43,6 +43,7 @@ check: $(INSTALLED)  ## lint, format, spelling, types, layers
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	$(UV) check --quiet
+	@$(PYTHON) -m tests.harness.audit --if-reachable
 
 bench: $(INSTALLED) tools  ## run the benchmarks; writes bench-out/
 	@$(PYTHON) -m tests.bench
@@ -96,7 +97,7 @@ sbom: $(INSTALLED)  ## list the contents of each image in CycloneDX, in dist/
 	@$(PYTHON) -m tests.harness.generate.sbom
 
 audit: $(INSTALLED)  ## compare the locked versions with published vulnerabilities; needs the network
-	@$(PYTHON) -m uv tool run pip-audit --strict --disable-pip --require-hashes --requirement lock/dev.txt
+	@$(PYTHON) -m tests.harness.audit
 
 # Debian's Python has no venv; an environment created by uv has no pip. Without a network, what is
 # in uv's cache is enough.
