@@ -37,6 +37,10 @@ def _secret(secret: SecretStr) -> SecretStr:
     return secret
 
 
+def _default_workers() -> int:
+    return max(2, min(8, os.cpu_count() or 1))  # two at least: no account may use all of them
+
+
 StoreUrl = Annotated[str, AfterValidator(_store_url)]
 Secret = Annotated[SecretStr, AfterValidator(_secret)]  # a token or a password
 MIN_KEY_CHARS = 32
@@ -127,6 +131,7 @@ class Settings(BaseSettings):
     rpc_url: HttpUrl | None = None  # where other engines reach this one; else rpc_host and rpc_port
     lease_s: float = Field(2.0, ge=0.5, le=30)  # after this a dead engine's calls are taken over
     media_dir: Path = Path("/var/lib/switchroom/media")
+    media_workers: int = Field(default_factory=_default_workers, ge=2, le=64)  # of each kind
     media_allow: tuple[str, ...] = ()  # private networks that audio may be fetched from
     signing_key: SecretStr | None = Field(None, min_length=MIN_KEY_CHARS)
     webhook_allow: tuple[str, ...] = ()  # private networks that webhooks may be in

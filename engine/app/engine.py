@@ -133,7 +133,7 @@ class Engine:
             monitor = ClockStepCorrection(clock, store, telemetry.metrics, service.change_clock)
             await monitor.poll()
             tasks.start("clock", monitor.run())
-            clips.prefetch("", (WARM_UP,))
+            clips.prefetch("", (WARM_UP,), "")
             access = replace(self._access, clock=lambda: _store_time_s(clock))
             await self._serve(dependencies, access, leases, tasks)
 

@@ -109,7 +109,7 @@ def assembly(
 
 async def clip_cache(parts: Assembly) -> ClipCache:
     """Open the audio cache, with the text-to-speech providers that this machine has."""
-    settings, limits = parts.settings, MediaLimits()
+    settings, limits = parts.settings, MediaLimits(workers=parts.settings.media_workers)
     espeak = await find_espeak()
     hibari = [Hibari(limits)] if find_spec("hibari") else []  # the extra `speech`
     providers: list[TtsProvider] = [*hibari, *([espeak] if espeak else [])]

@@ -5,10 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
-from engine.common.fair_slots import FairSlots
+from engine.common.fair_slots import URGENCY, FairSlots, Urgency
 from engine.common.tasks import cancel_all
 from engine.media.clip import Clip, MadeClip, MediaError, MediaLimits, OwnedSource
+from engine.media.clip_demand import ClipDemand
 from engine.media.files import ClipFiles
 from engine.media.index import ClipIndex, IndexEntry
 from wire.media import Source
@@ -47,6 +49,8 @@ class ClipCache:
         self._tasks: dict[OwnedSource, asyncio.Task[Clip]] = {}
         self._failed: dict[OwnedSource, tuple[int, MediaError]] = {}
         self._background: dict[OwnedSource, asyncio.Task[None]] = {}
+        self._urgency: WeakKeyDictionary[asyncio.Task[Clip], Urgency] = WeakKeyDictionary()
+        self._demand = ClipDemand()
         self._waiting: Counter[str] = Counter()  # in the background, by account
         self._background_slots = FairSlots(
             limits.prefetch_at_once, max(1, limits.prefetch_at_once // 2)
@@ -72,15 +76,26 @@ class ClipCache:
         if clip := self._cached(owned):
             return clip
         self._raise_recent_failure(owned)
-        # Shielded: one cancelled caller must not cancel the others' clip.
-        return await asyncio.shield(self._start_making(owned))
+        making = self._start_making(owned, is_urgent=True)
+        self._demand.waiting[owned] += 1
+        try:
+            # Shielded: one cancelled caller must not cancel the others' clip.
+            return await asyncio.shield(making)
+        finally:
+            self._demand.waiting[owned] -= 1
+            self._cancel_unless_needed(owned)
 
-    def prefetch(self, account: str, sources: Iterable[Source]) -> None:
-        """Make clips in the background; failures are stored, and `fetch` raises them."""
+    def prefetch(self, account: str, sources: Iterable[Source], call_id: str) -> None:
+        """Make clips for a call in the background; failures are stored, and `fetch` raises them."""
         for source in sources:
             owned = OwnedSource(account, source)
             if self._cached(owned) is None and owned not in self._failed:
-                self._refresh_in_background(owned)
+                self._refresh_in_background(owned, call_id)
+
+    def release(self, call_id: str) -> None:
+        """Cancel what is made in the background for a call that has ended, and for no other."""
+        for owned in self._demand.remove_call(call_id):
+            self._cancel_unless_needed(owned)
 
     @property
     def pending(self) -> int:
@@ -115,19 +130,34 @@ class ClipCache:
         await cancel_all([*self._background.values(), *self._tasks.values()])
         await self._maker.close()
 
-    def _start_making(self, owned: OwnedSource) -> asyncio.Task[Clip]:
+    def _cancel_unless_needed(self, owned: OwnedSource) -> None:
+        if self._demand.is_needed(owned):
+            return
+        # Removed at once: who asks again meanwhile must not get a task that ends.
+        self._demand.remove_source(owned)
+        for task in (self._background.pop(owned, None), self._tasks.pop(owned, None)):
+            if task is not None:
+                task.cancel()
+
+    def _start_making(self, owned: OwnedSource, *, is_urgent: bool) -> asyncio.Task[Clip]:
         task = self._tasks.get(owned)
+        if task is not None and is_urgent:
+            self._urgency[task].rise()
         if task is None:
-            task = self._tasks[owned] = asyncio.create_task(self._make(owned))
+            urgency = Urgency(is_urgent)
+            task = self._tasks[owned] = asyncio.create_task(self._make(owned, urgency))
+            self._urgency[task] = urgency
             task.add_done_callback(lambda done: self._on_made(owned, done))
         return task
 
     def _on_made(self, owned: OwnedSource, done: asyncio.Task[Clip]) -> None:
-        del self._tasks[owned]
+        if self._tasks.get(owned) is done:
+            del self._tasks[owned]
         if not done.cancelled():
             done.exception()  # retrieve it: all callers may be cancelled; `_failed` has it
 
-    async def _make(self, owned: OwnedSource) -> Clip:
+    async def _make(self, owned: OwnedSource, urgency: Urgency) -> Clip:
+        URGENCY.set(urgency)
         entry = self._index.get(owned)
         try:
             made = await self._maker.make(owned, entry.etag if entry else "", self._now_ms())
@@ -164,23 +194,29 @@ class ClipCache:
         if failure is not None and until_ms > self._now_ms():
             raise MediaError(failure.reason, failure.text)
 
-    def _refresh_in_background(self, owned: OwnedSource) -> None:
+    def _refresh_in_background(self, owned: OwnedSource, call_id: str = "") -> None:
+        """Make a clip for a call; without one, for calls to come."""
         limits, account = self._limits, owned.account
+        if owned in self._background:
+            self._demand.add(owned, call_id)
         if (
             owned in self._background
             or len(self._background) >= limits.prefetch_waiting
             or self._waiting[account] >= limits.prefetch_waiting_of_account
         ):
             return
+        self._demand.add(owned, call_id)
         task = self._background[owned] = asyncio.create_task(self._run_in_background(owned))
         self._waiting[account] += 1
-        task.add_done_callback(lambda _: self._on_background_done(owned))
+        task.add_done_callback(lambda done: self._on_background_done(owned, done))
 
-    def _on_background_done(self, owned: OwnedSource) -> None:
-        del self._background[owned]
+    def _on_background_done(self, owned: OwnedSource, done: asyncio.Task[None]) -> None:
+        if self._background.get(owned) is done:
+            del self._background[owned]
+            self._demand.remove_source(owned)
         self._waiting.subtract((owned.account,))
         self._waiting += Counter()  # without those that have none
 
     async def _run_in_background(self, owned: OwnedSource) -> None:
         async with self._background_slots.slot(owned.account):
-            await asyncio.wait([self._start_making(owned)])
+            await asyncio.wait([self._start_making(owned, is_urgent=False)])

@@ -21,6 +21,8 @@ from tests.harness.until import until
 from wire.callbacks.targets import GrpcTarget
 from wire.media import Audio
 
+CALL = "3-pbx1-aaaaaaaa"
+
 
 @pytest.fixture
 async def bench() -> AsyncIterator[MediaBench]:
@@ -82,10 +84,10 @@ async def test_slow_servers_delay_no_other_account(bench: MediaBench, tmp_path: 
     limits = MediaLimits(downloads=4, downloads_of_account=2, prefetch_at_once=4)
     async with bench.open_cache(tmp_path, limits=limits) as cache:
         slow = [bench.source_at(name) for name in names]
-        cache.prefetch("slow", slow[:10])
+        cache.prefetch("slow", slow[:10], CALL)
         fetches = [asyncio.create_task(cache.fetch("slow", each)) for each in slow[10:]]
         await until(lambda: len(hanging) == limits.downloads_of_account)
-        cache.prefetch("acme", (bench.source_at("a.wav"),))
+        cache.prefetch("acme", (bench.source_at("a.wav"),), CALL)
         await until(lambda: cache.cached("acme", bench.source_at("a.wav")) is not None)
         assert len(hanging) == limits.downloads_of_account
         ended.set()
@@ -105,7 +107,7 @@ async def test_prefetches_of_one_account_are_limited(bench: MediaBench, tmp_path
     async with bench.open_cache(tmp_path, limits=limits) as cache:
         sources = [Audio(f"{bench.source_at('slow').url}?{number}") for number in range(9)]
         for account, pending in (("slow", 3), ("acme", 4)):
-            cache.prefetch(account, sources)
+            cache.prefetch(account, sources, CALL)
             assert cache.pending == pending
         ended.set()
 

@@ -19,7 +19,7 @@ class Hibari:
         self, limits: MediaLimits, voices: frozenset[str] = frozenset({_DEFAULT_VOICE})
     ) -> None:
         self.voices = voices
-        self.workers = WorkerPool(limits)
+        self.workers = WorkerPool(limits, finish_jobs=True)
 
     async def synthesize(self, account: str, speech: Speech) -> bytes:
         """Return a WAV file in the requested voice if hibari has it, else in the default voice."""

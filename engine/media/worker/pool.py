@@ -1,5 +1,7 @@
 """Worker processes that accounts share fairly."""
 
+import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from engine.common.fair_slots import FairSlots
@@ -11,17 +13,29 @@ from engine.media.worker.protocol import Job
 class WorkerPool:
     """Runs jobs in a few workers; one account uses all but one of them at most.
 
-    So another account's job waits for none of its jobs, however long those take.
+    So another account's job waits for none of its jobs, however long those take. A job that is
+    cancelled ends its worker, unless `finish_jobs`: for workers that start slowly.
     """
 
-    def __init__(self, limits: MediaLimits, folder: Path | None = None) -> None:
+    def __init__(
+        self, limits: MediaLimits, folder: Path | None = None, *, finish_jobs: bool = False
+    ) -> None:
+        self._finish_jobs = finish_jobs
         self.workers = tuple(Worker(limits, folder) for _ in range(limits.workers))
         self._idle = list(reversed(self.workers))  # the last one is next: others start when needed
         self._slots = FairSlots(limits.workers, max(1, limits.workers - 1))
 
     async def run(self, account: str, job: Job) -> bytes:
         """Run an account's job and return its WAV file, if any; raises MediaError."""
-        async with self._slots.slot(account):
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._slots.slot(account))
+            running = asyncio.create_task(self._run(job, stack.pop_all()))
+        if self._finish_jobs:
+            return await asyncio.shield(running)
+        return await running
+
+    async def _run(self, job: Job, slot: AsyncExitStack) -> bytes:
+        async with slot:
             worker = self._idle.pop()
             try:
                 return await worker.run(job)

@@ -135,8 +135,11 @@ class IoRunner(Protocol):
     def seal_digit(self, call_id: str, digit: str) -> str:
         """Return a digit of a sensitive gather in the form that its call may store."""
 
-    def prefetch(self, account: str, command: PrefetchMedia) -> None:
-        """Fetch audio in the background."""
+    def prefetch(self, call: Call, command: PrefetchMedia) -> None:
+        """Fetch audio for a call in the background."""
+
+    def release(self, call_id: str) -> None:
+        """Cancel what is fetched for a call that has ended, and for no other."""
 
     def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
         """Run a command and call `done` once with its result."""

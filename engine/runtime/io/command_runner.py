@@ -51,8 +51,11 @@ class ClipSource(Protocol):
     async def fetch(self, account: str, source: Source) -> Clip:
         """Return a clip, fetched if need be; raises MediaError."""
 
-    def prefetch(self, account: str, sources: tuple[Source, ...]) -> None:
-        """Fetch clips in the background."""
+    def prefetch(self, account: str, sources: tuple[Source, ...], call_id: str) -> None:
+        """Fetch clips for a call in the background."""
+
+    def release(self, call_id: str) -> None:
+        """Cancel what is fetched for a call that has ended, and for no other."""
 
 
 class ActionSource(Protocol):
@@ -87,6 +90,7 @@ class IoRunner:
         self._apis = apis
         self._running: dict[str, asyncio.Task[Event]] = {}
         self._done: dict[str, Callable[[Event], None]] = {}
+        self._fetches: dict[str, set[str]] = {}  # requests in flight, by call
 
     def cached_clips(self, account: str, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         found = (self._clips.cached(account, source) for source in sources)
@@ -99,8 +103,13 @@ class IoRunner:
     def seal_digit(self, call_id: str, digit: str) -> str:
         return self._sealer.seal(call_id, digit)
 
-    def prefetch(self, account: str, command: PrefetchMedia) -> None:
-        self._clips.prefetch(account, command.sources)
+    def prefetch(self, call: Call, command: PrefetchMedia) -> None:
+        self._clips.prefetch(call.account, command.sources, call.id)
+
+    def release(self, call_id: str) -> None:
+        for request in self._fetches.pop(call_id, ()):
+            self._running[request].cancel()
+        self._clips.release(call_id)
 
     def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
         """Run a command and call `done` with its result.
@@ -113,14 +122,23 @@ class IoRunner:
             return
         task = asyncio.get_running_loop().create_task(self._result(command, call))
         self._running[command.request] = task
+        if isinstance(command, FetchMedia):
+            self._fetches.setdefault(call.id, set()).add(command.request)
 
         def ended(task: asyncio.Task[Event]) -> None:
             self._running.pop(command.request, None)
+            self._forget_fetch(call.id, command.request)
             done = self._done.pop(command.request)
             if not task.cancelled():
                 done(_failure(command, call, task) if task.exception() else task.result())
 
         task.add_done_callback(ended)
+
+    def _forget_fetch(self, call_id: str, request: str) -> None:
+        if requests := self._fetches.get(call_id):
+            requests.discard(request)
+            if not requests:
+                del self._fetches[call_id]
 
     async def close(self) -> None:
         """Cancel all commands; they stay in the outboxes of their calls."""
@@ -184,7 +202,8 @@ class IoRunner:
     async def _load_flow(self, command: LoadFlow, call: Call) -> Event:
         event = await self._flows.load_flow(command, call)
         if isinstance(event, FlowStarted):
-            self._clips.prefetch(call.account, self._flows.prompts(call.account, event))
+            prompts = self._flows.prompts(call.account, event)
+            self._clips.prefetch(call.account, prompts, call.id)
         return event
 
     async def _send_api_request(self, command: SendApiRequest, call: Call) -> Event:

@@ -88,7 +88,7 @@ class CommandExecutor:
                     pass  # emitted by the commit itself
                 case PrefetchMedia():
                     live_call.acknowledge(command)
-                    self._io.prefetch(live_call.call.account, command)
+                    self._io.prefetch(live_call.call, command)
                 case Hangup():
                     self._refer_answers.hang_up(live_call, command)
                 case AnswerRefer():

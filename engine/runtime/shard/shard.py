@@ -98,7 +98,7 @@ class CallShard:
         """Fetch the audio that a call will need: its last owner had the clips, not this engine."""
         with self.guard(live_call, "prefetch"):
             if sources := pending_audio_sources(live_call.call):
-                self._io.prefetch(live_call.call.account, PrefetchMedia(sources))
+                self._io.prefetch(live_call.call, PrefetchMedia(sources))
 
     def find_by_channel(self, channel_id: str) -> LiveCall | None:
         """Find the call of a channel; ids that we chose begin with the call's id."""
@@ -280,6 +280,7 @@ class CallShard:
         live_call.disarm()
         self.context.legs.remove(live_call.call.id)
         self._metrics.call_ended(live_call.call)
+        self._io.release(live_call.call.id)
 
     def _on_reply_lost(self) -> None:
         if not self._is_retired:

@@ -32,9 +32,12 @@ class SimClipCache:
             raise MediaError("unreachable", "sim")
         return self._cached_media.setdefault(source, Clip(f"{kind}-{length_ms}", length_ms))
 
-    def prefetch(self, account: str, sources: tuple[Source, ...]) -> None:
+    def release(self, call_id: str) -> None:
+        """Go on: what is fetched for no call does no harm here."""
+
+    def prefetch(self, account: str, sources: tuple[Source, ...], call_id: str) -> None:
         """Fetch clips in the background."""
-        del account
+        del account, call_id
         for source in sources:
             length_ms, delay_ms, kind = parts(source)
             if kind != "bad" and source not in self._cached_media:

@@ -135,8 +135,11 @@ class _IoRunnerProxy:
     def seal_digit(self, call_id: str, digit: str) -> str:
         return self._io_runner.seal_digit(call_id, digit)
 
-    def prefetch(self, account: str, command: PrefetchMedia) -> None:
-        self._io_runner.prefetch(account, command)
+    def prefetch(self, call: Call, command: PrefetchMedia) -> None:
+        self._io_runner.prefetch(call, command)
+
+    def release(self, call_id: str) -> None:
+        self._io_runner.release(call_id)
 
 
 class ForgingIoRunner(_IoRunnerProxy):

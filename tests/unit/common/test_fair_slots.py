@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engine.common.fair_slots import FairSlots
+from engine.common.fair_slots import URGENCY, FairSlots, Urgency
 
 
 class Users:
@@ -10,12 +10,13 @@ class Users:
 
     def __init__(self, slots: FairSlots) -> None:
         self.order: list[str] = []
+        self.urgency: dict[str, Urgency] = {}
         self._slots = slots
         self._ends: dict[str, asyncio.Event] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
     async def start(self, *names: str) -> None:
-        """Start a task for each name, whose first letter is its account."""
+        """Start a task for each name, whose first letter is its account; with `?`: not urgent."""
         for name in names:
             self._ends[name] = asyncio.Event()
             self.tasks[name] = asyncio.create_task(self._use(name))
@@ -27,6 +28,7 @@ class Users:
         await _run_ready()
 
     async def _use(self, name: str) -> None:
+        URGENCY.set(self.urgency.setdefault(name, Urgency(is_urgent=not name.endswith("?"))))
         async with self._slots.slot(name[0]):
             self.order.append(name)
             await self._ends[name].wait()
@@ -70,3 +72,30 @@ async def test_cancelled_requests_leave_no_trace() -> None:
     await users.end("b2")
     await users.start("a3")
     assert users.order == ["a1", "b2", "a3"]
+
+
+async def test_urgent_requests_go_first() -> None:
+    """Also those of an account whose others are not urgent, whatever came earlier."""
+    users = Users(FairSlots(1, 1))
+    await users.start("a1", "a2?", "b1?", "b2", "a3")
+    for name in ("a1", "a3", "b2", "a2?"):
+        await users.end(name)
+    assert users.order == ["a1", "a3", "b2", "a2?", "b1?"]
+
+
+async def test_a_slot_stays_free_for_urgent_requests() -> None:
+    """However many others wait, an urgent request waits for none of them."""
+    users = Users(FairSlots(3, 3))
+    await users.start("a1?", "b1?", "c1?", "d1?")
+    assert users.order == ["a1?", "b1?"]
+    await users.start("e1")
+    assert users.order == ["a1?", "b1?", "e1"]
+
+
+async def test_a_request_that_becomes_urgent() -> None:
+    """It gets the free slot at once, or goes before the others."""
+    users = Users(FairSlots(2, 2))
+    await users.start("a1?", "b1?", "c1?")
+    users.urgency["c1?"].rise()
+    await _run_ready()
+    assert users.order == ["a1?", "c1?"]

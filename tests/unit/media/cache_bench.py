@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from engine.common.fair_slots import URGENCY, Urgency
 from engine.media.clip import Clip, MadeClip, MediaError, MediaLimits, OwnedSource
 from engine.media.clip_cache import ClipCache
 from engine.media.files import ClipFiles
@@ -19,6 +20,7 @@ class FakeClipMaker:
     def __init__(self) -> None:
         self.results: dict[Source, MadeClip | MediaError] = {}
         self.requests: list[tuple[Source, str]] = []
+        self.urgency: list[tuple[Source, Urgency]] = []
         self.open = asyncio.Event()
         self.open.set()
         self.busy = 0
@@ -28,6 +30,7 @@ class FakeClipMaker:
         """Wait for the test, then return or fail."""
         del now_ms
         self.requests.append((owned.source, etag))
+        self.urgency.append((owned.source, URGENCY.get() or Urgency()))
         self.busy += 1
         self.max_busy = max(self.max_busy, self.busy)
         try:

@@ -9,6 +9,8 @@ from engine.media.clip import MadeClip, MediaError
 from tests.unit.media.cache_bench import ONE, TWO, A, B, CacheBench
 from wire.media import Audio
 
+CALL, OTHER_CALL = "3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"
+
 
 @pytest.fixture
 def bench(tmp_path: Path) -> CacheBench:
@@ -36,20 +38,6 @@ async def test_single_flight(bench: CacheBench) -> None:
     results = await asyncio.gather(*waiters, return_exceptions=True)
     assert isinstance(results[0], asyncio.CancelledError)
     assert results[1:] == [ONE] * 9
-    assert len(bench.maker.requests) == 1
-
-
-async def test_all_callers_cancelled(bench: CacheBench) -> None:
-    """A failure is stored even if all callers are cancelled."""
-    bench.maker.open.clear()
-    bench.maker.results[A] = MediaError("timeout", "late")
-    waiter = asyncio.create_task(bench.cache.fetch("acme", A))
-    await bench.run_background_tasks()
-    waiter.cancel()
-    bench.maker.open.set()
-    await bench.run_background_tasks()
-    with pytest.raises(MediaError, match="timeout"):
-        await bench.cache.fetch("acme", A)
     assert len(bench.maker.requests) == 1
 
 
@@ -119,7 +107,7 @@ async def test_prefetch(bench: CacheBench) -> None:
     sources = [Audio(f"https://a.example/{n}") for n in range(9)]
     bench.maker.results[sources[1]] = MediaError("not_audio", "a page")
     bench.maker.open.clear()
-    bench.cache.prefetch("acme", sources)
+    bench.cache.prefetch("acme", sources, CALL)
     await bench.run_background_tasks()
     bench.maker.open.set()
     await bench.run_background_tasks()
@@ -137,7 +125,7 @@ async def test_prefetch(bench: CacheBench) -> None:
 async def test_close(bench: CacheBench) -> None:
     """Closing cancels the clips being made."""
     bench.maker.open.clear()
-    bench.cache.prefetch("acme", [A, B])
+    bench.cache.prefetch("acme", [A, B], CALL)
     waiter = asyncio.create_task(bench.cache.fetch("acme", A))
     await bench.run_background_tasks()
     await bench.cache.close()
@@ -150,9 +138,65 @@ async def test_a_clip_that_is_being_made_is_waited_for(tmp_path: Path) -> None:
     bench = CacheBench(tmp_path)
     assert await bench.cache.wait_for(ONE.key) is None
     bench.maker.open.clear()
-    bench.cache.prefetch("acme", (A,))
+    bench.cache.prefetch("acme", (A,), CALL)
     waiting = asyncio.create_task(bench.cache.wait_for(TWO.key))
     await asyncio.sleep(0)
     assert not waiting.done()
     bench.maker.open.set()
     assert await waiting is None
+
+
+async def test_a_clip_that_no_call_needs_any_more(bench: CacheBench) -> None:
+    """With the end of the last call that would play it, its production is cancelled."""
+    bench.maker.open.clear()
+    bench.cache.prefetch("acme", [A], CALL)
+    bench.cache.prefetch("acme", [A, B], OTHER_CALL)
+    await bench.run_background_tasks()
+    bench.cache.release(CALL)
+    await bench.run_background_tasks()
+    assert (bench.maker.busy, bench.cache.pending) == (2, 2)
+    bench.cache.release(OTHER_CALL)
+    await bench.run_background_tasks()
+    assert (bench.maker.busy, bench.cache.pending) == (0, 0)
+
+
+async def test_a_clip_that_a_caller_waits_for(bench: CacheBench) -> None:
+    """It is made, also after the call that prefetched it; when nobody waits, it is cancelled."""
+    bench.maker.open.clear()
+    bench.cache.prefetch("acme", [A], CALL)
+    waiters = [asyncio.create_task(bench.cache.fetch("acme", A)) for _ in range(2)]
+    await bench.run_background_tasks()
+    bench.cache.release(CALL)
+    waiters[0].cancel()
+    await bench.run_background_tasks()
+    assert bench.maker.busy == 1
+    waiters[1].cancel()
+    await bench.run_background_tasks()
+    assert bench.maker.busy == 0
+    later = asyncio.create_task(bench.cache.fetch("acme", A))
+    bench.maker.open.set()
+    assert await later == ONE
+
+
+async def test_a_caller_in_the_moment_of_the_cancellation(bench: CacheBench) -> None:
+    """The clip is made anew."""
+    bench.maker.open.clear()
+    bench.cache.prefetch("acme", [A], CALL)
+    await bench.run_background_tasks()
+    bench.cache.release(CALL)
+    waiter = asyncio.create_task(bench.cache.fetch("acme", A))
+    bench.maker.open.set()
+    assert await waiter == ONE
+
+
+async def test_what_callers_wait_for_is_urgent(bench: CacheBench) -> None:
+    """A prefetched clip becomes urgent when a caller waits for it."""
+    bench.maker.open.clear()
+    bench.cache.prefetch("acme", [A, B], CALL)
+    await bench.run_background_tasks()
+    waiter = asyncio.create_task(bench.cache.fetch("acme", B))
+    await bench.run_background_tasks()
+    found = [(source, urgency.is_urgent) for source, urgency in bench.maker.urgency]
+    assert found == [(A, False), (B, True)]
+    bench.maker.open.set()
+    await waiter

@@ -20,6 +20,7 @@ from wire.media import Audio, Clip, Source, Speech
 from wire.tree import Limits
 
 GOOD, BAD, BROKEN = Audio(HTTPS), Audio(HTTPS + "404"), Audio(HTTPS + "bug")
+HANGING = Audio(HTTPS + "hanging")
 
 
 class FakeClips:
@@ -27,6 +28,8 @@ class FakeClips:
 
     def __init__(self) -> None:
         self.prefetched: tuple[Source, ...] = ()
+        self.released: list[str] = []
+        self.is_fetching, self.is_cancelled = asyncio.Event(), asyncio.Event()
 
     def cached(self, account: str, source: Source) -> Clip | None:
         """Return the clip of one text."""
@@ -37,13 +40,27 @@ class FakeClips:
         assert account == "acme"
         if source == BAD:
             raise MediaError("not_found", "404")
+        if source == HANGING:
+            await self._hang()
         if source == BROKEN:
             raise RuntimeError("an internal error")
         return CLIPS[1]
 
-    def prefetch(self, account: str, sources: tuple[Source, ...]) -> None:
+    async def _hang(self) -> None:
+        self.is_fetching.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.is_cancelled.set()
+
+    def release(self, call_id: str) -> None:
+        """Keep the call."""
+        self.released.append(call_id)
+
+    def prefetch(self, account: str, sources: tuple[Source, ...], call_id: str) -> None:
         """Keep the sources."""
         assert account == "acme"
+        assert call_id
         self.prefetched = sources
 
 

@@ -125,6 +125,7 @@ class ManualIoRunner:
         self.nodes: dict[str, Callable[[LoadFlowNode], Event]] = {}
         self.running: list[tuple[IoCommand, Callable[[Event], None]]] = []
         self.prefetched: list[Source] = []
+        self.released: list[str] = []
         self.error: Exception | None = None  # raised by `run`
         self.sealer = DigitSealer(("secret",), os.urandom)
 
@@ -143,9 +144,13 @@ class ManualIoRunner:
         """Seal a digit with a key of this test."""
         return self.sealer.seal(call_id, digit)
 
-    def prefetch(self, account: str, command: PrefetchMedia) -> None:
+    def release(self, call_id: str) -> None:
+        """Keep the call."""
+        self.released.append(call_id)
+
+    def prefetch(self, call: Call, command: PrefetchMedia) -> None:
         """Keep the sources."""
-        assert account
+        assert call.account
         self.prefetched += command.sources
 
     def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:

@@ -23,8 +23,9 @@ from engine.calls.model.io_results import (
     FlowStarted,
     MediaFetched,
 )
+from tests.harness.until import until
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, outbound, say, tree
-from tests.unit.runtime.harness.io_bench import BAD, BROKEN, GOOD, IoBench
+from tests.unit.runtime.harness.io_bench import BAD, BROKEN, GOOD, HANGING, IoBench
 from wire.flow import SayNode
 from wire.media import MediaFault, Speech
 from wire.verbs import SayData
@@ -46,7 +47,7 @@ def test_clips_from_the_cache() -> None:
     assert bench.runner.cached_clips("acme", (Speech("known"),)) == (CLIPS[0],)
     assert bench.runner.cached_clips("acme", (Speech("known"), GOOD)) is None
     assert bench.runner.cached_clips("other", (Speech("known"),)) is None
-    bench.runner.prefetch("acme", PrefetchMedia((GOOD,)))
+    bench.runner.prefetch(outbound(say()), PrefetchMedia((GOOD,)))
     assert bench.clips.prefetched == (GOOD,)
 
 
@@ -168,3 +169,17 @@ async def test_close_leaves_commands_unfinished() -> None:
     await asyncio.sleep(0)
     await bench.runner.close()
     assert bench.events == []
+
+
+async def test_the_audio_of_a_call_that_has_ended() -> None:
+    """Its fetch is cancelled without an event, and what was prefetched for it is released."""
+    bench, call = IoBench(), outbound(say())
+    events = list[Event]()
+    bench.runner.run(FetchMedia("r1", (HANGING,)), call, events.append)
+    bench.runner.run(SendWebhook("r2", HTTPS, b"{}"), call, events.append)
+    await bench.clips.is_fetching.wait()
+    bench.runner.release(call.id)
+    await bench.clips.is_cancelled.wait()
+    assert bench.clips.released == [call.id]
+    await until(lambda: [type(event) for event in events] == [ActionReceived], every_s=0.001)
+    await bench.runner.close()

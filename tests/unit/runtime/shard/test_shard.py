@@ -83,6 +83,15 @@ def test_the_log_is_complete() -> None:
     assert len(bench.writer.changes[-1].events) == 1
 
 
+def test_the_end_of_a_call_releases_its_audio() -> None:
+    """What is still fetched for it, and for no other call, is not needed any more."""
+    bench = ShardBench()
+    live_call = answered_call(bench)
+    assert bench.io.released == []
+    bench.shard.feed(live_call, LegEnded(MAIN, 16))
+    assert bench.io.released == [live_call.call.id]
+
+
 def test_an_answer_does_not_overtake_ringing() -> None:
     """An answer precedes its commit, unless the 180 before it still waits for its own."""
     bench = ShardBench()
