@@ -58,6 +58,7 @@ from api.http.docs_page import serve_docs
 from api.http.idempotency import Idempotency
 from api.http.openapi import Application
 from api.http.problems import register_error_handlers
+from api.http.readiness import Readiness
 from api.http.request_middleware import RequestMiddleware
 from api.http.upload_slots import UploadSlots
 from api.jobs.store import JobStore
@@ -120,6 +121,7 @@ class Services(Struct, frozen=True):
     audit: AuditTrail
     templates: api.templates.plugin.TemplateSlice
     metrics: Metrics
+    readiness: Readiness
     now_ms: Clock
 
 
@@ -175,6 +177,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             audit=AuditTrail(database, clock, metrics.audit_failures.inc),
             templates=api.templates.plugin.build(database, platform, test_sends, clock),
             metrics=metrics,
+            readiness=Readiness(database, engine),
             now_ms=clock,
         )
 
@@ -187,20 +190,24 @@ def _contact_limits(settings: Settings) -> ContactLimits:
 
 def create_app(services: Services) -> ASGIApp:
     """Build the application, with its middleware."""
+    settings = services.settings
     app = Application(
         title="Switchroom",
         version="1.0",
         description="Voice calls, their control, and their records.",
+        openapi_url="/openapi.json" if settings.api_docs else None,
         docs_url=None,  # served below, without a CDN
         redoc_url=None,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # these are our own
     )
     app.state.services = services
     register_error_handlers(app)
-    serve_docs(app)
-    for router in (*(routes.router for routes in ROUTES), health.router):
-        app.router.routes.extend(router.routes)  # an included router matches each path twice
-    settings = services.settings
+    if settings.api_docs:
+        serve_docs(app)
+    for routes in ROUTES:
+        app.router.routes.extend(routes.router.routes)  # an included router matches paths twice
+    if settings.api_metrics_port is None:
+        app.router.routes.extend(health.router.routes)
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,

@@ -78,6 +78,10 @@ class Settings(DatabaseSettings):
 
     api_host: str = "127.0.0.1"
     api_port: int = Field(8000, ge=0, le=65535)
+    # Of /healthz, /readyz and /metrics; none: those of the API.
+    api_metrics_host: str = ""
+    api_metrics_port: int | None = Field(None, ge=0, le=65535)
+    api_docs: bool = True  # /docs and /openapi.json
     # Proxies whose X-Forwarded-For is trusted: authentication failures are counted by address.
     api_proxies: tuple[IPvAnyNetwork, ...] = LOOPBACK
     api_max_connections: int = Field(2_000, ge=1)

@@ -3,7 +3,8 @@
 import asyncio
 import gc
 import signal
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 
 import uvicorn
@@ -20,6 +21,7 @@ from api.config import Settings
 from api.db.migrate import migrate
 from api.http.connection_limits import ConnectionLimits
 from api.http.header_limits import HeaderLimits
+from api.http.health import create_health_app
 from api.jobs.cleanup import clean_up
 from api.jobs.worker import Worker
 
@@ -55,6 +57,9 @@ async def serve(settings: Settings) -> None:
             await stack.enter_async_context(background(work))
         app = create_app(services)
         _relax_garbage_collector()
+        if settings.api_metrics_port is not None:
+            health = health_server(settings, settings.api_metrics_port, create_health_app(services))
+            await stack.enter_async_context(_serving(health))
         await _serve_until_signal(server(settings, app))
 
 
@@ -82,6 +87,43 @@ def _relax_garbage_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+
+
+class _InnerServer(uvicorn.Server):
+    """A server beside the one that handles signals."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave them to the other server."""
+        yield
+
+
+@asynccontextmanager
+async def _serving(running: uvicorn.Server) -> AsyncIterator[None]:
+    """Serve within the context."""
+    task = asyncio.create_task(running.serve())
+    try:
+        yield
+    finally:
+        running.should_exit = True
+        await task
+
+
+def health_server(settings: Settings, port: int, app: object) -> uvicorn.Server:
+    """Return the server of health and metrics, at a port that customers do not reach."""
+    return _InnerServer(
+        uvicorn.Config(
+            app,  # type: ignore[arg-type]  # an ASGI application
+            host=settings.api_metrics_host or settings.api_host,
+            port=port,
+            loop="none",  # it runs already
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+    )
 
 
 async def _serve_until_signal(running: uvicorn.Server) -> None:

@@ -1,10 +1,11 @@
-"""Liveness, readiness and metrics of this process; none of them needs a token."""
+"""Liveness, readiness and metrics of this process; none of them needs a token.
 
-from fastapi import APIRouter, Request, Response
+They are at the port of the API, or at a port of their own that customers do not reach.
+"""
+
+from fastapi import APIRouter, FastAPI, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from sqlalchemy import text
 
-from api.common.errors import ApiError
 from api.http.msgspec_adapter import json_response
 
 router = APIRouter(include_in_schema=False)
@@ -17,17 +18,8 @@ async def alive() -> Response:
 
 @router.get("/readyz")
 async def ready(request: Request) -> Response:
-    """Check database and engine."""
-    services, faults = request.app.state.services, []
-    try:
-        async with services.database.reading() as connection:
-            await connection.execute(text("SELECT 1"))
-    except ApiError as error:
-        faults.append(error.detail)
-    try:
-        await services.engine.request_raw("GET", "/nodes")
-    except ApiError as error:
-        faults.append(error.detail)
+    """Show whether it has a database and an engine."""
+    faults = await request.app.state.services.readiness.faults()
     return json_response({"ready": not faults, "faults": faults}, 503 if faults else 200)
 
 
@@ -35,3 +27,11 @@ async def ready(request: Request) -> Response:
 async def metrics(request: Request) -> Response:
     page = generate_latest(request.app.state.services.metrics.registry)
     return Response(page, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+def create_health_app(services: object) -> FastAPI:
+    """Build the application of a port of its own."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    app.state.services = services
+    app.include_router(router)
+    return app
