@@ -2,6 +2,8 @@
 
 from typing import TypedDict
 
+from msgspec import Struct
+
 from api.auth.dependencies import AuthenticatedUser
 from api.http.routes import Body, RequestId, Routes
 from api.voice import examples
@@ -17,8 +19,8 @@ from api.voice.schemas import (
     Originated,
     check_call_id,
 )
+from api.voice.views import CallDetails
 from wire.control import DialedLeg
-from wire.views import CallView
 
 routes = Routes("Voice")
 BASE = "/srmain/voice"
@@ -26,11 +28,11 @@ OTHER_BASES = (BASE, "/voice")  # alternative paths, without /srmain
 
 
 class _CallControl(TypedDict):
-    returns: type[CallView]
+    returns: type[Struct]
     errors: tuple[int, ...]
 
 
-CALL_CONTROL = _CallControl(returns=CallView, errors=CONTROL_ERRORS)
+CALL_CONTROL = _CallControl(returns=CallDetails, errors=CONTROL_ERRORS)
 
 
 @routes.post(
@@ -50,7 +52,7 @@ async def originate(
 
 
 @routes.get(
-    f"{BASE}/call-details/{{callId}}", scope="calls:own", returns=CallView, errors=READ_ERRORS
+    f"{BASE}/call-details/{{callId}}", scope="calls:own", returns=CallDetails, errors=READ_ERRORS
 )
 async def call_details(call_id: CallId, user: AuthenticatedUser, voice: Voice) -> bytes:
     """Show a call, live or ended within the last day."""
@@ -61,14 +63,14 @@ async def call_details(call_id: CallId, user: AuthenticatedUser, voice: Voice) -
     f"{BASE}/active-call-details",
     scope="calls:own",
     query=("callId",),
-    returns=CallView,
+    returns=CallDetails,
     errors=READ_ERRORS,
     example={"callId": examples.CALL},
 )
 @routes.post(
     f"{BASE}/active-call-details",
     scope="calls:own",
-    returns=CallView,
+    returns=CallDetails,
     errors=READ_ERRORS,
     example={"callId": examples.CALL},
 )

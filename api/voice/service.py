@@ -1,6 +1,6 @@
 """Calls of an account: validated here, executed by an engine.
 
-Responses are the engine's own bytes; another account's calls are not found.
+Responses are the engine's; another account's calls are not found.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,6 +18,7 @@ from api.engine_client import EngineClient, call_path
 from api.voice.limits import CallLimits
 from api.voice.permissions import Permissions
 from api.voice.schemas import DialBody, LegBody, LegHangupBody, OriginateBody, Originated
+from api.voice.views import call_details
 from wire import control, rpc
 from wire.custom_data import check_custom_data
 from wire.decoding.errors import BadInput, ErrorCollector
@@ -57,6 +58,9 @@ class VoiceService(Struct, frozen=True):
 
     async def show(self, user: Principal, call_id: str) -> bytes:
         """Show a call, live or ended; an agent's token shows those of the agent."""
+        return call_details(await self._view(user, call_id))
+
+    async def _view(self, user: Principal, call_id: str) -> bytes:
         query = {"account": user.account_id}
         view = await self.engine.request_raw("GET", call_path(call_id), query=query)
         agent = user.only_agent("calls")
@@ -67,22 +71,22 @@ class VoiceService(Struct, frozen=True):
     async def check_control(self, user: Principal, call_id: str) -> None:
         """Raise NotFound if a token acts as an agent that is not in the call."""
         if agent := user.only_agent("calls"):
-            view = msgspec.json.decode(await self.show(user, call_id), type=CallView)
+            view = msgspec.json.decode(await self._view(user, call_id), type=CallView)
             if agent not in {each.agent_id for each in view.legs}:
                 raise _not_found(call_id)
 
     async def show_active(self, user: Principal, call_id: str) -> bytes:
         """Show a live call; raises NotFound."""
-        view = await self.show(user, call_id)
+        view = await self._view(user, call_id)
         if msgspec.json.decode(view, type=CallView).ended_ms:
             raise NotFound(f"call {call_id} has ended", "call_ended")
-        return view
+        return call_details(view)
 
     async def control_leg(self, user: Principal, call_id: str, action: str, body: LegBody) -> bytes:
         """Mute, unmute, hold or unhold a leg; the others do not hear a muted leg."""
         await self.check_control(user, call_id)
         request = control.LegControl(body.channel_id, account=user.account_id)
-        return await self._post(call_id, f"/{action}", request)
+        return call_details(await self._post(call_id, f"/{action}", request))
 
     async def dial(self, user: Principal, body: DialBody) -> bytes:
         """Call a party into a call."""
@@ -99,7 +103,7 @@ class VoiceService(Struct, frozen=True):
         await self.check_control(user, call_id)
         agent = body.agent_id or (None if body.channel_id else user.agent_id)
         request = control.HangupCall(body.channel_id, agent, account=user.account_id)
-        return await self._post(call_id, "/hangup", request)
+        return call_details(await self._post(call_id, "/hangup", request))
 
     async def _post(self, call_id: str, path: str, request: Any) -> bytes:
         return await self.engine.request_raw("POST", call_path(call_id, path), request)

@@ -159,3 +159,23 @@ async def test_a_body_may_repeat_the_call_of_its_path(
     problem = await rest.rejected("POST", path, {**leg, "callId": "other"})
     assert problem == (400, "invalid", ["callId"])
     assert (await rest.request("POST", path, {**leg, "callId": talk.call})).status_code == 200
+
+
+async def test_views_do_not_show_where_a_call_is(rest: Rest, talk: Conversation) -> None:
+    """Node and slot are the operator's, who sees them over RPC; all else is shown."""
+    internal = {"node", "slot"}
+    operators = await talk.shown()
+    assert internal < operators.keys()
+    on_leg = {"callId": talk.call, "channelId": talk.agent}
+    views = [
+        (await rest.request("GET", f"{BASE}/call-details/{talk.call}")).json(),
+        await rest.post(f"{BASE}/active-call-details", callId=talk.call),
+        await rest.post(f"{BASE}/mute", **on_leg),
+        await rest.post(f"{BASE}/hangup", **on_leg),
+    ]
+    assert [each.keys() & internal for each in views] == [set()] * 4
+    assert views[0] == {name: value for name, value in operators.items() if name not in internal}
+    document = (await rest.client.get("/openapi.json")).json()
+    shown = document["components"]["schemas"]["CallDetails"]
+    assert operators.keys() - internal <= shown["properties"].keys()
+    assert not internal & shown["properties"].keys()
