@@ -190,6 +190,26 @@ def _contact_limits(settings: Settings) -> ContactLimits:
 
 def create_app(services: Services) -> ASGIApp:
     """Build the application, with its middleware."""
+    settings, app = services.settings, create_routes(services)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["*"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
+        )
+    uploads = (api.contacts.lists.file_routes.UPLOAD, api.contacts.lists.routes.CHANGE)
+    limits = MAX_BODY_BYTES | dict.fromkeys(uploads, settings.max_upload_bytes)
+    return RequestMiddleware(
+        BodyLimit(app, settings.max_body_bytes, limits),
+        services.metrics,
+        RequestAudit(services.audit),
+        services.requests_in_flight,
+    )
+
+
+def create_routes(services: Services) -> Application:
+    """Build the routes."""
     settings = services.settings
     app = Application(
         title="Switchroom",
@@ -208,18 +228,4 @@ def create_app(services: Services) -> ASGIApp:
         app.router.routes.extend(routes.router.routes)  # an included router matches paths twice
     if settings.api_metrics_port is None:
         app.router.routes.extend(health.router.routes)
-    if settings.cors_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=settings.cors_origins,
-            allow_methods=["*"],
-            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
-        )
-    uploads = (api.contacts.lists.file_routes.UPLOAD, api.contacts.lists.routes.CHANGE)
-    limits = MAX_BODY_BYTES | dict.fromkeys(uploads, settings.max_upload_bytes)
-    return RequestMiddleware(
-        BodyLimit(app, settings.max_body_bytes, limits),
-        services.metrics,
-        RequestAudit(services.audit),
-        services.requests_in_flight,
-    )
+    return app

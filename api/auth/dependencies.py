@@ -56,20 +56,20 @@ class AuthorizationHeader(ScopedSecurity):
         """Return the dependency that returns the caller if it has a scope; raises Forbidden."""
         if not is_scope(scope):
             raise ValueError(f"no scope: {scope!r}")
-        return _ScopeCheck(self, scope)
+        return ScopeCheck(self, scope)
 
 
-class _ScopeCheck(SecurityBase):
+class ScopeCheck(SecurityBase):
     """Authenticates and checks a scope: one dependency, because each costs time per request."""
 
     def __init__(self, authenticate: AuthorizationHeader, scope: Scope) -> None:
         self.scheme_name, self.model = authenticate.scheme_name, authenticate.model
         self._authenticate = authenticate
-        self._scope = scope
+        self.scope = scope
 
     async def __call__(self, request: Request) -> Principal:
         principal = await self._authenticate(request)
-        principal.require(self._scope)
+        principal.require(self.scope)
         return principal
 
 

@@ -17,7 +17,6 @@ Scope = Literal[
     "numbers:write",
     "recordings",
     "audit",
-    "admin",
 ]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 # A token with `calls:own` acts as its agent, in that agent's calls only.
@@ -27,7 +26,7 @@ AGENT = "agent"
 INTEGRATOR = "integrator"
 BUNDLES: Mapping[str, frozenset[Scope]] = {
     "owner": frozenset(SCOPES),
-    INTEGRATOR: frozenset(SCOPES) - {"admin", "audit"},
+    INTEGRATOR: frozenset(SCOPES) - {"audit"},
     "supervisor": frozenset(
         {"calls", "cdr", "contacts:read", "templates:read", "numbers:read", "recordings"}
     ),
