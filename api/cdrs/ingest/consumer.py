@@ -25,7 +25,10 @@ GROUP = "cdrs"
 POLL_TIMEOUT_S = 5
 CLAIM_IDLE_S = 10  # unacknowledged events are delivered again after that
 BATCH_SIZE = 500
+FULL_BATCH = 250  # more events wait already
 RETRY_DELAY_S = 1.0
+# Between batches that are not full: a read costs an engine and its store as much as many events do.
+COLLECT_S = 0.25
 WRITE_ERRORS = (
     SQLAlchemyError,
     OverflowError,
@@ -62,11 +65,14 @@ class EventConsumer(Struct, frozen=True):
     idle_s: float = CLAIM_IDLE_S
     region_of: RegionLookup = no_region
 
-    async def run(self, retry_delay_s: float = RETRY_DELAY_S) -> None:
+    async def run(self, retry_delay_s: float = RETRY_DELAY_S, collect_s: float = COLLECT_S) -> None:
         """Consume until cancelled; unavailable engines or database are retried."""
         while True:
             try:
-                await self.once()
+                batch = await self._batch(POLL_TIMEOUT_S)
+                await self._store(batch)
+                if len(batch.events) < FULL_BATCH:
+                    await asyncio.sleep(collect_s)
             except ApiError as error:
                 log.warning("event consumer failed", reason=error.detail)
                 await asyncio.sleep(retry_delay_s)
@@ -76,7 +82,9 @@ class EventConsumer(Struct, frozen=True):
 
     async def once(self, wait_s: float = POLL_TIMEOUT_S) -> int:
         """Read, write and acknowledge a batch; return the number of new records."""
-        batch = await self._batch(wait_s)
+        return await self._store(await self._batch(wait_s))
+
+    async def _store(self, batch: _Batch) -> int:
         decoded = _decode(batch.events)
         try:
             new, done = await self._write(list(decoded.values())), list(decoded)

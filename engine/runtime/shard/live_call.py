@@ -52,16 +52,17 @@ class LiveCall:
         self.outbox += [each for each in commands if not isinstance(each, EmitEvent)]
         seq, self.log_lines = self.log_lines, self.log_lines + len(log)
         events = [each.event for each in commands if isinstance(each, EmitEvent)]
+        encoded = tuple(map(to_json, events))
         return Change(
             call_id=self.call.id,
             node=node,
             state=encode(self.stored_call(clock)),
             seq=seq,
             log=tuple(log),
-            events=tuple(map(to_json, events)),
+            events=encoded,
             live=not self.call.is_ended,
             delivery_key=self.call.delivery_key,
-            callbacks=tuple(map(_without_record, events)) if self.call.callback_target else (),
+            callbacks=_for_target(events, encoded) if self.call.callback_target else (),
             first_seq=events[0].sequence_number if events else 0,
             account=self.call.account,
             used_ms=ended_legs_ms(self.call) if self.call.is_ended else 0,
@@ -137,6 +138,9 @@ def _has(commands: Sequence[Command], one: Command) -> bool:
     return any(each is one for each in commands)
 
 
-def _without_record(event: CallEvent) -> bytes:
-    """Omit the call record, which is for the platform only."""
-    return to_json(replace(event, record=None) if event.record else event)
+def _for_target(events: Sequence[CallEvent], encoded: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Omit the call record, which is for the platform only; the others are encoded already."""
+    return tuple(
+        to_json(replace(event, record=None)) if event.record else body
+        for event, body in zip(events, encoded, strict=True)
+    )

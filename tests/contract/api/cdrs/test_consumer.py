@@ -13,6 +13,7 @@ from api.cdrs.store import CdrStore
 from api.db.database import Database
 from api.engine_client import EngineClient, open_client
 from engine.calls.model.events import LegAnswered, LegCreated
+from engine.common.tasks import cancel_all
 from tests.contract.api.cdrs.records import events_of, record, recording
 from tests.contract.rpc.harness.bench import TOKEN, Bench, end, inject
 from tests.harness.until import until
@@ -98,6 +99,44 @@ async def test_written_but_unacknowledged_events_are_delivered_again(
     await until(is_done, what="the second delivery")
     assert await reqs(database) == [each.call_id for each in calls]
     assert len(await CdrStore(database).timeline("acme", calls[0].call_id)) == 3
+
+
+class Counting(EngineClient):
+    """A client that counts the reads of events."""
+
+    reads = 0
+
+    async def request(self, shape: Any, method: str, path: str, *rest: Any, **more: Any) -> Any:
+        """Send a request."""
+        response = await super().request(shape, method, path, *rest, **more)
+        if (method, path) == ("GET", "/events"):
+            self.reads += 1
+        return response
+
+
+async def test_events_are_collected_between_reads(
+    bench: Bench, database: Database, engine: EngineClient
+) -> None:
+    """Calls that end one after another are read together: a read costs as much as many events."""
+    client = Counting(engine.http, [bench.url])
+    calls = [record(n) for n in range(60)]
+    waiting = list(calls)
+
+    def ends_another() -> bool:
+        tell(bench, waiting.pop())
+        return not waiting
+
+    reading = asyncio.create_task(EventConsumer(client, database, "api1").run(collect_s=0.5))
+    try:
+        await until(ends_another, every_s=0.02, what="the last call")
+        await until(lambda: _count(database, len(calls)), what="all records")
+    finally:
+        await cancel_all([reading])
+    assert client.reads < len(calls) / 4
+
+
+async def _count(database: Database, expected: int) -> bool:
+    return len(await reqs(database)) == expected
 
 
 async def test_many_processes_share_the_work(
