@@ -50,13 +50,21 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return quantiles(values, n=100, method="inclusive")[percent - 1]
 
 
+def read_figures(path: Path) -> list[Figure]:
+    """Return the figures of a file; none if it is missing or another one."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=list[Figure])
+    except (FileNotFoundError, msgspec.DecodeError):
+        return []
+
+
 def keep(figures: Iterable[Figure], path: Path) -> None:
     """Update a JSON file: replace figures of the same name, keep the others.
 
     A figure that could not be measured (NaN) is left out: JSON has no NaN.
     """
     measured = {each.name: each for each in figures if not math.isnan(each.value)}
-    figures_by_name = {each.name: each for each in _kept(path)} | measured
+    figures_by_name = {each.name: each for each in read_figures(path)} | measured
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(
         msgspec.json.format(msgspec.json.encode(list(figures_by_name.values()))) + b"\n"
@@ -76,10 +84,3 @@ def show(figures: Iterable[Figure], console: Console) -> None:
 
 def _text(value: float | None) -> str:
     return "" if value is None else f"{value:,.2f}".removesuffix(".00")
-
-
-def _kept(path: Path) -> list[Figure]:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=list[Figure])
-    except (FileNotFoundError, msgspec.DecodeError):
-        return []

@@ -1,4 +1,4 @@
-"""A chart with stacked bars: each has the same parts, some of them empty."""
+"""A chart with stacked bars: each has some of the parts."""
 
 import math
 from collections.abc import Mapping

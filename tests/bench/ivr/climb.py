@@ -1,8 +1,8 @@
-"""The search for the highest rate that is carried: long steps first, then short ones."""
+"""The search for the highest rate that is carried: long steps up, then halves between two rates."""
 
 from msgspec import Struct
 
-LONG_STEP, SHORT_STEP = 20, 5  # calls/s
+LONG_STEP, SHORTEST_STEP = 40, 5  # calls/s
 
 
 class Climb(Struct):
@@ -23,8 +23,10 @@ class Climb(Struct):
         if self.ceiling is None:
             rate = self.carried + LONG_STEP if self.carried else self.first
             return rate if rate <= self.last else None
-        rate = self.carried + SHORT_STEP
-        return rate if self.carried and rate < self.ceiling else None
+        gap = self.ceiling - self.carried
+        if not self.carried or gap <= SHORTEST_STEP:
+            return None
+        return self.carried + max(SHORTEST_STEP, gap // 2 // SHORTEST_STEP * SHORTEST_STEP)
 
     def record(self, rate: int, failed: int) -> None:
         """Take the number of calls that failed at the rate."""

@@ -35,7 +35,12 @@ EVENTS = 4  # of a standard call: initiated, answered, gathered, completed
 DELIVERED_WITHIN_S = 30
 PROFILE_S = 10
 LABELS = {"dialplan": "dialplan", "bare": "bare application", "engine": "Switchroom"}
-PARTS = {  # of a call's CPU: processes, and their names in the chart
+PROCESSES = {  # whose CPU a call costs
+    "dialplan": ("asterisk",),
+    "bare": ("asterisk", "bare"),
+    "engine": ("asterisk", "engine", "valkey", "rest"),
+}
+PARTS = {
     "asterisk": "Asterisk",
     "bare": "bare application",
     "engine": "engine",
@@ -109,8 +114,8 @@ def _count_records(database: Path) -> int:
 
 def _report(bench: str, rounds: Rounds, setting: Setting) -> list[Figure]:
     """Return the figures, and draw the same medians."""
-    write_chart(setting.out / f"{bench}-latency.svg", _latency_chart(rounds))
-    write_chart(setting.out / f"{bench}-cpu.svg", _cpu_chart(rounds))
+    for name, chart in CHARTS.items():
+        write_chart(setting.out / f"{bench}-{name}.svg", chart(rounds))
     return anchored_figures(bench, rounds)
 
 
@@ -129,3 +134,6 @@ def _cpu_chart(rounds: Rounds) -> str:
         for name, of_variant in rounds.items()
     }
     return stacked_bars("CPU per call, ms", bars)
+
+
+CHARTS = {"latency": _latency_chart, "cpu": _cpu_chart}

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tests.bench.cpu import Meter, idle_shares
 from tests.bench.ivr.anchored import Anchored
@@ -38,9 +39,19 @@ class Round(Struct, frozen=True):
     faults: tuple[str, ...]
 
     @property
+    def calls(self) -> int:
+        """The number of calls, including the probes."""
+        return self.outcome.calls + len(self.heard) + len(self.faults)
+
+    @property
     def failed(self) -> int:
         """The number of failed calls, including the probes."""
         return self.outcome.failed + len(self.faults)
+
+    @property
+    def not_served(self) -> int:
+        """The number of calls that failed or got 503."""
+        return self.failed + self.outcome.refused
 
     @property
     def digit_ms(self) -> list[float]:
@@ -62,9 +73,11 @@ async def measure_round(servers: Anchored, variant: Variant, pace: Pace, folder:
     probing = asyncio.create_task(_probes(servers.sip_port, variant.number, pace))
     outcome = await load(servers.sip_port, variant.number, pace.rate, pace.seconds, folder)
     heard, faults = await probing
-    calls = outcome.calls + len(heard) + len(faults)
-    cpu_ms = {name: used * 1000 / calls for name, used in meter.used_s().items()}
-    return Round(outcome, cpu_ms, heard, faults)
+    used_s = meter.used_s()
+    round_ = Round(outcome, {}, heard, faults)
+    return replace(
+        round_, cpu_ms={name: each * 1000 / round_.calls for name, each in used_s.items()}
+    )
 
 
 async def _fill_caches(sip_port: int, number: str) -> None:

@@ -90,20 +90,10 @@ def _waits(bench: str, rounds: Rounds) -> list[Figure]:
 
 def _counts(bench: str, rounds: Rounds) -> list[Figure]:
     """Add up over the rounds the calls that failed or got 503, and all calls."""
-    failed, calls = (
-        {name: sum(count(each) for each in of_variant) for name, of_variant in rounds.items()}
-        for count in (_not_served, _offered)
-    )
+    failed = {name: sum(each.not_served for each in of) for name, of in rounds.items()}
+    calls = {name: sum(each.calls for each in of) for name, of in rounds.items()}
     return [
         figure(bench, "failures", failed["engine"], "calls", failed["bare"]),
         figure(bench, "failures_of_dialplan", failed["dialplan"], "calls", failed["bare"]),
         figure(bench, "calls", calls["engine"], "calls", calls["bare"]),
     ]
-
-
-def _not_served(round_: Round) -> int:
-    return round_.failed + round_.outcome.refused
-
-
-def _offered(round_: Round) -> int:
-    return round_.outcome.calls + len(round_.heard) + len(round_.faults)
