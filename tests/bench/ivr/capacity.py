@@ -9,8 +9,7 @@ from tests.bench.figure import Figure, figure
 from tests.bench.ivr.anchored import Anchored, anchored
 from tests.bench.ivr.climb import Climb
 from tests.bench.ivr.load import load
-from tests.bench.ivr.measurement import Pace, Round, measure_round
-from tests.bench.ivr.phone import standard_call
+from tests.bench.ivr.measurement import Pace, Round, fill_caches, measure_round
 from tests.bench.ivr.rounds import cpu_of, digit_wait
 from tests.bench.ivr.stack import BY_ENGINE, Stack, stack
 from tests.bench.ivr.variants import BARE, DIALPLAN, ENGINE, VARIANTS, Variant
@@ -99,7 +98,7 @@ def _at_common_rate(measured: Measured) -> list[Figure]:
 
 async def _overload(running: Stack, setting: Setting) -> list[Figure]:
     """Offer too many calls: excess calls get 503, admitted calls are served, nothing is left."""
-    await standard_call(running.pbx.sip_port, BY_ENGINE)
+    await fill_caches(running.pbx.sip_port, BY_ENGINE)
     seconds = 5 if setting.quick else 10
     outcome = await load(running.pbx.sip_port, BY_ENGINE, OVERLOAD_RATE, seconds, setting.folder)
     try:

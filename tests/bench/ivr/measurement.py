@@ -31,7 +31,10 @@ class Pace(Struct, frozen=True):
 
 
 class Round(Struct, frozen=True):
-    """Result of a round; CPU in milliseconds per call, including the probes' calls."""
+    """Result of a round; CPU in milliseconds per served call, including the probes' calls.
+
+    A rejected call costs little: it must not lower the cost of those that are served.
+    """
 
     outcome: Outcome
     cpu_ms: Mapping[str, float]
@@ -67,7 +70,7 @@ class Round(Struct, frozen=True):
 async def measure_round(servers: Anchored, variant: Variant, pace: Pace, folder: Path) -> Round:
     """Connect a variant and call its number, beside probes."""
     await servers.select(variant)
-    await _fill_caches(servers.sip_port, variant.number)
+    await fill_caches(servers.sip_port, variant.number)
     await load(servers.sip_port, variant.number, pace.rate, WARM_UP_S, folder)
     meter = Meter(servers.pids, await _idle_load(servers.pids))
     probing = asyncio.create_task(_probes(servers.sip_port, variant.number, pace))
@@ -75,12 +78,11 @@ async def measure_round(servers: Anchored, variant: Variant, pace: Pace, folder:
     heard, faults = await probing
     used_s = meter.used_s()
     round_ = Round(outcome, {}, heard, faults)
-    return replace(
-        round_, cpu_ms={name: each * 1000 / round_.calls for name, each in used_s.items()}
-    )
+    served = max(round_.calls - round_.not_served, 1)
+    return replace(round_, cpu_ms={name: each * 1000 / served for name, each in used_s.items()})
 
 
-async def _fill_caches(sip_port: int, number: str) -> None:
+async def fill_caches(sip_port: int, number: str) -> None:
     """Make calls until one is as it should be: the first may wait until its prompts are fetched."""
     for _ in range(MAX_FIRST_CALLS - 1):
         with suppress(CallFailed):
