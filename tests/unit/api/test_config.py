@@ -9,7 +9,7 @@ from api.config import Settings
 
 def settings(**more: object) -> Settings:
     """Return settings that are valid but for those given."""
-    required = {"rpc_token": SecretStr("t"), "token_secret": SecretStr("s" * 32)}
+    required = {"rpc_token": SecretStr("t" * 16), "token_secret": SecretStr("s" * 32)}
     return Settings.model_validate(required | more)
 
 
@@ -32,7 +32,7 @@ def test_the_error_names_the_setting(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The commands of the REST layer end with one line for each error."""
-    monkeypatch.setenv("SWITCHROOM_RPC_TOKEN", "t")
+    monkeypatch.setenv("SWITCHROOM_RPC_TOKEN", "t" * 16)
     monkeypatch.setenv("SWITCHROOM_TOKEN_SECRET", "s" * 32)
     monkeypatch.setenv("SWITCHROOM_ACCOUNT", "a b/c")
     with pytest.raises(SystemExit):
