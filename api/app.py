@@ -65,6 +65,7 @@ from api.jobs.store import JobStore
 from api.metrics import Metrics
 from api.numbers.service import NumberService
 from api.policy_sync.sync import PolicySync
+from api.recordings.signed_urls import UrlSigner
 from api.voice.service import VoiceService
 
 ROUTES = (
@@ -148,6 +149,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
         metrics = Metrics()
         secret = settings.token_secret.get_secret_value()
         old = [each.get_secret_value() for each in settings.old_token_secrets]
+        signer = UrlSigner([secret, *old], settings.recording_url_s, clock)
         tokens = AccessTokens([secret, *old], settings.token_s, clock)
         yield Services(
             settings=settings,
@@ -162,11 +164,11 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
             idempotency=Idempotency(database, clock, secret),
             jobs=jobs,
-            cdrs=api.cdrs.plugin.build(database, engine, accounts, jobs, quotas, secret, clock),
-            numbers=api.numbers.plugin.build(database, engine, clock),
-            recordings=api.recordings.plugin.build(
-                database, engine, [secret, *old], settings.recording_url_s, clock
+            cdrs=api.cdrs.plugin.build(
+                database, engine, accounts, jobs, quotas, secret, signer.sign_url, clock
             ),
+            numbers=api.numbers.plugin.build(database, engine, clock),
+            recordings=api.recordings.plugin.build(database, engine, signer),
             retention=api.retention.plugin.build(database, engine, accounts, clock),
             contacts=api.contacts.plugin.build(
                 database, accounts, jobs, settings.mail, quotas, clock

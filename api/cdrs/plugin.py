@@ -13,6 +13,7 @@ from api.cdrs.live.sse_filter import EventIdCipher
 from api.cdrs.live.stream import LiveEvents
 from api.cdrs.service import CdrService
 from api.cdrs.store import CdrStore
+from api.cdrs.views import SignUrl
 from api.common.clock import Clock
 from api.db.database import Database
 from api.engine_client import EngineClient
@@ -38,12 +39,13 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     jobs: JobStore,
     quota: ByteQuota,
     secret: str,
+    sign_url: SignUrl,
     now_ms: Clock,
 ) -> CdrSlice:
     cached = AccountCache(accounts, now_ms)
     cdrs, artifacts = CdrStore(database), ArtifactStore(database, now_ms)
     return CdrSlice(
-        records=CdrService(cdrs, cached, now_ms),
+        records=CdrService(cdrs, cached, sign_url, now_ms),
         exports=ExportService(database, cdrs, cached, jobs, artifacts, quota),
         live=LiveEvents(engine, EventIdCipher(secret)),
         jobs={job.KIND: CdrExporter(cdrs, artifacts, ArtifactWriter(artifacts, quota)).run},

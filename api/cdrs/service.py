@@ -17,7 +17,7 @@ from api.cdrs.schemas import (
 )
 from api.cdrs.store import CdrStore
 from api.cdrs.today import TodayStats, today_stats
-from api.cdrs.views import CdrView, cdr_view
+from api.cdrs.views import CdrView, SignUrl, cdr_view
 from api.common.clock import Clock
 from api.common.errors import NotFound
 from api.common.phone_numbers import canonical
@@ -47,6 +47,7 @@ class ClientIds(Struct, frozen=True, rename="camel"):
 class CdrService(Struct, frozen=True):
     cdrs: CdrStore
     accounts: AccountCache
+    sign_url: SignUrl
     now_ms: Clock
 
     async def list(self, user: Principal, query: CdrListQuery) -> CdrPage:
@@ -54,7 +55,7 @@ class CdrService(Struct, frozen=True):
         after = _position(query)
         filters = to_filters(user, query, await self.accounts.region(user.account_id))
         rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
-        return _page(rows, total, query.limit, query.offset)
+        return _page(rows, total, query, self._signer(user))
 
     async def history(self, user: Principal, query: CustomerHistoryQuery) -> CdrPage:
         """Return a page of the calls in which a number took part."""
@@ -63,14 +64,17 @@ class CdrService(Struct, frozen=True):
         number = canonical(query.number, region)
         filters = Filters(user.account_id, number=number, agent_id=own_agent(user))
         rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
-        return _page(rows, total, query.limit, query.offset)
+        return _page(rows, total, query, self._signer(user))
 
     async def get(self, user: Principal, req_id: str) -> CdrView:
         """Return a record with its timeline; raises NotFound."""
         row = await self.cdrs.get(user.account_id, req_id) if req_id.isprintable() else None
-        view = cdr_view(row, await self.cdrs.timeline(user.account_id, req_id)) if row else None
+        if row is None:
+            raise NotFound("no call record of this id")
+        timeline = await self.cdrs.timeline(user.account_id, req_id)
+        view = cdr_view(row, timeline, self._signer(user))
         agent = user.only_agent("cdr")
-        if view is None or (agent and agent not in {each.agent_id for each in view.agents}):
+        if agent and agent not in {each.agent_id for each in view.agents}:
             raise NotFound("no call record of this id")
         return view
 
@@ -92,6 +96,10 @@ class CdrService(Struct, frozen=True):
         """Return the client ids with a prefix."""
         found = await self.cdrs.clients(account_id, prefix, MAX_CLIENTS + 1)
         return ClientIds(tuple(found[:MAX_CLIENTS]), len(found) > MAX_CLIENTS)
+
+    def _signer(self, user: Principal) -> SignUrl | None:
+        """Return what signs addresses: for those who may read recordings only."""
+        return self.sign_url if "recordings" in user.scopes else None
 
 
 def _position(query: CdrListQuery | CustomerHistoryQuery) -> Position | None:
@@ -140,11 +148,17 @@ def _check_times(query: CdrFilterQuery) -> None:
         raise BadInput("endTime", "before startTime")
 
 
-def _page(rows: list[CdrRow], total: Total, limit: int, offset: int) -> CdrPage:
+def _page(
+    rows: list[CdrRow],
+    total: Total,
+    query: CdrListQuery | CustomerHistoryQuery,
+    sign: SignUrl | None,
+) -> CdrPage:
+    limit, offset = query.limit, query.offset
     shown_rows, has_more = rows[:limit], len(rows) > limit
     seen = offset + len(rows)
     return CdrPage(
-        data=tuple(map(cdr_view, shown_rows)),
+        data=tuple(cdr_view(row, sign=sign) for row in shown_rows),
         total=max(total.count, seen if shown_rows else 0),
         total_is_exact=total.is_exact,
         limit=limit,

@@ -1,6 +1,6 @@
 """A call record in lists and exports."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -20,6 +20,9 @@ from wire.events.record import (
 )
 from wire.party import Diversion
 
+# Returns the signed address of an account's recording at an address; else an empty text.
+SignUrl = Callable[[str, str], str]
+ABSENT_STATES = frozenset({"lost", "deleted"})  # of a recording
 _decode = msgspec.json.Decoder(CallRecord).decode
 
 
@@ -28,6 +31,19 @@ class AgentName(Struct, frozen=True, rename="camel"):
 
     agent_id: str
     agent_name: str
+
+
+class CdrRecording(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """A recording; `url` is where it is stored, `signedUrl` works without a token for minutes.
+
+    `signedUrl` is shown to keys and tokens that may read recordings.
+    """
+
+    url: str
+    purpose: str  # call or voicemail
+    state: str  # archived; ended: it will be archived later; lost; deleted
+    duration_ms: int = 0
+    signed_url: str = ""
 
 
 class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -55,7 +71,7 @@ class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
     disposition_level1_id: str | None
     disposition_level2_id: str | None
     disposition_level3_id: str | None
-    recordings: tuple[RecordingRecord, ...]
+    recordings: tuple[CdrRecording, ...]
     legs: tuple[LegRecord, ...]
     client_id: str | None = None
     obd_type: str | None = None
@@ -82,8 +98,10 @@ class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
     timeline: tuple[Raw, ...] | None = None
 
 
-def cdr_view(row: CdrRow, timeline: Sequence[bytes] | None = None) -> CdrView:
-    """Return the view of a record, with its timeline if given."""
+def cdr_view(
+    row: CdrRow, timeline: Sequence[bytes] | None = None, sign: SignUrl | None = None
+) -> CdrView:
+    """Return the view of a record; with its timeline, and signed addresses, if given."""
     record = _decode(row.record)
     row_values = cdr_row(record)
     answered_duration_ms = record.ended_ms - record.answered_ms if record.answered_ms else 0
@@ -100,6 +118,7 @@ def cdr_view(row: CdrRow, timeline: Sequence[bytes] | None = None) -> CdrView:
         duration_ms=record.ended_ms - record.created_ms,
         answered_duration_ms=answered_duration_ms,
         answered_duration=-(-answered_duration_ms // 1000),
+        recordings=tuple(_recording(record.account_id, each, sign) for each in record.recordings),
         agents=tuple(AgentName(each.agent_id, each.agent_name) for each in agent_rows(record)),
         disposition_level1_id=row.disposition1,
         disposition_level2_id=row.disposition2,
@@ -109,6 +128,12 @@ def cdr_view(row: CdrRow, timeline: Sequence[bytes] | None = None) -> CdrView:
         obd_type=label(record, "obdType"),
         timeline=None if timeline is None else tuple(map(Raw, timeline)),
     )
+
+
+def _recording(account_id: str, each: RecordingRecord, sign: SignUrl | None) -> CdrRecording:
+    is_there = each.state not in ABSENT_STATES
+    signed_url = sign(account_id, each.url) if sign and is_there else ""
+    return project(CdrRecording, each, signed_url=signed_url)
 
 
 def _purpose(row_values: dict[str, Any]) -> Literal["call", "voicemail"] | None:

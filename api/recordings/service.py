@@ -12,6 +12,7 @@ from api.cdrs.query import cursor
 from api.cdrs.query.filters import Filters
 from api.cdrs.query.pages import CdrRow
 from api.cdrs.store import CdrStore
+from api.cdrs.views import ABSENT_STATES
 from api.common.errors import NotFound
 from api.common.timestamps import format_ms
 from api.engine_client import EngineClient
@@ -22,7 +23,6 @@ from wire.events.record import CallRecord
 
 FILES = "/srmain/recordings/files"
 COPIED_HEADERS = ("Content-Length", "Content-Range", "Accept-Ranges")
-ABSENT = frozenset({"lost", "deleted"})
 
 
 class RecordingService(Struct, frozen=True):
@@ -75,7 +75,7 @@ class RecordingService(Struct, frozen=True):
         record = msgspec.json.decode(row.record, type=CallRecord)
         for each in record.recordings:
             path = path_of_url(record.account_id, each.url)
-            if path is not None and each.purpose == purpose and each.state not in ABSENT:
+            if path is not None and each.purpose == purpose and each.state not in ABSENT_STATES:
                 yield RecordingItem(
                     record.call_id,
                     each.purpose,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from api.common.clock import Clock
 from api.common.errors import NotFound
-from api.recordings.paths import RecordingPath
+from api.recordings.paths import RecordingPath, path_of_url
 
 BASE = "/media/recordings"
 
@@ -25,6 +25,11 @@ class UrlSigner:
         expires_s = self._now_ms() // 1_000 + self._lifetime_s
         signature = _signature(self._keys[0], path, expires_s)
         return f"{BASE}/{path.text}?expires={expires_s}&signature={signature}"
+
+    def sign_url(self, account_id: str, url: str) -> str:
+        """Return the signed address of a recording by its address in a record; else nothing."""
+        path = path_of_url(account_id, url)
+        return "" if path is None else self.sign(path)
 
     def check(self, path: RecordingPath, expires_s: int, signature: str) -> None:
         """Raise NotFound for an address that is forged or expired."""

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from api.http.idempotency import IdempotentRequest
 from api.recordings.paths import recording_path
 from api.recordings.signed_urls import UrlSigner
+from tests.contract.api.cdrs.lists import REQUIRED
 from tests.contract.api.cdrs.records import record, write_calls
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.manual_clock import ManualClock
@@ -131,6 +133,49 @@ async def test_a_signed_address_works_for_a_while(bench: Bench, tmp_path: Path) 
         clock.now += rest.services.settings.recording_url_s * 1_000
         assert (await rest.client.get(signed)).status_code == 404
         assert oldest["signedUrl"] != signed
+
+
+@pytest.mark.parametrize("path", ["/srmain/cdr", "/srmain/cdr/customer-history", "/srmain/cdr/"])
+async def test_records_have_signed_addresses(tmp_path: Path, bench: Bench, path: str) -> None:
+    """Of each recording, for minutes, and only for those who may read recordings."""
+    clock = ManualClock()
+    async with run_rest(settings_for(sqlite_url(tmp_path), bench.url), bench, clock) as rest:
+        await store_recordings(rest, 1)
+        call = record(0).call_id
+        url = f"{path}{call}" if path.endswith("/") else path
+        query = {} if path.endswith("/") else {**REQUIRED, "reqId": call}
+        if path.endswith("history"):
+            query = {"number": record(0).to, "limit": "10", "offset": "0"}
+
+        async def recordings(token: str) -> list[dict[str, str]]:
+            answer = await rest.request("GET", url, token=token, params=query)
+            assert answer.status_code == 200, answer.text
+            found = answer.json()
+            shown: list[dict[str, str]] = found.get("data", [found])[0]["recordings"]
+            return shown
+
+        found = await recordings(rest.token)
+        assert len(found) == 3
+        for each in found:
+            assert each["url"].startswith("s3://bucket/acme/")
+            assert (await rest.client.get(each["signedUrl"])).content == AUDIO
+        given = generate_credentials()
+        keys = KeyStore(rest.services.database, rest.services.now_ms)
+        await keys.add("acme", given, KeyTerms(scopes=("read-only",)))
+        assert [each.get("signedUrl") for each in await recordings(given.api_key)] == [None] * 3
+        clock.now += rest.services.settings.recording_url_s * 1_000
+        for each in found:
+            assert (await rest.client.get(each["signedUrl"])).status_code == 404
+
+
+async def test_a_record_has_no_address_of_a_deleted_recording(rest: Rest) -> None:
+    """There is nothing to fetch."""
+    await store_recordings(rest, 1)
+    (listed_one,) = await listed(rest)
+    await rest.request("DELETE", listed_one["url"])
+    shown = (await rest.request("GET", f"/srmain/cdr/{listed_one['callId']}")).json()
+    signed = {each["state"]: "signedUrl" in each for each in shown["recordings"]}
+    assert signed == {"deleted": False, "archived": True}
 
 
 def test_secrets_of_addresses_rotate() -> None:
