@@ -76,6 +76,8 @@ DEFAULTS: Mapping[str, str] = {
     "SLOTS": "8",
     "PEERS": "127.0.0.1",  # addresses or networks of the other nodes, with commas
     "DATA_DIR": "/usr/share/asterisk",
+    "MEDIA_CACHE_S": "86400",  # of sweep_media.py, as the next
+    "MEDIA_CACHE_BYTES": "2147483648",
 }
 
 

@@ -131,6 +131,7 @@ class Settings(BaseSettings):
     rpc_url: HttpUrl | None = None  # where other engines reach this one; else rpc_host and rpc_port
     lease_s: float = Field(2.0, ge=0.5, le=30)  # after this a dead engine's calls are taken over
     media_dir: Path = Path("/var/lib/switchroom/media")
+    media_url: HttpUrl | None = None  # where every node fetches audio, from any engine
     media_workers: int = Field(default_factory=_default_workers, ge=2, le=64)  # of each kind
     media_allow: tuple[str, ...] = ()  # private networks that audio may be fetched from
     signing_key: SecretStr | None = Field(None, min_length=MIN_KEY_CHARS)

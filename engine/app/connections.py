@@ -66,8 +66,9 @@ async def recorder(  # noqa: PLR0913, PLR0917 - collaborators are passed in
 
 
 def media_url(settings: Settings, node: NodeSettings) -> str:
-    """Return where a node fetches this engine's audio: by default from the RPC's port."""
-    return str(node.media_url).rstrip("/") if node.media_url else rpc_url(settings)
+    """Return where a node fetches audio: one URL for all engines, or else this one's RPC port."""
+    url = node.media_url or settings.media_url
+    return str(url).rstrip("/") if url else rpc_url(settings)
 
 
 def rpc_url(settings: Settings) -> str:

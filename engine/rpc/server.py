@@ -10,7 +10,6 @@ from msgspec import Struct, field
 
 from engine.callbacks.account_settings import AccountSettings
 from engine.media.clip_cache import ClipCache
-from engine.media.serve import media_routes
 from engine.observe.telemetry import Telemetry
 from engine.recordings.archive import Archive
 from engine.rpc import operations, schemas
@@ -35,6 +34,7 @@ from engine.rpc.handlers.recordings import RecordingHandlers
 from engine.rpc.handlers.transfers import TransferHandlers
 from engine.rpc.health import health_routes
 from engine.rpc.json_body import MAX_BODY_BYTES, json_response, read_body
+from engine.rpc.media import media_routes
 from engine.rpc.metrics.page import MetricsPage, metrics_routes
 from engine.rpc.middleware.concurrency_limit import concurrency_limit
 from engine.rpc.middleware.forwarding import forwarding
@@ -43,6 +43,7 @@ from engine.rpc.middleware.tracing import tracing
 from engine.rpc.operations import Operation
 from engine.rpc.peers.client import PeerClient, SlotDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
+from engine.rpc.peers.remote_clips import RemoteClips
 from engine.rpc.problems import Handler, problem_middleware
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
@@ -95,7 +96,7 @@ async def _app_runner(
 ) -> AsyncIterator[web.AppRunner]:
     app = web.Application(client_max_size=MAX_BODY_BYTES)
     app.add_subapp("/rpc/v1", rpc_app(deps, access, peers))
-    app.add_routes(media_routes(deps.clip_cache))
+    app.add_routes(media_routes(deps.clip_cache, RemoteClips(peers)))
     app.add_routes(health_routes(deps.service, deps.store, deps.slot_directory))
     app.add_routes(metrics_routes(_metrics_page(deps)))
     # Streaming handlers end with the server, not after it.

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,9 +12,13 @@ from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 
 from engine.media.clip import Clip
-from engine.media.serve import media_routes
+from engine.rpc.media import media_routes
+from engine.rpc.peers.client import PeerClient
+from engine.rpc.peers.remote_clips import RemoteClips
+from engine.rpc.peers.signature import RequestSigner
 from tests.contract.media.bench import failure, media_bench, read_samples
 from tests.contract.media.sounds import FORMATS, REFUSED, MediaBench, level_db, sound
+from tests.contract.rpc.harness.bench import SINGLE_ENGINE, TOKEN
 from tests.harness.until import until
 from wire.media import Audio
 
@@ -119,8 +124,11 @@ async def test_served(bench: MediaBench, tmp_path: Path) -> None:
     bench.origin.bodies["a"] = (sound("wav"), {})
     async with bench.open_cache(tmp_path) as cache:
         clip = await cache.fetch("acme", bench.source_at("a"))
+        remote = RemoteClips(
+            PeerClient(SINGLE_ENGINE, bench.session, RequestSigner(TOKEN, time.time))
+        )
         app = web.Application()
-        app.add_routes(media_routes(cache))
+        app.add_routes(media_routes(cache, remote))
         async with TestServer(app) as server:
             await check_serving(bench.session, str(server.make_url("/media/")), clip)
             (tmp_path / f"{clip.key}.wav").unlink()

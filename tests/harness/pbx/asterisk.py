@@ -148,13 +148,14 @@ class Pbx(Server):
     async def stop(self) -> None:
         """Stop it and remove the folder of its control socket."""
         await super().stop()
-        shutil.rmtree(self._run_dir, ignore_errors=True)
+        shutil.rmtree(self.run_dir, ignore_errors=True)
 
     def _client(self) -> tuple[str, ...]:
         return (*self._asterisk.command, "-C", str(self.folder / "etc/asterisk.conf"))
 
     @property
-    def _run_dir(self) -> Path:
+    def run_dir(self) -> Path:
+        """Return the folder of its control socket and its media cache."""
         # a socket path has at most 107 bytes (unix(7)), and test folders are longer
         digest = hashlib.sha256(str(self.folder).encode()).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"switchroom-{digest}"
@@ -176,5 +177,5 @@ class Pbx(Server):
             "RTP_LAST": self.ports.rtp_last,
             "MODULES_DIR": self._asterisk.modules_dir,
             "DATA_DIR": self._asterisk.data_dir,
-            "RUN_DIR": self._run_dir,
+            "RUN_DIR": self.run_dir,
         }

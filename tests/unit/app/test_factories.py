@@ -26,6 +26,10 @@ def test_audio_is_fetched_from_the_rpc() -> None:
         "http://127.0.0.1:8071",
         ["http://127.0.0.1:8071", "http://engine.audio:9000"],
     )
+    assert urls(media_url="http://audio.example:8070/") == (
+        "http://127.0.0.1:8071",
+        ["http://audio.example:8070", "http://engine.audio:9000"],
+    )
     assert urls(rpc_url="http://10.1.2.3:8070") == (
         "http://10.1.2.3:8070",
         ["http://10.1.2.3:8070", "http://engine.audio:9000"],
