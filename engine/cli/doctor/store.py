@@ -1,4 +1,4 @@
-"""Checks of Redis or Valkey: reachable, version, writable, persistent, no eviction."""
+"""Checks of Redis or Valkey: reachable, version, writable, persistent, replicas, eviction."""
 
 import asyncio
 import time
@@ -61,6 +61,7 @@ def check_info(info: Mapping[str, Any], shown: str) -> Iterator[Finding]:
             _SUBJECT, "a replica: it is read-only", "set SWITCHROOM_REDIS_URL to its primary"
         )
     yield _persistence(info)
+    yield from _replication(info)
     yield _eviction(info)
 
 
@@ -74,10 +75,27 @@ def _version(info: Mapping[str, Any], shown: str) -> Finding:
 
 
 def _persistence(info: Mapping[str, Any]) -> Finding:
+    if info.get("aof_last_write_status", "ok") != "ok":
+        text = "its last write to the append-only file failed: it accepts no changes"
+        return failure(_SUBJECT, text, "look at its log, and for space on its disk")
     if info.get("aof_enabled"):
         return ok(_SUBJECT, "writes are persistent (append-only file)")
     text = "writes are not persistent: a crash loses live calls"
     return warning(_SUBJECT, text, "CONFIG SET appendonly yes, and in its configuration file")
+
+
+def _replication(info: Mapping[str, Any]) -> Iterator[Finding]:
+    """Check that a primary with replicas stops writing when none follows: it is then replaced."""
+    replicas, following = info.get("connected_slaves", 0), info.get("min_slaves_good_slaves")
+    if following is None and replicas:
+        text = f"writes without its replicas ({replicas}): a failover may lose changes"
+        advice = "CONFIG SET min-replicas-to-write 1 and min-replicas-max-lag 2, and in its file"
+        yield warning(_SUBJECT, text, advice)
+    elif following:
+        yield ok(_SUBJECT, "writes only while a replica follows (min-replicas-to-write)")
+    elif following is not None:
+        text = "no replica follows: with min-replicas-to-write it accepts no changes"
+        yield failure(_SUBJECT, text, "start its replicas, and look at their network")
 
 
 def _eviction(info: Mapping[str, Any]) -> Finding:
