@@ -138,6 +138,9 @@ EVENTS = (
     _get("/events", "read", _READ_EVENTS, EventBatch),
     _get("/events/schema", "schema", "Show the JSON Schema of an event"),
 )
+ENDED_CALLS = (
+    _get("/events/ended", "read", "Repeat the events of ended calls (application/x-ndjson)"),
+)
 CONSUMER_GROUPS = (
     _post("/events/ack", "acknowledge", "Acknowledge events", Acknowledged, AcknowledgeEvents),
     _get("/events/groups", "list", "List the consumer groups", EventGroups),
@@ -180,6 +183,7 @@ OPERATIONS = (
     *API_REQUESTS,
     *NUMBER_ROUTES,
     *EVENTS,
+    *ENDED_CALLS,
     *CONSUMER_GROUPS,
     *CALLBACKS,
     *DEAD_LETTERS,

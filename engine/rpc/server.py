@@ -24,6 +24,7 @@ from engine.rpc.handlers.consumer_groups import ConsumerGroupHandlers
 from engine.rpc.handlers.control import ControlHandlers
 from engine.rpc.handlers.dead_letters import DeadLetterHandlers
 from engine.rpc.handlers.dial_policy import DialPolicyHandlers
+from engine.rpc.handlers.ended_calls import EndedCallHandlers
 from engine.rpc.handlers.erasure import ErasureHandlers
 from engine.rpc.handlers.events import EventHandlers
 from engine.rpc.handlers.flows import FlowHandlers
@@ -148,6 +149,7 @@ def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]
         (operations.API_REQUESTS, ApiRequestHandlers(store, limits)),
         (operations.NUMBER_ROUTES, NumberRouteHandlers(store, limits)),
         (operations.EVENTS, EventHandlers(store, slots, groups)),
+        (operations.ENDED_CALLS, EndedCallHandlers(store, slots)),
         (operations.CONSUMER_GROUPS, groups),
         (operations.CALLBACKS, CallbackHandlers(store, targets, limits)),
         (operations.DEAD_LETTERS, DeadLetterHandlers(store.outbox, targets, slots)),

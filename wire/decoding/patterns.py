@@ -51,6 +51,7 @@ WRITTEN_NUMBER = r"^ *\+?[0-9][0-9 ().\-]*" + END
 TAG = r"^(?! )[^\x00-\x1f\x7f,]{1,64}(?<! )" + END
 BRANCH = r"^[0-9A-D*#]{1,16}" + END
 
+ENTRY_ID = r"^[0-9]{1,20}-[0-9]{1,20}" + END
 EVENT_ID = r"^([0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
 
 PATTERNS = {
@@ -91,5 +92,6 @@ PATTERNS = {
     DTMF_KEY: "one key of 0-9 A-D * #",
     ON_MACHINE: "continue, hangup, an action or an https:// address",
     EVENT_ID: "the id that came with an event",
+    ENTRY_ID: "a number, a hyphen and a number",
     TERMINATOR: 'one key of 0-9 A-D * #, or "" for none',
 }

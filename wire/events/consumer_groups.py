@@ -12,6 +12,7 @@ from wire.decoding import patterns
 from wire.events.call_events import CallEvent
 
 EventId = Annotated[str, Meta(pattern=patterns.EVENT_ID)]
+EntryId = Annotated[str, Meta(pattern=patterns.ENTRY_ID)]  # of the stream of a slot
 MAX_EVENTS = 1_000
 
 
@@ -49,6 +50,14 @@ class LostEvents(Shape, frozen=True):
     end: str
     id: str = ""  # acknowledges the loss
     most: int = 0  # 0: unknown
+
+
+class ReadEndedCalls(Shape, frozen=True):
+    """Query parameters: the slot, first entry and end of a `LostEvents`."""
+
+    slot: Annotated[int, Meta(ge=0)]
+    first: EntryId
+    end: EntryId
 
 
 class EventBatch(Shape, frozen=True):

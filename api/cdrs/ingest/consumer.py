@@ -7,8 +7,9 @@ again, to it or to another process, and are already written.
 import asyncio
 import re
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+import aiohttp
 import msgspec
 import structlog
 from msgspec import Raw, Struct
@@ -18,7 +19,7 @@ from api.cdrs.ingest.event_decoder import DecodedEvent, decode_event
 from api.cdrs.ingest.writer import write_events
 from api.common.errors import ApiError
 from api.db.database import Database
-from api.engine_client import EngineClient
+from api.engine_client import EngineClient, EngineUnavailable
 from wire.events.consumer_groups import Acknowledged, AcknowledgeEvents, LostEvents
 
 GROUP = "cdrs"
@@ -91,13 +92,51 @@ class EventConsumer(Struct, frozen=True):
         except WRITE_ERRORS as error:
             log.warning("batch not written, writing events one by one", reason=type(error).__name__)
             new, done = await self._one_by_one(decoded)
+        await self._acknowledge(done)
         for gap in batch.lost:
-            log.error("call events lost", slot=gap.slot, first=gap.first, most=gap.most)
-        done += [gap.id for gap in batch.lost]
-        if done:
-            request = AcknowledgeEvents(GROUP, tuple(done))
-            await self.engine.request(Acknowledged, "POST", "/events/ack", request)
+            new += await self.fill(gap)
+            await self._acknowledge([gap.id])
         return new
+
+    async def _acknowledge(self, ids: Sequence[str]) -> None:
+        if ids:
+            request = AcknowledgeEvents(GROUP, tuple(ids))
+            await self.engine.request(Acknowledged, "POST", "/events/ack", request)
+
+    async def fill(self, gap: LostEvents) -> int:
+        """Write what the calls of a lost range have told that have ended; live ones tell more.
+
+        Returns the number of new records. If it fails, the loss is reported again.
+        """
+        new, batch = 0, list[bytes]()
+        try:
+            async for event in self._ended_calls(gap):
+                batch.append(event)
+                if len(batch) >= BATCH_SIZE:
+                    new, batch = new + await self._write_again(batch), []
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise EngineUnavailable(f"lost events not read: {type(error).__name__}") from None
+        new += await self._write_again(batch)
+        log.error("call events lost", slot=gap.slot, first=gap.first, most=gap.most, restored=new)
+        return new
+
+    async def _ended_calls(self, gap: LostEvents) -> AsyncIterator[bytes]:
+        query = {"slot": str(gap.slot), "first": gap.first, "end": gap.end}
+        async with self.engine.stream("/events/ended", query, {}) as lines:
+            async for line in lines:
+                if event := line.strip():
+                    yield event
+
+    async def _write_again(self, events: Sequence[bytes]) -> int:
+        """Write events that may be written already; raises if the database is not available."""
+        decoded = _decode([_Delivered(str(n), Raw(event)) for n, event in enumerate(events)])
+        try:
+            return await self._write(list(decoded.values()))
+        except WRITE_ERRORS:
+            new, done = await self._one_by_one(decoded)
+            if not done:
+                raise
+            return new
 
     async def _batch(self, wait_s: float) -> _Batch:
         query = {

@@ -1,7 +1,7 @@
 """A memory store that can be down, and can lose its data."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from engine.store.errors import StoreDown
@@ -56,6 +56,12 @@ class UnreliableStore(MemoryStore):
         """Commit, unless down."""
         self._check()
         return await super().commit(slot, token, changes, number)
+
+    async def ended(self, slot: int) -> AsyncIterator[tuple[str, bytes]]:
+        """Read ended calls, unless down."""
+        self._check()
+        async for each in super().ended(slot):
+            yield each
 
     async def read(self, slot: int, call_id: str) -> bytes | None:
         """Read, unless down; yields first, so that other tasks run in between."""

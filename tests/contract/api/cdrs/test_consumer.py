@@ -1,6 +1,7 @@
 """From an engine's RPC to call records: each call once, whichever process dies."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,12 +12,13 @@ from api.cdrs.ingest.consumer import EventConsumer
 from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
 from api.db.database import Database
-from api.engine_client import EngineClient, open_client
+from api.engine_client import EngineClient, EngineUnavailable, open_client
 from engine.calls.model.events import LegAnswered, LegCreated
 from engine.common.tasks import cancel_all
 from tests.contract.api.cdrs.records import events_of, record, recording
-from tests.contract.rpc.harness.bench import TOKEN, Bench, end, inject
+from tests.contract.rpc.harness.bench import TOKEN, Bench, end, inject, is_stored_as
 from tests.harness.until import until
+from wire.events.consumer_groups import LostEvents
 from wire.events.record import CallRecord
 
 NEWER = b'{"event":"sung","callId":"0-pbx1-abcdefgh","accountId":"acme","version":9}'
@@ -198,3 +200,35 @@ async def test_an_unavailable_store_is_retried(
 
 async def _are(database: Database, count: int) -> bool:
     return len(await reqs(database)) == count
+
+
+async def test_lost_events_are_filled_in(
+    database: Database, engine: EngineClient, bench: Bench
+) -> None:
+    """Records and events that the stream no longer has come from the calls that have ended."""
+    call = await bench.start_call()
+    slot = int(call.partition("-")[0])
+    inject(bench, LegCreated(f"{call}.l0"))
+    inject(bench, LegAnswered(f"{call}.l0"))
+    end(bench, call)
+    await until(lambda: is_stored_as(bench, call, "completed"), what="the call's end")
+    consumer = EventConsumer(engine, database, "one")
+    gap = LostEvents(slot, "0-0", f"{time.time_ns() // 1_000_000}-0", "0.lost.1-0")
+    assert await consumer.fill(gap) == 1
+    assert await reqs(database) == [call]
+    assert await consumer.fill(gap) == 0
+    gap_before = LostEvents(slot, "0-0", "1-0", "0.lost.1-0")
+    assert await consumer.fill(gap_before) == 0
+
+
+async def test_lost_events_are_reported_until_they_are_filled_in(
+    database: Database, engine: EngineClient, bench: Bench
+) -> None:
+    """A store that fails in between ends the answer early: the loss is not acknowledged."""
+    consumer = EventConsumer(engine, database, "one")
+    gap = LostEvents(0, "0-0", "1-0", "0.lost.1-0")
+    bench.store.down = True
+    with pytest.raises(EngineUnavailable):
+        await consumer.fill(gap)
+    bench.store.down = False
+    assert await consumer.fill(gap) == 0
