@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import JSON, BigInteger, Column, ForeignKey, String, Table, insert, select, update
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    ForeignKey,
+    String,
+    Table,
+    case,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.exc import IntegrityError
 
@@ -135,10 +146,34 @@ class KeyStore:
         """Store hashes in the present form: `key_hash`, `secret_hash`."""
         await self._database.execute(update(keys).where(keys.c.id == key_id).values(**hashes))
 
+    async def rotate(
+        self,
+        account_id: str,
+        key_id: str,
+        credentials: Credentials,
+        overlap_ms: int,
+        expires_ms: int | None = None,
+    ) -> None:
+        """Store credentials in place of a key, which expires after an overlap.
+
+        They have its terms, and its expiry unless another is given. Raises NotFound, and Conflict
+        if the key has expired.
+        """
+        old = await self.get(key_id)
+        if old is None or old.account_id != account_id:
+            raise NotFound(f"no key {key_id} of {account_id}")
+        if old.expires_ms is not None and old.expires_ms <= self._now_ms():
+            raise Conflict(f"key {key_id} has expired or was revoked: create a new one")
+        terms = KeyTerms(old.agent_id, old.scopes, old.networks, expires_ms or old.expires_ms)
+        await self.add(account_id, credentials, terms)
+        await self.expire(account_id, key_id, self._now_ms() + overlap_ms)
+
     async def expire(self, account_id: str, key_id: str, at_ms: int) -> None:
-        """Let a key and its tokens expire at a time; raises NotFound."""
+        """Let a key and its tokens expire at a time, or earlier if it does; raises NotFound."""
+        is_later = keys.c.expires_ms.is_(None) | (keys.c.expires_ms > at_ms)
         change = update(keys).where(keys.c.id == key_id, keys.c.account_id == account_id)
-        if not await self._database.execute(change.values(expires_ms=at_ms)):
+        sooner = case((is_later, at_ms), else_=keys.c.expires_ms)
+        if not await self._database.execute(change.values(expires_ms=sooner)):
             raise NotFound(f"no key {key_id} of {account_id}")
 
 

@@ -4,7 +4,7 @@ import sys
 import time
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import App, Parameter, validators
 from rich.console import Console
 from rich.table import Table
 
@@ -14,11 +14,13 @@ from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
 from api.cli.runtime import change_stores, read_stores
 from api.cli.validators import AccountId, check_name, check_networks, check_scopes
 from api.common.clock import now_ms
-from api.common.errors import NotFound
 
 KeyId = Annotated[str, Parameter(help="Key, or its id in the list of keys.")]
 
 DAY_MS = 86_400_000
+MAX_DAYS = 3_650
+MAX_OVERLAP_S = 30 * 86_400
+_DAYS = validators.Number(gte=0, lte=MAX_DAYS)
 
 key = App(name="key", help="An account's API keys.", version_flags=())
 
@@ -36,7 +38,10 @@ def create(
         tuple[str, ...],
         Parameter(help="Network that may use it, such as 192.0.2.0/24; repeatable."),
     ] = (),
-    days: Annotated[int, Parameter(help="Days until it expires; 0: never.")] = 0,
+    days: Annotated[
+        int,
+        Parameter(help=f"Days until it expires, {MAX_DAYS} at most; 0: never.", validator=_DAYS),
+    ] = 0,
 ) -> None:
     """Create a key; it is shown only once."""
     terms = KeyTerms(
@@ -83,18 +88,27 @@ def rotate(
     account: AccountId,
     key_id: KeyId,
     *,
-    overlap_s: Annotated[int, Parameter(help="Seconds until the old key expires.")] = 3_600,
+    overlap_s: Annotated[
+        int,
+        Parameter(
+            help="Seconds until the old key expires, a month at most.",
+            validator=validators.Number(gte=0, lte=MAX_OVERLAP_S),
+        ),
+    ] = 3_600,
+    days: Annotated[
+        int,
+        Parameter(
+            help=f"Days until the new key expires, {MAX_DAYS} at most; 0: when the old one would.",
+            validator=_DAYS,
+        ),
+    ] = 0,
 ) -> None:
-    """Create a replacement of a key, and let the old key expire."""
+    """Create a replacement of a key, with its rights, and let the old key expire."""
 
     async def command(_accounts: AccountStore, keys: KeyStore) -> None:
-        old = await keys.get(_id(key_id))
-        if old is None or old.account_id != account:
-            raise NotFound(f"no key {key_id} of {account}")
         credentials = generate_credentials()
-        terms = KeyTerms(old.agent_id, old.scopes, old.networks)
-        await keys.add(account, credentials, terms)
-        await keys.expire(account, old.id, now_ms() + overlap_s * 1_000)
+        expires_ms = now_ms() + days * DAY_MS if days else None
+        await keys.rotate(account, _id(key_id), credentials, overlap_s * 1_000, expires_ms)
         _show(credentials)
 
     change_stores("account key rotate", account, command)

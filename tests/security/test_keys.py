@@ -19,6 +19,7 @@ from api.auth.store import (
 )
 from api.auth.throttle import MAX_FAILURES
 from api.auth.tokens import AccessTokens
+from api.common.errors import Conflict
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.rest import Rest, run_rest, settings_for
@@ -66,6 +67,37 @@ async def test_a_key_expires(bench: Bench, tmp_path: Path) -> None:
         assert await status_with(rest, key) == 404
         clock.now += 60_000
         assert await status_with(rest, key) == 401
+
+
+async def test_a_revoked_key_stays_revoked(bench: Bench, tmp_path: Path) -> None:
+    """Neither its rotation nor a later expiry makes it valid again."""
+    clock = ManualClock()
+    async with run_rest(settings_for(sqlite_url(tmp_path), bench.url), bench, clock) as rest:
+        store = KeyStore(rest.services.database, clock)
+        key = await new_key(rest, KeyTerms())
+        key_id = parse_key_id(key)
+        assert key_id is not None
+        await store.expire("acme", key_id, clock.now)
+        with pytest.raises(Conflict, match="has expired or was revoked"):
+            await store.rotate("acme", key_id, generate_credentials(), 600_000)
+        await store.expire("acme", key_id, clock.now + 600_000)
+        assert await status_with(rest, key) == 401
+
+
+async def test_a_rotated_key_lives_no_longer_than_before(bench: Bench, tmp_path: Path) -> None:
+    """The overlap does not extend it, and its replacement expires when it would have."""
+    clock = ManualClock()
+    async with run_rest(settings_for(sqlite_url(tmp_path), bench.url), bench, clock) as rest:
+        store = KeyStore(rest.services.database, clock)
+        expires_ms = clock.now + 60_000
+        key_id = parse_key_id(await new_key(rest, KeyTerms(expires_ms=expires_ms)))
+        assert key_id is not None
+        replacement = generate_credentials()
+        await store.rotate("acme", key_id, replacement, 600_000)
+        for each in (key_id, parse_key_id(replacement.api_key) or ""):
+            found = await store.get(each)
+            assert found is not None
+            assert found.expires_ms == expires_ms
 
 
 async def test_the_last_use_of_a_key_is_stored(bench: Bench, tmp_path: Path) -> None:

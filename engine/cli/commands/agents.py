@@ -4,13 +4,15 @@ import secrets
 import sys
 from typing import Annotated, Any
 
+import msgspec
 from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
 from engine.cli.client import Client
 from engine.cli.command import account_command
-from wire.agents import Agents, AgentView
+from engine.cli.errors import UsageError
+from wire.agents import AgentPassword, Agents, AgentView
 
 AgentId = Annotated[str, Parameter(help="Agent id.")]
 
@@ -53,12 +55,11 @@ async def put(  # noqa: PLR0913 - one for each option
     body: dict[str, Any] = {"endpoint": endpoint, "name": name}
     if caller_id:
         body["callerId"] = caller_id
+    password = _password(is_new=new_password, is_read=password_stdin)  # first: it may be refused
     await client.request(AgentView, "PUT", "agents", account, agent_id, body=body)
-    if password_stdin:
-        await _put_password(client, account, agent_id, sys.stdin.readline().rstrip("\r\n"))
-    elif new_password:
-        password = secrets.token_urlsafe(PASSWORD_BYTES)
+    if password is not None:
         await _put_password(client, account, agent_id, password)
+    if new_password:
         sys.stdout.write(f"{password}\n")
 
 
@@ -67,6 +68,18 @@ async def put(  # noqa: PLR0913 - one for each option
 async def remove(client: Client, account: str, agent_id: AgentId) -> None:
     """Remove an agent from the directory."""
     await client.remove("agent", agent_id, "agents", account, agent_id)
+
+
+def _password(*, is_new: bool, is_read: bool) -> str | None:
+    """Return the password to set, if any; raises UsageError if it is no good one."""
+    if is_read:
+        text = sys.stdin.readline().rstrip("\r\n")
+        try:
+            return msgspec.convert({"password": text}, AgentPassword).password
+        except msgspec.ValidationError:
+            text = "the password: 16 to 128 visible characters without spaces are expected"
+            raise UsageError(text) from None
+    return secrets.token_urlsafe(PASSWORD_BYTES) if is_new else None
 
 
 async def _put_password(client: Client, account: str, agent_id: str, password: str) -> None:

@@ -61,6 +61,8 @@ class AgentHandlers(Struct, frozen=True):
         if await self.store.claim_endpoint(agent.endpoint, account) != account:
             # Whose it is, is not told.
             raise Conflict(f"{agent.endpoint} belongs to another account", "endpoint_taken")
+        if await self._credentials.is_of_another(agent.endpoint, account, agent_id):
+            raise Conflict(f"{agent.endpoint} is another agent's phone", "endpoint_taken")
         previous = await self.store.agent(account, agent_id)
         await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
         await self._credentials.remove(account, agent_id, but=agent.endpoint)

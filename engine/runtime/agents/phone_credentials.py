@@ -59,10 +59,18 @@ class CredentialStore(Struct, frozen=True):
         name = phone_name(endpoint)
         if not name or name in RESERVED:
             raise EndpointTaken(f"{endpoint} can be no agent's phone")
-        known = (await self.all()).get(name)
-        if known is not None and not known.is_removed and not _same_agent(known, credentials):
+        if await self.is_of_another(endpoint, credentials.account, credentials.agent_id):
             raise EndpointTaken(f"{endpoint} is another agent's phone")
         await self._write(name, credentials)
+
+    async def is_of_another(self, endpoint: str, account: str, agent_id: str) -> bool:
+        """Return whether an endpoint has the password of another agent."""
+        known = (await self.all()).get(phone_name(endpoint))
+        return (
+            known is not None
+            and not known.is_removed
+            and (known.account, known.agent_id) != (account, agent_id)
+        )
 
     async def remove(self, account: str, agent_id: str, but: str = "") -> None:
         """Remove an agent's credentials, except those of one endpoint."""
@@ -74,7 +82,3 @@ class CredentialStore(Struct, frozen=True):
 
     async def _write(self, name: str, credentials: PhoneCredentials) -> None:
         await self.store.put_phone(name, msgspec.json.encode(credentials))
-
-
-def _same_agent(one: PhoneCredentials, other: PhoneCredentials) -> bool:
-    return (one.account, one.agent_id) == (other.account, other.agent_id)

@@ -89,7 +89,7 @@ def test_the_list_of_keys(commands: Commands) -> None:
 
 
 def test_a_restricted_key(commands: Commands) -> None:
-    """Scopes, bundles, networks and an expiry; its replacement has the same but the expiry."""
+    """Scopes, bundles, networks and an expiry; its replacement has the same."""
     commands.run("create", "acme")
     words = ("--scope", "read-only", "--scope", "calls", "--network", "192.0.2.0/24")
     restricted = create_key(commands, *words, "--days", "30")
@@ -97,6 +97,13 @@ def test_a_restricted_key(commands: Commands) -> None:
     scopes, networks, _, expires, _ = listed[restricted]
     assert (scopes, networks) == ("read-only calls", "192.0.2.0/24")
     assert expires != "never"
+    commands.run("key", "rotate", "acme", restricted)
+    listed = {line[0]: line[1:] for line in commands.run("key", "list", "acme")[1:]}
+    ((scopes, networks, _, new_expires, _),) = [
+        each for key, each in listed.items() if key != restricted
+    ]
+    assert (scopes, networks) == ("read-only calls", "192.0.2.0/24")
+    assert new_expires == expires
 
 
 @pytest.mark.parametrize(
@@ -104,6 +111,8 @@ def test_a_restricted_key(commands: Commands) -> None:
     [
         (("--scope", "boss"), "--scope boss: one of owner, integrator, supervisor"),
         (("--network", "192.0.2.1/24"), "--network 192.0.2.1/24: a network such as"),
+        (("--days", "-5"), "Must be >= 0"),
+        (("--days", "999999999"), "Must be <= 3650"),
     ],
 )
 def test_a_wrong_restriction(
