@@ -37,6 +37,7 @@ DatabaseUrl = Annotated[
     str, StringConstraints(pattern=r"^(sqlite\+aiosqlite:///|postgresql\+asyncpg://)")
 ]
 Secret = Annotated[SecretStr, AfterValidator(_secret)]  # a token
+SigningSecret = Annotated[SecretStr, Field(min_length=32)]
 
 
 def _name_or_empty(text: str) -> str:
@@ -89,8 +90,8 @@ class Settings(DatabaseSettings):
     engine_urls: tuple[HttpUrl, ...] = Field((HttpUrl("http://127.0.0.1:8070"),), min_length=1)
     rpc_token: Secret
     tls_ca: Path | None = None  # verifies https engines; else the system's certificates
-    token_secret: SecretStr = Field(min_length=32)  # signs access tokens; the same in all processes
-    old_token_secrets: tuple[SecretStr, ...] = ()  # whose tokens are still accepted
+    token_secret: SigningSecret  # signs access tokens; the same in all processes
+    old_token_secrets: tuple[SigningSecret, ...] = ()  # whose tokens are still accepted
     keys_as_tokens: bool = True  # an API key alone authenticates; else only a token does
     token_s: int = Field(3_600, ge=60, le=86_400)
     allow_insecure_webhooks: bool = False  # the same as in the engine; also the next

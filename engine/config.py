@@ -43,7 +43,7 @@ def _default_workers() -> int:
 
 StoreUrl = Annotated[str, AfterValidator(_store_url)]
 Secret = Annotated[SecretStr, AfterValidator(_secret)]  # a token or a password
-MIN_KEY_CHARS = 32
+Key = Annotated[SecretStr, Field(min_length=32)]
 RecordingsUrl = Annotated[str, StringConstraints(pattern=r"^(file:///|s3://[^/]+)")]
 AllowedParty = Annotated[
     str, StringConstraints(pattern=r"^(any|agents|\+[1-9][0-9]{0,14}|sips?:)$")
@@ -121,8 +121,8 @@ class Settings(BaseSettings):
     rpc_port: int = Field(8070, ge=0, le=65535)
     rpc_token: Secret
     # Encrypts customers' secrets in the store; further ones decrypt, too, while the key changes.
-    store_key: SecretStr | None = Field(None, min_length=MIN_KEY_CHARS)
-    further_store_keys: tuple[SecretStr, ...] = ()
+    store_key: Key | None = None
+    further_store_keys: tuple[Key, ...] = ()
     further_rpc_tokens: tuple[Secret, ...] = ()  # accepted, too, while the token changes
     rpc_clients: dict[ClientName, RpcClientSettings] = {}  # by name, which is in the log
     rpc_tls_cert: Path | None = None  # PEM; with one the RPC and the audio are served by https
@@ -134,7 +134,7 @@ class Settings(BaseSettings):
     media_url: HttpUrl | None = None  # where every node fetches audio, from any engine
     media_workers: int = Field(default_factory=_default_workers, ge=2, le=64)  # of each kind
     media_allow: tuple[str, ...] = ()  # private networks that audio may be fetched from
-    signing_key: SecretStr | None = Field(None, min_length=MIN_KEY_CHARS)
+    signing_key: Key | None = None
     webhook_allow: tuple[str, ...] = ()  # private networks that webhooks may be in
     private_networks_account: str = ""  # the only one that may reach both; empty: all
     outbound_deny: tuple[str, ...] = ()  # public networks that neither may be in

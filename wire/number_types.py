@@ -16,6 +16,7 @@ _TYPES: dict[int, NumberType] = {
     PhoneNumberType.SHARED_COST: "shared_cost",
     PhoneNumberType.PERSONAL_NUMBER: "personal",
 }
+MIN_LENGTH = 6  # of a number with its plus sign and country code
 # Codes without a country (ITU-T E.164, annex to Operational Bulletin 1117).
 _GLOBAL: dict[str, NumberType] = {
     "+808": "shared_cost",
@@ -53,7 +54,17 @@ def costly_type(number: str) -> NumberType | None:
     """Return the type of a full number, if it is one that costs more; not `high_risk`."""
     if found := _GLOBAL.get(number[:4]):
         return found
+    kind = _type_of(number)
+    if kind != PhoneNumberType.UNKNOWN:
+        return _TYPES.get(kind)
+    # Switches ignore digits after the end of a number: what such a number begins with is called.
+    beginnings = (number[:end] for end in range(len(number) - 1, MIN_LENGTH, -1))
+    return next((found for each in beginnings if (found := _TYPES.get(_type_of(each)))), None)
+
+
+def _type_of(number: str) -> int:
+    """Return the type of a number by its country's plan; UNKNOWN for none of the plan."""
     try:
-        return _TYPES.get(phonenumbers.number_type(phonenumbers.parse(number)))
+        return phonenumbers.number_type(phonenumbers.parse(number))
     except phonenumbers.NumberParseException:
-        return None
+        return PhoneNumberType.UNKNOWN

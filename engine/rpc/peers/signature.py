@@ -15,6 +15,7 @@ from msgspec import Struct
 
 SCHEME = "Switchroom-Engine"
 MAX_AGE_S = 120.0  # and the largest difference between the clocks of two engines
+MAX_SKEW_S = 1.0  # of the clocks of engines that are well: both follow the store's
 _PURPOSE = b"switchroom: requests between engines"
 _NONCE_BYTES = 16
 _PARTS = 4
@@ -71,6 +72,7 @@ class SignatureVerifier:
     def __init__(self, tokens: Sequence[str], clock: Callable[[], float]) -> None:
         self._keys = [_derive_key(token) for token in tokens]
         self._clock = clock
+        self._started_s = clock()
         self._seen: set[str] = set()  # nonces of accepted requests
         self._expiry: deque[tuple[float, str]] = deque()
 
@@ -81,6 +83,8 @@ class SignatureVerifier:
             return "wrong signature"
         if abs(now_s - float(given.time_s)) > MAX_AGE_S:
             return "the signature is too old, or the clocks of the engines differ"
+        if float(given.time_s) < self._started_s - MAX_SKEW_S:
+            return "the request was signed before this engine started"  # who knows if it was seen
         self._forget(now_s)
         if given.nonce in self._seen:
             return "the request was sent before"

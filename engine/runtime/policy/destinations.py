@@ -9,10 +9,19 @@ from wire.number_types import costly_type, high_risk_range
 from wire.party import Party
 
 _SEPARATORS = re.compile(r"[-.]")
-_DIGITS = re.compile(r"\+?[0-9]{2,20}")
+_DIGITS = re.compile(r"\+?[0-9]{2,}")
+_NO_DIGIT = re.compile(r"[^0-9]")
+_NUMBER_LIKE = re.compile(r"[0-9+*#.\-]*")
+MIN_SIP_DIGITS = 7  # of a user that a gateway may take for a number, whatever is between them
 # Separates a service code before a number, its end mark, and digits to be sent after it.
 _PARTS = re.compile(r"[*#]+|(?=\+)")
-_INTERNATIONAL_PREFIXES = ("00", "011", "0011", "010", "810")  # ITU-T E.164D
+# ITU-T E.164D, and the codes that choose a carrier for an international call.
+_INTERNATIONAL_PREFIXES = (
+    "00", "011", "0011", "010", "810", "001", "002", "005", "006", "007", "008", "009",
+    "0014", "0015", "0016", "0018", "0019", "0021", "0031", "0041", "0061", "00700", "0033010",
+    "012", "013", "014", "119", "990", "994", "999",
+)  # fmt: skip
+_DIAL_AROUND = re.compile(r"101[0-9]{4}(?=011)")  # chooses a carrier in North America
 # Country codes (ITU-T E.164D), and the zero after them that only national calls dial.
 _TRUNK_ZERO = re.compile(
     r"(\+(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]"
@@ -41,7 +50,11 @@ def full_numbers(party: str, country: str) -> tuple[str, ...]:
     If a list has +4721930000, it matches 004721930000, sip:+4721930000@host, 4721930000, in
     Norway 21930000, and *31*21930000 and +4721930000#, too.
     """
-    parts = filter(_DIGITS.fullmatch, _PARTS.split(_SEPARATORS.sub("", _user(party))))
+    user = _user(party)
+    parts = [each for each in _PARTS.split(_SEPARATORS.sub("", user)) if _DIGITS.fullmatch(each)]
+    digits = _NO_DIGIT.sub("", user)
+    if not _NUMBER_LIKE.fullmatch(user) and len(digits) >= MIN_SIP_DIGITS:
+        parts.append(digits)
     return tuple(dict.fromkeys(each for part in parts for each in _candidates(part, country)))
 
 
@@ -67,9 +80,9 @@ def _is_type_denied(policy: AccountDialPolicy, number: str) -> bool:
 
 
 def _candidates(dialled: str, country: str) -> Iterator[str]:
-    digits = dialled.removeprefix("+")
+    digits = _DIAL_AROUND.sub("", dialled.removeprefix("+"))
     abroad = [
-        f"+{digits.removeprefix(each)}"
+        f"+{digits.removeprefix(each).lstrip('0')}"
         for each in _INTERNATIONAL_PREFIXES
         if digits.startswith(each)
     ]

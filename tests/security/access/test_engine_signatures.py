@@ -10,7 +10,14 @@ from aiohttp import web
 
 from engine.rpc.access import RpcAccess
 from engine.rpc.peers.client import FORWARDED
-from engine.rpc.peers.signature import MAX_AGE_S, RequestLine, RequestSigner
+from engine.rpc.peers.signature import (
+    MAX_AGE_S,
+    MAX_SKEW_S,
+    RequestLine,
+    RequestSigner,
+    SignatureVerifier,
+    parse_signature,
+)
 from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench
 from tests.contract.rpc.harness.pair import BrokenEngine, EnginePair, request_of, running_pair
 
@@ -126,3 +133,14 @@ async def test_a_forgotten_token_is_refused(tmp_path: Path) -> None:
         headers = {"Authorization": f"Bearer {OLD}"}
         answer = await pair.one.problem("POST", "/calls", body, headers=headers)
         assert answer == (503, "owner_refuses")
+
+
+def test_nothing_signed_before_the_start_is_accepted() -> None:
+    """An engine that was restarted has forgotten which requests it has accepted."""
+    now_s = 1_000.0
+    line = RequestLine("http://engine2", "POST", HANGUP)
+    before = parse_signature(RequestSigner(TOKEN, lambda: now_s).sign(line, b"{}"))
+    assert before is not None
+    assert not SignatureVerifier([TOKEN], lambda: now_s).verify(line, before)
+    restarted = SignatureVerifier([TOKEN], lambda: now_s + 2 * MAX_SKEW_S)
+    assert "before this engine started" in restarted.verify(line, before)

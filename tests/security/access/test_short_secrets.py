@@ -50,3 +50,12 @@ def test_secrets_of_the_least_length_are_accepted() -> None:
     least = "x" * MIN_SECRET_CHARS
     settings = Settings(_env_file=None, rpc_token=SecretStr(least), ami_password=SecretStr(least))
     assert settings.rpc_token.get_secret_value() == least
+
+
+def test_short_keys_are_refused_while_they_change_too() -> None:
+    """An old secret still signs tokens, and a further key still decrypts."""
+    values: dict[str, Any] = {"rpc_token": SECRET, "token_secret": "x" * 32}
+    with pytest.raises(ValidationError, match="old_token_secrets"):
+        ApiSettings(_env_file=None, **values, old_token_secrets=["short"])
+    with pytest.raises(ValidationError, match="further_store_keys"):
+        Settings(_env_file=None, rpc_token=SecretStr(SECRET), further_store_keys=["short"])

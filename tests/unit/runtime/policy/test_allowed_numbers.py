@@ -52,6 +52,15 @@ def test_prefixes(destinations: tuple[str, ...] | None, party: str, may: bool) -
         ("+4721930000#99", "", ("+4721930000", "+99")),
         ("sip:*67+4721930000@example.com", "", ("+67", "+4721930000")),
         ("sip:ada@example.com", "47", ()),
+        ("sip:ada2@example.com", "47", ()),
+        ("sip:+4721_930000@example.com", "", ("+4721930000",)),
+        ("00014721930000", "", ("+00014721930000", "+14721930000")),
+        (
+            "00144721930000",
+            "",
+            ("+00144721930000", "+144721930000", "+44721930000", "+4721930000"),
+        ),
+        ("10102880114721930000", "", ("+0114721930000", "+4721930000")),
         ("*100#", "47", ("+100", "+47100")),
         ("*1#", "47", ()),
     ],
@@ -95,3 +104,28 @@ def test_an_inbound_callers_number() -> None:
     assert allowed_caller_id(OWN, call, call.from_, "") == call.from_
     assert allowed_caller_id(OWN, call, "+15550001", "") == "+4721930000"
     assert allowed_caller_id(OWN, from_agent(call), call.from_, "") == "+4721930000"
+
+
+@pytest.mark.parametrize(
+    "party",
+    [
+        "+478291234599",
+        "00478291234599",
+        "47829123459999",
+        "001900555123499",
+        "+4490123456789999",
+        "0014882161234567",
+        "00018765551234",
+        "sip:+1876_5551234@127.0.0.1",
+        "sip:+187655512341111111111@127.0.0.1",
+    ],
+)
+def test_a_costly_number_in_disguise(party: str) -> None:
+    """Switches ignore what follows a number; gateways ignore what is not a digit."""
+    assert reject_destination(AccountDialPolicy(), party) == "number_type"
+
+
+@pytest.mark.parametrize("party", ["+4721930000", "+47219300001", "+4915112345678", "+12025550123"])
+def test_a_usual_number(party: str) -> None:
+    """A number that costs no more is allowed, also with a digit too many."""
+    assert reject_destination(AccountDialPolicy(), party) == ""
