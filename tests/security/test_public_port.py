@@ -64,7 +64,7 @@ async def test_a_process_serves_both_ports(tmp_path: Path) -> None:
         tmp_path / "api",
         database_url=sqlite_url(tmp_path),
         engine_url=NOWHERE,
-        rpc_token="none",  # noqa: S106 - there is no engine
+        rpc_token="none" * 8,  # there is no engine
         settings={"SWITCHROOM_API_METRICS_PORT": str(port)},
     )
     api.health_url = f"http://127.0.0.1:{port}"
