@@ -28,12 +28,8 @@ class AuthorizationHeader(ScopedSecurity):
     )
 
     async def __call__(self, request: Request) -> Principal:
-        """Return the caller; raises Unauthenticated or TooManyRequests."""
-        header = request.headers.get("Authorization")
-        if not header:
-            raise Unauthenticated(NOT_AUTHENTICATED)
-        authenticator: Authenticator = request.app.state.services.authenticator
-        principal = await authenticator.authenticate(header, client_address(request))
+        """Return the caller, and count the request; raises Unauthenticated or TooManyRequests."""
+        principal = await identify(request)
         if not request.app.state.services.request_rates.take(principal.account_id):
             raise TooManyRequests(
                 "this account sends too many requests (SWITCHROOM_API_REQUESTS_PER_S)",
@@ -71,6 +67,15 @@ class ScopeCheck(SecurityBase):
         principal = await self._authenticate(request)
         principal.require(self.scope)
         return principal
+
+
+async def identify(request: Request) -> Principal:
+    """Return the caller, without counting the request; raises Unauthenticated."""
+    header = request.headers.get("Authorization")
+    if not header:
+        raise Unauthenticated(NOT_AUTHENTICATED)
+    authenticator: Authenticator = request.app.state.services.authenticator
+    return await authenticator.authenticate(header, client_address(request))
 
 
 def client_address(request: Request) -> str:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Header, Request, Response
 
-from api.auth.dependencies import AuthenticatedUser, authenticate
+from api.auth.dependencies import AuthenticatedUser, identify
 from api.auth.principal import Principal
 from api.cdrs.live.stream import LiveEvents
 from api.http.routes import Routes
@@ -26,6 +26,6 @@ async def live_events(
     """
 
     async def reauthenticate() -> Principal:
-        return await authenticate(request)
+        return await identify(request)
 
     return await live.stream(user.account_id, last_event_id, reauthenticate)

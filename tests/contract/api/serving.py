@@ -65,10 +65,10 @@ class Served:
 
 @asynccontextmanager
 async def serve_rest(
-    database_url: str, engine_url: str = NOWHERE, clock: Clock = now_ms
+    database_url: str, engine_url: str = NOWHERE, clock: Clock = now_ms, **more: Any
 ) -> AsyncIterator[Served]:
     """Serve within the context, without background jobs."""
-    settings = settings_for(database_url, engine_url)
+    settings = settings_for(database_url, engine_url, **more)
     async with AsyncExitStack() as stack:
         parts = await stack.enter_async_context(open_services(settings, clock))
         await migrate(parts.database)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.contract.rpc.harness.bench import Bench, end
 from tests.harness.until import until
 
 EVENTS = "/srmain/voice/events"
+LISTS = "/srmain/contacts_list/contactlists"
 
 
 @pytest.fixture
@@ -74,6 +76,25 @@ async def test_a_stream_ends_with_its_key(rest: Served) -> None:
         async with asyncio.timeout(5):
             assert await spare.reply.content.readany()
             assert not spare.reply.content.at_eof()
+
+
+async def test_a_reader_is_one_request(bench: Bench, tmp_path: Path) -> None:
+    """However many events it reads, it takes one place of the account's requests at once."""
+    url = sqlite_url(tmp_path)
+    async with serve_rest(url, bench.url, api_max_requests_of_account=2) as rest:
+        async with reading(rest) as reader:
+            for _ in range(10):
+                call = await bench.start_call()
+                assert (await reader.next())["callId"] == call
+            assert (await rest.request("GET", LISTS))[0] == 200
+
+        opened = partial(rest.http.get, f"{rest.url}{EVENTS}", headers=rest.headers("acme"))
+
+        async def has_both_places() -> bool:
+            async with opened() as first, opened() as second:
+                return {first.status, second.status} == {200}
+
+        await until(has_both_places, what="the end of the request")
 
 
 async def test_an_account_receives_its_own_events(rest: Served, bench: Bench) -> None:
