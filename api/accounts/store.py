@@ -90,17 +90,34 @@ class Account(Struct, frozen=True):
 class AccountStore(Store):
     async def add(self, account: Account) -> None:
         """Add an account; raises Conflict if its id is taken."""
-        row = {**_row(account), "id": account.id, "created_ms": self._now_ms()}
+        state = {"is_active": account.is_active, "created_ms": self._now_ms()}
+        row = {**_row(account), "id": account.id, **state}
         try:
             await self._database.execute(insert(accounts).values(row))
         except IntegrityError:
             raise Conflict(f"there is an account {account.id} already") from None
 
-    async def change(self, account: Account) -> None:
-        """Update an account's name and limits; raises NotFound."""
-        change = update(accounts).where(accounts.c.id == account.id).values(_row(account))
+    async def change(self, account: Account, read: Account | None = None) -> None:
+        """Update an account, except whether it is active; raises NotFound.
+
+        With the account as it was read, only what differs from it is written: of two changes at
+        the same time, none undoes the other.
+        """
+        values = _row(account)
+        if read:
+            old = _row(read)
+            values = {name: value for name, value in values.items() if old[name] != value}
+        if values:
+            await self._update(account.id, values)
+
+    async def set_active(self, account_id: str, is_active: bool) -> None:
+        """Stop or start an account; raises NotFound."""
+        await self._update(account_id, {"is_active": is_active})
+
+    async def _update(self, account_id: str, values: dict[str, Any]) -> None:
+        change = update(accounts).where(accounts.c.id == account_id).values(values)
         if not await self._database.execute(change):
-            raise NotFound(f"no account {account.id}")
+            raise NotFound(f"no account {account_id}")
 
     async def get(self, account_id: str) -> Account:
         """Return an account; raises NotFound."""
@@ -150,9 +167,9 @@ class AccountStore(Store):
 
 
 def _row(account: Account) -> dict[str, Any]:
+    """Return what `change` may write."""
     return {
         "name": account.name,
-        "is_active": account.is_active,
         "max_calls": account.max_calls,
         "max_calls_per_s": account.max_calls_per_s,
         "destinations": None if account.destinations is None else list(account.destinations),

@@ -89,10 +89,12 @@ def change(  # noqa: PLR0913 - one parameter for each option
     """Change the limits of an account; options that are not given keep their value."""
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
-        found = with_limits(await accounts.get(account), limits)
-        found = _with_destinations(found, allow, deny, allow_type)
-        is_active = found.is_active if active is None else active
-        await accounts.change(msgspec.structs.replace(found, is_active=is_active))
+        found = await accounts.get(account)
+        limited = with_limits(found, limits)
+        changed = _with_destinations(limited, allow, deny, allow_type)
+        if active is not None:
+            await accounts.set_active(account, active)
+        await accounts.change(changed, found)
 
     change_stores("account set", account, command)
 
@@ -109,7 +111,11 @@ def trunks(
 @app.command
 def start(account: AccountId) -> None:
     """Let a stopped account call and be called again."""
-    _change("start", account, is_active=True)
+
+    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
+        await accounts.set_active(account, True)
+
+    change_stores("account start", account, command)
 
 
 @app.command
@@ -155,9 +161,10 @@ def _may_call(account: Account) -> str:
     return " ".join([*allowed, *denied, *account.number_types]) or "none"
 
 
-def _change(action: str, account: str, **values: str | bool | tuple[str, ...] | None) -> None:
+def _change(action: str, account: str, **values: str | tuple[str, ...] | None) -> None:
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
-        await accounts.change(msgspec.structs.replace(await accounts.get(account), **values))
+        found = await accounts.get(account)
+        await accounts.change(msgspec.structs.replace(found, **values), found)
 
     change_stores(f"account {action}", account, command)
 

@@ -3,7 +3,6 @@
 import asyncio
 import sys
 
-from msgspec.structs import replace
 from pydantic import ValidationError
 
 from api.accounts.store import AccountStore
@@ -26,7 +25,7 @@ def stop(account: AccountId) -> None:
     """
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
-        await accounts.change(replace(await accounts.get(account), is_active=False))
+        await accounts.set_active(account, False)
 
     change_stores("account stop", account, command)
     try:

@@ -141,8 +141,7 @@ async def test_invalid_tokens_are_never_429(rest: Rest) -> None:
 
 async def test_a_disabled_account_is_not_authenticated(rest: Rest) -> None:
     """Its keys and tokens stop working."""
-    account = await rest.services.accounts.get("acme")
-    await rest.services.accounts.change(type(account)("acme", "acme", is_active=False))
+    await rest.services.accounts.set_active("acme", False)
     given = rest.credentials["1001"]
     body = {"apiKey": given.api_key, "apiSecret": given.api_secret}
     assert await rest.rejected("POST", "/auth/get-access-token/acme", body) == DENIED

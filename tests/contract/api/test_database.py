@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from msgspec.structs import replace
 from sqlalchemy import Connection, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -36,6 +37,31 @@ async def test_an_unknown_account(database: Database) -> None:
         await store.get("unknown")
     with pytest.raises(NotFound, match="no account unknown"):
         await store.change(Account("unknown", "Unknown"))
+    with pytest.raises(NotFound, match="no account unknown"):
+        await store.set_active("unknown", False)
+
+
+async def test_changes_at_the_same_time_do_not_undo_each_other(database: Database) -> None:
+    """A change that read the account before it was stopped does not start it again."""
+    store = AccountStore(database, now_ms)
+    await store.add(Account("acme", "Acme"))
+    read = await store.get("acme")
+    await store.set_active("acme", False)
+    await store.change(replace(read, region="NO"), read)
+    await store.change(replace(read, trunks=("backup",)), read)
+    await store.change(read, read)
+    assert await store.get("acme") == replace(
+        read, is_active=False, region="NO", trunks=("backup",)
+    )
+
+
+async def test_a_stopped_account_is_changed(database: Database) -> None:
+    """A change that writes every column leaves it stopped, too."""
+    store = AccountStore(database, now_ms)
+    await store.add(Account("acme", "Acme"))
+    await store.set_active("acme", False)
+    await store.change(Account("acme", "Acme", region="NO"))
+    assert await store.get("acme") == Account("acme", "Acme", is_active=False, region="NO")
 
 
 async def test_the_schema_matches_the_code(database: Database) -> None:

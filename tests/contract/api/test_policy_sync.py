@@ -54,7 +54,7 @@ async def test_accounts_and_numbers_make_dial_policies(kept: Rest) -> None:
     after = await terms(kept)
     assert (after["destinations"], after["numbers"]) == (["+47"], [OURS, "+4721930009"])
     assert after["version"] != found["version"]
-    await kept.services.accounts.change(msgspec.structs.replace(changed, is_active=False))
+    await kept.services.accounts.set_active("acme", False)
     await kept.services.policy_sync.sync_all()
     assert (await terms(kept))["destinations"] == []
 
@@ -81,10 +81,9 @@ async def test_a_stop_waits_for_no_list(kept: Rest, *, rejects_lists: bool) -> N
     """Neither for the account's own, nor for another's; also if an engine rejects lists."""
     for account in ("acme", "other"):
         await lists(kept).put(account, MANY, "p")
-    stopped = msgspec.structs.replace(
-        await kept.services.accounts.get("other"), is_active=False, trunks=("unknown",)
-    )
-    await kept.services.accounts.change(stopped)
+    other = await kept.services.accounts.get("other")
+    await kept.services.accounts.change(msgspec.structs.replace(other, trunks=("unknown",)))
+    await kept.services.accounts.set_active("other", False)
     engine = Recorder(kept.services.engine, rejects_lists=rejects_lists)
     await PolicySync(engine, kept.services.accounts, lists(kept)).sync_all()
     assert engine.sent[:2] == ["GET /terms", "PUT /terms/other"]
@@ -96,8 +95,7 @@ async def test_a_stop_waits_for_no_list(kept: Rest, *, rejects_lists: bool) -> N
 async def test_a_notified_stop_waits_for_no_list(kept: Rest) -> None:
     """The synchronization of one account sends the policy first, too."""
     await lists(kept).put("acme", MANY, "p")
-    account = await kept.services.accounts.get("acme")
-    await kept.services.accounts.change(msgspec.structs.replace(account, is_active=False))
+    await kept.services.accounts.set_active("acme", False)
     engine = Recorder(kept.services.engine)
     await PolicySync(engine, kept.services.accounts, lists(kept)).sync_account("acme")
     assert engine.sent[0] == "PUT /terms/acme"
@@ -107,13 +105,11 @@ async def test_a_notified_stop_waits_for_no_list(kept: Rest) -> None:
 async def test_a_stop_during_a_comparison_is_not_undone(kept: Rest) -> None:
     """The account that is sent is read again, as it may have been stopped meanwhile."""
     await lists(kept).put("acme", [CUSTOMER], "p")
-    account = await kept.services.accounts.get("acme")
 
     class Slow(Recorder):
         async def request_raw(self, method: str, path: str, *more: Any) -> bytes:
             if path == "/terms/acme/dnc":
-                stopped = msgspec.structs.replace(account, is_active=False)
-                await kept.services.accounts.change(stopped)
+                await kept.services.accounts.set_active("acme", False)
             return await super().request_raw(method, path, *more)
 
     await PolicySync(Slow(kept.services.engine), kept.services.accounts, lists(kept)).sync_all()
