@@ -1,4 +1,4 @@
-"""Limits connections, the size of a request's head, and the time of heads and bodies.
+"""Limits connections, the size of a request's head, and the time of heads, bodies and responses.
 
 uvicorn has none of these limits. All this arrives before authentication; without limits anyone
 could fill the memory, or hold connections open for ever.
@@ -10,6 +10,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from api.http.connection_limits import ConnectionLimits
+from api.http.write_deadline import WRITE_TIMEOUT_S, WriteDeadline
 
 MAX_HEADER_BYTES = 65_536
 HEADER_TIMEOUT_S = 20.0
@@ -19,10 +20,13 @@ MIN_BODY_BYTES_PER_S = 1_024  # in each period of the timeout, until the body en
 class HeaderLimits(HttpToolsProtocol):
     """Closes a connection whose next head is too large or incomplete after the timeout.
 
-    It also closes one whose body arrives too slowly, and one that exceeds the connection limits.
+    It also closes one whose body arrives too slowly, one whose responses are not read, and one
+    that exceeds the connection limits.
     """
 
     timeout_s = HEADER_TIMEOUT_S
+    write_timeout_s = WRITE_TIMEOUT_S
+    _write_deadline: WriteDeadline
     _pending_bytes = 0  # since the last complete head, or piece of a body
     _body_bytes = 0  # in this period
     _deadline: asyncio.TimerHandle | None = None
@@ -37,6 +41,7 @@ class HeaderLimits(HttpToolsProtocol):
         clients = [getattr(each, "client", None) for each in self.connections]
         others = [client[0] for client in clients if client]
         super().connection_made(transport)
+        self._write_deadline = WriteDeadline(self.loop, transport, self.write_timeout_s)
         if self._limits and self.client and not self._limits.has_room(self.client[0], others):
             transport.abort()
             return
@@ -44,7 +49,22 @@ class HeaderLimits(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._clear_deadline()
+        self._write_deadline.stop()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self._write_deadline.start()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        self._write_deadline.stop()
+        super().resume_writing()
+
+    def on_response_complete(self) -> None:
+        self._write_deadline.responses += 1
+        if self.transport.get_write_buffer_size():  # it stays, even if the connection is closed
+            self._write_deadline.start()
+        super().on_response_complete()
 
     def data_received(self, data: bytes) -> None:
         self._pending_bytes += len(data)
