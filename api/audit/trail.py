@@ -9,8 +9,7 @@ of requests, too: one that a crash loses is not lost for an operator.
 import asyncio
 import re
 from collections import deque
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import sqlalchemy as sa
 import structlog
@@ -44,7 +43,9 @@ entries = sa.Table(
 )
 _SECRET = re.compile(r"\b(sw[dk]_[0-9a-f]+)_[A-Za-z0-9_-]+")
 
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")  # PostgreSQL stores no NUL
+# PostgreSQL stores no NUL; half of a surrogate pair, as of a command line that is no UTF-8, cannot
+# be encoded.
+_UNSTORABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 def without_secrets(text: str) -> str:
@@ -93,20 +94,21 @@ class AuditTrail:
 
     def add(self, entry: AuditEntry) -> None:
         """Add an entry with the next flush."""
-        if len(self._waiting) >= MAX_WAITING:
-            self._on_failure()
-            log.error("audit entry dropped", **structs.asdict(self._waiting.popleft()))
-        self._waiting.append(entry)
+        self._waiting.append(_storable(entry))
+        self._drop_oldest()
 
     async def flush(self) -> None:
-        """Write the entries that wait."""
-        written = list(self._waiting)
-        if written:
-            rows = [_row(each) for each in written]
-            async with self._database.writing() as connection:
-                await connection.execute(sa.insert(entries), rows)
-            for _entry in written:
-                self._waiting.popleft()
+        """Write the entries that wait; they wait again if they cannot be written."""
+        # Taken first: an entry that is added meanwhile must not drop one that is being written.
+        taken, self._waiting = self._waiting, deque()
+        if not taken:
+            return
+        try:
+            await self._write(taken)
+        except BaseException:
+            self._waiting = taken + self._waiting
+            self._drop_oldest()
+            raise
 
     async def run(self) -> None:
         """Flush now and then, and at the end."""
@@ -139,16 +141,46 @@ class AuditTrail:
         except ApiError as error:
             self._on_failure()
             log.warning("audit trail not written", reason=error.detail)
+        except Exception:
+            log.exception("audit trail not written")
+            await self._drop_unwritable()
+
+    async def _drop_unwritable(self) -> None:
+        """Write the entries one by one, so that one that the database refuses stops no other."""
+        for _ in range(len(self._waiting)):
+            entry = self._waiting[0]
+            try:
+                await self._write([entry])
+            except ApiError:
+                return  # the next flush begins here
+            except Exception:
+                log.exception("audit entry refused")
+                self._report_drop(entry)
+            if self._waiting and self._waiting[0] is entry:  # else the queue was full meanwhile
+                self._waiting.popleft()
+
+    async def _write(self, written: Iterable[AuditEntry]) -> None:
+        async with self._database.writing() as connection:
+            await connection.execute(sa.insert(entries), list(map(structs.asdict, written)))
+
+    def _drop_oldest(self) -> None:
+        while len(self._waiting) > MAX_WAITING:
+            self._report_drop(self._waiting.popleft())
+
+    def _report_drop(self, entry: AuditEntry) -> None:
+        self._on_failure()
+        log.error("audit entry dropped", **structs.asdict(entry))
 
 
-def _row(entry: AuditEntry) -> dict[str, Any]:
-    row = structs.asdict(entry)
-    return {
-        **row,
-        "account_id": entry.account_id and entry.account_id[:MAX_ACCOUNT_CHARS],
-        "object": _CONTROLS.sub("\ufffd", entry.object)[:MAX_OBJECT_CHARS],
-        "address": entry.address[:64],
+def _storable(entry: AuditEntry) -> AuditEntry:
+    """Return an entry without characters that a database refuses, and not longer than its row."""
+    texts = {
+        name: _UNSTORABLE.sub("\ufffd", value)
+        for name, value in structs.asdict(entry).items()
+        if isinstance(value, str)
     }
+    sizes = {"account_id": MAX_ACCOUNT_CHARS, "object": MAX_OBJECT_CHARS, "address": 64}
+    return structs.replace(entry, **{n: each[: sizes.get(n)] for n, each in texts.items()})
 
 
 def _conditions(filters: AuditFilters, before_id: int | None) -> list[sa.ColumnElement[bool]]:

@@ -1,12 +1,17 @@
 """Rows of the audit trail on SQLite and PostgreSQL."""
 
+import asyncio
+
 import pytest
+from msgspec import structs
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from api.audit.trail import AuditEntry, AuditFilters, AuditTrail
+from api.audit.trail import MAX_WAITING, AuditEntry, AuditFilters, AuditTrail
+from api.common.background import background
 from api.common.clock import now_ms
 from api.db.database import Database
+from tests.harness.until import until
 
 ENTRY = AuditEntry("acme", 0, "key:1", "POST /x", "/x", "201")
 
@@ -40,3 +45,63 @@ async def test_control_characters_do_not_stop_the_trail(database: Database) -> N
     trail = await _added(database, entry)
     (found,) = await trail.page(AuditFilters("acme"), 10, None)
     assert found.entry.object == "/x/\ufffd\ufffd"
+
+
+async def test_surrogates_do_not_stop_the_trail(database: Database) -> None:
+    """Half of a surrogate pair in any text is replaced: it cannot be encoded."""
+    bad = structs.replace(ENTRY, object="/\ud800", agent_id="\udfff", action="GET \ud800")
+    trail = await _added(database, bad)
+    (found,) = await trail.page(AuditFilters("acme"), 10, None)
+    assert (found.entry.object, found.entry.agent_id) == ("/\ufffd", "\ufffd")
+
+
+async def test_a_refused_entry_stops_no_other(database: Database) -> None:
+    """The writer drops it, counts it, and writes the others and later ones."""
+    failures: list[str] = []
+    trail = AuditTrail(database, now_ms, lambda: failures.append("dropped"))
+    for at_ms in (1, 2**70, 3):  # too large for a database
+        trail.add(structs.replace(ENTRY, at_ms=at_ms))
+
+    async def written() -> list[int]:
+        return [each.entry.at_ms for each in await trail.page(AuditFilters("acme"), 10, None)]
+
+    async def are_written(*expected: int) -> bool:
+        return await written() == [*expected]
+
+    async with background(trail.run()):
+        await until(lambda: are_written(3, 1), what="the other entries")
+        trail.add(structs.replace(ENTRY, at_ms=4))
+        await until(lambda: are_written(4, 3, 1), what="a later entry")
+    assert failures == ["dropped"]
+
+
+async def test_a_full_queue_loses_no_entry_that_is_being_written(database: Database) -> None:
+    """Entries that arrive during a flush wait for the next, however many were being written."""
+    failures: list[str] = []
+    trail = AuditTrail(database, now_ms, lambda: failures.append("dropped"))
+    for at_ms in range(MAX_WAITING):
+        trail.add(structs.replace(ENTRY, at_ms=at_ms))
+    flush = asyncio.create_task(trail.flush())
+    await asyncio.wait({flush}, timeout=0)  # it has begun
+    for at_ms in range(10):
+        trail.add(structs.replace(ENTRY, at_ms=MAX_WAITING + at_ms))
+    await flush
+    await trail.flush()
+    found = [each.entry.at_ms for each in await trail.page(AuditFilters("acme"), 12, None)]
+    assert (found, failures) == ([*reversed(range(MAX_WAITING - 2, MAX_WAITING + 10))], [])
+
+
+async def test_entries_that_cannot_be_written_wait(database: Database) -> None:
+    """They are written by a later flush, before those that were added after them."""
+    trail = AuditTrail(database, now_ms)
+    for at_ms in (1, 2):
+        trail.add(structs.replace(ENTRY, at_ms=at_ms))
+    async with database.writing():  # holds SQLite's lock, and a connection
+        flush = asyncio.create_task(trail.flush())
+        await asyncio.wait({flush}, timeout=0)
+        flush.cancel()
+        await asyncio.wait({flush})
+    trail.add(structs.replace(ENTRY, at_ms=3))
+    await trail.flush()
+    found = [each.entry.at_ms for each in await trail.page(AuditFilters("acme"), 10, None)]
+    assert found == [3, 2, 1]
