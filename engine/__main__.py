@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import cyclopts
 import uvloop
 from cyclopts import Parameter
-from pydantic import ValidationError
 
 from engine.cli.commands import (
     agents,
@@ -24,10 +23,10 @@ from engine.cli.commands import (
     transfers,
 )
 from engine.cli.commands.call import call
-from engine.cli.errors import setting_errors
 from engine.cli.usage_panel import usage_panel
 from engine.store.redis.address import parse_address
 from sandbox.process import protect_process
+from wire.settings import InvalidSettings, load
 
 if TYPE_CHECKING:
     from engine.config import Settings
@@ -89,9 +88,9 @@ def engine() -> None:
     from engine.logging import configure  # noqa: PLC0415 - clients start without
 
     try:
-        settings = Settings()
-    except ValidationError as error:
-        sys.exit("\n".join(setting_errors(error)))
+        settings = load(Settings)
+    except InvalidSettings as error:
+        sys.exit(str(error))
     configure(settings.log_level)
     uvloop.run(_run(settings))
 

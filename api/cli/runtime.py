@@ -6,8 +6,6 @@ from collections.abc import Awaitable, Callable
 from getpass import getuser
 from typing import NoReturn, TypeVar
 
-from pydantic import ValidationError
-
 from api.accounts.store import AccountStore
 from api.audit.trail import AuditEntry, AuditTrail, without_secrets
 from api.auth.store import KeyStore
@@ -17,6 +15,7 @@ from api.config import DatabaseSettings
 from api.db.database import Database
 from api.db.migrate import migrate
 from wire.decoding.errors import BadInput
+from wire.settings import InvalidSettings, load
 
 T = TypeVar("T", bound=DatabaseSettings)
 EXIT_NOT_FOUND = 1  # exit status: nothing of that name exists
@@ -28,14 +27,9 @@ DatabaseCommand = Callable[[Database], Awaitable[None]]
 def load_settings(kind: type[T]) -> T:
     """Read the settings; exit with the errors if they are invalid."""
     try:
-        return kind()
-    except ValidationError as error:
-        fail("\n".join(setting_errors(error)))
-
-
-def setting_errors(error: ValidationError) -> list[str]:
-    """Return a line for each invalid setting."""
-    return [f"SWITCHROOM_{_name(each['loc'])}: {each['msg']}" for each in error.errors()]
+        return load(kind)
+    except InvalidSettings as error:
+        fail(str(error))
 
 
 def fail(message: str) -> NoReturn:
@@ -115,7 +109,3 @@ async def _record(database: Database, action: str, account: str, outcome: str) -
 def administrator() -> str:
     """Return the name of the user who runs a command, as the audit trail has it."""
     return f"user:{getuser()}"
-
-
-def _name(place: tuple[int | str, ...]) -> str:
-    return "__".join(map(str, place)).upper()

@@ -3,16 +3,16 @@
 import asyncio
 import sys
 
-from pydantic import ValidationError
 
 from api.accounts.store import AccountStore
 from api.app import open_services
 from api.auth.store import KeyStore
-from api.cli.runtime import change_stores, setting_errors
+from api.cli.runtime import change_stores
 from api.cli.validators import AccountId
 from api.common.errors import ApiError
 from api.config import Settings
 from api.engine_client import TlsFileError
+from wire.settings import InvalidSettings, load
 
 EXIT_NOT_SENT = 1  # exit status: the account is stopped, but no engine knows yet
 
@@ -29,9 +29,9 @@ def stop(account: AccountId) -> None:
 
     change_stores("account stop", account, command)
     try:
-        asyncio.run(_send(Settings(), account))
-    except ValidationError as error:
-        _not_sent(account, ", ".join(setting_errors(error)))
+        asyncio.run(_send(load(Settings), account))
+    except InvalidSettings as error:
+        _not_sent(account, ", ".join(error.lines))
     except (ApiError, TlsFileError) as error:
         _not_sent(account, str(error))
 

@@ -15,6 +15,7 @@ from engine.cli.options.connection import (
     engine_address,
     resolve_account,
 )
+from wire.settings import load
 
 P = ParamSpec("P")
 Command = Callable[..., None]
@@ -33,7 +34,7 @@ def account_command(function: Callable[Concatenate[Client, str, P], Status]) -> 
 
 def _command(function: Callable[..., Status], *, for_account: bool) -> Command:
     async def execute(*values: Any, **options: Any) -> int | None:
-        settings = ClientSettings()
+        settings = load(ClientSettings)
         connection = options.pop("connection", DEFAULT_CONNECTION)
         async with open_client(*engine_address(connection, settings)) as client:
             if for_account:

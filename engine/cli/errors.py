@@ -6,11 +6,11 @@ import ssl
 from collections.abc import Coroutine
 from typing import Any, NoReturn
 
-from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 
 from wire.rpc import FieldError, Problem
+from wire.settings import InvalidSettings
 
 EXIT_NOT_FOUND = 1  # `rm` of an unknown name
 EXIT_ERROR = 2  # nothing was changed
@@ -63,13 +63,13 @@ def run(command: Coroutine[Any, Any, int | None]) -> NoReturn:
     except NotFound as error:
         errors.print(_lines(str(error)), soft_wrap=True)
         status = EXIT_NOT_FOUND
-    except (RpcError, Unreachable, UsageError, ValidationError) as error:
+    except (RpcError, Unreachable, UsageError, InvalidSettings) as error:
         errors.print(explain(error), soft_wrap=True)
         status = EXIT_ERROR
     raise SystemExit(status)
 
 
-def explain(error: RpcError | Unreachable | UsageError | ValidationError) -> str:
+def explain(error: RpcError | Unreachable | UsageError | InvalidSettings) -> str:
     """Return the error message, as rich markup."""
     match error:
         case RpcError(problem=problem):
@@ -77,18 +77,10 @@ def explain(error: RpcError | Unreachable | UsageError | ValidationError) -> str
         case Unreachable():
             advice = "Start one with `make up` or `switchroom engine`, or use --url for another."
             return _lines(str(error), advice)
-        case ValidationError():
-            return _lines(*("setting " + each for each in setting_errors(error)))
+        case InvalidSettings(lines=lines):
+            return _lines(*("setting " + each for each in lines))
         case _:
             return _lines(str(error))
-
-
-def setting_errors(error: ValidationError) -> list[str]:
-    """Return the name and the error of each invalid variable."""
-    return [
-        f"SWITCHROOM_{'__'.join(str(step) for step in each['loc']).upper()}: {each['msg']}"
-        for each in error.errors()
-    ]
 
 
 def _rejected(problem: Problem) -> str:

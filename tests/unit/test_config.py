@@ -3,30 +3,34 @@
 import pytest
 from pydantic import ValidationError
 
-from engine.cli.errors import setting_errors
+from engine.config import Settings
 from tests.harness.settings import SECRET, read_settings
 from wire.flow import MAX_CALL_S
+from wire.settings import setting_errors
 
 
 def test_the_ceiling_is_above_the_minimum() -> None:
     """Otherwise a stream would be trimmed before it has its minimum length."""
     with pytest.raises(ValidationError) as error:
         read_settings({"stream_events": 2_000, "stream_ceiling": 1_000})
-    assert "stream_ceiling is below stream_events" in setting_errors(error.value)[0]
+    assert (
+        "SWITCHROOM_STREAM_CEILING is below SWITCHROOM_STREAM_EVENTS"
+        in setting_errors(error.value, Settings)[0]
+    )
 
 
 def test_no_call_outlives_its_flow() -> None:
     """The versions of a deleted flow are kept for a week."""
     with pytest.raises(ValidationError) as error:
         read_settings({"longest_call_s": MAX_CALL_S + 1})
-    assert "LONGEST_CALL_S" in setting_errors(error.value)[0]
-    assert str(MAX_CALL_S) in setting_errors(error.value)[0]
+    assert "LONGEST_CALL_S" in setting_errors(error.value, Settings)[0]
+    assert str(MAX_CALL_S) in setting_errors(error.value, Settings)[0]
 
 
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ({"name": "pbx1", "url": "http://b:8088"}, "NODES: Value error, two nodes have"),
+        ({"name": "pbx1", "url": "http://b:8088"}, "NODES: two nodes have"),
         ({"name": "pbx2", "url": "http://A:8088/"}, "two nodes have the url http://a:8088/"),
     ],
 )
@@ -35,7 +39,7 @@ def test_nodes_are_distinct(second: dict[str, str], message: str) -> None:
     nodes = [{"name": "pbx1", "url": "http://a:8088"}, second]
     with pytest.raises(ValidationError) as error:
         read_settings({"nodes": [{**each, "password": SECRET} for each in nodes]})
-    assert message in setting_errors(error.value)[0]
+    assert message in setting_errors(error.value, Settings)[0]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +55,8 @@ def test_an_open_store_on_another_host_is_refused(url: str) -> None:
     """Whoever can write to the store can place calls."""
     with pytest.raises(ValidationError) as error:
         read_settings({"redis_url": url})
-    assert "redis_url: a store on another host needs a password" in setting_errors(error.value)[0]
+    text = setting_errors(error.value, Settings)[0]
+    assert text.startswith("SWITCHROOM_REDIS_URL: a store on another host needs a password")
     read_settings({"redis_url": url, "allow_insecure_store": True})
 
 
@@ -77,10 +82,10 @@ def test_a_store_with_password_or_tls_is_accepted(url: str) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"rpc_tls_key": "/key.pem"}, "rpc_tls_key needs rpc_tls_cert"),
+        ({"rpc_tls_key": "/key.pem"}, "SWITCHROOM_RPC_TLS_KEY needs SWITCHROOM_RPC_TLS_CERT"),
         (
             {"rpc_tls_cert": "/cert.pem", "rpc_url": "http://192.0.2.1:8070"},
-            "rpc_url must begin with https://",
+            "SWITCHROOM_RPC_URL must begin with https://",
         ),
     ],
 )
@@ -88,4 +93,4 @@ def test_settings_of_tls_fit_together(values: dict[str, str], message: str) -> N
     """Else engines would publish an address that does not answer."""
     with pytest.raises(ValidationError) as error:
         read_settings(values)
-    assert message in setting_errors(error.value)[0]
+    assert message in setting_errors(error.value, Settings)[0]

@@ -15,6 +15,7 @@ from engine.cli.options import parsing
 from engine.cli.options.connection import ClientSettings
 from engine.cli.timeline import screen
 from engine.cli.timeline.outcome import EXIT_STATUSES, outcome_text
+from wire.settings import load
 
 
 @Parameter(name="*")
@@ -62,7 +63,7 @@ async def call(
     Exit status: 0 completed, 1 failed, 3 busy, 4 no-answer, 5 canceled; 2 if no call was started.
     Ctrl-C leaves the call running.
     """
-    body = originate_body(parsing.document(file), options, ClientSettings().account)
+    body = originate_body(parsing.document(file), options, load(ClientSettings).account)
     console = Console(highlight=False)
     if watch:
         return await place_and_watch(client, body, console)

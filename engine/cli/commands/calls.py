@@ -26,6 +26,7 @@ from engine.cli.options.connection import (
     engine_addresses,
 )
 from engine.cli.timeline import screen, wording
+from wire.settings import load
 from wire.views import CallView
 
 
@@ -62,21 +63,21 @@ async def _calls(account: str, watch: bool, connection: ConnectionOptions) -> No
     if watch:
         await _watch(account, connection, console)
         return
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
+    async with open_client(*engine_address(connection, load(ClientSettings))) as client:
         console.print(calls_table(await client.calls(account), time.time() * 1000))
 
 
 async def _ended(account: str, limit: int, watch: bool, connection: ConnectionOptions) -> None:
     if watch or limit < 0:
         raise UsageError("--ended takes a number of calls, and excludes --watch")
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
+    async with open_client(*engine_address(connection, load(ClientSettings))) as client:
         call_view.write(*await client.ended_calls(limit, account))
 
 
 async def _watch(account: str, connection: ConnectionOptions, console: Console) -> None:
     table = CallTable()
     async with AsyncExitStack() as stack:
-        engines = engine_addresses(connection, ClientSettings())
+        engines = engine_addresses(connection, load(ClientSettings))
         clients = [await stack.enter_async_context(open_client(*each)) for each in engines]
         follower = CallFollower(clients, account, table)
 

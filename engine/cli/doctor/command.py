@@ -4,8 +4,6 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 
-from pydantic import ValidationError
-from pydantic_settings import SettingsError
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -19,7 +17,7 @@ from engine.cli.doctor.pbx import AriNode, check_node
 from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.doctor.store import check_store
 from engine.cli.doctor.transport import check_files, check_transport
-from engine.cli.errors import run, setting_errors
+from engine.cli.errors import run
 from engine.cli.options.connection import (
     DEFAULT_CONNECTION,
     ClientSettings,
@@ -28,6 +26,7 @@ from engine.cli.options.connection import (
 )
 from engine.common.tls import TlsFileError, client_context
 from engine.config import NodeSettings, Settings
+from wire.settings import InvalidSettings, load
 
 MAX_CONNECTIONS, REQUEST_WEBSOCKETS = 64, 4  # to a node
 _COLOURS = {"OK": "green", "WARN": "bold yellow", "FAIL": "bold red"}
@@ -52,12 +51,10 @@ async def _doctor(connection: ConnectionOptions) -> int:
 def read_settings() -> tuple[Settings | None, list[Finding]]:
     """Read the settings; None if an engine would not start with them."""
     try:
-        settings = Settings()
-    except ValidationError as error:
+        settings = load(Settings)
+    except InvalidSettings as error:
         advice = "set it in .env or the environment (engine/config.py lists all); `make up` does"
-        return None, [failure("settings", each, advice) for each in setting_errors(error)]
-    except SettingsError as error:
-        return None, [failure("settings", str(error), "write lists and objects as JSON")]
+        return None, [failure("settings", each, advice) for each in error.lines]
     return settings, check_settings(settings)
 
 
@@ -68,7 +65,7 @@ async def run_checks(settings: Settings, connection: ConnectionOptions) -> list[
     except TlsFileError as error:
         return [failure("tls", str(error), "it must be a readable file in PEM")]
     nodes = await _nodes(settings)
-    async with open_client(*engine_address(connection, ClientSettings())) as client:
+    async with open_client(*engine_address(connection, load(ClientSettings))) as client:
         found = await asyncio.gather(
             check_store(settings.redis_url),
             *(_node(settings, node) for node in nodes),

@@ -7,10 +7,10 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from api.config import Settings as ApiSettings
-from engine.cli.errors import setting_errors
 from engine.config import Settings
 from tests.harness.settings import SECRET
 from wire.secret_length import MIN_SECRET_CHARS
+from wire.settings import setting_errors
 
 SHORT = "x" * (MIN_SECRET_CHARS - 1)
 NODE = {"name": "pbx1", "url": "http://127.0.0.1:8088", "password": SECRET}
@@ -33,7 +33,7 @@ def test_an_engine_refuses_short_secrets(values: Mapping[str, Any], name: str) -
     """By the setting's name, with what is needed, and without the secret."""
     with pytest.raises(ValidationError) as error:
         Settings(_env_file=None, **{"rpc_token": SECRET, **values})
-    (text,) = setting_errors(error.value)
+    (text,) = setting_errors(error.value, Settings)
     assert text.startswith(f"SWITCHROOM_{name}: ")
     assert f"at least {MIN_SECRET_CHARS} are needed" in text
     assert SHORT not in text

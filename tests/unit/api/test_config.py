@@ -37,4 +37,4 @@ def test_the_error_names_the_setting(
     monkeypatch.setenv("SWITCHROOM_ACCOUNT", "a b/c")
     with pytest.raises(SystemExit):
         load_settings(Settings)
-    assert "SWITCHROOM_ACCOUNT: Value error, expected " in capsys.readouterr().err
+    assert "SWITCHROOM_ACCOUNT: expected " in capsys.readouterr().err
