@@ -183,7 +183,7 @@ def _party_errors(party: str, limits: Limits, path: str) -> Iterator[BadInput]:
     parsed = Party.parse(party)
     if parsed.kind == "sip" and parsed.host not in limits.sip_hosts:
         allowed = ", ".join(limits.sip_hosts) or "none"
-        yield BadInput(path, f"sip: address on a host that is not allowed ({allowed})", "sip_host")
+        yield BadInput(path, f"the host is not allowed; allowed hosts: {allowed}", "sip_host")
 
 
 def check_url(url: str, limits: Limits, path: str) -> None:

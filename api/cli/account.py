@@ -37,7 +37,7 @@ app.command(erase)
 app.command(stop)
 
 COLUMNS = (
-    "account", "name", "active", "calls", "calls/s", "region", "may call", "dials", "keeps"
+    "account", "name", "active", "calls", "calls/s", "region", "may call", "legs", "keeps"
 )  # fmt: skip
 Limits = Annotated[AccountLimits | None, Parameter(name="*")]
 Allow = Annotated[
@@ -146,7 +146,7 @@ def list_accounts() -> None:
         table.columns[0].no_wrap = True  # so that it can be copied
         for each in await accounts.all():
             may_call = _may_call(each)
-            limits = (each.max_calls or "any", each.max_calls_per_s or "any")
+            limits = (each.max_calls or "no limit", each.max_calls_per_s or "no limit")
             active = "yes" if each.is_active else "no"
             described = (each.region or "", may_call, leg_limits(each), retention(each))
             table.add_row(each.id, each.name, active, *map(str, limits), *described)

@@ -101,4 +101,4 @@ def leg_limits(account: Account) -> str:
         "min/day": account.max_minutes_per_day,
         "legs/call": account.max_legs_per_call,
     }
-    return " ".join(f"{value:g} {unit}" for unit, value in limits.items() if value) or "any"
+    return " ".join(f"{value:g} {unit}" for unit, value in limits.items() if value) or "no limit"

@@ -36,7 +36,7 @@ def erase(
     for kind, count in sorted(report.removed.items()):
         sys.stdout.write(f"{count} {kind} removed\n")
     for kind, count in report.kept.items():
-        sys.stdout.write(f"{count} {kind} kept\n")
+        sys.stdout.write(f"{count} {kind} that name the number kept\n")
     for each in report.left:
         sys.stderr.write(f"switchroom: {each}\n")
     if report.left:

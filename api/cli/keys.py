@@ -68,6 +68,9 @@ def list_keys(account: AccountId) -> None:
         await accounts.get(account)
         names = ("key", "agent", "scopes", "networks", "created", "expires", "last used")
         table = Table(*names, box=None)
+        table.columns[0].no_wrap = True  # so that it can be copied
+        for column in table.columns[1:4]:
+            column.overflow = "fold"
         for each in await keys.all(account):
             table.add_row(
                 f"swk_{each.id}_…",
@@ -131,6 +134,7 @@ def _id(text: str) -> str:
 
 def _show(credentials: Credentials) -> None:
     sys.stdout.write(f"apiKey    {credentials.api_key}\napiSecret {credentials.api_secret}\n")
+    sys.stderr.write("switchroom: the secret is shown only once\n")
 
 
 def _day(at_ms: int) -> str:

@@ -18,7 +18,7 @@ EXIT_NOT_SENT = 1  # exit status: the account is stopped, but no engine knows ye
 
 
 def stop(account: AccountId) -> None:
-    """Hang up all calls of an account within a second, and reject new ones, keys and callbacks.
+    """Hang up all calls of an account within three seconds, and reject new ones, keys and callbacks.
 
     It tells the engines itself, with the settings of `switchroom api`. If it cannot, it says so,
     with exit status 1: the calls then go on until the REST layer tells the engines.
@@ -30,6 +30,7 @@ def stop(account: AccountId) -> None:
     change_stores("account stop", account, command)
     try:
         asyncio.run(_send(load(Settings), account))
+        sys.stdout.write(f"{account} is stopped: the engines hang up its calls\n")
     except InvalidSettings as error:
         _not_sent(account, ", ".join(error.lines))
     except (ApiError, TlsFileError) as error:

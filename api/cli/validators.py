@@ -67,6 +67,8 @@ def parse_number_types(types: list[str]) -> tuple[NumberType, ...]:
 def _checked_prefixes(prefixes: list[str], option: str, expected: str) -> tuple[str, ...]:
     if prefixes == ["none"]:
         return ()
+    if len(prefixes) > 1 and (alone := {"any", "none"}.intersection(prefixes)):
+        fail(f"{option} {min(alone)}: it must stand alone, without other prefixes")
     for prefix in prefixes:
         if _PREFIX.fullmatch(prefix) is None:
             fail(f"{option} {prefix}: {expected} is expected")

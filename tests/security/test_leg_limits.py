@@ -78,6 +78,23 @@ async def test_new_legs_a_second(bench: Bench) -> None:
     assert await bench.problem("POST", "/calls", CALL) == (429, "leg_rate")
 
 
+@pytest.mark.parametrize(
+    ("limits", "text"),
+    [
+        ({"maxLiveLegs": 1}, "account acme exceeds 1 live leg (--max-live-legs)"),
+        ({"maxLegsPerS": 1.0}, "account acme exceeds 1 new leg per second (--max-legs-per-s)"),
+        ({"maxLegsPerS": 1.5}, "account acme exceeds 1.5 new legs per second (--max-legs-per-s)"),
+    ],
+)
+async def test_a_rejection_names_the_limit(
+    bench: Bench, limits: dict[str, float], text: str
+) -> None:
+    """With its value, and the option that sets it."""
+    await limited(bench, **limits)
+    await bench.start_call()
+    assert (await bench.request("POST", "/calls", CALL))[1]["detail"] == text
+
+
 async def test_minutes_of_ended_calls(bench: Bench) -> None:
     """They are in the store."""
     await limited(bench, maxMinutesPerDay=1)

@@ -143,6 +143,9 @@ async def test_a_request_names_the_field(bench: Bench) -> None:
     status, problem = await bench.request("POST", "/calls", {**CALL, "to": PREMIUM})
     error = problem["errors"][0]
     assert (status, problem["code"], error["path"]) == (400, "number_type", "to")
+    assert error["message"].endswith(
+        "of the type premium, which this account may not call (--allow-type premium)"
+    )
 
 
 @pytest.mark.parametrize("party", ["+4721930000", "agent:1001"])

@@ -60,7 +60,8 @@ async def put(  # noqa: PLR0913 - one for each option
     if password is not None:
         await _put_password(client, account, agent_id, password)
     if new_password:
-        sys.stdout.write(f"{password}\n")
+        sys.stdout.write(f"user     {endpoint.rpartition('/')[2]}\npassword {password}\n")
+        sys.stderr.write("switchroom: the password is shown only once\n")
 
 
 @agent.command(name="rm", alias="remove")

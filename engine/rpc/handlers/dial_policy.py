@@ -9,6 +9,7 @@ from engine.rpc.lookup import live_call_of, name_in
 from engine.rpc.problems import LimitReached, NotFound
 from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.call_service import CallService
+from engine.runtime.policy.destinations import denied_type
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import DialPolicyStore
 from wire.decoding.errors import BadInput
@@ -20,10 +21,9 @@ from wire.dial_policy import (
     DncListState,
 )
 
-_LIMITS = {
-    "live_legs": "its number of live legs (maxLiveLegs)",
-    "leg_rate": "its new legs a second (maxLegsPerS)",
-    "daily_minutes": "used its minutes of this day (maxMinutesPerDay)",
+_TRUNK_LIMITS = {
+    "trunk_full": "the trunk exceeds its live calls (SWITCHROOM_TRUNK_MAX_CALLS)",
+    "trunk_rate": "the trunk exceeds its new calls per second (SWITCHROOM_TRUNK_MAX_CALLS_PER_S)",
 }
 
 
@@ -78,9 +78,10 @@ async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, p
         case "" | "sip_host" | "legs_per_call":
             pass  # `check_party` names the field of a wrong host; both are checked at the leg
         case "live_legs" | "leg_rate" | "daily_minutes" as limit:
-            raise LimitReached(limit, f"account {account} has {_LIMITS[limit]}")
+            detail = _exceeded_limit(limit, dial_policy.last(account))
+            raise LimitReached(limit, f"account {account} exceeds {detail}")
         case "trunk_full" | "trunk_rate" as code:
-            raise NoCapacity(code, "the trunk has its calls, or gets its new calls a second")
+            raise NoCapacity(code, _TRUNK_LIMITS[code])
         case "account_stopped":
             raise NoCapacity("account_stopped", f"account {account} is stopped")
         case "terms_unknown":
@@ -88,8 +89,9 @@ async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, p
         case "do_not_call":
             raise BadInput(path, f"{party} is on the do-not-call list", "do_not_call")
         case "number_type":
-            detail = f"{party} is of a type that this account may not call (numberTypes)"
-            raise BadInput(path, detail, "number_type")
+            kind = denied_type(dial_policy.last(account), party)
+            detail = f"{party} is a number of the type {kind}, which this account may not call"
+            raise BadInput(path, f"{detail} (--allow-type {kind})", "number_type")
         case "not_allowed":
             raise BadInput(path, f"{party} may not be called by this account", "not_allowed")
 
@@ -106,6 +108,22 @@ async def authorize_dial(  # noqa: PLR0913, PLR0917 - the call and the party
     call = await live_call_of(service, request, account)
     await check_dial_policy(dial_policy, call.account, party, path)
     return await live_call_of(service, request, account)
+
+
+def _exceeded_limit(code: str, policy: AccountDialPolicy) -> str:
+    match code:
+        case "live_legs":
+            return f"{_count(policy.max_live_legs, 'live leg')} (--max-live-legs)"
+        case "leg_rate":
+            return f"{_count(policy.max_legs_per_s, 'new leg')} per second (--max-legs-per-s)"
+        case _:
+            minutes = _count(policy.max_minutes_per_day, "minute")
+            return f"{minutes} per day over the trunk (--max-minutes-per-day)"
+
+
+def _count(limit: float | None, unit: str) -> str:
+    shown = str(limit or 0).removesuffix(".0")
+    return f"{shown} {unit}{'' if limit == 1 else 's'}"
 
 
 def _read(body: bytes) -> AccountDialPolicy:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from engine.runtime.base.interfaces import DialRejection
-from wire.dial_policy import AccountDialPolicy
+from wire.dial_policy import AccountDialPolicy, NumberType
 from wire.number_types import costly_type, high_risk_range
 from wire.party import Party
 
@@ -34,14 +34,18 @@ def reject_destination(policy: AccountDialPolicy, party: str) -> DialRejection:
     allowed = policy.destinations
     if allowed is not None and not party.startswith(allowed):
         return "not_allowed"
+    numbers = full_numbers(party, policy.country)
+    if policy.denied and any(number.startswith(policy.denied) for number in numbers):
+        return "not_allowed"
+    return "" if denied_type(policy, party) is None else "number_type"
+
+
+def denied_type(policy: AccountDialPolicy, party: str) -> NumberType | None:
+    """Return the type of a party's number that a policy does not allow, if any."""
     if _is_service_code(party) and "service_code" not in policy.number_types:
-        return "number_type"
-    for number in full_numbers(party, policy.country):
-        if policy.denied and number.startswith(policy.denied):
-            return "not_allowed"
-        if _is_type_denied(policy, number):
-            return "number_type"
-    return ""
+        return "service_code"
+    types = (_denied_type(policy, each) for each in full_numbers(party, policy.country))
+    return next((each for each in types if each is not None), None)
 
 
 def full_numbers(party: str, country: str) -> tuple[str, ...]:
@@ -68,15 +72,16 @@ def _is_service_code(party: str) -> bool:
     return "*" in party or "#" in party
 
 
-def _is_type_denied(policy: AccountDialPolicy, number: str) -> bool:
+def _denied_type(policy: AccountDialPolicy, number: str) -> NumberType | None:
     kind = costly_type(number)
     if kind is not None and kind not in policy.number_types:
-        return True
+        return kind
     risky = high_risk_range(number)
     if not risky or "high_risk" in policy.number_types:
-        return False
+        return None
     # An allowed prefix that is within the range allows it: it names the country.
-    return not any(each.startswith(risky) for each in policy.destinations or ())
+    is_named = any(each.startswith(risky) for each in policy.destinations or ())
+    return None if is_named else "high_risk"
 
 
 def _candidates(dialled: str, country: str) -> Iterator[str]:

@@ -101,6 +101,11 @@ class DialPolicy:
         by_trunk = Party.parse(party).is_by_trunk
         return self._limits.reject(account, policy, uncounted=1, by_trunk=by_trunk)
 
+    def last(self, account: str) -> AccountDialPolicy:
+        """Return the last policy read of an account, which a rejection is explained by."""
+        cached = self._policies.get_stale(account)
+        return (cached and cached.value) or AccountDialPolicy()
+
     async def _check(self, account: str, party: str) -> DialRejection:
         """Return why a party may not be called."""
         parsed = Party.parse(party)

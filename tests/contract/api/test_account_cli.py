@@ -12,6 +12,11 @@ from tests.contract.api.cli import switchroom
     [
         (("create", "bad name"), "bad name: expected "),
         (("create", "acme", "--allow", "47"), "--allow 47: a prefix such as +47"),
+        (
+            ("create", "acme", "--allow", "any", "--allow", "+47"),
+            "--allow any: it must stand alone",
+        ),
+        (("create", "acme", "--deny", "+1", "--deny", "none"), "--deny none: it must stand alone"),
         (("region", "acme", "Norway"), "Norway: a country such as NO"),
         (("email", "acme", "nobody"), "nobody: an address such as crm@example.com"),
         (("trunks", "acme", "Backup"), "Backup: the name of a trunk such as backup"),

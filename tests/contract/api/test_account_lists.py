@@ -40,27 +40,27 @@ def commands(
 
 
 def test_the_list_of_accounts(commands: Commands) -> None:
-    """`any` is no limit; an account whose destinations are `none` may call no number."""
+    """An account whose destinations are `none` may call no number."""
     commands.run("create", "acme", "--name", "Acme Ltd", "--max-calls", "9", "--allow", "+47")
     commands.run("set", "acme", "--max-calls-per-s", "2.5", "--no-active")
     commands.run("region", "acme", "NO")
     commands.run("create", "other")
     assert commands.run("list") == [
-        ["account", "name", "active", "calls", "calls/s", "region", "may call", "dials", "keeps"],
-        ["acme", "Acme Ltd", "no", "9", "2.5", "NO", "+47", "any", "forever"],
-        ["other", "other", "yes", "any", "any", "none", "any", "forever"],
+        ["account", "name", "active", "calls", "calls/s", "region", "may call", "legs", "keeps"],
+        ["acme", "Acme Ltd", "no", "9", "2.5", "NO", "+47", "no limit", "forever"],
+        ["other", "other", "yes", "no limit", "no limit", "none", "no limit", "forever"],
     ]
     commands.run("set", "acme", "--max-calls", "0", "--allow", "any", "--active")
     commands.run("set", "acme", "--max-live-legs", "60", "--max-minutes-per-day", "3000")
     commands.run("set", "acme", "--max-legs-per-s", "0.5", "--max-legs-per-call", "9")
     dials = "60 legs 0.5 legs/s 3000 min/day 9 legs/call"
     commands.run("set", "acme", "--keep-records-days", "365", "--keep-digits-days", "7")
-    account = ["acme", "Acme Ltd", "yes", "any", "2.5", "NO", "any"]
+    account = ["acme", "Acme Ltd", "yes", "no limit", "2.5", "NO", "any"]
     assert [*account, dials, "records 365 d digits 7 d"] in commands.run("list")
     commands.run("set", "acme", "--keep-records-days", "0", "--keep-digits-days", "0")
     commands.run("set", "acme", "--max-live-legs", "0", "--max-minutes-per-day", "0")
     commands.run("set", "acme", "--max-legs-per-s", "0", "--max-legs-per-call", "0")
-    assert commands.run("list")[1][-2:] == ["any", "forever"]
+    assert commands.run("list")[1][-2:] == ["no limit", "forever"]
 
 
 def test_a_long_account_id_is_shown_in_one_piece(commands: Commands) -> None:

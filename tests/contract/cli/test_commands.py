@@ -141,15 +141,15 @@ async def test_without_agents_the_command_that_adds_one_is_named(tmp_path: Path)
 
 
 async def test_an_agent_gets_a_new_password(tmp_path: Path) -> None:
-    """`--new-password` chooses one, sends it and prints it, and nothing else."""
+    """`--new-password` chooses one, sends it and prints it with the phone's user."""
     typed = ("anna", "PJSIP/anna", "--account", "acme", "--new-password")
     async with FakeEngine() as engine:
-        status, out, _ = await switchroom(tmp_path, engine.url(), "agent", "set", *typed)
+        status, out, err = await switchroom(tmp_path, engine.url(), "agent", "set", *typed)
         _, other, _ = await switchroom(tmp_path, engine.url(), "agent", "set", *typed)
-    password = out.strip()
-    assert status == 0
+    user, password = (line.split()[1] for line in out.splitlines())
+    assert (status, user, err) == (0, "anna", "switchroom: the password is shown only once\n")
     assert len(password) == 24
-    assert password != other.strip()
+    assert password not in other
     sent = ("PUT", "agents/acme/anna/password", {"password": password})
     assert engine.requests[1] == sent
 
