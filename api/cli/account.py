@@ -39,6 +39,8 @@ app.command(stop)
 COLUMNS = (
     "account", "name", "active", "calls", "calls/s", "region", "may call", "legs", "keeps"
 )  # fmt: skip
+# The id, so that it can be copied, and what is short; the others take several lines.
+UNBROKEN = {"account", "active", "calls", "calls/s", "region"}
 Limits = Annotated[AccountLimits | None, Parameter(name="*")]
 Allow = Annotated[
     list[str] | None,
@@ -140,13 +142,13 @@ def list_accounts() -> None:
     """List the accounts."""
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
-        table = Table(*COLUMNS, box=None)
+        table = Table(*COLUMNS, box=None, pad_edge=False)
         for column in table.columns:
             column.overflow = "fold"
-        table.columns[0].no_wrap = True  # so that it can be copied
+            column.no_wrap = column.header in UNBROKEN
         for each in await accounts.all():
             may_call = _may_call(each)
-            limits = (each.max_calls or "no limit", each.max_calls_per_s or "no limit")
+            limits = (each.max_calls or "any", each.max_calls_per_s or "any")
             active = "yes" if each.is_active else "no"
             described = (each.region or "", may_call, leg_limits(each), retention(each))
             table.add_row(each.id, each.name, active, *map(str, limits), *described)

@@ -96,9 +96,9 @@ def retention(account: Account) -> str:
 def leg_limits(account: Account) -> str:
     """Describe the limits of what an account dials."""
     limits = {
-        "legs": account.max_live_legs,
-        "legs/s": account.max_legs_per_s,
-        "min/day": account.max_minutes_per_day,
-        "legs/call": account.max_legs_per_call,
+        " live": account.max_live_legs,
+        "/s": account.max_legs_per_s,
+        " min/day": account.max_minutes_per_day,
+        "/call": account.max_legs_per_call,
     }
-    return " ".join(f"{value:g} {unit}" for unit, value in limits.items() if value) or "no limit"
+    return " ".join(f"{value:g}{unit}" for unit, value in limits.items() if value) or "no limit"

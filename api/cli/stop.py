@@ -18,7 +18,7 @@ EXIT_NOT_SENT = 1  # exit status: the account is stopped, but no engine knows ye
 
 
 def stop(account: AccountId) -> None:
-    """Hang up all calls of an account within three seconds, and reject new ones, keys and callbacks.
+    """Hang up an account's calls within three seconds; reject new ones, keys and callbacks.
 
     It tells the engines itself, with the settings of `switchroom api`. If it cannot, it says so,
     with exit status 1: the calls then go on until the REST layer tells the engines.

@@ -10,6 +10,19 @@
 set -eu
 folder=$1
 shift
+for each in "$@"; do
+  case $each in
+    [A-Za-z0-9]*=*:*) name=${each%%=*} ;;
+    *) name=/ ;;
+  esac
+  case $name in
+    *[!A-Za-z0-9._-]*)
+      echo "certificates.sh: $each: NAME=ALTERNATIVES such as engine=IP:127.0.0.1 is expected;" \
+        "a NAME has letters, digits, '.', '_' and '-'" >&2
+      exit 2
+      ;;
+  esac
+done
 umask 077
 mkdir -p "$folder"
 chmod 700 "$folder"

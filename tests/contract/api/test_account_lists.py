@@ -48,14 +48,14 @@ def test_the_list_of_accounts(commands: Commands) -> None:
     assert commands.run("list") == [
         ["account", "name", "active", "calls", "calls/s", "region", "may call", "legs", "keeps"],
         ["acme", "Acme Ltd", "no", "9", "2.5", "NO", "+47", "no limit", "forever"],
-        ["other", "other", "yes", "no limit", "no limit", "none", "no limit", "forever"],
+        ["other", "other", "yes", "any", "any", "none", "no limit", "forever"],
     ]
     commands.run("set", "acme", "--max-calls", "0", "--allow", "any", "--active")
     commands.run("set", "acme", "--max-live-legs", "60", "--max-minutes-per-day", "3000")
     commands.run("set", "acme", "--max-legs-per-s", "0.5", "--max-legs-per-call", "9")
-    dials = "60 legs 0.5 legs/s 3000 min/day 9 legs/call"
+    dials = "60 live 0.5/s 3000 min/day 9/call"
     commands.run("set", "acme", "--keep-records-days", "365", "--keep-digits-days", "7")
-    account = ["acme", "Acme Ltd", "yes", "no limit", "2.5", "NO", "any"]
+    account = ["acme", "Acme Ltd", "yes", "any", "2.5", "NO", "any"]
     assert [*account, dials, "records 365 d digits 7 d"] in commands.run("list")
     commands.run("set", "acme", "--keep-records-days", "0", "--keep-digits-days", "0")
     commands.run("set", "acme", "--max-live-legs", "0", "--max-minutes-per-day", "0")
@@ -67,6 +67,15 @@ def test_a_long_account_id_is_shown_in_one_piece(commands: Commands) -> None:
     """On a narrow terminal, too, so that it can be copied."""
     commands.run("create", LONG_ID, "--name", "Reseller")
     assert LONG_ID in [line[0] for line in commands.run("list", columns=NARROW)]
+
+
+def test_lists_at_80_columns(commands: Commands) -> None:
+    """A key's id is whole, and no word is broken."""
+    commands.run("create", "acme", "--name", "Acme Ltd", "--allow", "+47")
+    restricted = create_key(commands, "--agent", "1001", "--network", "192.0.2.0/24")
+    assert restricted in [line[0] for line in commands.run("key", "list", "acme", columns="80")]
+    words = " ".join(" ".join(line) for line in commands.run("list", columns="80")).split()
+    assert {"account", "active", "calls/s", "region", "limit", "forever", "Acme"} <= {*words}
 
 
 def test_the_list_of_keys(commands: Commands) -> None:

@@ -59,3 +59,15 @@ async def test_certificates_are_renewed_under_the_same_ca(tls: Path) -> None:
     assert before[0] == after[0]
     assert before[1] != after[1]
     await connect(tls, "engine")
+
+
+@pytest.mark.parametrize(
+    "name", ["engine", "=IP:127.0.0.1", "../ca=IP:127.0.0.1", "engine=127.0.0.1"]
+)
+def test_a_bad_name(tmp_path: Path, name: str) -> None:
+    """It is named, with what is expected; nothing is made."""
+    folder = tmp_path / "tls"
+    ended = subprocess.run([SCRIPT, folder, name], check=False, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert f"{name}: NAME=ALTERNATIVES such as engine=IP:127.0.0.1 is expected" in ended.stderr
+    assert not folder.exists()
