@@ -32,8 +32,11 @@ async def _fraud(folder: Path, seconds: float, console: Console) -> bool:
     async with fraud.open_drill(folder) as drill:
         outcome = await drill.run(seconds)
     for way in fraud.WAYS:
-        console.print(f"{way}: {outcome.tried[way]} tried, {outcome.refused[way]} refused")
+        end = "passed" if outcome.is_way_safe(way) else "failed"
+        refused = f"{outcome.refused(way)} refused ({_counts(outcome.reasons[way])})"
+        console.print(f"{way}: {outcome.tried[way]} numbers dialled, {refused}: {end}")
     console.print(f"{len(outcome.calls)} calls reached the carrier", *outcome.calls[:10])
+    console.print("failed" if outcome.has_failed else "passed")
     return outcome.has_failed
 
 

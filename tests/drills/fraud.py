@@ -10,7 +10,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -27,7 +27,8 @@ from tests.harness.until import until
 AGENT, OTHER_AGENT = "1004", "1005"
 ALLOWED = "+4721930009"
 SENDS_REFER_EVERY_S = 0.5
-_FAILURE = re.compile(r"^SIP/2\.0 [456]", re.MULTILINE)
+_FAILURE = re.compile(r"^SIP/2\.0 ([456][0-9]{2})", re.MULTILINE)
+NO_RESPONSE = "no response"
 COSTLY = (
     "+4782912345",
     "+478291234599",
@@ -42,16 +43,24 @@ COSTLY = (
 
 
 class Outcome(Struct):
-    """How often each way was tried, how often it was refused, and what the carrier got."""
+    """How many numbers each way dialled, why they were refused, and what the carrier got."""
 
     tried: Counter[str]
-    refused: Counter[str]
+    reasons: dict[str, Counter[str]]  # by way, of numbers that were refused or got no response
     calls: list[str]
+
+    def refused(self, way: str) -> int:
+        """Return how many numbers of a way were refused."""
+        return self.reasons[way].total() - self.reasons[way][NO_RESPONSE]
+
+    def is_way_safe(self, way: str) -> bool:
+        """Whether a way was really tried, and each of its numbers was refused."""
+        return 0 < self.tried[way] <= self.refused(way)
 
     @property
     def has_failed(self) -> bool:
-        """Whether a call got through, or a way was not really tried."""
-        return bool(self.calls) or any(not self.refused[way] for way in WAYS)
+        """Whether a call got through, or a number of a way was not refused."""
+        return bool(self.calls) or not all(map(self.is_way_safe, WAYS))
 
 
 class Drill:
@@ -62,7 +71,8 @@ class Drill:
         self.api = api
         self.hooks = hooks
         self.trunk = trunk
-        self.outcome = Outcome(Counter(), Counter(), trunk.calls)
+        self.outcome = Outcome(Counter(), {way: Counter() for way in WAYS}, trunk.calls)
+        self._paths = itertools.count(1)
         self._costly = itertools.cycle([*COSTLY, f"sip:+4782912345@127.0.0.1:{lab.trunk_port}"])
 
     async def check_carrier(self) -> None:
@@ -85,37 +95,50 @@ class Drill:
         while time.monotonic() < until_s:
             await attack(self, way)
 
-    def target(self, way: str) -> str:
+    def target(self) -> str:
         """Return the next number to try."""
-        self.outcome.tried[way] += 1
         return next(self._costly)
+
+    def count(self, way: str, reason: str, numbers: int = 1) -> None:
+        """Count numbers that were dialled, and why they were refused; empty: they were not."""
+        self.outcome.tried[way] += numbers
+        if reason:
+            self.outcome.reasons[way][reason] += numbers
 
     async def hijacked_webhook(self, way: str) -> None:
         """Answer a call's webhook with dials of costly numbers, for as long as the call lasts."""
-        rounds = [{"type": "dial", "data": {"number": [self.target(way), self.target(way)]}}
+        rounds = [{"type": "dial", "data": {"number": [self.target(), self.target()]}}
                   for _ in COSTLY]  # fmt: skip
-        path = f"/{self.outcome.tried[way]}"
+        path = f"/{next(self._paths)}"
         address = self.hooks.url(path)
         self.hooks.answers(path, *[{**each, "action": address} for each in rounds], None)
         number = await self.lab.add_number(address, account=ACCOUNT)
         async with Phone.calling(self.lab.pbx, number) as caller:
-            await caller.wait_ended(timeout_s=30)
-        results = [each.body.get("dial") for each in self.hooks.requests_to(path)]
-        self.outcome.refused[way] += sum(bool(each and each["reason"]) for each in results)
+            without_result = NO_RESPONSE
+            with suppress(TimeoutError):
+                await caller.wait_ended(timeout_s=30)
+                without_result = "call ended"  # as with an answer that is invalid as a whole
+        results = [each.body.get("dial") for each in self.hooks.requests_to(path)][1:]
+        for result in results:
+            self.count(way, result["reason"] if result else "", numbers=2)
+        if len(results) < len(rounds):  # the last dial that was asked for has no result
+            self.count(way, without_result, numbers=2)
 
     async def stolen_token(self, way: str) -> None:
         """Request calls, and dials into a call, with the token of an agent."""
         token = await self.api.token(OTHER_AGENT)
         party = f"agent:{OTHER_AGENT}"
         for _ in COSTLY:
-            number = self.target(way)
+            number = self.target()
             dial = {"type": "dial", "data": {"number": number}}
             requests = ({"from": party, "to": number}, {"from": party, "to": party, "action": dial})
             for request in requests:
                 try:
                     await self.api.request("POST", "/srmain/voice/call", request, token=token)
-                except RequestError:
-                    self.outcome.refused[way] += 1
+                except RequestError as error:
+                    self.count(way, f"{error.status} {error.problem['code']}")
+                else:
+                    self.count(way, "")
 
     async def refer(self, way: str) -> None:
         """Transfer a caller to costly numbers from an agent's phone."""
@@ -128,17 +151,20 @@ class Drill:
         ):
             await asyncio.gather(phone.wait_answered(), caller.wait_answered())
             for _ in range(4):
-                await _refer(phone, self.target(way))
-            self.outcome.refused[way] += _refusals(phone)
+                self.count(way, await _refer(phone, self.target()))
             await caller.hang_up()
 
     async def forged_from(self, way: str) -> None:
         """Call costly numbers from outside, as the account's number or as an agent."""
         for caller in (NUMBER, AGENT):
-            target = quote(self.target(way), safe="+")
+            target = quote(self.target(), safe="+")
             async with Phone.calling(self.lab.pbx, target, caller=caller) as phone:
-                await phone.wait_ended(timeout_s=30)
-                self.outcome.refused[way] += phone.status >= 400
+                try:
+                    await phone.wait_ended(timeout_s=30)
+                except TimeoutError:
+                    self.count(way, NO_RESPONSE)
+                else:
+                    self.count(way, str(phone.status) if phone.status >= 400 else "")
 
 
 WAYS = {
@@ -168,14 +194,25 @@ async def open_drill(folder: Path) -> AsyncIterator[Drill]:
         yield drill
 
 
-async def _refer(phone: Phone, target: str) -> None:
-    before = _refusals(phone)
+async def _refer(phone: Phone, target: str) -> str:
+    """Send a REFER; return the status with which it was refused."""
+    before = len(_refusals(phone))
     phone.refer(f"<sip:{quote(target, safe='+')}@127.0.0.1>")
-    await until(lambda: _refusals(phone) > before, what=f"the end of the REFER to {target}")
+    try:
+        await until(
+            lambda: len(_refusals(phone)) > before, what=f"the end of the REFER to {target}"
+        )
+    except TimeoutError:
+        return NO_RESPONSE
+    return _refusals(phone)[before]
 
 
-def _refusals(phone: Phone) -> int:
-    """Count the REFERs of a phone that were declined, at once or by NOTIFY."""
-    declined = [e for e in phone.messages if e.method == "REFER" and e.status >= 400]
-    failed = [e for e in phone.messages if e.method == "NOTIFY" and _FAILURE.search(e.text)]
-    return len(declined) + len(failed)
+def _refusals(phone: Phone) -> list[str]:
+    """Return the status of each REFER of a phone that was declined, at once or by NOTIFY."""
+    found = []
+    for each in phone.messages:
+        if each.method == "REFER" and each.status >= 400:
+            found.append(str(each.status))
+        elif each.method == "NOTIFY" and (failed := _FAILURE.search(each.text)):
+            found.append(failed[1])
+    return found
