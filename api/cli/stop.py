@@ -3,7 +3,6 @@
 import asyncio
 import sys
 
-
 from api.accounts.store import AccountStore
 from api.app import open_services
 from api.auth.store import KeyStore
