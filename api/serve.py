@@ -117,6 +117,7 @@ def health_server(settings: Settings, port: int, app: object) -> uvicorn.Server:
             host=settings.api_metrics_host or settings.api_host,
             port=port,
             loop="none",  # it runs already
+            http=HeaderLimits,
             lifespan="off",
             access_log=False,
             log_config=None,

@@ -1,6 +1,6 @@
 """The audit trail: rows that are only added, in groups, and pages of them.
 
-The database refuses to change or delete a row (migration 0023).
+The database refuses to change or delete a row (migrations 0023 and 0024).
 
 Entries wait in memory for a moment, so that a request does not wait for its row. Each is in the log
 of requests, too: one that a crash loses is not lost for an operator.
@@ -141,8 +141,8 @@ class AuditTrail:
         except ApiError as error:
             self._on_failure()
             log.warning("audit trail not written", reason=error.detail)
-        except Exception:
-            log.exception("audit trail not written")
+        except Exception as error:  # noqa: BLE001 - of any entry; the writer must go on
+            self._log_refusal("audit trail not written", error)
             await self._drop_unwritable()
 
     async def _drop_unwritable(self) -> None:
@@ -153,11 +153,16 @@ class AuditTrail:
                 await self._write([entry])
             except ApiError:
                 return  # the next flush begins here
-            except Exception:
-                log.exception("audit entry refused")
+            except Exception as error:  # noqa: BLE001 - the writer must go on
+                self._log_refusal("audit entry refused", error)
                 self._report_drop(entry)
             if self._waiting and self._waiting[0] is entry:  # else the queue was full meanwhile
                 self._waiting.popleft()
+
+    @staticmethod
+    def _log_refusal(event: str, error: Exception) -> None:
+        # A traceback would contain what the entries say of customers.
+        log.error(event, reason=type(error).__name__)
 
     async def _write(self, written: Iterable[AuditEntry]) -> None:
         async with self._database.writing() as connection:

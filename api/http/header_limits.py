@@ -73,7 +73,7 @@ class HeaderLimits(HttpToolsProtocol):
             self.transport.close()
 
     def on_message_begin(self) -> None:
-        self._clear_deadline()
+        self._stop_deadline()  # what has arrived with it still counts as its head
         self._start_deadline()
         super().on_message_begin()
 
@@ -108,5 +108,8 @@ class HeaderLimits(HttpToolsProtocol):
 
     def _clear_deadline(self) -> None:
         self._pending_bytes = 0
+        self._stop_deadline()
+
+    def _stop_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()

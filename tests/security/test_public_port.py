@@ -1,5 +1,7 @@
 """What customers reach without a token: with a port for metrics and without docs, nothing."""
 
+import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from api.app import create_app
 from api.engine_client import EngineClient
+from api.http.header_limits import MAX_HEADER_BYTES
 from api.http.health import create_health_app
 from api.http.readiness import CACHE_S, Readiness
 from tests.contract.api.databases import sqlite_url
@@ -58,7 +61,7 @@ class TwoPorts(RecordsApi):
 
 
 async def test_a_process_serves_both_ports(tmp_path: Path) -> None:
-    """And ends by one signal."""
+    """Both with limits of heads, and ends by one signal."""
     port = free_port()
     api = TwoPorts(
         tmp_path / "api",
@@ -73,6 +76,12 @@ async def test_a_process_serves_both_ports(tmp_path: Path) -> None:
             assert reply.status == 404
         async with http.get(f"{api.health_url}/metrics") as reply:
             assert "switchroom_api_request_seconds" in await reply.text()
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /metrics HTTP/1.1\r\nA: " + b"a" * 2 * MAX_HEADER_BYTES)
+        async with asyncio.timeout(5):
+            with suppress(ConnectionError):  # closed before all was read
+                assert await reader.read() == b""
+        writer.close()
     assert not api.running()
     assert "Traceback" not in api.log.read_text()
 

@@ -39,6 +39,21 @@ async def test_the_trail_is_append_only(database: Database, change: str) -> None
     assert await database.execute(text(change)) == 1
 
 
+async def test_an_entry_is_not_replaced(database: Database) -> None:
+    """Nor by an INSERT with its id that overwrites it."""
+    trail = await _added(database, ENTRY)
+    (found,) = await trail.page(AuditFilters("acme"), 10, None)
+    columns = "(id, at_ms, actor, address, action, object, outcome, request_id)"
+    insert = f"INTO audit {columns} VALUES ({found.id}, 0, '', '', '', '', 'other', '')"
+    if database.is_sqlite:
+        statement = f"REPLACE {insert}"
+    else:
+        statement = f"INSERT {insert} ON CONFLICT (id) DO UPDATE SET outcome = 'other'"
+    with pytest.raises(DBAPIError, match="append-only"):
+        await database.execute(text(statement))
+    assert await trail.page(AuditFilters("acme"), 10, None) == [found]
+
+
 async def test_control_characters_do_not_stop_the_trail(database: Database) -> None:
     """PostgreSQL stores no NUL: one in a path would keep all later entries from being written."""
     entry = AuditEntry("acme", 0, "key:1", "DELETE /x/{id}", "/x/\x00\n", "404")
