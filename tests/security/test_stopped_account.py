@@ -76,7 +76,7 @@ async def test_the_command_hangs_up_live_calls(tmp_path: Path, rest: Rest, bench
     stopped, calls = StoppedAccounts(bench.store.dial_policies), AccountCalls(bench.service)
     async with background(stopped.run(calls.hang_up)):
         ended = await switchroom(tmp_path, "account", "stop", "acme", **settings(bench.url))
-        assert ended == (0, "")
+        assert ended == (0, "acme is stopped: the engines hang up its calls\n")
         await talk.does("DELETE channels/")
     assert not (await rest.services.accounts.get("acme")).is_active
 
