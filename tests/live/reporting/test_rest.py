@@ -92,6 +92,10 @@ async def test_an_unavailable_engine_is_reported_as_503(api: Api, lab: Lab) -> N
     with pytest.raises(RequestError) as refused:
         await api.request("GET", f"{BASE}/call-details/0-pbx1-00000000", token=token)
     assert (refused.value.status, refused.value.problem["code"]) == (503, "no_engine")
-    assert not await api.is_ready()
+
+    async def is_unready() -> bool:  # what readyz says holds for a second
+        return not await api.is_ready()
+
+    await until(is_unready, what="the REST layer to miss its engine")
     await lab.ensure_running()
     await until(api.is_ready, what="the REST layer to be ready again")
