@@ -237,7 +237,7 @@ class Settings(BaseSettings):
         for name, client in self.rpc_clients.items():
             own = {each.get_secret_value() for each in (client.token, *client.further_tokens)}
             if own.intersection(tokens):
-                raise ValueError(f"rpc_clients: {name} needs a token that nobody else has")
+                raise ValueError(f"rpc_clients: {name} needs a token of its own")
             tokens += own
         return self
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 
 class RequestsInFlight:
-    """So many of one account at once; whoever begins one ends it."""
+    """Limits requests in flight for each account; each `begin` needs an `end`."""
 
     def __init__(self, max_of_account: int) -> None:
         self._max_of_account = max_of_account

@@ -14,7 +14,7 @@ CACHE_S = 1.0
 
 
 class Readiness:
-    """Checks at most once a second, however many ask: nobody needs a token to ask."""
+    """Checks at most once a second: these requests need no token."""
 
     def __init__(
         self, database: Database, engine: EngineClient, clock: Callable[[], float] = time.monotonic

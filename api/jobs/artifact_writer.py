@@ -24,7 +24,7 @@ class ArtifactWriter(Struct, frozen=True):
     ) -> ArtifactProgress:
         """Store the next part; raises LeaseLost, or PermanentFailure beyond the quota.
 
-        Nobody can read the parts of a job that failed: they are deleted, and no longer count.
+        The parts of a job that failed cannot be read: they are deleted, and no longer count.
         """
         try:
             await self.quota.check_bytes(job.account_id, len(body))

@@ -124,7 +124,7 @@ class PolicySync:
 
     async def _sync(self, account: Account, numbers: Sequence[str], wanted: ListVersions) -> None:
         # The list first: a policy with a list forbids all calls until the list is complete.
-        # A stopped account may call nobody anyway, and must not wait for its list.
+        # A stopped account may not call at all, and must not wait for its list.
         if not account.is_active:
             await self._sync_policy(account, numbers, wanted)
         stored = self._engine_state.get(account.id, DialPolicyView(account.id))

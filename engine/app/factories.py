@@ -264,7 +264,7 @@ def dial_policy(
 
 
 def default_policy(allowed: tuple[str, ...]) -> AccountDialPolicy | None:
-    """Return the policy of accounts that have none; None: they may call nobody."""
+    """Return the policy of accounts that have none; None: they may not call."""
     if not allowed:
         return None
     prefixes = tuple(each for each in allowed if each != "agents")  # whom every policy allows

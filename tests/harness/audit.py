@@ -52,7 +52,7 @@ def _answer(url: str, body: object, timeout_s: float) -> list[dict[str, Any]]:
     def send() -> None:
         request = urllib.request.Request(url, json.dumps(body).encode())  # noqa: S310 - https
         try:
-            with urllib.request.urlopen(request, timeout=timeout_s) as response:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=timeout_s) as response:  # noqa: S310 - https
                 found.append(json.load(response)["results"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             reasons.append(f"{url}: {error}")

@@ -104,7 +104,7 @@ class EventConsumer(Struct, frozen=True):
             await self.engine.request(Acknowledged, "POST", "/events/ack", request)
 
     async def fill(self, gap: LostEvents) -> int:
-        """Write what the calls of a lost range have told that have ended; live ones tell more.
+        """Write the events of ended calls in a lost range; live calls emit more.
 
         Returns the number of new records. If it fails, the loss is reported again.
         """

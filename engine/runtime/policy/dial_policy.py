@@ -42,7 +42,7 @@ class DialPolicy:
         limits: LegLimits | None = None,
     ) -> None:
         self._store = store
-        self._default = default  # of accounts without a policy; None: they may call nobody
+        self._default = default  # of accounts without a policy; None: they may not call
         self.is_stopped = is_stopped
         self._limits = limits  # None: of an engine that dials nothing
         self._sip_hosts = sip_hosts  # which sip: addresses may name

@@ -97,10 +97,10 @@ def test_clients_are_settings() -> None:
 @pytest.mark.parametrize(
     ("clients", "message"),
     [
-        ({"monitor": {"token": SECRET}}, "monitor needs a token that nobody else has"),
+        ({"monitor": {"token": SECRET}}, "monitor needs a token of its own"),
         (
             {"one": {"token": SECRET * 2}, "two": {"token": SECRET * 2}},
-            "two needs a token that nobody else has",
+            "two needs a token of its own",
         ),
         ({"rpc_token": {"token": SECRET * 2}}, "String should match pattern"),
         ({"monitor": {"token": SECRET * 2, "readonly": True}}, "Extra inputs are not permitted"),

@@ -179,7 +179,7 @@ async def test_a_clip_that_a_caller_waits_for(bench: CacheBench) -> None:
 
 
 async def test_a_caller_in_the_moment_of_the_cancellation(bench: CacheBench) -> None:
-    """The clip is made anew."""
+    """The clip is made again."""
     bench.maker.open.clear()
     bench.cache.prefetch("acme", [A], CALL)
     await bench.run_background_tasks()

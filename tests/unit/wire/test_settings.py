@@ -25,7 +25,7 @@ OTHER = "another-token-012345"
         ),
         (
             {"RPC_CLIENTS": f'{{"monitor": {{"token": "{SECRET}"}}}}'},
-            "SWITCHROOM_RPC_CLIENTS: monitor needs a token that nobody else has",
+            "SWITCHROOM_RPC_CLIENTS: monitor needs a token of its own",
         ),
         (
             {"RPC_CLIENTS": f'{{"monitor": {{"token": "{OTHER}", "readonly": true}}}}'},
