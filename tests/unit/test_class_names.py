@@ -17,6 +17,7 @@ NAMES = {"__name__", "__qualname__", "__class__"}
 # Some exceptions of libraries have no text: their class name is then part of a detail for people.
 # No code decides by it.
 ERRORS = {
+    "api/audit/trail.py": "log: why the database refused",
     "api/cdrs/ingest/consumer.py": "log: why the database refused",
     "engine/ami/client.py": "log: how the connection failed",
     "engine/ami/monitor.py": "log: how the connection failed",
