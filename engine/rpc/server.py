@@ -73,6 +73,8 @@ class ServerDependencies(Struct, frozen=True):
     max_requests: int = 1_000  # concurrent
     trunks: tuple[str, ...] = ("trunk",)  # that accounts may choose from
     archive: Archive | None = None  # of recordings; None: nothing is recorded
+    # Of a connection without a complete head; longer than the 15 s for which clients keep one.
+    idle_timeout_s: float = 20.0
 
 
 @asynccontextmanager
@@ -106,6 +108,7 @@ async def _app_runner(
         access_log=None,
         auto_decompress=False,  # a compressed body is rejected, not decompressed
         handler_cancellation=True,
+        keepalive_timeout=deps.idle_timeout_s,
         shutdown_timeout=0.5,
     )
     await runner.setup()

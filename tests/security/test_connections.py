@@ -3,14 +3,21 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
+import pytest
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from api.http.header_limits import MIN_BODY_BYTES_PER_S, HeaderLimits
+from engine.rpc.access import RpcAccess
+from engine.rpc.server import serving
 from tests.contract.api.rest import settings_for
 from tests.contract.api.serving import NOWHERE, run_server
+from tests.contract.rpc.harness.bench import TOKEN, running
+from tests.harness.ports import free_port
 
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -108,3 +115,18 @@ async def test_proxies_have_no_limit_of_their_own() -> None:
         assert [await is_served(*each) for each in opened] == [True, True]
         for _, writer in opened:
             writer.close()
+
+
+@pytest.mark.parametrize("started", [b"", b"GET /livez HT", REQUEST[:-2]])
+async def test_an_engine_closes_unfinished_heads(tmp_path: Path, started: bytes) -> None:
+    """On a new connection, and on one that has served a request."""
+    port = free_port()
+    async with running(tmp_path) as bench:
+        impatient = replace(bench.dependencies, idle_timeout_s=0.3)
+        async with serving(impatient, RpcAccess(bench.url, TOKEN), "127.0.0.1", port):
+            for earlier in (b"", REQUEST):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(earlier + started)
+                async with asyncio.timeout(5):
+                    assert (b"404" in await reader.read()) == bool(earlier)
+                writer.close()
