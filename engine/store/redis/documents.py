@@ -21,6 +21,7 @@ from wire.flow import MAX_CALL_S
 
 WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
 _PUT_FLOW = (Path(__file__).parent / "lua/put_flow.lua").read_text()
+_RELEASE_ENDPOINT = (Path(__file__).parent / "lua/release_endpoint.lua").read_text()
 _ROUTES = "route:numbers"
 _PHONES = "phones"
 _ENDPOINTS = "agent-endpoints"  # the account that each belongs to
@@ -98,9 +99,12 @@ class RedisDocuments:
         return await self._all(_ROUTES)
 
     async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
-        await self._put(f"agents:{account}", agent_id, body)
-        key = _agent_changes_key(account)
-        pipeline = self._client.pipeline(transaction=False)
+        table, key = f"agents:{account}", _agent_changes_key(account)
+        pipeline = self._client.pipeline(transaction=True)
+        if body is None:
+            pipeline.hdel(table, agent_id)
+        else:
+            pipeline.hset(table, agent_id, body)
         pipeline.xadd(key, {"agent": agent_id}, maxlen=KEPT_AGENT_CHANGES, approximate=True)
         pipeline.expire(key, AGENT_CHANGES_KEPT_S)
         await self._with_timeout(pipeline.execute())
@@ -135,8 +139,8 @@ class RedisDocuments:
         return str(owner, "utf-8")
 
     async def release_endpoint(self, endpoint: str, account: str) -> None:
-        if await self.endpoint_owner(endpoint) == account:
-            await self._with_timeout(self._client.hdel(_ENDPOINTS, endpoint))
+        release = self._client.eval(_RELEASE_ENDPOINT, 1, _ENDPOINTS, endpoint, account)
+        await self._with_timeout(release)
 
     async def endpoint_owner(self, endpoint: str) -> str | None:
         owner = await self._get(_ENDPOINTS, endpoint)

@@ -45,6 +45,34 @@ async def test_pipelined_calls_survive_a_lost_connection(valkey: Valkey) -> None
         assert await store.log(0, "c1") == [b"0", b"1"]
 
 
+async def test_an_agent_and_its_change_are_one_write(valkey: Valkey) -> None:
+    """An engine that dies between them would leave an agent that others don't notice."""
+    proxy = LossyProxy(valkey.port)
+    async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
+        await store.put_agent("a1", "1001", b"{1}")
+        _, position = await store.agent_changes("a1", "")
+        for body in (b"{2}", None):
+            proxy.loses_all = True
+            with pytest.raises(StoreDown):
+                await store.put_agent("a1", "1001", body)
+            proxy.loses_all = False
+            assert await store.agent("a1", "1001") == body
+            changed, position = await store.agent_changes("a1", position)
+            assert changed == ["1001"]
+
+
+async def test_an_endpoint_is_released_in_one_write(valkey: Valkey) -> None:
+    """Another account cannot claim it between the check and the release."""
+    proxy = LossyProxy(valkey.port)
+    async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
+        await store.claim_endpoint("PJSIP/1", "a1")
+        proxy.loses_all = True
+        with pytest.raises(StoreDown):
+            await store.release_endpoint("PJSIP/1", "a1")
+        proxy.loses_all = False
+        assert await store.endpoint_owner("PJSIP/1") is None
+
+
 async def test_a_call_is_sent_twice_at_most(valkey: Valkey) -> None:
     """If its reply is lost both times, it fails at once, not when the time is over."""
     proxy = LossyProxy(valkey.port)
