@@ -75,7 +75,7 @@ class DeliveryScheduler:
             if call is None:
                 self._wait(following)
             else:
-                self._limit.record_start(is_proven=following.is_proven)
+                self._limit.record_start(following.account, is_proven=following.is_proven)
                 self._deliveries.start(
                     self._deliver(following, call, was_proven=following.is_proven)
                 )
@@ -103,5 +103,5 @@ class DeliveryScheduler:
                 target.ready.append(call)
         finally:
             target.in_flight -= 1
-            self._limit.record_end(was_proven=was_proven)
+            self._limit.record_end(target.account, was_proven=was_proven)
         self._start_ready(target)

@@ -34,6 +34,7 @@ class TargetQueue:
         self, delivery_key: str, circuit: CircuitBreaker, monotonic: Callable[[], float]
     ) -> None:
         self.delivery_key = delivery_key
+        self.account = delivery_key.partition(" ")[0]
         self.circuit = circuit
         self.rate_limit = INITIAL_RATE_LIMIT
         self.ready: deque[CallQueue] = deque()

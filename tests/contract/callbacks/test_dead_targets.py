@@ -1,4 +1,4 @@
-"""A target that answers, beside many that never do: connections are limited over all of them."""
+"""Targets that answer, beside many that never do, or slowly: connections are limited over all."""
 
 import asyncio
 
@@ -12,6 +12,9 @@ from tests.harness.until import until
 MAX_IN_FLIGHT = 40
 DEAD_TARGETS, CALLS_EACH = 100, 5
 LIVE_CALLS = 200
+
+
+SLOW_TARGETS = 80
 
 
 class DeadServer(CallbackServer):
@@ -47,7 +50,8 @@ async def test_dead_targets_leave_room_for_a_live_one(store: Store) -> None:
         for number in range(DEAD_TARGETS):
             dead.answers[f"/{number}"] = dead.hang
             for call in range(CALLS_EACH):
-                await bench.emit(f"3-pbx1-d{number:03}{call:04}", 0, target=dead.url(f"/{number}"))
+                call_id, url = f"3-pbx1-d{number:03}{call:04}", dead.url(f"/{number}")
+                await bench.emit(call_id, 0, account=f"dead{number}", target=url)
         for number in range(LIVE_CALLS):
             await bench.emit(f"3-pbx1-good{number:04}", 0, account="good")
         await customer.wait_for_requests(1 + LIVE_CALLS)
@@ -57,3 +61,30 @@ async def test_dead_targets_leave_room_for_a_live_one(store: Store) -> None:
         await bench.until_empty(30)
     assert dead.max_open <= MAX_IN_FLIGHT
     assert len(set(dead.ids())) == DEAD_TARGETS * CALLS_EACH
+
+
+async def test_slow_targets_of_an_account_leave_room_for_others(store: Store) -> None:
+    """Also if they have answered before: their account has a quarter of the limit."""
+    async with (
+        CallbackServer() as customer,
+        DeadServer() as slow,
+        open_bench(store, max_in_flight=MAX_IN_FLIGHT, response_timeout_s=60) as bench,
+    ):
+        urls = [slow.url(f"/{number}") for number in range(SLOW_TARGETS)]
+        slow.answers = {f"/{number}": slow.hang for number in range(SLOW_TARGETS)}
+        slow.is_released.set()
+        for number, url in enumerate(urls):
+            await bench.emit(f"3-pbx1-first{number:03}", 0, target=url)
+        await bench.until_empty(30)
+        slow.is_released.clear()
+        slow.max_open = 0
+        for number, url in enumerate(urls):
+            await bench.emit(f"3-pbx1-slow{number:04}", 0, target=url)
+        await until(lambda: slow.max_open == MAX_IN_FLIGHT // 4, what="the account's share")
+        await bench.put_target(customer.url("/"), "good")
+        await bench.emit("3-pbx1-good0000", 0, account="good")
+        await customer.wait_for_requests(1)
+        assert slow.max_open == MAX_IN_FLIGHT // 4
+        slow.is_released.set()
+        await bench.until_empty(30)
+    assert len(set(slow.ids())) == 2 * SLOW_TARGETS

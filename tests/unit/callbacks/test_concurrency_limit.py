@@ -6,7 +6,7 @@ from engine.callbacks.target_queue import TargetQueue
 
 
 def target_named(name: str, *, is_proven: bool = False) -> TargetQueue:
-    """Return a target that has answered, or not yet."""
+    """Return a target that has answered, or not yet; before a space is its account."""
     target = TargetQueue(name, CircuitBreaker(), lambda: 0.0)
     if is_proven:
         target.record_result(is_target_up=True)
@@ -18,7 +18,7 @@ def start_next(limit: ConcurrencyLimit) -> str:
     target = limit.next_target()
     if target is None:
         return ""
-    limit.record_start(is_proven=target.is_proven)
+    limit.record_start(target.account, is_proven=target.is_proven)
     return target.delivery_key
 
 
@@ -33,6 +33,42 @@ def test_unproven_targets_leave_half() -> None:
     assert [start_next(limit) for _ in range(5)] == ["live0", "live1", "live2", "live3", ""]
 
 
+def test_an_account_leaves_three_quarters() -> None:
+    """However many of its targets answer, slowly, those of others start at once."""
+    limit = ConcurrencyLimit(8)
+    for number in range(100):
+        limit.add(target_named(f"slow {number}", is_proven=True))
+    assert [start_next(limit) for _ in range(3)] == ["slow 0", "slow 1", ""]
+    limit.add(target_named("other", is_proven=True))
+    limit.add(target_named("new"))
+    assert [start_next(limit) for _ in range(3)] == ["new", "other", ""]
+    limit.record_end("slow", was_proven=True)
+    assert [start_next(limit) for _ in range(2)] == ["slow 2", ""]
+
+
+def test_an_account_without_room_does_not_stop_its_kind() -> None:
+    """While proven targets of full accounts wait, unproven ones of others start, and back."""
+    limit = ConcurrencyLimit(2)
+    for number in range(2):
+        limit.add(target_named(f"a {number}"))
+    assert [start_next(limit) for _ in range(2)] == ["a 0", ""]
+    limit.record_end("a", was_proven=False)
+    limit.record_start("a", is_proven=True)
+    limit.add(target_named("b"))
+    assert start_next(limit) == "b"
+
+
+def test_accounts_take_turns() -> None:
+    """A target of an account waits for one of each other account, not for all of their targets."""
+    limit = ConcurrencyLimit(100)
+    for number in range(3):
+        limit.add(target_named(f"many {number}", is_proven=True))
+    for number in range(2):
+        limit.add(target_named(f"few {number}", is_proven=True))
+    started = [start_next(limit) for _ in range(6)]
+    assert started == ["many 0", "few 0", "many 1", "few 1", "many 2", ""]
+
+
 def test_an_end_makes_room() -> None:
     """The room is of the kind that the target had at its start."""
     limit = ConcurrencyLimit(2)
@@ -40,9 +76,9 @@ def test_an_end_makes_room() -> None:
         limit.add(target_named(name))
     limit.add(target_named("live0", is_proven=True))
     assert [start_next(limit) for _ in range(3)] == ["live0", "dead0", ""]
-    limit.record_end(was_proven=True)
+    limit.record_end("live0", was_proven=True)
     assert start_next(limit) == ""
-    limit.record_end(was_proven=False)
+    limit.record_end("dead0", was_proven=False)
     assert start_next(limit) == "dead1"
 
 
@@ -67,6 +103,6 @@ def test_a_target_is_in_line_once() -> None:
     second.record_result(is_target_up=True)
     limit.add(second)
     assert start_next(limit) == "second"
-    limit.record_end(was_proven=True)
-    limit.record_end(was_proven=False)
+    limit.record_end("second", was_proven=True)
+    limit.record_end("first", was_proven=False)
     assert start_next(limit) == ""
