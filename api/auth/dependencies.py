@@ -1,6 +1,7 @@
 """The dependencies that authenticate a request and check its scope, used by every slice."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -11,8 +12,9 @@ from api.auth.principal import Principal
 from api.auth.scopes import Scope, is_scope
 from api.auth.service import Authenticator
 from api.auth.throttle import NOT_AUTHENTICATED
-from api.common.errors import TooManyRequests, Unauthenticated
-from api.http.routes import ScopedSecurity
+from api.common.errors import ApiError, Forbidden, TooManyRequests, Unauthenticated
+from api.http.routes import BodyReader, ScopedSecurity
+from wire.decoding.errors import BadInput
 
 
 class AuthorizationHeader(ScopedSecurity):
@@ -48,24 +50,35 @@ class AuthorizationHeader(ScopedSecurity):
         request.state.key_id, request.state.agent_id = principal.key_id, principal.agent_id
         return principal
 
-    def requiring(self, scope: str) -> Callable[[Request], Awaitable[Principal]]:
+    def requiring(
+        self, scope: str, read_body: BodyReader | None = None
+    ) -> Callable[[Request], Awaitable[Principal]]:
         """Return the dependency that returns the caller if it has a scope; raises Forbidden."""
         if not is_scope(scope):
             raise ValueError(f"no scope: {scope!r}")
-        return ScopeCheck(self, scope)
+        return ScopeCheck(self, scope, read_body)
 
 
 class ScopeCheck(SecurityBase):
     """Authenticates and checks a scope: one dependency, because each costs time per request."""
 
-    def __init__(self, authenticate: AuthorizationHeader, scope: Scope) -> None:
+    def __init__(
+        self, authenticate: AuthorizationHeader, scope: Scope, read_body: BodyReader | None
+    ) -> None:
         self.scheme_name, self.model = authenticate.scheme_name, authenticate.model
         self._authenticate = authenticate
         self.scope = scope
+        self._read_body = read_body
 
     async def __call__(self, request: Request) -> Principal:
         principal = await self._authenticate(request)
-        principal.require(self.scope)
+        try:
+            principal.require(self.scope)
+        except Forbidden:
+            if self._read_body is not None:
+                with suppress(BadInput, ApiError):
+                    await self._read_body(request)  # the audit trail names its call
+            raise
         return principal
 
 

@@ -32,13 +32,19 @@ from api.http.multipart import Form
 
 T = TypeVar("T")
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
+BodyReader = Callable[[Request], Awaitable[Any]]
 
 
 class ScopedSecurity(SecurityBase):
     """A security scheme that checks scopes."""
 
-    def requiring(self, scope: str) -> Callable[[Request], Awaitable[Any]]:
-        """Return the dependency that authenticates and requires a scope."""
+    def requiring(
+        self, scope: str, read_body: BodyReader | None = None
+    ) -> Callable[[Request], Awaitable[Any]]:
+        """Return the dependency that authenticates and requires a scope.
+
+        Of a request that lacks the scope it reads the body, for the audit trail.
+        """
         raise NotImplementedError
 
 
@@ -147,7 +153,9 @@ class _Parameters(NamedTuple):
     def of(cls, handler: Callable[..., Any], scope: str | None) -> "_Parameters":
         found: list[inspect.Parameter] = []
         body, request_id, is_authenticated = None, None, False
-        for each in inspect.signature(handler).parameters.values():
+        parameters = inspect.signature(handler).parameters.values()
+        read_body = next(filter(None, map(_body_reader, parameters)), None)
+        for each in parameters:
             shape, *markers = get_args(each.annotation) or (None,)
             annotation = each.annotation
             if any(isinstance(marker, _RequestIdMarker) for marker in markers):
@@ -156,15 +164,22 @@ class _Parameters(NamedTuple):
             for marker in markers:
                 if isinstance(marker, JsonBody):
                     body = shape
-                    read = json_body(shape, or_query=marker.or_query)
-                    annotation = Annotated[shape, Depends(read)]
+                    annotation = Annotated[shape, Depends(read_body)]
                 check = getattr(marker, "dependency", None)
                 if isinstance(check, ScopedSecurity):
                     is_authenticated = True
-                    annotation = Annotated[shape, Depends(check.requiring(scope or ""))]
+                    check_scope = check.requiring(scope or "", read_body)
+                    annotation = Annotated[shape, Depends(check_scope)]
             keyword = inspect.Parameter.KEYWORD_ONLY
             found.append(each.replace(annotation=annotation, kind=keyword))
         return cls(found, body, request_id, is_authenticated)
+
+
+def _body_reader(parameter: inspect.Parameter) -> BodyReader | None:
+    """Return what reads the JSON body, if that is this parameter."""
+    shape, *markers = get_args(parameter.annotation) or (None,)
+    found = (json_body(shape, or_query=m.or_query) for m in markers if isinstance(m, JsonBody))
+    return next(found, None)
 
 
 def _endpoint(

@@ -25,10 +25,11 @@ UNKNOWN = "unknown"
 TOKENS = "POST /auth/get-access-token/{accountId}"
 
 
-async def owner_key(rest: Rest) -> str:
+async def new_key(rest: Rest, bundle: str = "owner") -> str:
+    """Return a new key of the account, with the scopes of an owner or of another bundle."""
     given = generate_credentials()
     keys = KeyStore(rest.services.database, rest.services.now_ms)
-    await keys.add("acme", given, KeyTerms(scopes=("owner",)))
+    await keys.add("acme", given, KeyTerms(scopes=(bundle,)))
     return given.api_key
 
 
@@ -43,7 +44,7 @@ async def trail(rest: Rest, token: str, **query: Any) -> list[dict[str, Any]]:
 
 async def test_the_trail_names_who_did_what(rest: Rest) -> None:
     """Changes with key, agent, address, object and outcome; not every reading request."""
-    owner, agent = await owner_key(rest), await rest.token_of("1001")
+    owner, agent = await new_key(rest), await rest.token_of("1001")
     await rest.post("/srmain/voice/call", **{"from": OURS, "to": CUSTOMER})
     assert (await rest.request("GET", "/srmain/recordings", token=agent)).status_code == 403
     await rest.request("GET", "/srmain/voice/call-details/0-pbx1-00000000")
@@ -61,7 +62,7 @@ async def test_the_trail_names_who_did_what(rest: Rest) -> None:
 
 async def test_the_trail_is_paged_and_filtered(rest: Rest) -> None:
     """Newest first; by agent, action and key."""
-    owner = await owner_key(rest)
+    owner = await new_key(rest)
     for _ in range(3):
         await rest.post("/srmain/voice/call", **{"from": OURS, "to": CUSTOMER})
     assert len(await trail(rest, owner)) == 3
@@ -94,7 +95,7 @@ async def test_denied_requests_are_logged_for_fail2ban(rest: Rest) -> None:
     found = re.search(FAILREGEX, str(line))
     assert found is not None
     assert found["host"] == "127.0.0.1"
-    owner = await owner_key(rest)
+    owner = await new_key(rest)
     assert await trail(rest, owner) == []
 
 
@@ -119,7 +120,7 @@ async def test_changes_of_settings_over_rpc_are_logged(bench: Bench) -> None:
 
 async def test_administrators_commands_are_in_the_trail(tmp_path: Path, rest: Rest) -> None:
     """With the name of the user; commands that show something are not."""
-    owner = await owner_key(rest)
+    owner = await new_key(rest)
     assert (await switchroom(tmp_path, "account", "region", "acme", "NO"))[0] == 0
     assert (await switchroom(tmp_path, "account", "key", "list", "acme"))[0] == 0
     (entry,) = await trail(rest, owner)
@@ -159,10 +160,24 @@ async def test_the_object_is_the_call(rest: Rest, action: str, body: dict[str, s
     call = "0-pbx1-00000000"
     path = f"/srmain/voice/{action}"
     answer = await rest.request("POST", path, {**body, "callId": call})
-    found = await trail(rest, await owner_key(rest), action=f"POST {path}")
+    found = await trail(rest, await new_key(rest), action=f"POST {path}")
     assert [(each["object"], each["outcome"]) for each in found] == [
         (call, str(answer.status_code))
     ]
+
+
+@pytest.mark.parametrize(
+    ("body", "target"),
+    [({"callId": "0-pbx1-00000000"}, "0-pbx1-00000000"), ({"callId": 3}, "/srmain/voice/hangup")],
+)
+async def test_the_object_of_a_denied_request(
+    rest: Rest, body: dict[str, object], target: str
+) -> None:
+    """It is the call, too, if the request names one."""
+    token = await new_key(rest, "read-only")
+    assert (await rest.rejected("POST", "/srmain/voice/hangup", body, token=token))[0] == 403
+    found = await trail(rest, await new_key(rest), action="POST /srmain/voice/hangup")
+    assert [(each["object"], each["outcome"]) for each in found] == [(target, "403")]
 
 
 async def test_tokens_are_in_the_trail(rest: Rest) -> None:
@@ -170,7 +185,7 @@ async def test_tokens_are_in_the_trail(rest: Rest) -> None:
     await rest.token_of("acme", agentId="1001")
     body = {"apiKey": rest.credentials["acme"].api_key, "apiSecret": "wrong" * 8}
     assert (await rest.rejected("POST", "/auth/get-access-token/acme", body))[0] == 401
-    found = await trail(rest, await owner_key(rest), action=TOKENS)
+    found = await trail(rest, await new_key(rest), action=TOKENS)
     assert [(each["outcome"], each["agentId"]) for each in found] == [
         ("200", "1001"),
         ("200", None),
@@ -188,7 +203,7 @@ async def test_changes_of_the_do_not_call_list_are_in_the_trail(rest: Rest, meth
     answer = await rest.request(method, path, token="", params=entry)
     assert answer.status_code == 201, answer.text
     (found,) = await trail(
-        rest, await owner_key(rest), action=f"{method} /srmain/dnc/subscribe/{{token}}"
+        rest, await new_key(rest), action=f"{method} /srmain/dnc/subscribe/{{token}}"
     )
     token_id = token.split("_")[1]
     assert found["actor"] == f"dnc-token:{token_id}"
