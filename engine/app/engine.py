@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 import structlog
 from msgspec.structs import replace
 
-from engine.app import connections, factories
+from engine.app import callback_factory, connections, factories
 from engine.app.dns_discovery import Discovery
 from engine.app.node_manager import NodeDependencies, NodeManager
 from engine.app.shard_factory import NodeShardFactory, ShardDependencies
@@ -74,12 +74,12 @@ class Engine:
             clock = LoopClock(asyncio.get_running_loop())
             parts = factories.assembly(settings, stack, store, clock, telemetry)
             clips = await factories.clip_cache(parts)
-            targets = factories.account_settings(settings, store)
+            targets = callback_factory.account_settings(settings, store)
             signer_of = targets.webhook_signer
             io = await factories.io_runner(parts, clips, self._limits, signer_of)
             stopped = StoppedAccounts(store.dial_policies)
             members = Membership(self._name)
-            dispatcher = await factories.callback_dispatcher(parts, targets, stopped.has)
+            dispatcher = await callback_factory.callback_dispatcher(parts, targets, stopped.has)
             directory = factories.directory(parts)
             service = factories.call_service(
                 parts, directory, members, default_target=targets.auto_set

@@ -1,7 +1,8 @@
 """gather: collects digits with four clocks: prompt, first digit, between digits, whole verb.
 
 It begins with the digits that were typed ahead. A digit stops the prompt. Its time is its key-down,
-so the clocks wait for a key that is still down (`gather_clocks.py`).
+so the clocks wait for a key that is still down (`gather_clocks.py`). Its prompt is in
+`gather_prompt.py`.
 """
 
 from msgspec import UNSET
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call, CollectedDigits, Step, allocate_id, is_held
 from engine.calls.model.call_states import Advance, AwaitingInstructions, Gathering
-from engine.calls.model.commands import EmitEvent, StopPlayback
+from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import (
     DeadlinePassed,
     DigitPressed,
@@ -20,16 +21,14 @@ from engine.calls.model.events import (
     PlaybackEnded,
     Recovered,
 )
-from engine.calls.model.io_commands import FetchMedia, SendWebhook
+from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.sealed_digits import UNSEALED, count_keys, is_sealed
 from engine.calls.reporting.call_events import emit
 from engine.calls.reporting.ended_legs import MAX_HISTORY
-from engine.calls.verbs.audio_sources import verb_sources
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.gather_clocks import (
     GRACE_MS,
-    enter_prompt,
     is_after_timeout,
     restart_clock_after_outage,
     restart_phase_clock,
@@ -37,17 +36,22 @@ from engine.calls.verbs.gather_clocks import (
     wait_key_up,
     wait_next_digit,
 )
+from engine.calls.verbs.gather_prompt import (
+    has_prompt_failed,
+    on_prompt_ended,
+    on_prompt_failed,
+    on_prompt_fetched,
+    on_prompt_timeout,
+    play_prompt,
+    start_prompt,
+)
 from engine.calls.verbs.media_faults import (
-    fetch_faults,
     playback_fault,
-    report,
-    run_instead,
     take_fault,
 )
-from engine.calls.verbs.play import FETCH_TIMEOUT_MS, HANGUP_GRACE_MS
+from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from engine.calls.verbs.suspendable_playback import (
     length_ms,
-    resume_prompt,
     stop_sound,
     suspend_prompt,
 )
@@ -58,7 +62,6 @@ from engine.calls.verbs.type_ahead import (
     put_back,
     take,
 )
-from wire.media import MediaFault
 from wire.verbs import Gather
 from wire.webhooks import GatherLeg, GatherReason, GatherResult
 
@@ -88,7 +91,7 @@ def start(call: Call, verb: Gather, now: int) -> Step:
 
 def _start_on_leg(call: Call, state: Gathering, now: int) -> Step:
     if not state.verb.data.type_ahead:
-        return _start_prompt(drop_earlier(call, state.leg, now), state, now)
+        return start_prompt(drop_earlier(call, state.leg, now), state, now)
     call, typed = take(call, state.leg)
     typed = tuple(each for each in typed if _is_usable(state, each.digit))
     for index, each in enumerate(typed):
@@ -97,21 +100,13 @@ def _start_on_leg(call: Call, state: Gathering, now: int) -> Step:
             call, commands = _finish(call, state, reason, now, each.pressed_ms)
             return put_back(call, state.leg, typed[index + 1 :]), commands
     if not typed:
-        return _start_prompt(call, state, now)
+        return start_prompt(call, state, now)
     return replace(call, state=wait_next_digit(state, now)), ()
 
 
 def _is_usable(state: Gathering, digit: str) -> bool:
     """Return whether a gather may take a digit: sealed ones are for sensitive gathers only."""
     return is_sealed(digit) == state.verb.data.sensitive or digit in UNSEALED
-
-
-def _start_prompt(call: Call, state: Gathering, now: int) -> Step:
-    sources = verb_sources(state.verb)
-    if not sources:
-        return wait_first_digit(call, state, now), ()
-    call, request = allocate_id(call, "p")
-    return replace(call, state=replace(state, request=request)), (FetchMedia(request, sources),)
 
 
 def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
@@ -122,9 +117,9 @@ def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
         case DigitStarted(leg, pressed_ms) if leg == state.leg and not state.suspended:
             return wait_key_up(call, state, pressed_ms), ()
         case MediaFetched(request) if request == state.request and state.phase == "fetch":
-            return _on_prompt_fetched(call, state, event, now)
+            return on_prompt_fetched(call, state, event, now)
         case PlaybackEnded(playback) if playback == state.request and state.phase == "prompt":
-            return _on_prompt_ended(call, state, event, now)
+            return on_prompt_ended(call, state, event, now)
         case LegEnded(leg) if leg == state.leg:
             return _finish(call, state, "hangup", now)
         case DeadlinePassed() if now >= state.limit_ms:
@@ -147,7 +142,7 @@ def on_spare_terminator(call: Call, now: int) -> Step:
 def suspend(call: Call, state: Gathering, now: int) -> Step:
     """Put the leg on hold: the prompt and the clocks stop, digits are ignored."""
     state = replace(state, suspended_ms=now)
-    if _has_prompt_failed(state):  # its deadline decides
+    if has_prompt_failed(state):  # its deadline decides
         return replace(call, state=replace(state, suspended=True)), ()
     if state.phase == "prompt":
         call, state, stops = suspend_prompt(call, state, now)
@@ -157,7 +152,7 @@ def suspend(call: Call, state: Gathering, now: int) -> Step:
 
 def resume(call: Call, state: Gathering, now: int) -> Step:
     """Continue after a hold: the prompt from where it stopped, a clock from its start."""
-    if _has_prompt_failed(state):
+    if has_prompt_failed(state):
         return replace(call, state=replace(state, suspended=False)), ()
     limit_ms = state.limit_ms + now - state.suspended_ms
     # A mute suspends and resumes at the same time: earlier digits that AMI reports later count.
@@ -167,12 +162,7 @@ def resume(call: Call, state: Gathering, now: int) -> Step:
         return restart_phase_clock(call, state, now), ()
     if state.played_ms >= length_ms(state.clips):
         return wait_first_digit(call, state, now), ()
-    return _play_prompt(call, state, now)
-
-
-def _play_prompt(call: Call, state: Gathering, now: int) -> Step:
-    state, play = resume_prompt(state, state.leg, now)
-    return replace(call, state=enter_prompt(state)), (play,)
+    return play_prompt(call, state, now)
 
 
 def abandon(call: Call, state: Gathering, now: int) -> Step:
@@ -184,41 +174,6 @@ def abandon(call: Call, state: Gathering, now: int) -> Step:
     call, body = encode_result(call, state, "hangup")
     webhook = SendWebhook(request, state.verb.action, body, state.verb.data.sensitive)
     return call, (emitted, webhook)
-
-
-def _on_prompt_fetched(call: Call, state: Gathering, event: MediaFetched, now: int) -> Step:
-    faults = fetch_faults(event, state.verb)
-    if faults:
-        return _on_prompt_failed(call, state, faults, now)
-    state = replace(state, clips=event.clips, phase="prompt")
-    if state.suspended:
-        return replace(call, state=state), ()
-    return _play_prompt(call, state, now)
-
-
-def _on_prompt_ended(call: Call, state: Gathering, event: PlaybackEnded, now: int) -> Step:
-    if event.failed:  # a leg that hangs up ends its playback first
-        if state.ends_ms:  # else the event is repeated
-            deadline = min(now + HANGUP_GRACE_MS, state.limit_ms)
-            state = replace(state, clips=(), ends_ms=0, deadline_ms=deadline)
-        return replace(call, state=state), ()
-    if not state.ends_ms:
-        return _on_phase_timeout(call, state, now)
-    return wait_first_digit(call, state, now), ()
-
-
-def _has_prompt_failed(state: Gathering) -> bool:
-    return state.phase == "prompt" and not state.clips
-
-
-def _on_prompt_failed(
-    call: Call, state: Gathering, faults: tuple[MediaFault, ...], now: int
-) -> Step:
-    """Report a prompt that was not played; run the verb's `onError`, or wait for digits."""
-    call, reports = report(call, state.leg, faults, now)
-    if (instead := run_instead(call, state.verb)) is not None:
-        return replace(call, state=instead), reports
-    return wait_first_digit(call, state, now), reports
 
 
 def _on_digit(call: Call, state: Gathering, pressed: DigitPressed, now: int) -> Step:
@@ -249,12 +204,9 @@ def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
     match state.phase:
         case "fetch":
             faults = playback_fault(state.verb, "timeout")
-            return _on_prompt_failed(call, state, faults, now)
-        case "prompt" if not state.ends_ms:
-            faults = playback_fault(state.verb, "not_played")
-            return _on_prompt_failed(call, state, faults, now)
+            return on_prompt_failed(call, state, faults, now)
         case "prompt":
-            return wait_first_digit(call, state, now), (StopPlayback(state.request),)
+            return on_prompt_timeout(call, state, now)
         case "first":
             return _finish(call, state, "timeout", now)
         case "between":

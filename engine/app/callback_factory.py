@@ -1,0 +1,81 @@
+"""Builds what delivers callbacks, and the settings of accounts that say where to."""
+
+import os
+import random
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from functools import partial
+from importlib.util import find_spec
+
+from engine.app.account_networks import TransportByAccount, address_guards, open_sessions
+from engine.app.factories import Assembly, api_requests, now_ms
+from engine.callbacks.account_secrets import AccountSecrets
+from engine.callbacks.account_settings import AccountSettings
+from engine.callbacks.call_delivery import CallDelivery
+from engine.callbacks.circuit_breaker import CircuitBreaker
+from engine.callbacks.concurrency_limit import ConcurrencyLimit
+from engine.callbacks.delivery_attempt import DeliveryAttempt
+from engine.callbacks.delivery_scheduler import DeliveryScheduler
+from engine.callbacks.dispatcher import CallbackDispatcher
+from engine.callbacks.retry_schedule import RetrySchedule
+from engine.callbacks.slot_delivery_queues import SlotQueues
+from engine.callbacks.transport import Transport
+from engine.callbacks.transports.custom_http_request import ApiRequestTransport
+from engine.callbacks.transports.http import HttpTransport
+from engine.callbacks.transports.uninstalled import UninstalledTransport
+from engine.config import Settings
+from engine.store.store import Store
+from engine.webhooks.address_guard import AddressGuard
+from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
+
+
+def account_settings(settings: Settings, store: Store) -> AccountSettings:
+    key = settings.signing_key
+    secrets = AccountSecrets(key.get_secret_value().encode() if key else None, os.urandom)
+    return AccountSettings(store.outbox, now_ms, secrets)
+
+
+async def callback_dispatcher(
+    parts: Assembly, targets: AccountSettings, is_stopped: Callable[[str], bool]
+) -> CallbackDispatcher:
+    """Build what delivers callbacks; the scheduler limits connections, over all targets too."""
+    settings, context = parts.settings, parts.context
+    store, metrics = context.store, context.metrics
+    sessions = await open_sessions(parts.stack, settings, settings.webhook_allow)
+    guards = address_guards(settings, settings.webhook_allow)
+    schedule = RetrySchedule(settings.callback_retries_s)
+    outboxes: dict[int, SlotQueues] = {}
+    delivery = DeliveryAttempt(
+        targets,
+        {
+            HttpsTarget: TransportByAccount(sessions.map(HttpTransport)),
+            GrpcTarget: TransportByAccount(guards.map(partial(_grpc_transport, parts.stack))),
+            ApiRequestTarget: ApiRequestTransport(
+                api_requests(store, sessions, targets.webhook_signer, dict)
+            ),
+        },
+        schedule,
+        clock=time.time,
+        now_ms=context.clock.now_ms,
+        random=random.random,
+        metrics=metrics.callbacks,
+        is_stopped=is_stopped,
+    )
+    worker = CallDelivery(store.outbox, delivery, outboxes)
+    circuit_breaker = partial(CircuitBreaker, open_s=settings.callback_circuit_s)
+    limit = ConcurrencyLimit(settings.callback_max_in_flight)
+    queues = DeliveryScheduler(worker, circuit_breaker, time.monotonic, random.random, limit)
+    dispatcher = CallbackDispatcher(store.outbox, queues, outboxes, schedule, metrics)
+    parts.stack.push_async_callback(dispatcher.close)
+    return dispatcher
+
+
+def _grpc_transport(stack: AsyncExitStack, guard: AddressGuard) -> Transport:
+    if find_spec("grpc") is None:
+        return UninstalledTransport()
+    from engine.callbacks.transports.grpc import GrpcTransport  # noqa: PLC0415 - an extra
+
+    transport = GrpcTransport(guard)
+    stack.push_async_callback(transport.close)
+    return transport
