@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from api.common.errors import NotFound
+from api.dnc.store import DncStore, ListVersions
 from api.dnc.tokens import DncTokenStore
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 
@@ -13,6 +14,7 @@ CALL = "/srmain/voice/call"
 REQUESTED = {"from": OURS, "to": CUSTOMER}
 ENTRY = {"phoneNo": CUSTOMER, "provider": "example-telecom"}
 PUT_ON = {"accountId": "acme", **ENTRY, "isActive": True}
+FIVE = [f"+479000000{number}" for number in range(5)]
 
 
 class Dnc:
@@ -153,3 +155,18 @@ async def test_tokens(dnc: Dnc) -> None:
     status, problem = await dnc.ask("unsubscribe", ENTRY)
     assert (status, problem["title"]) == (401, "User not authenticated")
     assert not await dnc.may_call()
+
+
+async def test_versions_only_grow(kept: Rest) -> None:
+    """Each change has a version, even if the clock stands still or is set back."""
+    now = [5_000]
+    store = DncStore(kept.services.database, lambda: now[0])
+    await store.put("acme", FIVE[:3], "p")
+    assert await store.versions("acme") == ListVersions(4_997, 5_000)
+    await store.put("acme", FIVE[3:5], "p")
+    now[0] = 10
+    await store.remove("acme", FIVE[0], "p")
+    found = await store.changes("acme", 1, 6_000, 10)
+    assert [each.version for each in found] == [4_999, 5_000, 5_001, 5_002, 5_003]
+    assert [each.number for each in found if not each.is_listed] == [FIVE[0]]
+    assert [each.version for each in await store.changes("acme", 0, 5_001, 2)] == [4_999, 5_000]

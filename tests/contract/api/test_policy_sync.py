@@ -14,7 +14,7 @@ from api.accounts.store import Account, AccountStore
 from api.common.background import background
 from api.common.errors import Conflict, NotFound
 from api.dnc import tables
-from api.dnc.store import DncStore, ListVersions
+from api.dnc.store import DncStore
 from api.engine_client import EngineClient
 from api.policy_sync.sync import PolicySync
 from tests.contract.api.rest import CUSTOMER, OTHERS, OURS, Rest
@@ -227,21 +227,6 @@ async def test_a_list_of_another_database_is_replaced(kept: Rest) -> None:
     await later.put("acme", ["+4711111111"], "p")
     await kept.services.policy_sync.sync_all()
     assert [await listed(kept, each) for each in (CUSTOMER, "+4711111111")] == [False, True]
-
-
-async def test_versions_only_grow(kept: Rest) -> None:
-    """Each change has a version, even if the clock stands still or is set back."""
-    now = [5_000]
-    store = DncStore(kept.services.database, lambda: now[0])
-    await store.put("acme", MANY[:3], "p")
-    assert await store.versions("acme") == ListVersions(4_997, 5_000)
-    await store.put("acme", MANY[3:5], "p")
-    now[0] = 10
-    await store.remove("acme", MANY[0], "p")
-    found = await store.changes("acme", 1, 6_000, 10)
-    assert [each.version for each in found] == [4_999, 5_000, 5_001, 5_002, 5_003]
-    assert [each.number for each in found if not each.is_listed] == [MANY[0]]
-    assert [each.version for each in await store.changes("acme", 0, 5_001, 2)] == [4_999, 5_000]
 
 
 async def test_an_engine_without_dial_policies_is_retried(kept: Rest) -> None:
