@@ -1,9 +1,11 @@
 """Helpers for tasks and events of asyncio."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Awaitable, Coroutine, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class BackgroundTasks:
@@ -47,12 +49,24 @@ class PendingKeys:
         await self._empty.wait()
 
 
-async def cancel_all(tasks: Iterable[asyncio.Task[Any]]) -> None:
+async def cancel_all(tasks: Iterable[asyncio.Future[Any]]) -> None:
     """Cancel tasks and wait until they have ended."""
     cancelled = tuple(tasks)
     for task in cancelled:
         task.cancel()
     await asyncio.gather(*cancelled, return_exceptions=True)
+
+
+async def first_found(searches: Iterable[Awaitable[T | None]]) -> T | None:
+    """Search at once; return the first result that is not None, and cancel the other searches."""
+    tasks = [asyncio.ensure_future(each) for each in searches]
+    try:
+        for each in asyncio.as_completed(tasks):
+            if (found := await each) is not None:
+                return found
+    finally:
+        await cancel_all(tasks)
+    return None
 
 
 async def wait_for_event(event: asyncio.Event, timeout_s: float) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import aiohttp
 from aiohttp import hdrs, web
 
-from engine.common.tasks import cancel_all
+from engine.common.tasks import first_found
 from engine.media.clip_cache import ClipCache
 from engine.rpc.peers.client import is_forwarded
 from engine.rpc.peers.remote_clips import RemoteClips
@@ -31,9 +31,11 @@ def media_routes(cache: ClipCache, remote: RemoteClips) -> list[web.RouteDef]:
         key = request.match_info["key"]
         found: Path | str | None = await _existing(cache, key)
         if found is None:
-            searches = [cache.wait_for(key)]
-            others = [] if is_forwarded(request) else [remote.find(request.path)]
-            found = await _first(*searches, *others)
+            # Here, where it may be in the making, and at the other engines.
+            searches: list[Awaitable[Path | str | None]] = [cache.wait_for(key)]
+            if not is_forwarded(request):
+                searches.append(remote.find(request.path))
+            found = await first_found(searches)
         if isinstance(found, str):
             return await _pass_on(request, remote, found)
         if found is None:
@@ -49,18 +51,6 @@ async def _existing(cache: ClipCache, key: str) -> Path | None:
         cache.forget(key)
         return None
     return path
-
-
-async def _first(*searches: Awaitable[Path | str | None]) -> Path | str | None:
-    """Return what is found first: here, where it may be in the making, or at another engine."""
-    tasks = [asyncio.ensure_future(each) for each in searches]
-    try:
-        for each in asyncio.as_completed(tasks):
-            if (found := await each) is not None:
-                return found
-    finally:
-        await cancel_all(tasks)
-    return None
 
 
 async def _pass_on(request: web.Request, remote: RemoteClips, engine: str) -> web.StreamResponse:

@@ -9,7 +9,7 @@ import aiohttp
 from msgspec import Struct
 from yarl import URL
 
-from engine.common.tasks import cancel_all
+from engine.common.tasks import first_found
 from engine.rpc.peers.client import PeerClient
 
 FIND_TIMEOUT_S = 6.0  # an engine waits for a clip that it makes; the PBX waits for 10 s
@@ -23,14 +23,7 @@ class RemoteClips(Struct, frozen=True):
     async def find(self, path: str) -> str | None:
         """Return the URL of an engine that has the clip at this path."""
         urls = self.peers.directory.peer_urls
-        asking = [asyncio.create_task(self._has(url, path)) for url in urls]
-        try:
-            for answer in asyncio.as_completed(asking):
-                if (engine := await answer) is not None:
-                    return engine
-        finally:
-            await cancel_all(asking)
-        return None
+        return await first_found(self._has(url, path) for url in urls)
 
     @asynccontextmanager
     async def open(self, engine: str, path: str) -> AsyncIterator[aiohttp.ClientResponse]:

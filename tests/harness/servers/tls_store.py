@@ -4,11 +4,6 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
-
 from tests.harness.servers.tls_files import TlsFiles
 from tests.harness.servers.valkey import Valkey
 
@@ -47,13 +42,3 @@ class TlsStore(Valkey):
             *("--dir", str(self.folder), "--appendonly", "yes", "--save", ""),
             *("--maxmemory-policy", "noeviction"),
         )
-
-    async def is_ready(self) -> bool:
-        """Return whether it answers PING."""
-        client = Redis.from_url(self.url, retry=Retry(NoBackoff(), 0))
-        try:
-            return bool(await client.ping())
-        except (RedisError, OSError):
-            return False
-        finally:
-            await client.aclose()

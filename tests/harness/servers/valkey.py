@@ -43,7 +43,7 @@ class Valkey(Server):
 
     async def is_ready(self) -> bool:
         """Return whether it answers PING; it does not while it loads its data."""
-        client = Redis(host="127.0.0.1", port=self.port, retry=Retry(NoBackoff(), 0))
+        client = Redis.from_url(self.url, retry=Retry(NoBackoff(), 0))
         try:
             return bool(await client.ping())
         except (RedisError, OSError):

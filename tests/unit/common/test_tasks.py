@@ -1,0 +1,33 @@
+"""Searches that run at once: the first result counts."""
+
+import asyncio
+
+from engine.common.tasks import first_found
+
+
+async def test_the_first_result_counts() -> None:
+    """The searches that have not ended by then are cancelled."""
+    cancelled = asyncio.Event()
+
+    async def find(what: str | None) -> str | None:
+        return what
+
+    async def hang() -> str | None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+        return None
+
+    assert await first_found([find(None), hang(), find("here")]) == "here"
+    assert cancelled.is_set()
+
+
+async def test_nothing_is_found() -> None:
+    """After all searches have ended, or without any."""
+
+    async def find() -> str | None:
+        return None
+
+    assert await first_found([find(), find()]) is None
+    assert await first_found([]) is None
