@@ -1,6 +1,7 @@
 """Searches that run at once: the first result counts."""
 
 import asyncio
+from collections.abc import Awaitable
 
 from engine.common.tasks import first_found
 
@@ -29,5 +30,7 @@ async def test_nothing_is_found() -> None:
     async def find() -> str | None:
         return None
 
-    assert await first_found([find(), find()]) is None
-    assert await first_found([]) is None
+    searches: list[Awaitable[str | None]] = [find(), find()]
+    assert await first_found(searches) is None
+    searches.clear()
+    assert await first_found(searches) is None
