@@ -30,9 +30,19 @@ class FakeManager:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self._accept_all()
         self._server.close()
         self.hang_up()
         await until(lambda: self._serving == 0, what="all connections to end")
+
+    async def _accept_all(self) -> None:
+        """Wait for a last connection: those that a client just opened are accepted before it."""
+        _, last = await asyncio.open_connection("127.0.0.1", self.port)
+        address = last.get_extra_info("sockname")
+        await until(
+            lambda: any(each.get_extra_info("peername") == address for each in self._writers)
+        )
+        last.close()
 
     def send_event(self, *lines: str) -> None:
         """Send an event to the newest connection."""
