@@ -78,11 +78,15 @@ class Directory:
             return caller
         return self._by_template(account, endpoint, await self._owner(endpoint))
 
-    async def has_endpoint(self, account: str, endpoint: str) -> bool:
-        """Return whether an agent's document has this endpoint now; raises StoreDown."""
+    async def update(self, account: str) -> AccountAgents:
+        """Read now what has changed of an account's agents, and return them; raises StoreDown."""
         agents = await self._agents.get(account)
         await agents.update()
-        return agents.caller(endpoint) is not None
+        return agents
+
+    async def has_endpoint(self, account: str, endpoint: str) -> bool:
+        """Return whether an agent's document has this endpoint now; raises StoreDown."""
+        return (await self.update(account)).caller(endpoint) is not None
 
     def default(self, account: str, agent_id: str) -> str | None:
         """Return the endpoint of an agent without a document, if the account has a template."""

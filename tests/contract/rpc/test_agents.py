@@ -51,6 +51,14 @@ async def test_agents_are_kept_by_account(bench: Bench) -> None:
     assert await bench.problem("GET", SALES7) == (404, "not_found")
 
 
+async def test_a_new_agent_is_known_at_once(bench: Bench) -> None:
+    """Its first call may follow, although the account's agents were just looked up."""
+    directory = bench.agent_presence.directory
+    assert (await directory.agent_of("acme", "PJSIP/1001")).name == ""
+    await bench.request("PUT", SALES7, AGENT)
+    assert (await directory.agent_of("acme", "PJSIP/1002")).agent_id == "sales7"
+
+
 async def test_an_agent_called_conference(bench: Bench) -> None:
     """An agent may have an id that is also a segment of other paths."""
     assert (await bench.request("PUT", "/agents/acme/conference", AGENT))[0] == 200
