@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from starlette.responses import PlainTextResponse, StreamingResponse
@@ -23,7 +23,7 @@ class Impatient(HeaderLimits):
     """Limits with a short timeout; knows the open connections."""
 
     write_timeout_s = 0.5
-    opened: set[HeaderLimits] = set()  # noqa: RUF012 - one server at a time
+    opened: ClassVar[set[HeaderLimits]] = set()
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)

@@ -65,9 +65,9 @@ class AgentHandlers(Struct, frozen=True):
             raise Conflict(f"{agent.endpoint} is another agent's phone", "endpoint_taken")
         previous = await self.store.agent(account, agent_id)
         await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
-        await self.agent_presence.directory.update(account)  # the next call may be the agent's
         await self._credentials.remove(account, agent_id, but=agent.endpoint)
         await self._release(account, previous)
+        await self.agent_presence.directory.update(account)  # the next call may be the agent's
         local = [*self.agent_presence.views(account, {agent_id: agent})]
         return merge_views(local, await self.fan_out.collect(request, AgentView))[0]
 

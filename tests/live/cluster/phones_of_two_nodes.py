@@ -7,18 +7,10 @@ import pytest
 
 from tests.harness.pbx.two_nodes import TwoNodes
 from tests.harness.phones.parties import Parties
-from tests.harness.phones.registration import register
-from tests.harness.ports import free_port
 
 AGENT = "1002"
 OTHER = "1003"
 BOTH_WAYS = pytest.mark.parametrize("home", [0, 1])  # the call's node; the phone is at the other
-
-
-async def unregister_phones(two: TwoNodes) -> None:
-    for pbx in two.nodes:
-        for agent in (AGENT, OTHER):
-            await register(pbx, agent, free_port(), 0)
 
 
 @asynccontextmanager

@@ -1,7 +1,6 @@
 """Agents whose phones are registered at another node than their call's: every way to reach them."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from functools import partial
 
 import pytest
@@ -20,15 +19,9 @@ from tests.live.cluster.phones_of_two_nodes import (
     BOTH_WAYS,
     dial,
     parties_at,
-    unregister_phones,
 )
 
-
-@pytest.fixture(autouse=True)
-async def registrations(two: TwoNodes) -> AsyncIterator[None]:
-    """Unregister the phones after each test."""
-    yield
-    await unregister_phones(two)
+pytestmark = pytest.mark.usefixtures("unregistered_phones")
 
 
 @BOTH_WAYS

@@ -16,18 +16,12 @@ from tests.live.cluster.phones_of_two_nodes import (
     OTHER,
     dial,
     parties_at,
-    unregister_phones,
 )
 from tests.live.sessions.test_refer import refer_results
 
+pytestmark = pytest.mark.usefixtures("unregistered_phones")
+
 AGAIN_HZ = 1050
-
-
-@pytest.fixture(autouse=True)
-async def registrations(two: TwoNodes) -> AsyncIterator[None]:
-    """Unregister the phones after each test."""
-    yield
-    await unregister_phones(two)
 
 
 @BOTH_WAYS
