@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from api.auth.hashing import hash_secret, is_old, verify_secret
+from api.auth.key_cache import KeyCache
 from api.auth.principal import Principal
 from api.auth.scopes import AGENT, resolve
 from api.auth.store import USE_INTERVAL_MS, ApiKey, KeyStore, parse_key_id
@@ -23,7 +24,6 @@ from api.common.errors import Unauthenticated
 from wire.decoding.errors import BadInput
 
 PROOF_CACHE_MS = 300_000
-KEY_CACHE_MS = 2_000
 MAX_OLD_HASHES = 2  # verified at once; each keeps one processor busy
 
 
@@ -44,10 +44,8 @@ class Authenticator:
         self._now_ms = now_ms
         self._accepts_keys = accepts_keys  # in the header, instead of a token
         self._throttle = Throttle(now_ms)
+        self._cache = KeyCache(keys.get, self._throttle, now_ms)
         self._proofs: BoundedDict[bytes, _Claim] = BoundedDict()
-        self._known_keys: BoundedDict[str, tuple[int, ApiKey]] = BoundedDict()
-        # Apart from the known ones, which strangers must not displace.
-        self._unknown_keys: BoundedDict[str, int] = BoundedDict()
         self._hashing = asyncio.Semaphore(MAX_OLD_HASHES)
 
     async def authenticate(self, header: str, address: str) -> Principal:
@@ -56,7 +54,7 @@ class Authenticator:
         if presented[:7].lower() == "bearer ":
             presented = presented[7:].strip()
         claim = await self._claim(presented, address)
-        key = await self._key(claim.key_id, address)
+        key = await self._cache.get(claim.key_id, address)
         if key is None or not self._is_valid(key, address):
             raise Unauthenticated(NOT_AUTHENTICATED)
         await self._record_use(key)
@@ -70,7 +68,7 @@ class Authenticator:
         Raises Unauthenticated, or TooManyRequests after many failures.
         """
         key_id = parse_key_id(api_key)
-        key = await self._key(key_id, address) if key_id else None
+        key = await self._cache.get(key_id, address) if key_id else None
         if (
             key is None
             or not self._is_valid(key, address)
@@ -98,28 +96,13 @@ class Authenticator:
         if claims := self._tokens.verify(presented):
             return _Claim(claims["key"], claims.get("agent"), claims["exp"] * 1_000)
         key_id = parse_key_id(presented) if self._accepts_keys else None
-        key = await self._key(key_id, address) if key_id else None
+        key = await self._cache.get(key_id, address) if key_id else None
         if key is None or not await self._matches(presented, key.key_hash):
             self._throttle.record_failure(address)
             raise Unauthenticated(NOT_AUTHENTICATED)
         if is_old(key.key_hash):
             await self._keys.replace_hashes(key.id, key_hash=hash_secret(presented))
         return _Claim(key.id, None, self._now_ms() + PROOF_CACHE_MS)
-
-    async def _key(self, key_id: str, address: str) -> ApiKey | None:
-        now_ms = self._now_ms()
-        until_ms, key = self._known_keys.get(key_id) or (0, None)
-        if until_ms > now_ms:
-            return key
-        if (self._unknown_keys.get(key_id) or 0) > now_ms:
-            return None
-        async with self._throttle.lookup(address):
-            found = await self._keys.get(key_id)
-        if found is None:
-            self._unknown_keys.put(key_id, now_ms + KEY_CACHE_MS)
-        else:
-            self._known_keys.put(key_id, (now_ms + KEY_CACHE_MS, found))
-        return found
 
     async def _matches(self, secret: str, stored: str) -> bool:
         if not is_old(stored):
@@ -130,7 +113,7 @@ class Authenticator:
     async def _record_use(self, key: ApiKey) -> None:
         now_ms = self._now_ms()
         if key.last_used_ms is None or now_ms - key.last_used_ms >= USE_INTERVAL_MS:
-            self._known_keys.put(key.id, (now_ms + KEY_CACHE_MS, replace(key, last_used_ms=now_ms)))
+            self._cache.put(replace(key, last_used_ms=now_ms))
             await self._keys.record_use(key.id)
 
     def _is_valid(self, key: ApiKey, address: str) -> bool:
