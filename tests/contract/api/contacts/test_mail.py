@@ -176,7 +176,7 @@ async def test_an_endless_response_times_out() -> None:
 
     async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        mail = MailServer("127.0.0.1", port, "none", "", "", "switchroom@example.com", 1_024, 0.2)
+        mail = MailServer("127.0.0.1", port, "none", "", "", "switchroom@example.com", 1_024, 1)
         with pytest.raises(MailUnavailable, match="too slow"):
             await mail.send(EmailMessage())
         async with asyncio.timeout(5):
