@@ -27,7 +27,8 @@ class Load(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """Result of a load; `silences`: number and ms from the last prompt to the hangup.
+    """Result of a load; `silences`: number and ms from the last prompt to the hangup
+    of the whole calls.
 
     `webhooks_ms`: from the last digit to the webhook about it.
     """
@@ -58,7 +59,9 @@ class SimulatedCalls:
             await asyncio.sleep(TICK_S)  # the offered load
         if not load.hold:
             await until(lambda: len(ended) >= started, timeout_s=TIMEOUT_S, what="the last call")
-        silences = tuple((number, round(end.silence_ms, 2)) for number, end in ended)
+        silences = tuple(
+            (number, round(end.silence_ms, 2)) for number, end in ended if end.is_whole
+        )
         webhooks = tuple(end.webhook_ms for _, end in ended if end.webhook_ms is not None)
         answered = tuple(end.answered for _, end in ended if end.answered)
         whole = sum(end.is_whole for _, end in ended)
