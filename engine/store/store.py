@@ -1,6 +1,6 @@
 """Interface of all stores: `RedisStore` in production, `MemoryStore` in tests."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
 from engine.store.change import Change
@@ -131,6 +131,15 @@ class Store(Protocol):
 
     async def forget(self, slot: int, call_id: str) -> None:
         """Remove an ended call and its log."""
+
+    async def compress_ended(
+        self, tokens: Mapping[int, int], after_ms: int, limit: int, dictionary: int
+    ) -> int:
+        """Compress calls of slots that ended `after_ms` ago, the oldest `limit` of each slot.
+
+        `tokens` are the slots' fencing tokens; a slot that another engine has is left out. Returns
+        how many calls were due. A compressed call reads as before.
+        """
 
     async def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:
         """Remove dead letters of an account; returns how many there were."""

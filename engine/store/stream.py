@@ -52,10 +52,15 @@ class GroupState(Struct, frozen=True):
 
 
 class StreamLimits(Struct, frozen=True, array_like=True):
-    """Approximate lengths of a slot's stream: the target, and the maximum while a group lags."""
+    """Approximate lengths of a slot's stream: the target, and the maximum while a group lags.
+
+    And how long events are kept that every group has acknowledged, or that no group reads.
+    """
 
     target_length: int = 100_000
     max_length: int = 400_000
+    kept_ms: int = 3_600_000
+    unread_kept_ms: int = 86_400_000
 
 
 DEFAULT_STREAM_LIMITS = StreamLimits()
@@ -109,6 +114,9 @@ class Stream(Protocol):
 
     async def drop_group(self, group: str, slots: Sequence[int]) -> bool:
         """Delete a group; False when it is unknown."""
+
+    async def trim_old(self, slots: Sequence[int]) -> None:
+        """Remove events that have been kept for long enough, about."""
 
 
 def entry_order(entry: str) -> tuple[int, int]:

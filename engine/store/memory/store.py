@@ -2,9 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from engine.store.change import Change
+from engine.store.compressed_call import EndedCall, compress, decompress, is_compressed
 from engine.store.errors import CommitsLost, Fenced
 from engine.store.memory.documents import MemoryDialPolicyStore, MemoryDocuments
 from engine.store.memory.outbox import MemoryOutbox
@@ -28,7 +29,8 @@ class SlotState:
         self.number = 0  # of the last batch
         self.live: dict[str, tuple[str, bytes]] = {}
         self.logs: dict[str, list[bytes]] = {}
-        self.ended: dict[str, tuple[int, bytes]] = {}  # when it expires, state
+        self.ended: dict[str, tuple[int, bytes]] = {}  # when it expires, state or compressed call
+        self.uncompressed: dict[str, int] = {}  # when each has ended
         self.used: dict[tuple[int, str], int] = {}  # milliseconds by day and account
 
 
@@ -142,22 +144,41 @@ class MemoryStore(MemoryDocuments):
         state = self._slot(slot)
         if call_id in state.live:
             return state.live[call_id][1]
-        return state.ended[call_id][1] if call_id in state.ended else None
+        return _state_of(state.ended[call_id][1]) if call_id in state.ended else None
 
     async def ended(self, slot: int) -> AsyncIterator[tuple[str, bytes]]:
-        for call_id, (_expiry_ms, state) in list(self._slot(slot).ended.items()):
-            yield call_id, state
+        for call_id, (_expiry_ms, record) in list(self._slot(slot).ended.items()):
+            yield call_id, _state_of(record)
 
     async def forget(self, slot: int, call_id: str) -> None:
         state = self._slot(slot)
         state.ended.pop(call_id, None)
         state.logs.pop(call_id, None)
 
+    async def compress_ended(
+        self, tokens: Mapping[int, int], after_ms: int, limit: int, dictionary: int
+    ) -> int:
+        until_ms, number = self._now_ms() - after_ms, 0
+        for slot, token in tokens.items():
+            state = self._slot(slot)
+            due = [each for each, ended_ms in state.uncompressed.items() if ended_ms <= until_ms]
+            for call_id in due[:limit] if state.token == token else ():
+                number += 1
+                del state.uncompressed[call_id]
+                if call_id in state.ended:
+                    expiry_ms, body = state.ended[call_id]
+                    call = EndedCall(body, tuple(state.logs.pop(call_id)))
+                    state.ended[call_id] = expiry_ms, compress(call, dictionary)
+        return number
+
     async def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:
         return self.outbox.remove_dead_letters(slot, account, entries)
 
     async def log(self, slot: int, call_id: str) -> list[bytes]:
-        return list(self._slot(slot).logs.get(call_id, ()))
+        state = self._slot(slot)
+        if call_id in state.ended and is_compressed(state.ended[call_id][1]):
+            return list(decompress(state.ended[call_id][1]).log)
+        return list(state.logs.get(call_id, ()))
 
     async def used_ms(self, account: str, slots: int) -> int:
         of_day = self._day(), account
@@ -201,6 +222,9 @@ class MemoryStore(MemoryDocuments):
             state.logs.pop(first[0], None)
 
     def _store(self, state: SlotState, slot: int, change: Change) -> int:
+        _, ended = state.ended.get(change.call_id, (0, b""))
+        if is_compressed(ended) and len(decompress(ended).log) >= change.seq + len(change.log):
+            return 0
         log = state.logs.setdefault(change.call_id, [])
         is_new = not log
         if len(log) >= change.seq + len(change.log):
@@ -217,4 +241,10 @@ class MemoryStore(MemoryDocuments):
                 state.used[used] = state.used.get(used, 0) + change.used_ms
             state.ended.pop(change.call_id, None)
             state.ended[change.call_id] = self._now_ms() + self._retention_ms, change.state
+            state.uncompressed.pop(change.call_id, None)
+            state.uncompressed[change.call_id] = self._now_ms()
         return self.outbox.append(slot, change) if change.callbacks else 0
+
+
+def _state_of(record: bytes) -> bytes:
+    return decompress(record).state if is_compressed(record) else record

@@ -161,6 +161,15 @@ class MemoryStream:
         dropped = [self._slot(slot).groups.pop(group, None) for slot in slots]
         return any(each is not None for each in dropped)
 
+    async def trim_old(self, slots: Sequence[int]) -> None:
+        """Trim as trim_old.lua does."""
+        now_ms, limits = self._now_ms(), self._limits
+        for slot in slots:
+            stream = self._slot(slot)
+            oldest = now_ms - (limits.kept_ms if stream.groups else limits.unread_kept_ms), 0
+            lowest = min([oldest, *(group.floor for group in stream.groups.values())])
+            stream.trim(bisect_left(stream.ids, lowest))
+
     def _slot(self, slot: int) -> SlotStream:
         return self._slots.setdefault(slot, SlotStream())
 

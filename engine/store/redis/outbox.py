@@ -19,6 +19,7 @@ from engine.store.outbox import (
 )
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.documents import WithTimeout
+from engine.store.redis.keys import owner_key, slot_key
 from engine.store.redis.script_connection import ScriptConnection, load_script
 
 _CLAIM_DUE, _SETTLE = load_script("outbox", "claim_due"), load_script("outbox", "settle")
@@ -39,7 +40,7 @@ class RedisOutbox(Struct, frozen=True):
 
     async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
         arguments = _encode((token, ahead_ms, self.limits.claim_ms, limit))
-        answer = await self.scripts.run(_CLAIM_DUE, _owner_key(slot), arguments)
+        answer = await self.scripts.run(_CLAIM_DUE, owner_key(slot), arguments)
         if isinstance(answer, int):
             raise Fenced(slot, "another")
         pending, oldest_ms, *due = _decode_list(answer)
@@ -49,16 +50,16 @@ class RedisOutbox(Struct, frozen=True):
 
     async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
         reads = self.client.pipeline(transaction=False)
-        reads.zrange(f"{{s{slot}}}:due:{call_id}", 0, limit - 1, withscores=True)
-        reads.hget(f"{{s{slot}}}:ways", call_id)
-        reads.hget(f"{{s{slot}}}:tries", call_id)
+        reads.zrange(slot_key(slot, "due", call_id), 0, limit - 1, withscores=True)
+        reads.hget(slot_key(slot, "ways"), call_id)
+        reads.hget(slot_key(slot, "tries"), call_id)
         events, key, tries = await self.with_timeout(reads.execute())
         found = tuple((int(seq), event) for event, seq in events)
         return PendingEvents((key or b"").decode(), int(tries or 0), found)
 
     async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
         arguments = _encode((token, self.limits, settlements))
-        answer = await self.scripts.run(_SETTLE, _owner_key(slot), arguments)
+        answer = await self.scripts.run(_SETTLE, owner_key(slot), arguments)
         if not isinstance(answer, int):
             raise Fenced(slot, answer.decode())
 
@@ -66,13 +67,13 @@ class RedisOutbox(Struct, frozen=True):
         self, slot: int, account: str, after: str, limit: int
     ) -> list[DeadLetter]:
         begin = f"({after}" if after else "-"
-        key = f"{{s{slot}}}:dead:{account}"
+        key = slot_key(slot, "dead", account)
         found = await self.with_timeout(self.client.xrange(key, min=begin, count=limit))
         return [_dead_letter(entry, fields) for entry, fields in found]
 
     async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
         arguments = _encode((account, entries, limit, self.limits))
-        return int(await self.scripts.run(_RESEND, _owner_key(slot), arguments))
+        return int(await self.scripts.run(_RESEND, owner_key(slot), arguments))
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
         key = f"callbacks:{account}"
@@ -99,7 +100,3 @@ def _dead_letter(entry: bytes, fields: dict[bytes, bytes]) -> DeadLetter:
         fields[b"r"].decode(),
         int(fields[b"t"]),
     )
-
-
-def _owner_key(slot: int) -> str:
-    return f"{{s{slot}}}:owner"

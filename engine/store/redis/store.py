@@ -1,7 +1,6 @@
 """The store in Redis or Valkey: one script for each batch, the ordinary client otherwise."""
 
-import struct
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +12,9 @@ from engine.store.outbox import DEFAULT_OUTBOX_LIMITS, OutboxLimits
 from engine.store.redis.address import parse_address
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.documents import RedisDialPolicyStore, RedisDocuments
+from engine.store.redis.ended_calls import RedisEndedCalls, log_of, state_of
+from engine.store.redis.keys import owner_key, slot_key
+from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.outbox import RedisOutbox
 from engine.store.redis.pool import create_pool
 from engine.store.redis.script_connection import ScriptConnection, load_script
@@ -24,8 +26,6 @@ _COMMIT = load_script("outbox", "trim_stream", "commit")
 _ENGINES = "engines"  # the key of live engines, and the channel of membership changes
 _PING_INTERVAL_S = 5.0
 _string_list = msgspec.msgpack.Decoder(list[str])
-_encode = msgspec.msgpack.Encoder().encode
-_string_head = struct.Struct(">BI").pack
 _EXISTS = 2  # result of commit.lua
 _COMMITS_LOST = 2  # result of renew.lua
 _PAGE_SIZE = 500
@@ -34,7 +34,7 @@ PLAIN = DocumentCipher()
 
 
 class RedisStore(RedisDocuments):
-    """Implements `Store`; a slot's keys have its hash tag: `{s3}:owner`, `:live`, `:log:…`."""
+    """Implements `Store`; see `slot_key` for a slot's keys."""
 
     def __init__(  # noqa: PLR0913 - limits and settings, each with a default
         self,
@@ -54,10 +54,11 @@ class RedisStore(RedisDocuments):
         self._pool = create_pool(parse_address(url), timeout_s)
         self._client = Redis(connection_pool=self._pool)
         self._scripts = ScriptConnection(self._pool, timeout_s)
-        self.stream = RedisStream(self._client, self._with_timeout)
+        self.stream = RedisStream(self._client, self._scripts, self._with_timeout, stream_limits)
         self.outbox = RedisOutbox(
             self._client, self._scripts, self._with_timeout, outbox_limits, cipher
         )
+        self._ended_calls = RedisEndedCalls(self._client, self._scripts, self._with_timeout)
         self.dial_policies = RedisDialPolicyStore(self._client, self._with_timeout)
 
     @property
@@ -65,27 +66,27 @@ class RedisStore(RedisDocuments):
         return self._scripts.connections
 
     async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
-        arguments = _encode((owner, lease_ms, holder))
-        return int(await self._scripts.run(_CLAIM, _owner_key(slot), arguments)) or None
+        arguments = encode((owner, lease_ms, holder))
+        return int(await self._scripts.run(_CLAIM, owner_key(slot), arguments)) or None
 
     async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
-        arguments = _encode((token, lease_ms, number))
-        answer = await self._scripts.run(_RENEW, _owner_key(slot), arguments)
+        arguments = encode((token, lease_ms, number))
+        answer = await self._scripts.run(_RENEW, owner_key(slot), arguments)
         if answer == _COMMITS_LOST:
             raise CommitsLost
         return answer == 1
 
     async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
-        answer = await self._scripts.run(_HEARTBEAT, _ENGINES, _encode((engine, body, lease_ms)))
+        answer = await self._scripts.run(_HEARTBEAT, _ENGINES, encode((engine, body, lease_ms)))
         alive = _string_list.decode(answer)  # type: ignore[arg-type]  # heartbeat.lua answers a string
         return dict(zip(alive[::2], alive[1::2], strict=True))
 
     async def last_seen_ms(self, slot: int) -> int:
-        seen = await self._with_timeout(self._client.hget(_owner_key(slot), "seen_before"))
+        seen = await self._with_timeout(self._client.hget(owner_key(slot), "seen_before"))
         return int(seen or 0)
 
     async def owner(self, slot: int) -> str:
-        owner: bytes | None = await self._with_timeout(self._client.hget(_owner_key(slot), "owner"))
+        owner: bytes | None = await self._with_timeout(self._client.hget(owner_key(slot), "owner"))
         return (owner or b"").decode()
 
     async def membership_changes(self) -> AsyncIterator[None]:
@@ -115,7 +116,7 @@ class RedisStore(RedisDocuments):
     async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
         cursor, seen = 0, set[bytes]()
         while True:
-            scan = self._client.hscan(f"{{s{slot}}}:live", cursor, count=_PAGE_SIZE)
+            scan = self._client.hscan(slot_key(slot, "live"), cursor, count=_PAGE_SIZE)
             cursor, page = await self._with_timeout(scan)
             for call_id, record in page.items():
                 if call_id not in seen:  # HSCAN may return an entry twice while the hash grows
@@ -126,44 +127,49 @@ class RedisStore(RedisDocuments):
                 return
 
     async def ended(self, slot: int) -> AsyncIterator[tuple[str, bytes]]:
-        cursor, prefix = 0, f"{{s{slot}}}:ended:"
+        cursor, prefix = 0, slot_key(slot, "ended", "")
         while True:
             scan = self._client.scan(cursor, match=f"{prefix}*", count=_PAGE_SIZE)
             cursor, keys = await self._with_timeout(scan)
             records = await self._with_timeout(self._client.mget(keys)) if keys else []
             for key, record in zip(keys, records, strict=True):
                 if record is not None:  # not expired meanwhile
-                    yield key.decode().removeprefix(prefix), record.partition(b"\0")[2]
+                    yield key.decode().removeprefix(prefix), state_of(record)
             if cursor == 0:
                 return
 
     async def forget(self, slot: int, call_id: str) -> None:
-        keys = (f"{{s{slot}}}:{kind}:{call_id}" for kind in ("ended", "log"))
+        keys = (slot_key(slot, kind, call_id) for kind in ("ended", "log"))
         await self._with_timeout(self._client.unlink(*keys))
 
+    async def compress_ended(
+        self, tokens: Mapping[int, int], after_ms: int, limit: int, dictionary: int
+    ) -> int:
+        return await self._ended_calls.compress(tokens, after_ms, limit, dictionary)
+
     async def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:
-        removal = self._client.xdel(f"{{s{slot}}}:dead:{account}", *entries)
+        removal = self._client.xdel(slot_key(slot, "dead", account), *entries)
         return int(await self._with_timeout(removal))
 
     async def read(self, slot: int, call_id: str) -> bytes | None:
         pipeline = self._client.pipeline(transaction=False)
-        pipeline.hget(f"{{s{slot}}}:live", call_id)
-        pipeline.get(f"{{s{slot}}}:ended:{call_id}")
+        pipeline.hget(slot_key(slot, "live"), call_id)
+        pipeline.get(slot_key(slot, "ended", call_id))
         live, ended = await self._with_timeout(pipeline.execute())
         record: bytes | None = live if live is not None else ended
-        return None if record is None else record.partition(b"\0")[2]
+        return None if record is None else state_of(record)
 
     async def log(self, slot: int, call_id: str) -> list[bytes]:
-        entries: list[bytes] = await self._with_timeout(
-            self._client.lrange(f"{{s{slot}}}:log:{call_id}", 0, -1)
-        )
-        return entries
+        pipeline = self._client.pipeline(transaction=False)
+        pipeline.lrange(slot_key(slot, "log", call_id), 0, -1)
+        pipeline.get(slot_key(slot, "ended", call_id))
+        return log_of(*await self._with_timeout(pipeline.execute()))
 
     async def used_ms(self, account: str, slots: int) -> int:
         day = await self.time_ms() // _DAY_MS
         reads = self._client.pipeline(transaction=False)
         for slot in range(slots):
-            reads.hget(f"{{s{slot}}}:used:{day}", account)
+            reads.hget(slot_key(slot, "used", str(day)), account)
         return sum(int(found or 0) for found in await self._with_timeout(reads.execute()))
 
     async def time_ms(self) -> int:
@@ -194,34 +200,27 @@ class RedisStore(RedisDocuments):
             self._outbox_limits,
         )
         batch = encode_batch(head, changes)
-        answer = await self._scripts.run(_COMMIT, _owner_key(slot), batch)
+        answer = await self._scripts.run(_COMMIT, owner_key(slot), batch)
         if isinstance(answer, int):
             return answer
         raise Fenced(slot, answer.decode())
 
 
-def _owner_key(slot: int) -> str:
-    return f"{{s{slot}}}:owner"
-
-
 def encode_batch(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
-    """Encode changes as the one argument of commit.lua, after the fields of `head`.
-
-    In msgpack, as both sides decode it in C code.
-    """
-    return _encode(
+    """Encode changes as the one argument of commit.lua, after the fields of `head`."""
+    return encode(
         (
             *head,
             [
                 (
                     change.call_id,
-                    _string(change.node.encode() + b"\0" + change.state),
+                    lua_string(change.node.encode() + b"\0" + change.state),
                     change.seq,
-                    [_string(entry) for entry in change.log],
-                    [_string(event) for event in change.events],
+                    [lua_string(entry) for entry in change.log],
+                    [lua_string(event) for event in change.events],
                     change.live,
                     change.delivery_key,
-                    [_string(event) for event in change.callbacks],
+                    [lua_string(event) for event in change.callbacks],
                     change.first_seq,
                     change.account,
                     change.used_ms,
@@ -230,8 +229,3 @@ def encode_batch(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
             ],
         )
     )
-
-
-def _string(data: bytes) -> msgspec.Raw:
-    # cmsgpack in Lua reads msgpack strings but not binaries; a Lua string holds any bytes.
-    return msgspec.Raw(_string_head(0xDB, len(data)) + data)

@@ -1,5 +1,6 @@
 """Streams in Redis or Valkey: XREAD for readers with their own position, XREADGROUP for groups."""
 
+import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -9,8 +10,21 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from engine.store.errors import StoreDown
-from engine.store.stream import START, Batch, Consumer, EntryIds, Gap, GroupState, StreamEntry
+from engine.store.redis.keys import owner_key, slot_key
+from engine.store.redis.lua_values import encode
+from engine.store.redis.script_connection import ScriptConnection, load_script
+from engine.store.stream import (
+    START,
+    Batch,
+    Consumer,
+    EntryIds,
+    Gap,
+    GroupState,
+    StreamEntry,
+    StreamLimits,
+)
 
+_TRIM_OLD = load_script("outbox", "trim_stream", "trim_old")
 _FIELD = b"e"
 _decode_gap = msgspec.msgpack.Decoder(tuple[str, str, int]).decode
 
@@ -26,7 +40,9 @@ class RedisStream(Struct, frozen=True):
     """Implements `Stream`; `{sN}:events` is a slot's stream, `{sN}:gaps` has the groups' gaps."""
 
     client: Redis
+    scripts: ScriptConnection
     with_timeout: WithTimeout
+    limits: StreamLimits
 
     async def read_after(
         self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
@@ -95,6 +111,11 @@ class RedisStream(Struct, frozen=True):
         found = await self.with_timeout(pipeline.execute(raise_on_error=False))
         return any(each == 1 for each in found[::2])
 
+    async def trim_old(self, slots: Sequence[int]) -> None:
+        ages = encode((self.limits.kept_ms, self.limits.unread_kept_ms))
+        runs = (self.scripts.run(_TRIM_OLD, owner_key(slot), ages) for slot in slots)
+        await asyncio.gather(*runs)
+
     async def _claim_idle(
         self, consumer: Consumer, slots: Sequence[int], share: int
     ) -> Batch | None:
@@ -158,11 +179,11 @@ class RedisStream(Struct, frozen=True):
 
 
 def _stream_key(slot: int) -> str:
-    return f"{{s{slot}}}:events"
+    return slot_key(slot, "events")
 
 
 def _gaps_key(slot: int) -> str:
-    return f"{{s{slot}}}:gaps"
+    return slot_key(slot, "gaps")
 
 
 def _read(slots: Sequence[int] | Mapping[int, str], found: Any) -> list[tuple[int, str, bytes]]:

@@ -1,5 +1,5 @@
 -- Commits one slot's batch of changes, all or nothing.
--- KEYS: {sN}:owner. ARGV: msgpack of {token, number, retention_ms, {target_length, max_length},
+-- KEYS: {sN}:owner. ARGV: msgpack of {token, number, retention_ms, {target_length, max_length, …},
 -- create, limits, changes}, each change {call_id, record, seq, log, events, is_live, delivery_key,
 -- callbacks, first_seq, account, used_ms}. Returns 1 when stored, or -n when the outbox was full for n events, 2 when
 -- a call to create exists, the owner's name when the token is stale.
@@ -37,10 +37,17 @@ local function add_use(account, used_ms)
   redis.call('EXPIRE', used, 172800)
 end
 
+-- Returns the length of a compressed call's log (see compressed_call.py); 0: the call is not compressed.
+local function compressed_length(id)
+  local head = redis.call('GETRANGE', slot .. ':ended:' .. id, 0, 6)
+  return string.sub(head, 1, 2) == '\0\193' and struct.unpack('>I4', head, 4) or 0
+end
+
 local function store(id, record, seq, entries, events, is_live, delivery_key, callbacks, first_seq,
     account, used_ms)
   local key = slot .. ':log:' .. id
   local stored = redis.call('LLEN', key)
+  if stored == 0 and compressed_length(id) >= seq + #entries then return end
   if stored >= seq + #entries then return end -- a repetition, or older than what is stored
   for _ = stored + 1, seq do redis.call('RPUSH', key, '') end -- lost in a failover: keep numbering
   append(key, entries, math.max(stored - seq, 0) + 1)
@@ -55,6 +62,7 @@ local function store(id, record, seq, entries, events, is_live, delivery_key, ca
     if is_end and used_ms > 0 then add_use(account, used_ms) end
     redis.call('SET', slot .. ':ended:' .. id, record, 'PX', retention_ms)
     redis.call('PEXPIRE', key, retention_ms)
+    redis.call('ZADD', slot .. ':uncompressed', to_integer(now_ms), id)
   end
 end
 

@@ -1,4 +1,4 @@
--- Part of commit.lua: limits the length of a slot's stream.
+-- Functions that limit a slot's stream, prepended to the scripts that use them.
 local SLACK = 100 -- Redis trims whole nodes of a stream, of up to this many entries
 
 local function is_before(one, other)
@@ -20,6 +20,14 @@ local function acknowledged_floors(stream)
   return floors
 end
 
+local function lowest_floor(floors)
+  local lowest
+  for _, floor in pairs(floors) do
+    if not lowest or is_before(floor, lowest) then lowest = floor end
+  end
+  return lowest
+end
+
 -- Records which entries groups lose, and how many at most, until the groups acknowledge it.
 local function record_gaps(gaps, floors, first, trimmed)
   for name, floor in pairs(floors) do
@@ -38,10 +46,7 @@ local function trim_stream(stream, gaps, target_length, max_length)
   local length = redis.call('XLEN', stream)
   if length <= target_length + SLACK then return end
   local floors = acknowledged_floors(stream)
-  local lowest
-  for _, floor in pairs(floors) do
-    if not lowest or is_before(floor, lowest) then lowest = floor end
-  end
+  local lowest = lowest_floor(floors)
   if not lowest then return redis.call('XTRIM', stream, 'MAXLEN', '~', target_length) end
   length = length - redis.call('XTRIM', stream, 'MINID', '~', lowest, 'LIMIT', length - target_length)
   if length <= max_length + SLACK then return end
