@@ -168,6 +168,7 @@ class Settings(BaseSettings):
     stream_ceiling: int = Field(
         400_000, ge=1_000
     )  # kept at most for consumers that have not acknowledged them
+    stream_kept_s: int = Field(3_600, ge=1)  # at most, once every consumer has acknowledged them
     ami_password: Secret | None = None  # of every node; without one calls are not recorded
     recordings_url: RecordingsUrl = "file:///var/lib/switchroom/recordings"
     recordings_public_url: str = ""  # base URL of published recordings, if it differs

@@ -30,6 +30,7 @@ from engine.runtime.cluster.lease import LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.io.consumer_lag import ConsumerLag
+from engine.runtime.ownership.ended_calls import EndedCallCompressor
 from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
 from engine.runtime.pbx.trunks import trunk_templates
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
@@ -116,6 +117,8 @@ class Engine:
             tasks.start("callbacks", dispatcher.run())
             lag = ConsumerLag(store.stream, service.owned_slots, telemetry.metrics)
             tasks.start("consumer lag", lag.run())
+            compressor = EndedCallCompressor(store, slots.tokens, lambda: members.dictionary)
+            tasks.start("ended calls", compressor.run())
             dependencies = ServerDependencies(
                 service,
                 store,

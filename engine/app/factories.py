@@ -68,7 +68,12 @@ class Assembly(Struct, frozen=True):
 
 def store(settings: Settings) -> RedisStore:
     """Build the connection to Redis; nothing is sent yet."""
-    limits = StreamLimits(settings.stream_events, settings.stream_ceiling)
+    limits = StreamLimits(
+        settings.stream_events,
+        settings.stream_ceiling,
+        settings.stream_kept_s * 1000,
+        max(settings.stream_kept_s, settings.kept_s) * 1000,
+    )
     key = settings.store_key.get_secret_value() if settings.store_key else ""
     further = [each.get_secret_value() for each in settings.further_store_keys]
     return RedisStore(

@@ -137,8 +137,8 @@ class Store(Protocol):
     ) -> int:
         """Compress calls of slots that ended `after_ms` ago, the oldest `limit` of each slot.
 
-        `tokens` are the slots' fencing tokens; a slot that another engine has is left out. Returns
-        how many calls were due. A compressed call reads as before.
+        `tokens` are the slots' fencing tokens; a slot that another engine has is left out.
+        `dictionary` is one that every reader has. Returns how many calls were due.
         """
 
     async def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:

@@ -11,6 +11,7 @@ import structlog
 from msgspec import Struct
 
 from engine.calls.model.storage_format import FORMAT
+from engine.store.compressed_call import DICTIONARY
 
 log = structlog.get_logger()
 
@@ -30,6 +31,7 @@ class Peer(Struct, frozen=True):
     format: int = 0  # of stored calls: the latest that it can read
     unreadable: tuple[int, ...] = ()  # slots with calls that it cannot read
     accounts: dict[str, tuple[int, int]] = {}  # live dialled legs, and milliseconds they are up
+    dictionary: int = 0  # of compressed calls: the newest that it has; 0: it can read none
 
 
 class Membership:
@@ -93,6 +95,11 @@ class Membership:
     def has_later_peers(self) -> bool:
         """Whether an engine of a later version lives, which gives this one no slots."""
         return any(peer.format > self.format for peer in self.peers)
+
+    @property
+    def dictionary(self) -> int:
+        """The newest dictionary of compressed calls that every live engine has; 0: there is none."""
+        return min((peer.dictionary for peer in self.peers), default=DICTIONARY)
 
     @property
     def _eligible_peers(self) -> list[str]:

@@ -97,6 +97,10 @@ class SlotLifecycle:
             shard.inherit_events(buffered.get(shard.context.node, ()))
             shard.store_again(writer.pending_calls)
 
+    def tokens(self) -> dict[int, int]:
+        """Return the fencing tokens of the slots whose leases hold."""
+        return {slot: lease.token for slot, lease in self._leases.items() if lease.holds}
+
     @property
     def unreadable_calls(self) -> int:
         """Number of live calls in the held slots that only a later version reads."""

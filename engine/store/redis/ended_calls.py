@@ -35,13 +35,11 @@ class RedisEndedCalls(Struct, frozen=True):
         due = await self._due(tuple(tokens), after_ms, limit)
         if not due:
             return 0
-        await asyncio.gather(
-            *(
-                self._replace(slot, tokens[slot], found, dictionary)
-                for slot, found in (await self._read(due)).items()
-            )
+        replacing = (
+            self._replace(slot, tokens[slot], found, dictionary)
+            for slot, found in (await self._read(due)).items()
         )
-        return sum(map(len, due.values()))
+        return sum(await asyncio.gather(*replacing))
 
     async def _due(self, slots: Sequence[int], after_ms: int, limit: int) -> dict[int, list[str]]:
         reads = self.client.pipeline(transaction=False)
@@ -70,8 +68,8 @@ class RedisEndedCalls(Struct, frozen=True):
 
     async def _replace(
         self, slot: int, token: int, calls: Sequence[_Found], dictionary: int
-    ) -> None:
-        """Replace calls that have not changed since; nothing if another engine has the slot."""
+    ) -> int:
+        """Replace calls that have not changed since; returns 0 if another engine has the slot."""
         replacements = []
         for number, call in enumerate(calls, 1):
             body = b""
@@ -80,7 +78,9 @@ class RedisEndedCalls(Struct, frozen=True):
             replacements.append((call.call_id, len(call.log), lua_string(body)))
             if number % CALLS_PER_TURN == 0:
                 await asyncio.sleep(0)
-        await self.scripts.run(_COMPRESS, owner_key(slot), encode((token, replacements)))
+        batch = encode((token, replacements))
+        answer = await self.scripts.run(_COMPRESS, owner_key(slot), batch)
+        return len(calls) if isinstance(answer, int) else 0
 
 
 def state_of(record: bytes) -> bytes:
