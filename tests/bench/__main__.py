@@ -16,6 +16,7 @@ from tests.bench.engine.callbacks import callbacks
 from tests.bench.engine.callbacks_beside_dead import callbacks_beside_dead
 from tests.bench.engine.commits import commits
 from tests.bench.engine.core import core
+from tests.bench.engine.ended_calls import ended_calls
 from tests.bench.engine.engine_alone import engine_alone
 from tests.bench.engine.idle_memory import idle_memory
 from tests.bench.engine.sim import sim
@@ -45,6 +46,7 @@ BENCHES: Mapping[str, Bench] = {
     "callbacks": callbacks,
     "callbacks_beside_dead": callbacks_beside_dead,
     "commits": commits,
+    "ended_calls": ended_calls,
     "idle_memory": idle_memory,
     "timers": timers,
     "core": core,

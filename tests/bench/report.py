@@ -58,6 +58,7 @@ OTHERS = (
     Row("engine alone: calls/s on one core", "engine_alone.calls_per_s", "3,000"),
     Row("engine alone: CPU a call at that rate", "engine_alone.engine_cpu"),
     Row("commits: share of the engine's CPU at 50 calls/s", "commits.share_of_engine_cpu", "15 %"),
+    Row("an ended call in Valkey, compressed", "ended_calls.ended_call_bytes", "600 B"),
     Row("memory of a waiting call", "idle_memory.resident", "2.5 KiB"),
     Row("timers: lateness, p99", "timers.lateness_p99", "5 ms"),
     Row("last digit to webhook, p99", "digit_webhook.p99", "5 ms"),

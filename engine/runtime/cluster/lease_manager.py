@@ -17,6 +17,7 @@ from engine.runtime.cluster.lease_operations import LeaseOperations
 from engine.runtime.cluster.membership import Peer
 from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.cluster.rebalancer import Rebalancer
+from engine.store.compressed_call import DICTIONARY
 from engine.store.errors import StoreDown
 
 log = structlog.get_logger()
@@ -125,6 +126,7 @@ class LeaseManager:
             self._members.format,
             tuple(sorted(self._rebalancer.unreadable)),
             self._context.host.account_loads(),
+            DICTIONARY,
         )
         body = msgspec.json.encode(me).decode()
         # Lasts as long as a lease: an engine leaves the membership when its slots become free.

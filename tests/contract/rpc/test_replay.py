@@ -11,8 +11,9 @@ from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import HoldRequested
 from engine.calls.model.storage_format import decode_log_entry, encode
 from engine.store.change import Change
+from engine.store.compressed_call import DICTIONARY, MARK
 from engine.store.stream import StreamLimits
-from tests.contract.rpc.harness.bench import Bench, end
+from tests.contract.rpc.harness.bench import TOKEN, Bench, end
 from tests.contract.rpc.harness.conversation import talking as really_talking
 from tests.contract.store.stores import claim_slot
 from tests.contract.store.unreliable_memory import UnreliableStore
@@ -47,6 +48,15 @@ async def stored(bench: Bench, change: Change) -> None:
     await bench.store.commit(0, token, [change])
 
 
+async def read_ended(bench: Bench) -> list[bytes]:
+    """Read the repeated events of ended calls, however old."""
+    url = f"{bench.url}/rpc/v1/events/ended?slot=0&first=0-0&end=99999999999999-0"
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with bench.session.get(url, headers=headers) as got:
+        assert got.status == 200
+        return (await got.read()).splitlines()
+
+
 async def test_a_live_call_replays_the_same(bench: Bench) -> None:
     """Events that a live call has yet to publish are not reported as missing."""
     conversation = await really_talking(bench)
@@ -76,6 +86,33 @@ async def test_a_call_that_has_ended_replays_the_same(bench: Bench) -> None:
     assert await bench.request("GET", "/calls/ended?account=other") == (200, {"callIds": calls[1:]})
     _, one = await bench.request("GET", "/calls/ended?limit=1")
     assert len(one["callIds"]) == 1
+
+
+async def test_a_compressed_call_is_read_as_before(bench: Bench) -> None:
+    """Its audit, its timeline and its repeated events are the same; its number is found."""
+    change = talked().change()
+    await stored(bench, change)
+    reads = (f"/calls/{ID}/replay", f"/calls/{ID}/timeline", f"/calls/{ID}")
+    before = [await bench.request("GET", each) for each in reads]
+    repeated = await read_ended(bench)
+    token = await claim_slot(bench.store, 0, "test")
+    assert await bench.store.compress_ended({0: token}, -1, 10, DICTIONARY) == 1
+    assert [await bench.request("GET", each) for each in reads] == before
+    assert await read_ended(bench) == repeated != []
+    person = {"account": "acme", "number": BOB, "country": "47", "slot": 0}
+    status, erased = await bench.request("POST", "/erasures", person)
+    assert (status, erased["endedCalls"]) == (200, 1)
+    assert await bench.store.read(0, ID) is None
+
+
+async def test_a_call_that_a_later_version_compressed(bench: Bench) -> None:
+    """It cannot be audited, and does not stop what reads all calls."""
+    later = MARK + b"\xff" + b"\0" * 20
+    await stored(bench, replace(talked().change(), state=later))
+    for each in (f"/calls/{ID}/replay", f"/calls/{ID}/timeline", f"/calls/{ID}"):
+        status, _problem = await bench.request("GET", each)
+        assert status in {409, 503}, each
+    assert await read_ended(bench) == []
 
 
 async def test_another_decision_is_shown(bench: Bench) -> None:

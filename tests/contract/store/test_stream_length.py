@@ -124,3 +124,40 @@ async def test_trimmed_events_are_not_redelivered(opened: Opener) -> None:
         return (state.pending, state.lag) == (0, 0)
 
     await until(settled, what="nothing pending")
+
+
+async def test_acknowledged_events_are_trimmed_after_a_while(opened: Opener) -> None:
+    """About, and no event that a group has not acknowledged."""
+    store = opened(stream_limits=StreamLimits(kept_ms=-5_000))
+    publish = await open_publisher(store)
+    await publish(*numbers(0, 1_000))
+    batch = await store.stream.read_group(CDR, [3], 0, 500)
+    await acknowledge_all(store, batch)
+    await store.stream.trim_old([3, 4])
+    kept = await all_events(store)
+    assert 500 <= len(kept) <= 600
+    assert event_texts(await store.stream.read_group(CDR, [3], 0, 1_000)) == numbers(500, 1_000)
+
+
+async def test_young_events_are_kept(opened: Opener) -> None:
+    """Whoever has acknowledged them: a reader may continue after the last that it has seen."""
+    store = opened()
+    publish = await open_publisher(store)
+    await publish(*numbers(0, 1_000))
+    await acknowledge_all(store, await store.stream.read_group(CDR, [3], 0, 1_000))
+    await store.stream.trim_old([3])
+    assert len(await all_events(store)) == 1_000
+
+
+async def test_events_without_a_group_are_kept_longer(opened: Opener) -> None:
+    """No group has acknowledged them: a reader may start later."""
+    store = opened(stream_limits=StreamLimits(kept_ms=-5_000))
+    publish = await open_publisher(store)
+    await publish(*numbers(0, 1_000))
+    await store.stream.trim_old([3])
+    assert len(await all_events(store)) == 1_000
+    impatient = opened(stream_limits=StreamLimits(kept_ms=-5_000, unread_kept_ms=-5_000))
+    publish = await open_publisher(impatient, 4)
+    await publish(*numbers(0, 1_000))
+    await impatient.stream.trim_old([4])
+    assert len(await all_events(impatient, 4)) <= 100

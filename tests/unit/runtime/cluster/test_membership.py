@@ -3,6 +3,7 @@
 import msgspec
 
 from engine.runtime.cluster.membership import Membership, Peer
+from engine.store.compressed_call import DICTIONARY
 
 
 def heartbeat(url: str, slots: tuple[int, ...] = (), **calls: int) -> str:
@@ -80,3 +81,17 @@ def test_an_invalid_heartbeat() -> None:
     peers = Membership("a")
     peers.update({"a": heartbeat("a"), "b": "what?"})
     assert peers.peers == []
+
+
+def test_the_dictionary_of_compressed_calls() -> None:
+    """It is the newest that every other engine has; none while one is of an earlier version."""
+    peers = Membership("a")
+    assert peers.dictionary == DICTIONARY
+    others = {
+        name: msgspec.json.encode(Peer("", dictionary=number)).decode()
+        for name, number in {"b": 2, "c": 3}.items()
+    }
+    peers.update({"a": heartbeat("a"), **others})
+    assert peers.dictionary == 2
+    peers.update({"a": heartbeat("a"), **others, "d": heartbeat("d")})
+    assert peers.dictionary == 0

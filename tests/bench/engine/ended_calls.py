@@ -1,0 +1,53 @@
+"""What an ended call takes in Valkey: at once, and after its compression (decision 0060)."""
+
+from redis.asyncio import Redis
+
+from tests.bench.cpu import Meter, idle_shares
+from tests.bench.engine.simulated import simulated
+from tests.bench.engine.simulated_call import Script
+from tests.bench.engine.simulated_calls import Load
+from tests.bench.figure import Figure, figure
+from tests.bench.setting import Setting
+from tests.harness.until import until
+
+RATE = 500
+SLOTS = 16
+LOADED_S = 20  # shorter than the time after which calls are compressed
+
+
+async def ended_calls(setting: Setting) -> list[Figure]:
+    """Run standard calls; compare the memory of Valkey without its event streams."""
+    load = Load((Script(),), seconds=4 if setting.quick else LOADED_S, rate=RATE)
+    async with (
+        simulated(setting.folder) as running,
+        Redis.from_url(running.valkey.url) as client,
+    ):
+        idle = await idle_shares({"engine": running.engine.pid}, 4)
+        empty = await _used_bytes(client)
+        result = await running.pbx.run(load)
+        after_end, streams = await _used_bytes(client) - empty, await _stream_bytes(client)
+        meter = Meter({"engine": running.engine.pid}, idle)
+        await until(lambda: _is_compressed(client), timeout_s=90, every_s=1, what="compression")
+        cpu_us = meter.used_s()["engine"] * 1e6 / result.calls
+        kept = await _used_bytes(client) - empty - await _stream_bytes(client)
+    calls = result.calls
+    before = (after_end - streams) / calls
+    return [
+        figure("ended_calls", "ended_call_bytes", kept / calls, "B/call", before),
+        figure("ended_calls", "stream_bytes", streams / calls, "B/call"),
+        figure("ended_calls", "engine_cpu", cpu_us, "µs/call"),
+    ]
+
+
+async def _used_bytes(client: Redis) -> int:
+    return int((await client.info("memory"))["used_memory"])
+
+
+async def _stream_bytes(client: Redis) -> int:
+    sizes = [await client.memory_usage(f"{{s{slot}}}:events", 0) for slot in range(SLOTS)]
+    return sum(size or 0 for size in sizes)
+
+
+async def _is_compressed(client: Redis) -> bool:
+    waiting = [await client.zcard(f"{{s{slot}}}:uncompressed") for slot in range(SLOTS)]
+    return sum(waiting) == 0

@@ -1,0 +1,71 @@
+"""Ended calls are compressed in the background."""
+
+import asyncio
+
+from engine.runtime.ownership.ended_calls import AFTER_MS, BATCH_SIZE, EndedCallCompressor
+from engine.store.change import Change
+from engine.store.compressed_call import DICTIONARY
+from engine.store.memory.store import MemoryStore
+
+CALLS = BATCH_SIZE + 3
+
+
+class Bench:
+    """A slot with ended calls, and its compressor."""
+
+    def __init__(self, dictionary: int = DICTIONARY) -> None:
+        self.now_ms = 1_000_000
+        self.store = MemoryStore(lambda: self.now_ms)
+        self.tokens: dict[int, int] = {}
+        self.compressor = EndedCallCompressor(self.store, lambda: self.tokens, lambda: dictionary)
+
+    async def end_calls(self) -> None:
+        """Claim slot 3, and store ended calls."""
+        token = await self.store.claim(3, "engine1", 60_000)
+        assert token is not None
+        for number in range(CALLS):
+            change = Change(f"c{number}", "pbx1", b"over", 0, (b"line",), live=False)
+            await self.store.commit(3, token, [change])
+        self.tokens = {3: token}
+
+    async def left(self) -> int:
+        """Count the calls that wait for their compression, by compressing them."""
+        return await self.store.compress_ended(self.tokens, -1, CALLS, DICTIONARY)
+
+
+async def test_all_due_calls_are_compressed() -> None:
+    """Batch by batch, some time after their end."""
+    bench = Bench()
+    await bench.end_calls()
+    bench.now_ms += AFTER_MS
+    async with asyncio.timeout(10):
+        await bench.compressor.compress()
+    assert await bench.left() == 0
+    assert await bench.store.log(3, "c0") == [b"line"]
+
+
+async def test_a_call_that_has_just_ended_waits() -> None:
+    """Its last commit may be repeated."""
+    bench = Bench()
+    await bench.end_calls()
+    bench.now_ms += AFTER_MS - 1
+    await bench.compressor.compress()
+    assert await bench.left() == CALLS
+
+
+async def test_nothing_is_compressed_while_an_engine_could_not_read_it() -> None:
+    """During an upgrade from a version without compression."""
+    bench = Bench(dictionary=0)
+    await bench.end_calls()
+    bench.now_ms += AFTER_MS
+    await bench.compressor.compress()
+    assert await bench.left() == CALLS
+
+
+async def test_a_later_peer_does_not_change_the_dictionary() -> None:
+    """An engine compresses with what it has itself."""
+    bench = Bench(dictionary=DICTIONARY + 1)
+    await bench.end_calls()
+    bench.now_ms += AFTER_MS
+    await bench.compressor.compress()
+    assert await bench.left() == 0
