@@ -98,7 +98,7 @@ class Membership:
 
     @property
     def dictionary(self) -> int:
-        """The newest dictionary of compressed calls that every live engine has; 0: there is none."""
+        """The newest dictionary of compressed calls that every live engine has; 0: none."""
         return min((peer.dictionary for peer in self.peers), default=DICTIONARY)
 
     @property

@@ -52,8 +52,7 @@ def test_a_conversation_is_compressed_to_a_third() -> None:
 def test_a_released_dictionary_never_changes() -> None:
     """What was compressed with it must stay readable."""
     found = {
-        int(each.stem): sha256(each.read_bytes()).hexdigest()
-        for each in DICTIONARIES.glob("*.bin")
+        int(each.stem): sha256(each.read_bytes()).hexdigest() for each in DICTIONARIES.glob("*.bin")
     }
     assert found == SEALED
     assert max(found) == DICTIONARY
