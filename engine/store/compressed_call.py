@@ -7,11 +7,11 @@ with an earlier one stays readable; `tests/harness/generate/dictionary.py` made 
 
 import struct
 import zlib
-from io import BytesIO
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
+
+from engine.store.call_text import decode_parts, encode_parts
 
 DICTIONARIES = Path(__file__).with_name("dictionaries")
 DICTIONARY = 1  # the newest; an engine compresses with the newest that all live engines have
@@ -21,9 +21,9 @@ _MEMORY_LEVEL = 8
 # The node's name, which is empty, and a byte that no msgpack begins with: an engine that does not
 # know this form takes the call for one that it cannot decode.
 MARK = b"\0\xc1"
-_head = struct.Struct(">2sBI")  # commit.lua reads it, too
+# Mark, number of the dictionary, whether the body is a text, length of the log; also in commit.lua.
+_head = struct.Struct(">2sB?I")
 _dictionaries = {int(each.stem): each.read_bytes() for each in DICTIONARIES.glob("*.bin")}
-_body = msgspec.msgpack.Decoder(tuple[list[int], bytes])  # the length of each part, all parts
 
 
 class EndedCall(Struct, frozen=True):
@@ -33,35 +33,29 @@ class EndedCall(Struct, frozen=True):
     log: tuple[bytes, ...]
 
 
-def encode_body(call: EndedCall) -> bytes:
-    """Return what is compressed: lengths apart from the parts, because the parts repeat."""
-    parts = (call.state, *call.log)
-    return msgspec.msgpack.encode(([len(each) for each in parts], b"".join(parts)))
-
-
-def compress(call: EndedCall, dictionary: int = DICTIONARY) -> bytes:
+def compress(call_id: str, call: EndedCall, dictionary: int = DICTIONARY) -> bytes:
     """Compress with a dictionary that every reader has."""
+    is_text, body = encode_parts(call_id, (call.state, *call.log))
     zdict = _dictionaries[dictionary]
     deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW, _MEMORY_LEVEL, zdict=zdict)
-    head = _head.pack(MARK, dictionary, len(call.log))
-    return head + deflate.compress(encode_body(call)) + deflate.flush()
+    head = _head.pack(MARK, dictionary, is_text, len(call.log))
+    return head + deflate.compress(body) + deflate.flush()
 
 
 def is_compressed(record: bytes) -> bool:
     return record.startswith(MARK)
 
 
-def decompress(record: bytes) -> EndedCall:
+def decompress(call_id: str, record: bytes) -> EndedCall:
     """Return a compressed call; one that this version cannot read has its record as state.
 
     No version can decode such a state, so the call is treated like every one that does not decode.
     """
     try:
-        _mark, dictionary, _lines = _head.unpack_from(record)
+        _mark, dictionary, is_text, _lines = _head.unpack_from(record)
         inflate = zlib.decompressobj(_RAW, zdict=_dictionaries[dictionary])
-        lengths, joined = _body.decode(inflate.decompress(record[_head.size :]))
-    except (struct.error, KeyError, zlib.error, msgspec.DecodeError):
+        body = inflate.decompress(record[_head.size :])
+        state, *log = decode_parts(call_id, body, is_text=is_text)
+    except (struct.error, KeyError, zlib.error, ValueError):
         return EndedCall(record, ())
-    parts = BytesIO(joined)
-    state, *log = map(parts.read, lengths)
     return EndedCall(state, tuple(log))

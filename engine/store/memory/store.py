@@ -144,11 +144,11 @@ class MemoryStore(MemoryDocuments):
         state = self._slot(slot)
         if call_id in state.live:
             return state.live[call_id][1]
-        return _state_of(state.ended[call_id][1]) if call_id in state.ended else None
+        return _state_of(call_id, state.ended[call_id][1]) if call_id in state.ended else None
 
     async def ended(self, slot: int) -> AsyncIterator[tuple[str, bytes]]:
         for call_id, (_expiry_ms, record) in list(self._slot(slot).ended.items()):
-            yield call_id, _state_of(record)
+            yield call_id, _state_of(call_id, record)
 
     async def forget(self, slot: int, call_id: str) -> None:
         state = self._slot(slot)
@@ -168,7 +168,7 @@ class MemoryStore(MemoryDocuments):
                 if call_id in state.ended:
                     expiry_ms, body = state.ended[call_id]
                     call = EndedCall(body, tuple(state.logs.pop(call_id)))
-                    state.ended[call_id] = expiry_ms, compress(call, dictionary)
+                    state.ended[call_id] = expiry_ms, compress(call_id, call, dictionary)
         return number
 
     async def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:
@@ -177,7 +177,7 @@ class MemoryStore(MemoryDocuments):
     async def log(self, slot: int, call_id: str) -> list[bytes]:
         state = self._slot(slot)
         if call_id in state.ended and is_compressed(state.ended[call_id][1]):
-            return list(decompress(state.ended[call_id][1]).log)
+            return list(decompress(call_id, state.ended[call_id][1]).log)
         return list(state.logs.get(call_id, ()))
 
     async def used_ms(self, account: str, slots: int) -> int:
@@ -223,11 +223,12 @@ class MemoryStore(MemoryDocuments):
 
     def _store(self, state: SlotState, slot: int, change: Change) -> int:
         _, ended = state.ended.get(change.call_id, (0, b""))
-        if is_compressed(ended) and len(decompress(ended).log) >= change.seq + len(change.log):
+        length = change.seq + len(change.log)
+        if is_compressed(ended) and len(decompress(change.call_id, ended).log) >= length:
             return 0
         log = state.logs.setdefault(change.call_id, [])
         is_new = not log
-        if len(log) >= change.seq + len(change.log):
+        if len(log) >= length:
             return 0
         log.extend([b""] * (change.seq - len(log)))
         log.extend(change.log[len(log) - change.seq :])
@@ -246,5 +247,5 @@ class MemoryStore(MemoryDocuments):
         return self.outbox.append(slot, change) if change.callbacks else 0
 
 
-def _state_of(record: bytes) -> bytes:
-    return decompress(record).state if is_compressed(record) else record
+def _state_of(call_id: str, record: bytes) -> bytes:
+    return decompress(call_id, record).state if is_compressed(record) else record

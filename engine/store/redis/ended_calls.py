@@ -74,7 +74,8 @@ class RedisEndedCalls(Struct, frozen=True):
         for number, call in enumerate(calls, 1):
             body = b""
             if call.record is not None and not is_compressed(call.record):
-                body = compress(EndedCall(state_of(call.record), call.log), dictionary)
+                ended = EndedCall(state_of(call.call_id, call.record), call.log)
+                body = compress(call.call_id, ended, dictionary)
             replacements.append((call.call_id, len(call.log), lua_string(body)))
             if number % CALLS_PER_TURN == 0:
                 await asyncio.sleep(0)
@@ -83,15 +84,15 @@ class RedisEndedCalls(Struct, frozen=True):
         return len(calls) if isinstance(answer, int) else 0
 
 
-def state_of(record: bytes) -> bytes:
+def state_of(call_id: str, record: bytes) -> bytes:
     """Return the state in a record: after the node and a zero byte, or compressed."""
     if is_compressed(record):
-        return decompress(record).state
+        return decompress(call_id, record).state
     return record.partition(b"\0")[2]
 
 
-def log_of(lines: list[bytes], ended: bytes | None) -> list[bytes]:
+def log_of(call_id: str, lines: list[bytes], ended: bytes | None) -> list[bytes]:
     """Return the log of a call, given its list and, if it has ended, its record."""
     if not lines and ended is not None and is_compressed(ended):
-        return list(decompress(ended).log)
+        return list(decompress(call_id, ended).log)
     return lines

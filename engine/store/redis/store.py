@@ -134,7 +134,8 @@ class RedisStore(RedisDocuments):
             records = await self._with_timeout(self._client.mget(keys)) if keys else []
             for key, record in zip(keys, records, strict=True):
                 if record is not None:  # not expired meanwhile
-                    yield key.decode().removeprefix(prefix), state_of(record)
+                    call_id = key.decode().removeprefix(prefix)
+                    yield call_id, state_of(call_id, record)
             if cursor == 0:
                 return
 
@@ -157,13 +158,13 @@ class RedisStore(RedisDocuments):
         pipeline.get(slot_key(slot, "ended", call_id))
         live, ended = await self._with_timeout(pipeline.execute())
         record: bytes | None = live if live is not None else ended
-        return None if record is None else state_of(record)
+        return None if record is None else state_of(call_id, record)
 
     async def log(self, slot: int, call_id: str) -> list[bytes]:
         pipeline = self._client.pipeline(transaction=False)
         pipeline.lrange(slot_key(slot, "log", call_id), 0, -1)
         pipeline.get(slot_key(slot, "ended", call_id))
-        return log_of(*await self._with_timeout(pipeline.execute()))
+        return log_of(call_id, *await self._with_timeout(pipeline.execute()))
 
     async def used_ms(self, account: str, slots: int) -> int:
         day = await self.time_ms() // _DAY_MS

@@ -22,11 +22,12 @@ async def ended_calls(setting: Setting) -> list[Figure]:
         simulated(setting.folder) as running,
         Redis.from_url(running.valkey.url) as client,
     ):
-        idle = await idle_shares({"engine": running.engine.pid}, 4)
+        pids = {"engine": running.engine.pid}
+        await running.pbx.run(Load((Script(),), seconds=2, rate=50))
         empty = await _used_bytes(client)
         result = await running.pbx.run(load)
         after_end, streams = await _used_bytes(client) - empty, await _stream_bytes(client)
-        meter = Meter({"engine": running.engine.pid}, idle)
+        meter = Meter(pids, await idle_shares(pids, 4))
         await until(lambda: _is_compressed(client), timeout_s=90, every_s=1, what="compression")
         cpu_us = meter.used_s()["engine"] * 1e6 / result.calls
         kept = await _used_bytes(client) - empty - await _stream_bytes(client)

@@ -18,10 +18,10 @@ from engine.store.compressed_call import (
     is_compressed,
 )
 from tests.harness.recorded_call import record_call
-from tests.unit.calls.harness.builders import MAIN, bridged_call, outbound
+from tests.unit.calls.harness.builders import ID, MAIN, bridged_call, outbound
 from tests.unit.calls.harness.control import BOB, PEER
 
-SEALED = {1: "e45c5fff3a10b85616268868823c429d7f592b7380d0e0692bc4507c67753207"}
+SEALED = {1: "8a582c410f438d348ea16755776a2bf77c84ce480e107abf544c7e86e4b642f9"}
 
 
 def conversation() -> EndedCall:
@@ -34,19 +34,25 @@ def conversation() -> EndedCall:
     return EndedCall(encode(recorded.record), recorded.log)
 
 
-@given(st.binary(), st.lists(st.binary(max_size=300), max_size=20))
+PIECES = [b"\xc1", b"\xc9", b"\xd8", b"\xcf\x00\x00\x01", b"c1", b"pbx1-1795237552.7", b"\x94"]
+parts = st.binary(max_size=300) | st.lists(st.sampled_from(PIECES) | st.binary(max_size=9)).map(
+    b"".join
+)
+
+
+@given(parts, st.lists(parts, max_size=20))
 def test_it_is_read_as_it_was(state: bytes, log: list[bytes]) -> None:
-    """State and log are the same, whatever they contain."""
+    """State and log are the same, whatever they contain, also what marks ids and times."""
     call = EndedCall(state, tuple(log))
-    assert decompress(compress(call)) == call
+    assert decompress("c1", compress("c1", call)) == call
 
 
-def test_a_conversation_is_compressed_to_a_third() -> None:
+def test_a_conversation_is_compressed_to_a_quarter() -> None:
     """The dictionary has what calls have in common."""
     call = conversation()
     size = len(call.state) + sum(map(len, call.log))
-    assert len(compress(call)) * 3 < size
-    assert decompress(compress(call)) == call
+    assert len(compress(ID, call)) * 4 < size
+    assert decompress(ID, compress(ID, call)) == call
 
 
 def test_a_released_dictionary_never_changes() -> None:
@@ -58,12 +64,12 @@ def test_a_released_dictionary_never_changes() -> None:
     assert max(found) == DICTIONARY
 
 
-@pytest.mark.parametrize("position", [2, 9])
+@pytest.mark.parametrize("position", [2, 12])
 def test_what_this_version_cannot_read_does_not_decode(position: int) -> None:
     """Neither with a later dictionary, nor damaged: the call is one that does not decode."""
-    record = bytearray(compress(conversation()))
+    record = bytearray(compress(ID, conversation()))
     record[position] = 0xFF
-    call = decompress(bytes(record))
+    call = decompress(ID, bytes(record))
     assert call.log == ()
     with pytest.raises(msgspec.DecodeError):
         decode_stored_call(call.state)
@@ -71,7 +77,7 @@ def test_what_this_version_cannot_read_does_not_decode(position: int) -> None:
 
 def test_an_earlier_version_does_not_decode_it() -> None:
     """It takes what follows the first zero byte for the state."""
-    record = compress(conversation())
+    record = compress(ID, conversation())
     assert is_compressed(record)
     with pytest.raises(msgspec.DecodeError):
         decode_stored_call(record.partition(b"\0")[2])

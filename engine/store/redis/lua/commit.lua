@@ -39,8 +39,8 @@ end
 
 -- Returns the length of a compressed call's log (see compressed_call.py); 0: the call is not compressed.
 local function compressed_length(id)
-  local head = redis.call('GETRANGE', slot .. ':ended:' .. id, 0, 6)
-  return string.sub(head, 1, 2) == '\0\193' and struct.unpack('>I4', head, 4) or 0
+  local head = redis.call('GETRANGE', slot .. ':ended:' .. id, 0, 7)
+  return string.sub(head, 1, 2) == '\0\193' and struct.unpack('>I4', head, 5) or 0
 end
 
 local function store(id, record, seq, entries, events, is_live, delivery_key, callbacks, first_seq,
