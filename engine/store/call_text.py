@@ -14,6 +14,7 @@ import msgspec
 # A byte that msgpack does not use, before bytes that no value of a call begins with: a time that
 # ends with the first byte and the value after it are no mark.
 _CALL, _CHANNEL, _NEXT_PART = b"\xc1\xc1", b"\xc1\xc9", b"\xc1\xd8"
+_MARK = b"\xc1"  # the first byte of each
 _TIME = b"\xcf\x00\x00\x01"  # how wall-clock milliseconds begin in msgpack, from 2004 to 2039
 _TIME_BYTES = 5  # that follow
 _times = re.compile(_TIME + b"(.{5})", re.DOTALL)
@@ -24,8 +25,9 @@ _parts = msgspec.msgpack.Decoder(list[bytes])
 
 
 def encode_parts(call_id: str, parts: Sequence[bytes]) -> tuple[bool, bytes]:
-    """Return parts as one text, and whether it is a text of this form."""
-    text = _NEXT_PART.join(parts).replace(call_id.encode(), _CALL)
+    """Return parts as one text; or as they are, and False, if the text would be ambiguous."""
+    joined = _NEXT_PART.join(parts)
+    text = joined.replace(call_id.encode(), _CALL)
     found = _channel.search(text)
     channel = found[0] if found else b""
     if found:
@@ -34,11 +36,17 @@ def encode_parts(call_id: str, parts: Sequence[bytes]) -> tuple[bool, bytes]:
     times = [0, *(int.from_bytes(each) for each in pieces[1::2])]
     differences = [later - earlier for earlier, later in pairwise(times)]
     encoded = _encode((channel, differences, _TIME.join(pieces[::2])))
+    has_marks = joined.count(_MARK) >= len(parts) or text.count(_TIME) >= len(times)
+    if has_marks and not _is_exact(call_id, encoded, parts):
+        return False, _encode(parts)
+    return True, encoded
+
+
+def _is_exact(call_id: str, encoded: bytes, parts: Sequence[bytes]) -> bool:
     try:
-        is_exact = decode_parts(call_id, encoded, is_text=True) == list(parts)
+        return decode_parts(call_id, encoded, is_text=True) == list(parts)
     except ValueError:
-        is_exact = False
-    return (True, encoded) if is_exact else (False, _encode(parts))
+        return False
 
 
 def decode_parts(call_id: str, encoded: bytes, *, is_text: bool) -> list[bytes]:

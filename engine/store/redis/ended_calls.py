@@ -2,86 +2,60 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
-from redis.asyncio import Redis
 
 from engine.store.compressed_call import EndedCall, compress, decompress, is_compressed
-from engine.store.redis.documents import WithTimeout
-from engine.store.redis.keys import owner_key, slot_key
+from engine.store.redis.keys import owner_key
 from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.script_connection import ScriptConnection, load_script
 
-_COMPRESS = load_script("outbox", "compress")
+_DUE, _COMPRESS = load_script("outbox", "due_ended"), load_script("outbox", "compress")
 CALLS_PER_TURN = 8  # then live calls get their turn on the event loop
-
-
-class _Found(Struct, frozen=True):
-    call_id: str
-    record: bytes | None  # None: expired or forgotten
-    log: tuple[bytes, ...]
 
 
 class RedisEndedCalls(Struct, frozen=True):
     """Compresses ended calls; `{sN}:uncompressed` has when each of the others has ended."""
 
-    client: Redis
     scripts: ScriptConnection
-    with_timeout: WithTimeout
 
     async def compress(
         self, tokens: Mapping[int, int], after_ms: int, limit: int, dictionary: int
     ) -> int:
-        due = await self._due(tuple(tokens), after_ms, limit)
-        if not due:
-            return 0
-        replacing = (
-            self._replace(slot, tokens[slot], found, dictionary)
-            for slot, found in (await self._read(due)).items()
+        due = await asyncio.gather(
+            *(self._due(slot, token, after_ms, limit) for slot, token in tokens.items())
         )
-        return sum(await asyncio.gather(*replacing))
+        for (slot, token), calls in zip(tokens.items(), due, strict=True):
+            if calls:
+                await self._replace(slot, token, calls, dictionary)
+        return sum(map(len, due))
 
-    async def _due(self, slots: Sequence[int], after_ms: int, limit: int) -> dict[int, list[str]]:
-        reads = self.client.pipeline(transaction=False)
-        reads.time()
-        for slot in slots:
-            reads.zrange(slot_key(slot, "uncompressed"), 0, limit - 1, withscores=True)
-        (seconds, _), *found = await self.with_timeout(reads.execute())
-        until_ms = int(seconds) * 1000 - after_ms
-        due = {
-            slot: [call_id.decode() for call_id, ended_ms in calls if ended_ms <= until_ms]
-            for slot, calls in zip(slots, found, strict=True)
-        }
-        return {slot: calls for slot, calls in due.items() if calls}
-
-    async def _read(self, due: Mapping[int, Sequence[str]]) -> dict[int, list[_Found]]:
-        reads = self.client.pipeline(transaction=False)
-        for slot, calls in due.items():
-            for call_id in calls:
-                reads.get(slot_key(slot, "ended", call_id))
-                reads.lrange(slot_key(slot, "log", call_id), 0, -1)
-        answers = iter(await self.with_timeout(reads.execute()))
-        return {
-            slot: [_Found(call_id, next(answers), tuple(next(answers))) for call_id in calls]
-            for slot, calls in due.items()
-        }
+    async def _due(
+        self, slot: int, token: int, after_ms: int, limit: int
+    ) -> Sequence[tuple[bytes, bytes, list[bytes]]]:
+        arguments = encode((token, after_ms, limit))
+        answer: Any = await self.scripts.run(_DUE, owner_key(slot), arguments)  # a list
+        return answer  # type: ignore[no-any-return]  # due_ended.lua says of what
 
     async def _replace(
-        self, slot: int, token: int, calls: Sequence[_Found], dictionary: int
-    ) -> int:
-        """Replace calls that have not changed since; returns 0 if another engine has the slot."""
+        self,
+        slot: int,
+        token: int,
+        calls: Sequence[tuple[bytes, bytes, list[bytes]]],
+        dictionary: int,
+    ) -> None:
+        """Replace calls that have not changed since; none if another engine has the slot."""
         replacements = []
-        for number, call in enumerate(calls, 1):
-            body = b""
-            if call.record is not None and not is_compressed(call.record):
-                ended = EndedCall(state_of(call.call_id, call.record), call.log)
-                body = compress(call.call_id, ended, dictionary)
-            replacements.append((call.call_id, len(call.log), lua_string(body)))
+        for number, (name, record, log) in enumerate(calls, 1):
+            call_id, body = name.decode(), b""
+            if record:
+                ended = EndedCall(state_of(call_id, record), tuple(log))
+                body = compress(call_id, ended, dictionary)
+            replacements.append((call_id, len(log), lua_string(body)))
             if number % CALLS_PER_TURN == 0:
                 await asyncio.sleep(0)
-        batch = encode((token, replacements))
-        answer = await self.scripts.run(_COMPRESS, owner_key(slot), batch)
-        return len(calls) if isinstance(answer, int) else 0
+        await self.scripts.run(_COMPRESS, owner_key(slot), encode((token, replacements)))
 
 
 def state_of(call_id: str, record: bytes) -> bytes:

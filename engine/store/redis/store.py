@@ -58,7 +58,7 @@ class RedisStore(RedisDocuments):
         self.outbox = RedisOutbox(
             self._client, self._scripts, self._with_timeout, outbox_limits, cipher
         )
-        self._ended_calls = RedisEndedCalls(self._client, self._scripts, self._with_timeout)
+        self._ended_calls = RedisEndedCalls(self._scripts)
         self.dial_policies = RedisDialPolicyStore(self._client, self._with_timeout)
 
     @property

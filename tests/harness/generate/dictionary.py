@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from engine.calls.model.call import RecordingDestination
 from engine.calls.model.commands import Hangup
+from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.storage_format import FORMAT, StoredCall, encode
 from engine.store.call_text import encode_parts
 from engine.store.compressed_call import DICTIONARIES
