@@ -13,7 +13,7 @@ import msgspec
 
 # A byte that msgpack does not use, before bytes that no value of a call begins with: a time that
 # ends with the first byte and the value after it are no mark.
-_CALL, _CHANNEL, _NEXT_PART = b"\xc1\xc1", b"\xc1\xc9", b"\xc1\xd8"
+_CALL, _CHANNEL, _NEXT_PART = b"\xc1\xc7", b"\xc1\xc9", b"\xc1\xd8"
 _MARK = b"\xc1"  # the first byte of each
 _TIME = b"\xcf\x00\x00\x01"  # how wall-clock milliseconds begin in msgpack, from 2004 to 2039
 _TIME_BYTES = 5  # that follow

@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.calls.model.events import LegEnded
@@ -21,7 +21,7 @@ from tests.harness.recorded_call import record_call
 from tests.unit.calls.harness.builders import ID, MAIN, bridged_call, outbound
 from tests.unit.calls.harness.control import BOB, PEER
 
-SEALED = {1: "8a582c410f438d348ea16755776a2bf77c84ce480e107abf544c7e86e4b642f9"}
+SEALED = {1: "f997ebb753c4d5318bf832a770dc863e14861b54247646945ff6e21d2303865d"}
 
 
 def conversation() -> EndedCall:
@@ -34,12 +34,23 @@ def conversation() -> EndedCall:
     return EndedCall(encode(recorded.record), recorded.log)
 
 
-PIECES = [b"\xc1", b"\xc9", b"\xd8", b"\xcf\x00\x00\x01", b"c1", b"pbx1-1795237552.7", b"\x94"]
+PIECES = [
+    b"\xc1",
+    b"\xc7",
+    b"\xc9",
+    b"\xd8",
+    b"\xcf\x00\x00\x01",
+    b"c1",
+    b"pbx1-1795237552.7",
+    b"\x94",
+]
 parts = st.binary(max_size=300) | st.lists(st.sampled_from(PIECES) | st.binary(max_size=9)).map(
     b"".join
 )
 
 
+@example(b"c1\xc9", [])  # an id before the second byte of a mark
+@example(b"\xcf\x00\x00\x01", [b"\xc1", b"c1", b"", b"\xc1\xd8"])
 @given(parts, st.lists(parts, max_size=20))
 def test_it_is_read_as_it_was(state: bytes, log: list[bytes]) -> None:
     """State and log are the same, whatever they contain, also what marks ids and times."""
