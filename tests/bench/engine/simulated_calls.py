@@ -27,9 +27,9 @@ class Load(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """Result of a load; `silences`: number and ms from the last prompt to the hangup
-    of the whole calls.
+    """Result of a load.
 
+    `silences`: number and ms from the last prompt to the hangup of the whole calls;
     `webhooks_ms`: from the last digit to the webhook about it.
     """
 
