@@ -16,9 +16,12 @@ LOOP_TURNS = 5
 
 
 class LoopTimer:
-    """A timer that can be cancelled."""
+    """A timer that can be cancelled.
 
-    __slots__ = ("_callback", "_catch_ups", "_due_s", "_handle", "_loop")
+    When it calls back, all that arrived until `reached_s` has been handled.
+    """
+
+    __slots__ = ("_callback", "_catch_ups", "_due_s", "_handle", "_loop", "reached_s")
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, when_s: float, callback: Callable[[], None]
@@ -26,6 +29,7 @@ class LoopTimer:
         self._loop = loop
         self._callback = callback
         self._catch_ups = 0
+        self.reached_s = when_s
         self._set(max(when_s, loop.time()))
 
     def cancel(self) -> None:
@@ -41,6 +45,7 @@ class LoopTimer:
             self._catch_ups += 1
             self._set(now_s + CATCH_UP_S)
         else:
+            self.reached_s = max(now_s, self._due_s)  # the loop's timers may be a bit early
             self._wait_turns(LOOP_TURNS)
 
     def _wait_turns(self, turns: int) -> None:

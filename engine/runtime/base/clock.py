@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from engine.common.loop_timer import LoopTimer
+from engine.common.timer_heap import TimerHeap
 
 
 class Timer(Protocol):
@@ -37,6 +37,7 @@ class LoopClock:
     ) -> None:
         self.offset_ms = 0
         self._loop = loop
+        self._timers = TimerHeap(loop)
         self._wall_s = wall_s
         self._to_wall_s = wall_s() - loop.time()
 
@@ -44,7 +45,7 @@ class LoopClock:
         return int((self._loop.time() + self._to_wall_s) * 1000)
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
-        return LoopTimer(self._loop, when_ms / 1000 - self._to_wall_s, callback)
+        return self._timers.call_at(when_ms / 1000 - self._to_wall_s, callback)
 
     @property
     def error_ms(self) -> int:

@@ -26,7 +26,7 @@ def drop_call(
     _store_end(live_call, error, step_runner)
     live_call.call = replace(call, state=Ended())  # later events change nothing
     live_call.retire()
-    live_call.uncommitted.clear()
+    live_call.uncommitted = ()
     for leg in call.legs:
         context.hang_up_channel(leg.id, causes.TEMPORARY_FAILURE)
 

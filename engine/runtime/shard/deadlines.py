@@ -1,6 +1,7 @@
 """Steps a shard's calls by their deadlines, after the digits that were pressed in time."""
 
 from collections.abc import Container
+from functools import partial
 from typing import Protocol
 
 from engine.calls.model.events import DeadlinePassed, Event
@@ -46,7 +47,7 @@ class Deadlines:
 
     def set_timer(self, live_call: LiveCall) -> None:
         """Set a call's timer to its next deadline, or cancel it when there is none."""
-        live_call.arm(self._clock, lambda: self._on_timer(live_call))
+        live_call.arm(self._clock, partial(self._on_timer, live_call))
 
     def deliver_logged_digits(self, live_call: LiveCall) -> None:
         """Step a call by the digits that AMI reported and the websocket has not delivered.

@@ -29,9 +29,12 @@ class LiveCall:
     def __init__(self, call: Call, outbox: tuple[Command, ...] = (), log_lines: int = 0) -> None:
         self.call = call
         # Legs whose ids it did not choose: an inbound leg, and legs that other calls have sent.
-        self.foreign_channels = {leg.id for leg in call.legs if call_of(leg.id) is None}
+        ids = (leg.id for leg in call.legs)
+        self.foreign_channels = tuple(each for each in ids if call_of(each) is None)
         self.outbox: list[Command] = list(outbox)  # neither acknowledged nor obsolete
-        self.uncommitted: list[Command] = []  # of the outbox: executed once their step is committed
+        self.uncommitted: tuple[
+            Command, ...
+        ] = ()  # of the outbox: to execute after the commit
         self.queue: list[PbxCommand] = []  # sent to the PBX one after another
         self.is_busy = False  # whether the first of the queue is in flight
         self.repeated: tuple[Command, ...] = ()  # executed again by the last recovery
@@ -87,7 +90,7 @@ class LiveCall:
     def mark_committed(self, commands: Sequence[Command]) -> list[Command]:
         """Return the committed commands that are still to be executed."""
         due = [each for each in commands if _has(self.uncommitted, each)]
-        self.uncommitted = [each for each in self.uncommitted if not _has(due, each)]
+        self.uncommitted = tuple(each for each in self.uncommitted if not _has(due, each))
         return due
 
     def recover(self, redo: tuple[Command, ...]) -> tuple[Command, ...]:
@@ -96,7 +99,7 @@ class LiveCall:
         An uncommitted command that is not to be redone, as a prompt that is over, is dropped.
         """
         committed = tuple(each for each in redo if not _has(self.uncommitted, each))
-        self.uncommitted = [each for each in self.uncommitted if _has(redo, each)]
+        self.uncommitted = tuple(each for each in self.uncommitted if _has(redo, each))
         self.outbox, self.queue, self.is_busy = [*committed, *self.uncommitted], [], False
         self.generation += 1
         self.repeated = committed

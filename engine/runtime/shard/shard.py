@@ -91,7 +91,8 @@ class CallShard:
         self.feed(live_call, replacement)
 
     def _add_channel(self, live_call: LiveCall, channel_id: str) -> None:
-        live_call.foreign_channels.add(channel_id)
+        if channel_id not in live_call.foreign_channels:
+            live_call.foreign_channels += (channel_id,)
         self.foreign[channel_id] = live_call
 
     def prefetch(self, live_call: LiveCall) -> None:

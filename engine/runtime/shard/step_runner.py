@@ -88,7 +88,7 @@ class StepRunner(Struct, frozen=True):
         early = [each for each in commands if _precedes_commit(each, live_call)]
         # The commit itself emits events.
         late = [each for each in commands if each not in early and not isinstance(each, EmitEvent)]
-        live_call.uncommitted += late
+        live_call.uncommitted += tuple(late)
         done = partial(self._on_committed, live_call, late, on_stored)
         self.writer.write(change, done, urgent=bool(late) or on_stored is not no_op)
         if early:

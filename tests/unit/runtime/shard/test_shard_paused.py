@@ -94,7 +94,7 @@ def test_a_recovery_does_not_preempt_a_commit() -> None:
     bench.writer.commit()
     assert bench.pbx.lines == [ORIGINATE]
     bench.pbx.settle()
-    assert (live_call.outbox, live_call.uncommitted) == ([], [])
+    assert (live_call.outbox, live_call.uncommitted) == ([], ())
 
 
 def test_an_obsolete_uncommitted_command_is_dropped() -> None:
@@ -105,7 +105,7 @@ def test_an_obsolete_uncommitted_command_is_dropped() -> None:
     bench.shard.recover_call(live_call, (), ())
     bench.writer.commit()
     assert bench.pbx.lines == []
-    assert (live_call.outbox, live_call.uncommitted) == ([], [])
+    assert (live_call.outbox, live_call.uncommitted) == ([], ())
 
 
 def test_a_repeated_command_does_not_replace_a_dropped_one() -> None:
