@@ -16,6 +16,7 @@ from tests.contract.rpc.harness.bench import Bench, running
 from tests.contract.store.durable_server import DurableValkey
 from tests.contract.store.stores import Opener
 from tests.harness.servers.valkey import Valkey
+from tests.harness.servers.valkey_cluster import ValkeyCluster
 
 
 @pytest.fixture
@@ -41,11 +42,24 @@ async def valkey(tmp_path: Path) -> AsyncIterator[Valkey]:
         yield server
 
 
-@pytest.fixture(params=["memory", "valkey"])
+@pytest.fixture(scope="session")
+def shared_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ValkeyCluster]:
+    """Run one cluster for all tests that do not harm it."""
+    cluster = ValkeyCluster(tmp_path_factory.mktemp("shared") / "cluster")
+    asyncio.run(cluster.start())
+    yield cluster
+    asyncio.run(cluster.stop())
+
+
+@pytest.fixture(params=["memory", "valkey", "cluster"])
 def make(request: pytest.FixtureRequest) -> Callable[..., Store]:
-    """Return a factory of empty stores: memory or Valkey."""
+    """Return a factory of empty stores: memory, Valkey, or a cluster of it."""
     if request.param == "memory":
         return MemoryStore
+    if request.param == "cluster":
+        cluster: ValkeyCluster = request.getfixturevalue("shared_cluster")
+        cluster.flush()
+        return partial(RedisStore, cluster.url)
     valkey: Valkey = request.getfixturevalue("shared_valkey")
     with Redis(port=valkey.port) as client:
         client.flushall()

@@ -1,7 +1,8 @@
-"""The store's address as operators write it: a server, or sentinels that know the primary.
+"""The store's address as operators write it: a server, sentinels that know it, or a cluster.
 
 `redis://:password@host:6379/0`, `rediss://…` over TLS, `unix:///path`, and
-`redis+sentinel://:password@host1:26379,host2:26379/service/0` (`rediss+sentinel://` over TLS).
+`redis+sentinel://:password@host1:26379,host2:26379/service/0` (`rediss+sentinel://` over TLS),
+`redis+cluster://:password@host1:6379,host2:6379` (`rediss+cluster://` over TLS): some of its nodes.
 """
 
 import ipaddress
@@ -12,17 +13,23 @@ from msgspec import Struct
 
 SENTINEL_SUFFIX = "+sentinel"
 SENTINEL_PORT = 26379
+CLUSTER_SUFFIX = "+cluster"
+CLUSTER_PORT = 6379
 SCHEMES = ("redis", "rediss", "unix")
-ALLOWED = "redis://, rediss://, unix://, redis+sentinel:// and rediss+sentinel://"
+ALLOWED = (
+    "redis://, rediss://, unix://, redis+sentinel://, rediss+sentinel://,"
+    " redis+cluster:// and rediss+cluster://"
+)
 
 
 class StoreAddress(Struct, frozen=True):
-    """A parsed address; with sentinels, `url` has `primary` as its host."""
+    """A parsed address; with sentinels or a cluster, `url` has `primary` as its host."""
 
     url: str
     redacted: str  # without secrets
     sentinels: tuple[tuple[str, int], ...] = ()
     service: str = ""  # the primary's name at the sentinels
+    cluster: tuple[tuple[str, int], ...] = ()  # some nodes of a cluster
 
     @property
     def is_encrypted(self) -> bool:
@@ -41,17 +48,17 @@ class StoreAddress(Struct, frozen=True):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts of the server or of the sentinels; none for a socket's path."""
-        if self.sentinels:
-            return tuple(host for host, _ in self.sentinels)
+        """The hosts of the server, the sentinels or the cluster; none for a socket's path."""
+        if named := self.sentinels or self.cluster:
+            return tuple(host for host, _ in named)
         return tuple(filter(None, (urlsplit(self.url).hostname,)))
 
 
 def parse_address(url: str) -> StoreAddress:
     """Parse an address; raises ValueError with the allowed forms."""
     scheme, _, rest = url.partition("://")
-    base = scheme.removesuffix(SENTINEL_SUFFIX)
-    if base not in SCHEMES or not rest or (base == "unix" and scheme != base):
+    base = next((each for each in SCHEMES if scheme == each or _is_of_several(scheme, each)), None)
+    if base is None or not rest:
         raise ValueError(f"the store's address must begin with {ALLOWED}")
     redacted = f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
     if scheme == base:
@@ -59,13 +66,23 @@ def parse_address(url: str) -> StoreAddress:
     login, at, location = rest.rpartition("@")
     hosts, _, path = location.partition("/")
     path, mark, query = path.partition("?")
+    if scheme == base + CLUSTER_SUFFIX:
+        if path not in {"", "0"}:
+            raise ValueError("a cluster has one database: nothing or /0 must follow its nodes")
+        nodes = tuple(_host_ports(hosts, CLUSTER_PORT))
+        return StoreAddress(f"{base}://{login}{at}primary{mark}{query}", redacted, cluster=nodes)
     service, _, number = path.partition("/")
     if not service:
         raise ValueError("the primary's name must follow the sentinels: …:26379/mymaster/0")
-    sentinels = tuple(_host_ports(hosts))
+    sentinels = tuple(_host_ports(hosts, SENTINEL_PORT))
     return StoreAddress(
         f"{base}://{login}{at}primary/{number}{mark}{query}", redacted, sentinels, service
     )
+
+
+def _is_of_several(scheme: str, base: str) -> bool:
+    suffixes = (SENTINEL_SUFFIX, CLUSTER_SUFFIX)
+    return base != "unix" and scheme in {base + suffix for suffix in suffixes}
 
 
 def _is_loopback(host: str) -> bool:
@@ -75,9 +92,9 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _host_ports(hosts: str) -> Iterator[tuple[str, int]]:
+def _host_ports(hosts: str, default_port: int) -> Iterator[tuple[str, int]]:
     for each in hosts.split(","):
         host = urlsplit(f"//{each}")
         if not host.hostname:
-            raise ValueError("sentinels must be host:port, separated by commas")
-        yield host.hostname, host.port or SENTINEL_PORT
+            raise ValueError("sentinels and nodes must be host:port, separated by commas")
+        yield host.hostname, host.port or default_port

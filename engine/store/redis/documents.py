@@ -197,10 +197,12 @@ class RedisDialPolicyStore(Struct, frozen=True):
     with_timeout: WithTimeout
 
     async def put(self, account: str, body: bytes, *, is_stopped: bool = False) -> None:
-        pipeline = self.client.pipeline(transaction=True)
-        pipeline.hset(_POLICIES, account, body)
-        (pipeline.sadd if is_stopped else pipeline.srem)(_STOPPED, account)
-        await self.with_timeout(pipeline.execute())
+        # The two keys may be on two servers; in this order, nobody is allowed more for a moment.
+        if is_stopped:
+            await self.with_timeout(self.client.sadd(_STOPPED, account))
+        await self.with_timeout(self.client.hset(_POLICIES, account, body))
+        if not is_stopped:
+            await self.with_timeout(self.client.srem(_STOPPED, account))
 
     async def stopped(self) -> frozenset[str]:
         names = await self.with_timeout(self.client.smembers(_STOPPED))
@@ -236,7 +238,7 @@ class RedisDialPolicyStore(Struct, frozen=True):
 
 
 def _agent_changes_key(account: str) -> str:
-    return f"agent-changes:{account}"
+    return f"{{agents:{account}}}:changes"  # at the server that has the agents
 
 
 def _list_key(account: str) -> str:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.store.compressed_call import EndedCall, compress, decompress, is_compressed
 from engine.store.redis.keys import owner_key
 from engine.store.redis.lua_values import encode, lua_string
-from engine.store.redis.script_connection import ScriptConnection, load_script
+from engine.store.redis.script_connection import ScriptRunner, load_script
 
 _DUE, _COMPRESS = load_script("outbox", "due_ended"), load_script("outbox", "compress")
 CALLS_PER_TURN = 8  # then live calls get their turn on the event loop
@@ -18,7 +18,7 @@ CALLS_PER_TURN = 8  # then live calls get their turn on the event loop
 class RedisEndedCalls(Struct, frozen=True):
     """Compresses ended calls; `{sN}:uncompressed` has when each of the others has ended."""
 
-    scripts: ScriptConnection
+    scripts: ScriptRunner
 
     async def compress(
         self, tokens: Mapping[int, int], after_ms: int, limit: int, dictionary: int

@@ -20,7 +20,7 @@ from engine.store.outbox import (
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.documents import WithTimeout
 from engine.store.redis.keys import owner_key, slot_key
-from engine.store.redis.script_connection import ScriptConnection, load_script
+from engine.store.redis.script_connection import ScriptRunner, load_script
 
 _CLAIM_DUE, _SETTLE = load_script("outbox", "claim_due"), load_script("outbox", "settle")
 _RESEND = load_script("outbox", "resend")
@@ -33,7 +33,7 @@ class RedisOutbox(Struct, frozen=True):
     """Implements `Outbox`."""
 
     client: Redis
-    scripts: ScriptConnection
+    scripts: ScriptRunner
     with_timeout: WithTimeout
     limits: OutboxLimits
     cipher: DocumentCipher

@@ -1,4 +1,4 @@
-"""Connection pools: to a server, or to the primary that sentinels name."""
+"""Connection pools: to a server, to the primary that sentinels name, or to a cluster's node."""
 
 from typing import Any
 
@@ -15,13 +15,8 @@ SENTINEL_OPTION_PREFIX = "sentinel_"  # of an address's options for them: `?sent
 
 def create_pool(address: StoreAddress, timeout_s: float) -> ConnectionPool:
     """Create a pool without connecting. Callers time out whole requests themselves."""
-    # One retry, for an idle connection that the server has closed: every request here may be
-    # repeated.
-    pool_options: dict[str, Any] = {
-        "protocol": 2, "socket_timeout": None, "retry": Retry(NoBackoff(), 1)
-    }  # fmt: skip
     if not address.sentinels:
-        return ConnectionPool.from_url(address.url, **pool_options)
+        return ConnectionPool.from_url(address.url, **_pool_options())
     options = _options(address.url)
     sentinel_options = {
         name.removeprefix(SENTINEL_OPTION_PREFIX): options.pop(name)
@@ -34,8 +29,21 @@ def create_pool(address: StoreAddress, timeout_s: float) -> ConnectionPool:
         list(address.sentinels), sentinel_kwargs={**limits, **sentinel_options}
     )
     return SentinelConnectionPool(  # type: ignore[no-untyped-call]  # untyped in redis-py
-        address.service, sentinel, **options, **pool_options
+        address.service, sentinel, **options, **_pool_options()
     )
+
+
+def create_node_pool(address: StoreAddress, location: tuple[str, int]) -> ConnectionPool:
+    """Create a pool to a node of a cluster, without connecting."""
+    options: dict[str, Any] = {**parse_url(address.url)}
+    options["host"], options["port"] = location
+    return ConnectionPool(**options, **_pool_options())
+
+
+def _pool_options() -> dict[str, Any]:
+    # One retry, for an idle connection that the server has closed: every request here may be
+    # repeated.
+    return {"protocol": 2, "socket_timeout": None, "retry": Retry(NoBackoff(), 1)}
 
 
 def _options(url: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from hashlib import sha1
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 from hiredis import ProtocolError, Reader
 from msgspec import Struct
@@ -120,8 +120,22 @@ class _ScriptCall(Struct, gc=False, eq=False):
         return self.script.command(self.key, self.argument, with_source=self.sends_source)
 
 
+class ScriptRunner(Protocol):
+    """Runs repeatable scripts."""
+
+    @property
+    def connections(self) -> int:
+        """Number of connections opened so far: after a reconnect, the server may lag behind."""
+
+    async def run(self, script: LuaScript, key: str, argument: bytes) -> ScriptResult:
+        """Run a script of one key; raises StoreDown within a limited time."""
+
+    async def close(self) -> None:
+        """Close all connections."""
+
+
 class ScriptConnection:
-    """Runs scripts in order, on its own connection; reconnects when it is lost."""
+    """Implements `ScriptRunner`: in order, on its own connection; reconnects when it is lost."""
 
     def __init__(self, pool: ConnectionPool, timeout_s: float) -> None:
         self.connections = 0  # opened so far, one after the other

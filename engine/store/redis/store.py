@@ -9,7 +9,10 @@ from redis.asyncio import Redis
 from engine.store.change import Change
 from engine.store.errors import CommitsLost, Fenced
 from engine.store.outbox import DEFAULT_OUTBOX_LIMITS, OutboxLimits
-from engine.store.redis.address import parse_address
+from engine.store.redis.address import StoreAddress, parse_address
+from engine.store.redis.cluster.client import ClusterClient
+from engine.store.redis.cluster.scripts import ClusterScripts
+from engine.store.redis.cluster.topology import Topology
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.documents import RedisDialPolicyStore, RedisDocuments
 from engine.store.redis.ended_calls import RedisEndedCalls, log_of, state_of
@@ -17,7 +20,7 @@ from engine.store.redis.keys import owner_key, slot_key
 from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.outbox import RedisOutbox
 from engine.store.redis.pool import create_pool
-from engine.store.redis.script_connection import ScriptConnection, load_script
+from engine.store.redis.script_connection import ScriptConnection, ScriptRunner, load_script
 from engine.store.redis.stream import RedisStream
 from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
 
@@ -51,9 +54,7 @@ class RedisStore(RedisDocuments):
         self._timeout_s = timeout_s
         self._retention_ms = int(retention_s * 1000)
         self._stream_limits = stream_limits
-        self._pool = create_pool(parse_address(url), timeout_s)
-        self._client = Redis(connection_pool=self._pool)
-        self._scripts = ScriptConnection(self._pool, timeout_s)
+        self._client, self._scripts = _connect(parse_address(url), timeout_s)
         self.stream = RedisStream(self._client, self._scripts, self._with_timeout, stream_limits)
         self.outbox = RedisOutbox(
             self._client, self._scripts, self._with_timeout, outbox_limits, cipher
@@ -182,8 +183,7 @@ class RedisStore(RedisDocuments):
 
     async def close(self) -> None:
         await self._scripts.close()
-        await self._client.aclose()
-        await self._pool.aclose()
+        await self._client.aclose(close_connection_pool=True)
 
     async def _write(
         self,
@@ -205,6 +205,15 @@ class RedisStore(RedisDocuments):
         if isinstance(answer, int):
             return answer
         raise Fenced(slot, answer.decode())
+
+
+def _connect(address: StoreAddress, timeout_s: float) -> tuple[Redis, ScriptRunner]:
+    """Return the clients of a server or a cluster, without connecting."""
+    if address.cluster:
+        topology = Topology(address, timeout_s)
+        return ClusterClient(topology), ClusterScripts(topology, timeout_s)
+    pool = create_pool(address, timeout_s)
+    return Redis(connection_pool=pool), ScriptConnection(pool, timeout_s)
 
 
 def encode_batch(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:

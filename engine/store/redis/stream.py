@@ -12,7 +12,7 @@ from redis.exceptions import ResponseError
 from engine.store.errors import StoreDown
 from engine.store.redis.keys import owner_key, slot_key
 from engine.store.redis.lua_values import encode
-from engine.store.redis.script_connection import ScriptConnection, load_script
+from engine.store.redis.script_connection import ScriptRunner, load_script
 from engine.store.stream import (
     START,
     Batch,
@@ -40,7 +40,7 @@ class RedisStream(Struct, frozen=True):
     """Implements `Stream`; `{sN}:events` is a slot's stream, `{sN}:gaps` has the groups' gaps."""
 
     client: Redis
-    scripts: ScriptConnection
+    scripts: ScriptRunner
     with_timeout: WithTimeout
     limits: StreamLimits
 

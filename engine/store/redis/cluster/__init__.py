@@ -1,0 +1,1 @@
+"""Redis Cluster: which primary has a key, and requests that follow it."""
