@@ -57,6 +57,27 @@ class ClusterMember(Valkey):
         async with self.connected() as client:
             return await client.execute_command(*command)  # type: ignore[no-untyped-call]  # untyped in redis-py
 
+    async def hash_slots(self) -> range:
+        """Return the range of hash slots that this server has."""
+        name = await self.ask("CLUSTER", "MYID")
+        for first, last, primary, *_replicas in await self.ask("CLUSTER", "SLOTS"):
+            if primary[2] == name:
+                return range(first, last + 1)
+        return range(0)
+
+
+class Move:
+    """A hash slot on its way."""
+
+    def __init__(self, source: ClusterMember, target: ClusterMember) -> None:
+        self._source = source
+        self._target = target
+
+    async def move(self, *keys: str) -> None:
+        """Move keys to the new primary."""
+        port = self._target.port
+        await self._source.ask("MIGRATE", "127.0.0.1", port, "", 0, 5_000, "KEYS", *keys)
+
 
 class ValkeyCluster:
     """Six servers; `members` are the three first primaries, then their replicas."""
@@ -98,6 +119,27 @@ class ValkeyCluster:
             if first <= key_slot(key.encode()) <= last:
                 return next(member for member in self.members if member.port == primary[1])
         raise RuntimeError(f"no primary of {key}")
+
+    def replica_of(self, primary: ClusterMember) -> ClusterMember:
+        """Return the other server of a pair."""
+        at = self.members.index(primary)
+        return self.members[(at + PRIMARIES) % len(self.members)]
+
+    @asynccontextmanager
+    async def moving(self, hash_slot: int) -> AsyncIterator["Move"]:
+        """Move a hash slot from its primary to another one; ends the move at the exit."""
+        primaries = self.members[:PRIMARIES]
+        owned = [await each.hash_slots() for each in primaries]
+        source = next(
+            each for each, slots in zip(primaries, owned, strict=True) if hash_slot in slots
+        )
+        target = next(each for each in primaries if each is not source)
+        names = [await each.ask("CLUSTER", "MYID") for each in (source, target)]
+        await target.ask("CLUSTER", "SETSLOT", hash_slot, "IMPORTING", names[0])
+        await source.ask("CLUSTER", "SETSLOT", hash_slot, "MIGRATING", names[1])
+        yield Move(source, target)
+        for member in (target, source):
+            await member.ask("CLUSTER", "SETSLOT", hash_slot, "NODE", names[1])
 
     def flush(self) -> None:
         """Delete all data of a cluster without a failover so far."""

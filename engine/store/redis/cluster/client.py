@@ -137,7 +137,7 @@ class ClusterPipeline(Pipeline):
     """Commands that are sent together, to each primary its own."""
 
     def __init__(self, cluster: ClusterClient, *, is_transaction: bool) -> None:
-        super().__init__(cluster.connection_pool, cluster.response_callbacks, is_transaction, None)  # type: ignore[no-untyped-call]  # untyped in redis-py
+        super().__init__(cluster.connection_pool, cluster.response_callbacks, is_transaction, None)
         self._cluster = cluster
 
     async def execute(self, raise_on_error: bool = True) -> list[Any]:
