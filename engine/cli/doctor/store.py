@@ -5,12 +5,15 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
 from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
 from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.errors import error_text
-from engine.store.redis.address import parse_address
+from engine.store.errors import StoreDown
+from engine.store.redis.address import StoreAddress, parse_address
+from engine.store.redis.cluster.topology import Topology
 from engine.store.redis.pool import create_pool
 
 MIN_VERSION = 6, 2  # XAUTOCLAIM, and XTRIM by MINID
@@ -20,13 +23,40 @@ _SUBJECT = "store"
 
 
 async def check_store(url: str) -> list[Finding]:
-    """Connect and check the INFO of the server."""
+    """Connect and check the INFO of the server, or of each primary of a cluster."""
     try:
         address = parse_address(url)
-        client = Redis(connection_pool=create_pool(address, TIMEOUT_S))
     except ValueError as error:
         return [failure(_SUBJECT, str(error), "set SWITCHROOM_REDIS_URL to redis://host:port/0")]
     shown = address.redacted.removeprefix("redis://")  # without the password
+    if address.cluster:
+        return await _check_cluster(address, shown)
+    client = Redis(connection_pool=create_pool(address, TIMEOUT_S))
+    try:
+        return await _check_server(client, shown)
+    finally:
+        await client.aclose(close_connection_pool=True)
+
+
+async def _check_cluster(address: StoreAddress, shown: str) -> list[Finding]:
+    topology = Topology(address, TIMEOUT_S)
+    try:
+        await topology.load()
+        names = [":".join(map(str, each.location)) for each in topology.primaries]
+        checks = map(_check_server, [each.client for each in topology.primaries], names)
+        checked = await asyncio.gather(*checks)
+    except StoreDown as error:
+        return [failure(_SUBJECT, f"{shown}: {error}", "start it, or set SWITCHROOM_REDIS_URL")]
+    finally:
+        await topology.close()
+    return [
+        replace(finding, subject=f"{_SUBJECT} {name}")
+        for name, findings in zip(names, checked, strict=True)
+        for finding in findings
+    ]
+
+
+async def _check_server(client: Redis, shown: str) -> list[Finding]:
     try:
         async with asyncio.timeout(TIMEOUT_S):
             info = await client.info()
@@ -39,8 +69,6 @@ async def check_store(url: str) -> list[Finding]:
     except (RedisError, OSError) as error:
         advice = "start it (`make up`), or set SWITCHROOM_REDIS_URL"
         return [failure(_SUBJECT, f"{shown}: {error_text(error)}", advice)]
-    finally:
-        await client.aclose(close_connection_pool=True)
     return [*check_info(info, shown), check_clock(offset_s)]
 
 
@@ -87,6 +115,9 @@ def _persistence(info: Mapping[str, Any]) -> Finding:
 def _replication(info: Mapping[str, Any]) -> Iterator[Finding]:
     """Check that a primary with replicas stops writing when none follows: it is then replaced."""
     replicas, following = info.get("connected_slaves", 0), info.get("min_slaves_good_slaves")
+    if info.get("cluster_enabled") and not replicas:
+        text = "has no replica: its part of the calls stops when it dies"
+        yield warning(_SUBJECT, text, "add one (CLUSTER REPLICATE)")
     if following is None and replicas:
         text = f"writes without its replicas ({replicas}): a failover may lose changes"
         advice = "CONFIG SET min-replicas-to-write 1 and min-replicas-max-lag 2, and in its file"

@@ -14,6 +14,7 @@ from engine.cli.doctor.result import Finding
 from engine.cli.doctor.store import check_store
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
 from tests.harness.ports import free_port
+from tests.harness.servers.valkey_cluster import PRIMARIES, ValkeyCluster
 
 
 @asynccontextmanager
@@ -157,3 +158,26 @@ async def test_another_program_on_the_port_fails() -> None:
         (finding,) = await check_engine(client)
     assert finding.level == "FAIL"
     assert "another program" in finding.advice
+
+
+async def test_each_primary_of_a_cluster_is_checked(shared_cluster: ValkeyCluster) -> None:
+    """Its persistence, whether it writes without its replicas, and its clock."""
+    findings = await check_store(shared_cluster.url)
+    by_subject: dict[str, list[str]] = {}
+    for each in findings:
+        by_subject.setdefault(each.subject, []).append(f"{each.level} {each.text}")
+    ports = [member.port for member in shared_cluster.members[:PRIMARIES]]
+    assert by_subject.keys() == {f"store 127.0.0.1:{port}" for port in ports}
+    for texts in by_subject.values():
+        assert "OK writes are persistent (append-only file)" in texts
+        assert "WARN writes without its replicas (1): a failover may lose changes" in texts
+        assert "OK its clock agrees with this machine's" in texts
+
+
+async def test_a_cluster_that_does_not_answer() -> None:
+    """The finding names the nodes, and no password."""
+    url = f"redis+cluster://:secret@127.0.0.1:{free_port()}"
+    (finding,) = await check_store(url)
+    assert finding.level == "FAIL"
+    assert "no node of the cluster answers" in finding.text
+    assert "secret" not in finding.text

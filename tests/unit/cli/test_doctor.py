@@ -27,6 +27,7 @@ GOOD_INFO = {"redis_version": "7.2.0", "aof_enabled": 1, "maxmemory_policy": "no
         ({"connected_slaves": 2}, ["OK", "OK", "WARN", "OK"]),
         ({"connected_slaves": 2, "min_slaves_good_slaves": 2}, ["OK", "OK", "OK", "OK"]),
         ({"connected_slaves": 1, "min_slaves_good_slaves": 0}, ["OK", "OK", "FAIL", "OK"]),
+        ({"cluster_enabled": 1}, ["OK", "OK", "WARN", "OK"]),
         ({"maxmemory_policy": "allkeys-lru"}, ["OK", "OK", "WARN"]),
         ({"maxmemory_policy": "allkeys-lru", "maxmemory": 1000}, ["OK", "OK", "FAIL"]),
         ({"maxmemory_policy": None}, ["OK", "OK", "WARN"]),

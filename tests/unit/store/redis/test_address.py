@@ -25,6 +25,19 @@ def test_sentinels() -> None:
     )
 
 
+def test_a_cluster() -> None:
+    """Some of its nodes, with a port or the default; login and options are those of all nodes."""
+    url = "rediss+cluster://me:secret@a.example:1,[::1],c/0?ssl_ca_certs=/a"
+    assert parse_address(url) == StoreAddress(
+        url="rediss://me:secret@primary?ssl_ca_certs=/a",
+        redacted="rediss+cluster://a.example:1,[::1],c/0",
+        cluster=(("a.example", 1), ("::1", 6379), ("c", 6379)),
+    )
+    assert parse_address(url).hosts == ("a.example", "::1", "c")
+    assert parse_address("redis+cluster://a.example").is_open
+    assert not parse_address("redis+cluster://127.0.0.1:7000,127.0.0.1:7001").is_open
+
+
 @pytest.mark.parametrize(
     ("url", "words"),
     [
@@ -33,6 +46,10 @@ def test_sentinels() -> None:
         ("redis://", "must begin with redis://"),
         ("unix+sentinel://a/main", "must begin with redis://"),
         ("redis+sentinel://a:1,b:2", "the primary's name"),
+        ("unix+cluster://a", "must begin with redis://"),
+        ("redis+cluster+sentinel://a/main", "must begin with redis://"),
+        ("redis+cluster://a:1/1", "one database"),
+        ("redis+cluster://a:1,,b", "must be host:port"),
         ("redis+sentinel://a:1,,b/main", "must be host:port"),
         ("redis+sentinel://a:x/main", "Port could not be cast"),
     ],

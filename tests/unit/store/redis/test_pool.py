@@ -1,12 +1,13 @@
-"""The connection pool of a store with sentinels; nothing is connected."""
+"""The connection pools of a store with sentinels, and of a cluster; nothing is connected."""
 
 from typing import Any
 
 import pytest
+from redis.asyncio import SSLConnection
 from redis.asyncio.sentinel import SentinelConnectionPool
 
 from engine.store.redis.address import parse_address
-from engine.store.redis.pool import create_pool
+from engine.store.redis.pool import create_node_pool, create_pool
 
 TIMEOUT_S = 3.0
 
@@ -33,3 +34,13 @@ def test_sentinels_have_the_certificates_of_the_primary() -> None:
         assert each["ssl_ca_certs"] == "/a"
         assert each.get("password") is None
         assert each.get("db", 0) == 0
+
+
+def test_nodes_of_a_cluster_have_one_login() -> None:
+    """Also those that the configuration does not name."""
+    address = parse_address("rediss+cluster://me:secret@a,b?ssl_ca_certs=/a")
+    pool = create_node_pool(address, ("c", 7000))
+    options = pool.connection_kwargs
+    assert (options["host"], options["port"], options["username"]) == ("c", 7000, "me")
+    assert (options["password"], options["ssl_ca_certs"]) == ("secret", "/a")
+    assert pool.connection_class is SSLConnection
