@@ -64,8 +64,8 @@ def parse_address(url: str) -> StoreAddress:
     if scheme == base:
         return StoreAddress(url, redacted)
     login, at, location = rest.rpartition("@")
+    location, mark, query = location.partition("?")
     hosts, _, path = location.partition("/")
-    path, mark, query = path.partition("?")
     if scheme == base + CLUSTER_SUFFIX:
         if path not in {"", "0"}:
             raise ValueError("a cluster has one database: nothing or /0 must follow its nodes")
