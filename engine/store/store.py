@@ -75,6 +75,7 @@ class Store(Protocol):
     async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         """Make `owner` a slot's only writer for a while; None while another owner's lease runs.
 
+        Raises StoreDown, too, when the connection is a new one, unless it is the first.
         Returns a fencing token larger than all before. `holder` is a live engine that claims to
         hold the slot: its claim overrides lease expiry, so the slot is free only if it was released
         or another engine owned it since.

@@ -21,6 +21,7 @@ from engine.common.tasks import cancel_all
 from engine.store.errors import StoreDown
 
 MAX_TRIES = 2  # a closed idle connection is only noticed when it is used
+NEW_CONNECTION = "a new connection: the server may lack the last renewals"
 UNKNOWN_SCRIPT = "NOSCRIPT"  # error of a server that does not have a script
 ScriptResult = int | bytes
 
@@ -127,8 +128,14 @@ class ScriptRunner(Protocol):
     def connections(self) -> int:
         """Number of connections opened so far: after a reconnect, the server may lag behind."""
 
-    async def run(self, script: LuaScript, key: str, argument: bytes) -> ScriptResult:
-        """Run a script of one key; raises StoreDown within a limited time."""
+    async def run(
+        self, script: LuaScript, key: str, argument: bytes, *, may_open: bool = True
+    ) -> ScriptResult:
+        """Run a script of one key; raises StoreDown within a limited time.
+
+        Without `may_open` it is not run on a connection that is new, unless it is the first:
+        `connections` has then grown, and the caller decides again (decision 0030).
+        """
 
     async def close(self) -> None:
         """Close all connections."""
@@ -149,14 +156,29 @@ class ScriptConnection:
         self._is_stale = False  # the address may lead to a new primary by now
         self._timer: asyncio.TimerHandle | None = None
 
-    async def run(self, script: LuaScript, key: str, argument: bytes) -> ScriptResult:
+    async def run(
+        self, script: LuaScript, key: str, argument: bytes, *, may_open: bool = True
+    ) -> ScriptResult:
         """Run a repeatable script; raises StoreDown within `timeout_s`."""
+        if not may_open and self._protocol is None and self.connections:
+            await self.open()
+            raise StoreDown(NEW_CONNECTION)
         loop = asyncio.get_running_loop()
         call = _ScriptCall(script, key, argument, loop.create_future(), loop.time())
+        call.tries = 0 if may_open else MAX_TRIES - 1
         self._unsent.append(call)
         self._schedule_send()
         self._schedule_check(self._timeout_s)
         return await call.result
+
+    async def open(self) -> None:
+        """Connect, if it is not connected; raises StoreDown."""
+        if self._protocol is None:
+            if self._connecting is None:
+                self._connecting = asyncio.get_running_loop().create_task(self._open())
+            await asyncio.shield(self._connecting)
+        if self._protocol is None:
+            raise StoreDown("not connected")
 
     async def close(self) -> None:
         if self._connecting is not None:

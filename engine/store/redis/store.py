@@ -68,7 +68,8 @@ class RedisStore(RedisDocuments):
 
     async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
         arguments = encode((owner, lease_ms, holder))
-        return int(await self._scripts.run(_CLAIM, owner_key(slot), arguments)) or None
+        key = owner_key(slot)
+        return int(await self._scripts.run(_CLAIM, key, arguments, may_open=False)) or None
 
     async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
         arguments = encode((token, lease_ms, number))

@@ -163,6 +163,28 @@ async def test_a_primary_that_hangs_is_replaced(cluster: ValkeyCluster) -> None:
         assert await store.log(3, "c1") == [b"0", b"1", b"2"]
 
 
+async def test_no_slot_is_claimed_over_the_first_connection_to_a_promoted_replica(
+    cluster: ValkeyCluster,
+) -> None:
+    """The engine sees a new connection first, and waits for a lease (decision 0030)."""
+    async with open_store(cluster.url) as store:
+        await claim_slot(store, 3)
+        primary = await cluster.primary_of(KEY)
+        replica = cluster.replica_of(primary)
+        await primary.kill()
+        await until(partial(_is_primary, replica), timeout_s=20, what="the failover")
+        connections = store.connections
+
+        async def is_new() -> bool:
+            with pytest.raises(StoreDown) as raised:
+                await store.claim(3, "engine2", LEASE_MS)
+            return "new connection" in str(raised.value)
+
+        await until(is_new, timeout_s=20, what="the promoted replica")
+        assert store.connections > connections
+        assert await store.claim(3, "engine2", LEASE_MS) is not None
+
+
 async def test_a_planned_failover_costs_no_request(cluster: ValkeyCluster) -> None:
     """A demoted primary redirects scripts, commands, pipelines and transactions."""
     async with open_store(cluster.url) as store:

@@ -45,6 +45,18 @@ async def test_pipelined_calls_survive_a_lost_connection(valkey: Valkey) -> None
         assert await store.log(0, "c1") == [b"0", b"1"]
 
 
+async def test_no_slot_is_claimed_over_a_new_connection(valkey: Valkey) -> None:
+    """The server may lack the last renewals: the engine sees the connection first, and waits."""
+    async with open_store(valkey.url) as store:
+        await claim_slot(store, 3, "engine1")
+        await valkey.kill()
+        await valkey.start()
+        with pytest.raises(StoreDown, match="new connection"):
+            await store.claim(4, "engine1", 1_000)
+        assert store.connections == 2
+        assert await store.claim(4, "engine1", 1_000) is not None
+
+
 async def test_an_agent_and_its_change_are_one_write(valkey: Valkey) -> None:
     """An engine that dies between them would leave an agent that others don't notice."""
     proxy = LossyProxy(valkey.port)

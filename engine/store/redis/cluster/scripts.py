@@ -4,7 +4,7 @@ import asyncio
 
 from engine.store.errors import StoreDown
 from engine.store.redis.cluster.topology import Topology
-from engine.store.redis.script_connection import LuaScript, ScriptResult
+from engine.store.redis.script_connection import NEW_CONNECTION, LuaScript, ScriptResult
 
 # A hash slot that is being moved: its keys are at two nodes, and a script must see all of them.
 BEING_MOVED = ("ASK ", "TRYAGAIN")
@@ -22,14 +22,19 @@ class ClusterScripts:
     def connections(self) -> int:
         return self._topology.connections
 
-    async def run(self, script: LuaScript, key: str, argument: bytes) -> ScriptResult:
+    async def run(
+        self, script: LuaScript, key: str, argument: bytes, *, may_open: bool = True
+    ) -> ScriptResult:
         """Run a repeatable script; raises StoreDown."""
         loop = asyncio.get_running_loop()
         until_s = loop.time() + self._timeout_s
         while True:
             node = await self._topology.of_key(key)
+            if not may_open and not self._topology.is_known(node):
+                await node.scripts.open()
+                raise StoreDown(NEW_CONNECTION)
             try:
-                return await node.scripts.run(script, key, argument)
+                return await node.scripts.run(script, key, argument, may_open=may_open)
             except StoreDown as error:
                 reason = str(error)
                 if reason.startswith("MOVED "):

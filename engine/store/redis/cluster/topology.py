@@ -21,7 +21,7 @@ Location = tuple[str, int]
 
 
 class ClusterNode(Struct, frozen=True, eq=False):
-    """A node's connections; `is_first`: it was a primary when the first map was read."""
+    """A node's connections."""
 
     location: Location
     client: Redis
@@ -52,6 +52,10 @@ class Topology:
         opened = {place: node.scripts.connections for place, node in self._nodes.items()}
         again = (max(0, count - (place in self._first)) for place, count in opened.items())
         return sum(again) + any(opened.values())
+
+    def is_known(self, node: ClusterNode) -> bool:
+        """Return whether a primary was connected before, or was one when the first map was read."""
+        return node.location in self._first or node.scripts.connections > 0
 
     async def of_key(self, key: str | bytes) -> ClusterNode:
         """Return the primary that has a key; raises StoreDown."""
