@@ -38,6 +38,7 @@ class ClusterMember(Valkey):
             "cluster-port": str(self.bus_port),
             "cluster-node-timeout": str(NODE_TIMEOUT_MS),
             "cluster-replica-validity-factor": "0",
+            "cluster-require-full-coverage": "no",
             "repl-diskless-sync-delay": "0",
         }
         flags = [part for name, value in options.items() for part in (f"--{name}", value)]
