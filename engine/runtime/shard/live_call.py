@@ -32,9 +32,7 @@ class LiveCall:
         ids = (leg.id for leg in call.legs)
         self.foreign_channels = tuple(each for each in ids if call_of(each) is None)
         self.outbox: list[Command] = list(outbox)  # neither acknowledged nor obsolete
-        self.uncommitted: tuple[
-            Command, ...
-        ] = ()  # of the outbox: to execute after the commit
+        self.uncommitted: tuple[Command, ...] = ()  # of the outbox: to execute after the commit
         self.queue: list[PbxCommand] = []  # sent to the PBX one after another
         self.is_busy = False  # whether the first of the queue is in flight
         self.repeated: tuple[Command, ...] = ()  # executed again by the last recovery
