@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from tests.sim.show import show
 from tests.sim.tally import Tally
-from tests.sim.worlds import CALLS, regression_seeds, run_world, run_worlds
+from tests.sim.worlds import AUDIT_EVERY, CALLS, regression_seeds, run_world, run_worlds
 
 PROGRESS_CALLS = 5_000  # calls between two progress lines
 
@@ -29,18 +29,20 @@ def main() -> int:
     gc.freeze()
     gc.set_threshold(100_000, 5, 5)  # a world is discarded as a whole: 7 % more calls/s
     seeds = iter(regression_seeds()) if options.seeds_file else itertools.count(options.first)
+    audit_every = 1 if options.seeds_file else AUDIT_EVERY
     tally = Tally()
     try:
-        _run(tally, seeds, options.calls)
+        _run(tally, seeds, options.calls, audit_every)
     except KeyboardInterrupt:
         sys.stdout.write("interrupted; the finished part:\n")
     sys.stdout.writelines(f"{line}\n" for line in _report(tally))
     return 1 if tally.failed else 0
 
 
-def _run(tally: Tally, seeds: Iterator[int], calls: int) -> None:
+def _run(tally: Tally, seeds: Iterator[int], calls: int, audit_every: int) -> None:
     while tally.calls < calls:
-        part = run_worlds(seeds, max_calls=min(PROGRESS_CALLS, calls - tally.calls))
+        max_calls = min(PROGRESS_CALLS, calls - tally.calls)
+        part = run_worlds(seeds, max_calls=max_calls, audit_every=audit_every)
         if not part.worlds:
             return
         tally.add(part)

@@ -11,6 +11,7 @@ from engine.calls.model.storage_format import StoredCall, decode_call, decode_st
 from engine.calls.replay_audit import ReplayStep, replay
 from engine.store.memory.store import MemoryStore
 from tests.harness.sim.store import done
+from tests.sim.live_steps import LiveSteps
 from wire.events.call_events import CallEvent
 
 _event = msgspec.json.Decoder(CallEvent).decode
@@ -24,6 +25,7 @@ class CallHistory(Struct, frozen=True):
     record: StoredCall
     is_live: bool
     events: tuple[CallEvent, ...]
+    is_replayed: bool = True  # whether the steps are those of a replay
 
     @property
     def id(self) -> str:
@@ -46,9 +48,13 @@ class CallHistory(Struct, frozen=True):
 
 
 def call_histories(
-    memory: MemoryStore, slot: int, but: frozenset[str] = frozenset()
+    memory: MemoryStore,
+    slot: int,
+    but: frozenset[str] = frozenset(),
+    live_steps: LiveSteps | None = None,
 ) -> Iterable[CallHistory]:
-    """Read every call of a slot, except some."""
+    """Read every call of a slot, except some; without `live_steps` the logs are replayed."""
+    read_steps = live_steps.read if live_steps else replay
     events: dict[str, list[CallEvent]] = {}
     for _, _, body in done(memory.stream.read_after({slot: "0"}, limit=1_000_000)):
         event = _event(body)
@@ -61,10 +67,11 @@ def call_histories(
         record = decode_stored_call(state)
         yield CallHistory(
             decode_call(log[0]) if log[0] else record.call,  # the store can lose it
-            tuple(replay(log)),
+            tuple(read_steps(log)),
             record,
             call_id in live,
             tuple(events[call_id]),
+            live_steps is None,
         )
 
 

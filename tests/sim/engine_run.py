@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from engine.ami.monitor import DtmfListener
 from engine.calls.model.call import Call
+from engine.calls.step import step
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
@@ -30,6 +31,7 @@ from engine.runtime.recording.mixmonitor import Ami
 from engine.runtime.recording.recorder import Recorder, RecordingArchiver
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
+from engine.runtime.shard.step_runner import Core
 from engine.store.memory.store import MemoryStore
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import EngineClock, SimClock
@@ -65,6 +67,7 @@ class Environment(Struct, frozen=True):
     archive: Archive
     archive_url: str  # empty: recording is off
     recent_digits: RecentDigits | None  # shared with the next engine; None: each has its own
+    core: Core = step
 
 
 class PartOverrides(Struct, frozen=True):
@@ -171,7 +174,12 @@ class EngineRun:
         if log is None:
             self._env.pbx.manager.log_in(self._overrides.dtmf(self.node.recent_digits), self.loop)
         self.shard = CallShard(
-            place, clock, self._overrides.writer(self.writer), io_runner, self.node
+            place,
+            clock,
+            self._overrides.writer(self.writer),
+            io_runner,
+            self.node,
+            core=self._env.core,
         )
         self.node.add_shard(0, self.shard)
         self.service.nodes[NODE] = self.node

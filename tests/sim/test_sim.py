@@ -8,6 +8,7 @@ import pytest
 
 from tests.sim.call_histories import CallHistory
 from tests.sim.checks import find_violations
+from tests.sim.engine_log import silenced_log
 from tests.sim.forged_histories import (
     duplicate_sessions,
     rings_too_long,
@@ -41,13 +42,25 @@ def test_random_calls_satisfy_all_checks(first: int) -> None:
 @pytest.mark.parametrize("seed", regression_seeds())
 def test_regression_seed_satisfies_all_checks(seed: int) -> None:
     """A seed that failed once does not fail again."""
-    assert not run_worlds([seed]).failed
+    assert not run_worlds([seed], audit_every=1).failed
 
 
 @pytest.mark.parametrize("seed", [0, 9, 126])
 def test_seed_is_deterministic(seed: int) -> None:
     """A seed always runs the same calls, to the millisecond."""
     assert trace_lines(seed, run_world) == trace_lines(seed, run_world)
+
+
+@pytest.mark.parametrize("seed", [0, 9, 126])
+def test_steps_that_ran_are_those_of_a_replay(seed: int) -> None:
+    """The checks of a world see the same steps, whether its logs are replayed or not."""
+    with silenced_log() as forbidden:
+        replayed = run_world(seed, forbidden).histories
+        live = run_world(seed, forbidden, is_audited=False).histories
+
+    assert any(history.is_replayed for history in replayed)
+    assert not any(history.is_replayed for history in live)
+    assert [history.steps for history in live] == [history.steps for history in replayed]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ from collections.abc import Callable
 import msgspec
 
 from engine.ari.generated.events import Event as AriEvent
+from engine.calls.step import step
 from engine.runtime.admission.node_selection import NoCapacity
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
+from engine.runtime.shard.step_runner import Core
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 from tests.harness.sim.asterisk import SimAsterisk
@@ -45,7 +47,12 @@ class World:
     """Runs one seed; the checks look at what it leaves behind."""
 
     def __init__(
-        self, seed: int, calls: int, overrides: PartOverrides, trace: Trace | None = None
+        self,
+        seed: int,
+        calls: int,
+        overrides: PartOverrides,
+        trace: Trace | None = None,
+        core: Core = step,
     ) -> None:
         self.seed = seed
         self.calls = calls
@@ -86,6 +93,7 @@ class World:
             self.archive,
             self._records.archive_url,
             self._recent_digits,
+            core,
         )
         self._injector = FaultInjector(env, overrides, self._trace_fault if trace else None)
         self._controllers = self._call_controllers()

@@ -5,13 +5,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from engine.calls.step import step
 from tests.sim.call_histories import CallHistory, call_histories
 from tests.sim.checks import find_violations
 from tests.sim.engine_run import PartOverrides
+from tests.sim.live_steps import LiveSteps
 from tests.sim.tally import Tally, read_seeds, run_tally
 from tests.sim.world import Trace, World
 
 CALLS = 25  # of one world
+AUDIT_EVERY = 8  # worlds: in one of them the logs are replayed
 SEEDS_FILE = Path(__file__).with_name("seeds.txt")
 NO_OVERRIDES = PartOverrides()
 
@@ -39,23 +42,47 @@ def run_world(
     forbidden: list[str],
     overrides: PartOverrides = NO_OVERRIDES,
     trace: Trace | None = None,
+    *,
+    is_audited: bool = True,
 ) -> Outcome:
-    """Run and check one seed; `forbidden` is the list that `silenced_log` yields."""
+    """Run and check one seed; `forbidden` is the list that `silenced_log` yields.
+
+    The logs of an audited world are replayed, as are those of a world with a violation.
+    """
     forbidden.clear()
-    world = World(seed, CALLS, overrides, trace)
+    live_steps = None if is_audited else LiveSteps()
+    world = World(seed, CALLS, overrides, trace, live_steps.step if live_steps else step)
     world.run()
-    histories = tuple(call_histories(world.memory, 0))
+    outcome = _check(world, forbidden, live_steps)
+    if outcome.violations and live_steps is not None:
+        replayed = _check(world, forbidden, None)
+        return replayed if replayed.violations else outcome
+    return outcome
+
+
+def _check(world: World, forbidden: list[str], live_steps: LiveSteps | None) -> Outcome:
+    histories = tuple(call_histories(world.memory, 0, live_steps=live_steps))
     violations = [*find_violations(world, histories), *(("", said) for said in forbidden)]
     return Outcome(world, histories, tuple(violations))
 
 
 def run_worlds(
-    seeds: Iterable[int], overrides: PartOverrides = NO_OVERRIDES, max_calls: int = 1 << 60
+    seeds: Iterable[int],
+    overrides: PartOverrides = NO_OVERRIDES,
+    max_calls: int = 1 << 60,
+    *,
+    audit_every: int = AUDIT_EVERY,
 ) -> Tally:
-    """Run seeds until `max_calls` calls are done, or twice the worlds that these should take."""
-    return run_tally(
-        seeds, lambda seed, forbidden: run_world(seed, forbidden, overrides).tally, CALLS, max_calls
-    )
+    """Run seeds until `max_calls` calls are done, or twice the worlds that these should take.
+
+    The seeds that `audit_every` divides are audited.
+    """
+
+    def run(seed: int, forbidden: list[str]) -> Tally:
+        is_audited = seed % audit_every == 0
+        return run_world(seed, forbidden, overrides, is_audited=is_audited).tally
+
+    return run_tally(seeds, run, CALLS, max_calls)
 
 
 def regression_seeds() -> list[int]:

@@ -21,6 +21,7 @@ from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.io_results import CUSTOMER_RESPONSES
 from engine.calls.model.requests import CallRequest, ReplacementArrived
 from engine.calls.model.storage_format import LaterCall, encode
+from engine.calls.step import step
 from engine.calls.verbs.audio_sources import pending_audio_sources
 from engine.calls.verbs.sensitive_input import sensitive_leg
 from engine.runtime.base.clock import Clock
@@ -35,7 +36,7 @@ from engine.runtime.shard.metrics import ShardMetrics
 from engine.runtime.shard.pause_buffer import PauseBuffer
 from engine.runtime.shard.request_ack import RequestAck
 from engine.runtime.shard.rtp_check import check_media
-from engine.runtime.shard.step_runner import OnStored, StepRunner, no_op
+from engine.runtime.shard.step_runner import Core, OnStored, StepRunner, no_op
 from wire.base import tag_of
 
 log = structlog.get_logger()
@@ -46,8 +47,15 @@ MAX_CLOCK_SKEW_MS = 1_000  # of engines' clocks: smaller ones move no deadline
 class CallShard:
     """Runs the calls of one (node, slot): the only place where a call's value changes."""
 
-    def __init__(
-        self, context: ShardContext, clock: Clock, writer: Writer, io: IoRunner, host: ShardHost
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
+        self,
+        context: ShardContext,
+        clock: Clock,
+        writer: Writer,
+        io: IoRunner,
+        host: ShardHost,
+        *,
+        core: Core = step,
     ) -> None:
         self.context = context
         self.calls: dict[str, LiveCall] = {}
@@ -68,7 +76,7 @@ class CallShard:
             context, io, self.feed, self._on_reply_lost, self.guard, clock=clock
         )
         self._step_runner = StepRunner(
-            context.node, clock, writer, io, self._executor, is_paused=lambda: self.is_paused
+            context.node, clock, writer, io, self._executor, lambda: self.is_paused, core
         )
 
     def start_call(self, call: Call, on_stored: OnStored = no_op) -> LiveCall:

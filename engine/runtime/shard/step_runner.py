@@ -7,7 +7,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.calls.model.call import Call
+from engine.calls.model.call import Call, Step
 from engine.calls.model.commands import Answer, Command, EmitEvent, Play
 from engine.calls.model.events import (
     CallDropped,
@@ -19,7 +19,6 @@ from engine.calls.model.events import (
 from engine.calls.model.io_commands import FetchMedia, LoadFlowNode, PrefetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.storage_format import encode_log_entry
-from engine.calls.step import step
 from engine.calls.verbs.sensitive_input import is_sealable
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import IoRunner, Writer
@@ -29,6 +28,7 @@ from engine.store.errors import Overflow
 
 ALWAYS_LOGGED = (ClockChanged, Recovered)  # also without effect
 OnStored = Callable[[], None]
+Core = Callable[[Call, Event, int], Step]  # steps a call, as `engine.calls.step` does
 
 
 def no_op() -> None:
@@ -44,6 +44,7 @@ class StepRunner(Struct, frozen=True):
     io: IoRunner
     executor: CommandExecutor
     is_paused: Callable[[], bool]
+    core: Core
 
     def step(
         self, live_call: LiveCall, event: Event, first_lines: tuple[bytes, ...], on_stored: OnStored
@@ -55,7 +56,7 @@ class StepRunner(Struct, frozen=True):
         now = self.clock.now_ms()
         if isinstance(event, DigitPressed) and is_sealable(live_call.call, event):
             event = replace(event, digit=self.io.seal_digit(live_call.call.id, event.digit))
-        call, commands = step(live_call.call, event, now)
+        call, commands = self.core(live_call.call, event, now)
         is_awaited = on_stored is not no_op  # a request is acknowledged after all commits before it
         if call is live_call.call and not (
             commands or is_awaited or isinstance(event, ALWAYS_LOGGED)
@@ -63,7 +64,7 @@ class StepRunner(Struct, frozen=True):
             return False  # an event without effect is not logged; a recovery always is
         log = [*first_lines, encode_log_entry(now, event, commands)]
         before, log_lines = live_call.call, live_call.log_lines
-        live_call.call, remaining = answer_from_cache(call, commands, self.io, log, now)
+        live_call.call, remaining = self._answer_from_cache(call, commands, log, now)
         try:
             self._commit(live_call, remaining, log, on_stored)
         except Overflow:  # the step was not queued for its commit
@@ -74,11 +75,31 @@ class StepRunner(Struct, frozen=True):
     def drop(self, live_call: LiveCall, reason: str) -> None:
         """End a call that cannot continue, with its record and last event, despite a backlog."""
         now, event = self.clock.now_ms(), CallDropped(reason)
-        call, commands = step(live_call.call, event, now)
+        call, commands = self.core(live_call.call, event, now)
         live_call.call = call
         events: list[Command] = [each for each in commands if isinstance(each, EmitEvent)]
         log = [encode_log_entry(now, event, commands)]
         self.writer.rewrite(live_call.prepare_commit(events, log, self.node, self.clock))
+
+    def _answer_from_cache(
+        self, call: Call, commands: tuple[Command, ...], log: list[bytes], now: int
+    ) -> tuple[Call, list[Command]]:
+        """Step a call through all commands whose results are cached.
+
+        Returns the call and the commands that remain; the log gets a line for each step.
+        """
+        remaining: list[Command] = []
+        pending = deque(commands)
+        while pending:
+            command = pending.popleft()
+            event = _cached_result(call, command, self.io)
+            if event is None:
+                remaining.append(command)
+                continue
+            call, more = self.core(call, event, now)
+            log.append(encode_log_entry(now, event, more))
+            pending.extendleft(reversed(more))
+        return call, remaining
 
     def _commit(
         self, live_call: LiveCall, commands: list[Command], log: list[bytes], on_stored: OnStored
@@ -115,27 +136,6 @@ def _precedes_commit(command: Command, live_call: LiveCall) -> bool:
     if isinstance(command, Answer):
         return command.leg == live_call.call.main and not live_call.uncommitted
     return isinstance(command, PrefetchMedia)
-
-
-def answer_from_cache(
-    call: Call, commands: tuple[Command, ...], io: IoRunner, log: list[bytes], now: int
-) -> tuple[Call, list[Command]]:
-    """Step a call through all commands whose results are cached.
-
-    Returns the call and the commands that remain; the log gets a line for each step.
-    """
-    remaining: list[Command] = []
-    pending = deque(commands)
-    while pending:
-        command = pending.popleft()
-        event = _cached_result(call, command, io)
-        if event is None:
-            remaining.append(command)
-            continue
-        call, more = step(call, event, now)
-        log.append(encode_log_entry(now, event, more))
-        pending.extendleft(reversed(more))
-    return call, remaining
 
 
 def _cached_result(call: Call, command: Command, io: IoRunner) -> Event | None:

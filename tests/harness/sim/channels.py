@@ -7,8 +7,6 @@ after what a phone does; what no caller should ever hear is collected in `violat
 from collections.abc import Callable
 from typing import Protocol
 
-from msgspec.structs import replace
-
 from engine.ari.generated.events import (
     ChannelDestroyed,
     ChannelDtmfReceived,
@@ -67,7 +65,7 @@ class SimChannels:
         self.manager = SimManager(clock)
         self._clock = clock
         self._phones = phones
-        self._send = emit
+        self._emit = emit
         self._length_ms = length_ms
 
     def is_heard(self, app: str) -> bool:
@@ -126,7 +124,7 @@ class SimChannels:
         self._emit(
             ChannelDtmfReceived(
                 application=channel.app,
-                timestamp="",
+                timestamp=self._clock.timestamp(),
                 digit=digit,
                 duration_ms=round(held_ms),
                 channel=channel.shape(),
@@ -140,14 +138,22 @@ class SimChannels:
             channel.begin("phone hold", "", self._clock.at_ms)
             if channel.in_stasis:
                 shape = channel.shape()
-                self._emit(ChannelHold(application=channel.app, timestamp="", channel=shape))
+                self._emit(
+                    ChannelHold(
+                        application=channel.app, timestamp=self._clock.timestamp(), channel=shape
+                    )
+                )
 
     def resumes(self, channel: SimChannel) -> None:
         """Handle a re-INVITE with sendrecv."""
         if "phone hold" in channel.open:
             channel.end("phone hold", self._clock.at_ms)
             shape = channel.shape()
-            self._emit(ChannelUnhold(application=channel.app, timestamp="", channel=shape))
+            self._emit(
+                ChannelUnhold(
+                    application=channel.app, timestamp=self._clock.timestamp(), channel=shape
+                )
+            )
 
     def restart(self) -> None:
         """Lose all channels without an event."""
@@ -184,12 +190,18 @@ class SimChannels:
     def _end(self, channel: SimChannel, cause: int, sip: int) -> None:
         self._remove_channel(channel, cause)
         if channel.in_stasis:
-            self._emit(StasisEnd(application=channel.app, timestamp="", channel=channel.shape()))
+            self._emit(
+                StasisEnd(
+                    application=channel.app,
+                    timestamp=self._clock.timestamp(),
+                    channel=channel.shape(),
+                )
+            )
         if not channel.is_inbound and channel.snooped is None:
             self._emit(
                 ChannelDestroyed(
                     application=channel.app,
-                    timestamp="",
+                    timestamp=self._clock.timestamp(),
                     cause=cause,
                     cause_txt="",
                     tech_cause=sip or None,
@@ -226,20 +238,21 @@ class SimChannels:
         for again in blocked:
             again()
 
-    def _emit(self, event: AriEvent) -> None:
-        """Send an event with its timestamp."""
-        self._send(replace(event, timestamp=self._clock.timestamp()))
-
     def _emit_state_change(self, channel: SimChannel) -> None:
         self._emit(
-            ChannelStateChange(application=channel.app, timestamp="", channel=channel.shape())
+            ChannelStateChange(
+                application=channel.app, timestamp=self._clock.timestamp(), channel=channel.shape()
+            )
         )
 
     def _enter_stasis(self, channel: SimChannel, *args: str) -> None:
         channel.enter(*args)
         self._emit(
             StasisStart(
-                application=channel.app, timestamp="", args=list(args), channel=channel.shape()
+                application=channel.app,
+                timestamp=self._clock.timestamp(),
+                args=list(args),
+                channel=channel.shape(),
             )
         )
 
@@ -248,4 +261,8 @@ class SimChannels:
         if self.playbacks.get(playback.id) is playback:
             del self.playbacks[playback.id]
         shape = playback.shape("failed" if is_failed else "done")
-        self._emit(PlaybackFinished(application=playback.channel.app, timestamp="", playback=shape))
+        self._emit(
+            PlaybackFinished(
+                application=playback.channel.app, timestamp=self._clock.timestamp(), playback=shape
+            )
+        )

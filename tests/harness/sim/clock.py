@@ -1,24 +1,21 @@
 """SimClock: virtual time that advances only when no work is left; EngineClock for an engine."""
 
-import heapq
 from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
+from heapq import heappop, heappush
+
+from msgspec import Struct
 
 START_MS = 1_700_000_000_000
 
 
-class SimTimer:
+class SimTimer(Struct, eq=False):
     """A scheduled callback; a crash of `owner` cancels it."""
 
-    __slots__ = ("args", "callback", "owner")
-
-    def __init__(
-        self, callback: Callable[..., object], args: tuple[object, ...], owner: object
-    ) -> None:
-        self.callback: Callable[..., object] | None = callback
-        self.args = args
-        self.owner = owner
+    callback: Callable[..., object] | None
+    args: tuple[object, ...]
+    owner: object
 
     def cancel(self) -> None:
         self.callback = None
@@ -32,6 +29,8 @@ class SimClock:
         self._soon: deque[SimTimer] = deque()
         self._later: list[tuple[float, int, SimTimer]] = []
         self._count = 0
+        self._second = -1  # of the last timestamp
+        self._second_text = ""
 
     def now_ms(self) -> int:
         """Return the wall clock in ms."""
@@ -39,7 +38,11 @@ class SimClock:
 
     def timestamp(self) -> str:
         """Return the time in ARI's format."""
-        return datetime.fromtimestamp(self.now_ms() / 1000, UTC).isoformat(timespec="milliseconds")
+        second, ms = divmod(int(self.at_ms), 1000)
+        if second != self._second:
+            self._second = second
+            self._second_text = f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%S}"
+        return f"{self._second_text}.{ms:03}+00:00"
 
     def soon(
         self, callback: Callable[..., object], owner: object = None, *args: object
@@ -53,16 +56,19 @@ class SimClock:
         self, delay_ms: float, callback: Callable[..., object], owner: object = None, *args: object
     ) -> SimTimer:
         """Schedule a callback after a delay."""
-        return self.at(self.at_ms + delay_ms, callback, owner, *args)
+        timer = SimTimer(callback, args, owner)
+        self._count = count = self._count + 1
+        due_ms = self.at_ms + delay_ms if delay_ms > 0 else self.at_ms
+        heappush(self._later, (due_ms, count, timer))
+        return timer
 
     def at(
         self, when_ms: float, callback: Callable[..., object], owner: object = None, *args: object
     ) -> SimTimer:
         """Schedule a callback at a time, or at once if it has passed."""
         timer = SimTimer(callback, args, owner)
-        self._count += 1
-        due_ms = max(self.at_ms, when_ms)
-        heapq.heappush(self._later, (due_ms, self._count, timer))
+        self._count = count = self._count + 1
+        heappush(self._later, (max(self.at_ms, when_ms), count, timer))
         return timer
 
     def forget(self, owner: object) -> None:
@@ -88,7 +94,7 @@ class SimClock:
                     callback(*timer.args)
             if not later or later[0][0] > until_ms:
                 break
-            self.at_ms, _, timer = heapq.heappop(later)
+            self.at_ms, _, timer = heappop(later)
             if (callback := timer.callback) is not None:
                 timer.callback = None
                 callback(*timer.args)

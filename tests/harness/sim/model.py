@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.ari.generated.models import Bridge, CallerID, Channel, DialplanCEP, Playback
 from tests.harness.sim.clock import SimTimer
@@ -96,6 +97,7 @@ class SimChannel:
         "open",
         "playing",
         "presses",
+        "shown",
         "snooped",
         "spans",
         "state",
@@ -125,6 +127,7 @@ class SimChannel:
         self.up_ms: float | None = None
         self.ended_ms: float | None = None
         self.cause = 0
+        self.shown: Channel | None = None  # its last ARI model
 
     def enter(self, *args: str) -> None:
         """Enter the Stasis app."""
@@ -156,19 +159,24 @@ class SimChannel:
             span.end_ms = now_ms
 
     def shape(self) -> Channel:
-        """Return the ARI model."""
-        return Channel(
-            id=self.id,
-            protocol_id="",
-            name=self.endpoint,
-            state=self.state,
-            caller=self.caller,
-            connected=_NO_CALLER,
-            accountcode="",
-            dialplan=self.dialplan,
-            creationtime=datetime.fromtimestamp(self.born_ms / 1000, UTC).isoformat(),
-            language="en",
-        )
+        """Return the ARI model; only its state and its place in the dialplan change."""
+        shown = self.shown
+        if shown is None:
+            self.shown = shown = Channel(
+                id=self.id,
+                protocol_id="",
+                name=self.endpoint,
+                state=self.state,
+                caller=self.caller,
+                connected=_NO_CALLER,
+                accountcode="",
+                dialplan=self.dialplan,
+                creationtime=datetime.fromtimestamp(self.born_ms / 1000, UTC).isoformat(),
+                language="en",
+            )
+        elif shown.state != self.state or shown.dialplan is not self.dialplan:
+            self.shown = shown = replace(shown, state=self.state, dialplan=self.dialplan)
+        return shown
 
 
 class SimBridge:

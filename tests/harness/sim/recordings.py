@@ -108,7 +108,11 @@ class SimRecordings(SimTalk):
         was_joined = any(span.kind == "bridge" for span in channel.spans)
         if channel.bridge is not None or not (channel.is_inbound or was_joined):
             self._emit(
-                RecordingFailed(application=channel.app, timestamp="", recording=_live(name))
+                RecordingFailed(
+                    application=channel.app,
+                    timestamp=self._clock.timestamp(),
+                    recording=_live(name),
+                )
             )
             return CREATED
         span = channel.begin("message", name, self._clock.at_ms)
@@ -141,7 +145,11 @@ class SimRecordings(SimTalk):
             return
         channel.end("message", self._clock.at_ms)
         recording = _live(file.span.what)
-        self._emit(RecordingFinished(application=channel.app, timestamp="", recording=recording))
+        self._emit(
+            RecordingFinished(
+                application=channel.app, timestamp=self._clock.timestamp(), recording=recording
+            )
+        )
 
     def _remove_channel(self, channel: SimChannel, cause: int) -> None:
         if span := channel.open.get("message"):

@@ -60,7 +60,7 @@ class SimReferrals(SimBridges):
         self._emit(
             ChannelTransfer(
                 application=channel.app,
-                timestamp="",
+                timestamp=self._clock.timestamp(),
                 state=state,
                 refer_to=ReferTo(requested_destination=wanted, destination_channel=replaced),
                 referred_by=ReferredBy(source_channel=channel.shape()),

@@ -13,7 +13,9 @@ class SimTalk(SimReferrals):
         if _is_listened_to(channel):
             self._emit(
                 ChannelTalkingStarted(
-                    application=channel.app, timestamp="", channel=channel.shape()
+                    application=channel.app,
+                    timestamp=self._clock.timestamp(),
+                    channel=channel.shape(),
                 )
             )
             self._clock.after(length_ms + SILENCE_MS, self._fell_silent, self, channel, length_ms)
@@ -23,7 +25,7 @@ class SimTalk(SimReferrals):
             self._emit(
                 ChannelTalkingFinished(
                     application=channel.app,
-                    timestamp="",
+                    timestamp=self._clock.timestamp(),
                     duration=length_ms,
                     channel=channel.shape(),
                 )

@@ -8,7 +8,6 @@ from engine.calls.model.call_id_format import call_of
 from engine.calls.model.call_states import Ended, Ending
 from engine.calls.model.commands import AddToBridge, Originate, Play, Snoop
 from engine.calls.model.events import LegAnswered, LegCreated, LegRinging, Recovered
-from engine.calls.model.storage_format import encode
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
 
@@ -48,7 +47,7 @@ def _ended(history: CallHistory) -> Iterator[str]:
     if history.is_live or not history.record.call.is_ended:
         yield "never ended"
         return
-    if not history.steps or encode(history.steps[-1].call) != encode(history.record.call):
+    if not history.steps or history.steps[-1].call != history.record.call:
         yield "its log does not lead to its record"
     over = [m for m in history.steps if m.call.is_ended]
     for step in over[1:]:
