@@ -1,6 +1,8 @@
 """Histories of a world's calls: each call's log, stored state and published events."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
 
 import msgspec
 from msgspec import Struct
@@ -17,8 +19,11 @@ from wire.events.call_events import CallEvent
 _event = msgspec.json.Decoder(CallEvent).decode
 
 
-class CallHistory(Struct, frozen=True):
-    """One call: its initial state, its steps, its stored state, and its published events."""
+class CallHistory(Struct, frozen=True, dict=True):
+    """One call: its initial state, its steps, its stored state, and its published events.
+
+    What many checks read is computed once.
+    """
 
     opened: Call
     steps: tuple[ReplayStep, ...]
@@ -31,20 +36,20 @@ class CallHistory(Struct, frozen=True):
     def id(self) -> str:
         return self.opened.id
 
-    def intervals(self) -> list[tuple[int, int, Call]]:
-        """Return the begin, end and state of every step but the last."""
-        following = self.steps[1:]
-        return [(m.at_ms, n.at_ms, m.call) for m, n in zip(self.steps, following, strict=False)]
+    @cached_property
+    def intervals(self) -> Sequence[tuple[int, int, Call]]:
+        """The begin, end and state of every step but the last."""
+        return [(m.at_ms, n.at_ms, m.call) for m, n in pairwise(self.steps)]
 
-    def commands(self) -> list[Command]:
-        """Return all commands of the call."""
+    @cached_property
+    def commands(self) -> Sequence[Command]:
+        """All commands of the call."""
         return [command for step in self.steps for command in step.commands]
 
-    def logged_events(self) -> list[CallEvent]:
-        """Return the events that the log has."""
-        return [
-            each.event for m in self.steps for each in m.commands if isinstance(each, EmitEvent)
-        ]
+    @cached_property
+    def logged_events(self) -> Sequence[CallEvent]:
+        """The events that the log has."""
+        return [each.event for each in self.commands if isinstance(each, EmitEvent)]
 
 
 def call_histories(

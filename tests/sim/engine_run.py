@@ -4,11 +4,12 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from engine.ami.monitor import DtmfListener
 from engine.calls.model.call import Call
 from engine.calls.step import step
+from engine.observe.metrics import Metrics
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
@@ -68,6 +69,7 @@ class Environment(Struct, frozen=True):
     archive_url: str  # empty: recording is off
     recent_digits: RecentDigits | None  # shared with the next engine; None: each has its own
     core: Core = step
+    metrics: Metrics = field(default_factory=Metrics)  # of all engines: nobody reads them
 
 
 class PartOverrides(Struct, frozen=True):
@@ -101,6 +103,7 @@ class EngineRun:
         context = EngineContext(
             self.store,  # type: ignore[arg-type]  # implements what one engine uses of Store
             self.clock,
+            metrics=env.metrics,
             random_bytes=random.Random(number).randbytes,
         )
         settings = AdmissionConfig(
@@ -152,7 +155,7 @@ class EngineRun:
         rng = self._env.rng
         token = await store.claim(0, f"engine{self._number}", 0)
         assert token is not None
-        claimant = WriterFactory(rng.random, self._fenced)
+        claimant = WriterFactory(rng.random, self._fenced, self._env.metrics)
         owned = await load_slot(store, 0, token, claimant)  # type: ignore[arg-type]  # implements what one engine uses of Store
         self.writer = owned.writer
         action_client = SimActionClient(self._env.clock, self.loop, self._env.servers)
@@ -165,7 +168,7 @@ class EngineRun:
         pbx = self._overrides.pbx(self.connection)
         plan = EndpointTemplates(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
         recorder = self._recorder()
-        place = ShardContext(NODE, 0, pbx, plan, recorder)
+        place = ShardContext(NODE, 0, pbx, plan, recorder, metrics=self._env.metrics)
         clock = self._overrides.clock(self.clock)
         log = self._env.recent_digits
         self.node = Node(
@@ -186,7 +189,7 @@ class EngineRun:
         self.listener = SlotListener(self.node, 0, GRACE_MS, lambda _slot: None)
         self.connection.on_event = self._overrides.on_event(self.listener.on_event)
         self.loop.create_task(self.writer.run())
-        self.loop.create_task(Reaper(self.node, 15.0).run())
+        self.loop.create_task(Reaper(self.node, 15.0, self._env.metrics).run())
         self.loop.create_task(
             RecordingSweeper(NODE, pbx, self.node.shards, recorder.archive, period_s=10.0).run()
         )

@@ -66,7 +66,7 @@ def lifetime(world: WorldView, thing: SimChannel | SimBridge) -> Interval:
 
 def intervals_when(history: CallHistory, holds: Callable[[Call], bool]) -> list[Interval]:
     """Return when a condition held for a call."""
-    return [(begin, end) for begin, end, call in history.intervals() if holds(call)]
+    return [(begin, end) for begin, end, call in history.intervals if holds(call)]
 
 
 def is_long(world: WorldView, interval: Interval) -> bool:

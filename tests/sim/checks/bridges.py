@@ -16,9 +16,9 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     for history in histories:
         if world.faults.kinds:  # leftovers of an ended call wait for the reaper
             after = history.record.call.ended_ms, world.clock.at_ms
-            names = {name for _, _, call in history.intervals() for name in required_bridges(call)}
+            names = {name for _, _, call in history.intervals for name in required_bridges(call)}
             needed |= {name: [after] for name in names}
-        for begin_ms, end_ms, call in history.intervals():
+        for begin_ms, end_ms, call in history.intervals:
             for name in (*required_bridges(call), *_snoops(call)):
                 needed.setdefault(name, []).append((begin_ms, end_ms))
     channels = (*world.pbx.past.values(), *world.pbx.channels.values())

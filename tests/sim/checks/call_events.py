@@ -25,5 +25,5 @@ def _events(history: CallHistory) -> Iterator[str]:
         yield "its end was not published once"
     elif history.events[-1].event != "completed":
         yield f"published {history.events[-1].event} after its end"
-    if history.logged_events() != list(history.events):
+    if history.logged_events != list(history.events):
         yield "published other events than its log has"

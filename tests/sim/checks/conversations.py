@@ -27,7 +27,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
 
 def _due(history: CallHistory) -> dict[tuple[str, str], list[Interval]]:
     found: dict[tuple[str, str], list[Interval]] = {}
-    for begin_ms, end_ms, call in history.intervals():
+    for begin_ms, end_ms, call in history.intervals:
         if isinstance(call.state, Bridged) and call.transfer is None:
             for name in _talkers(call, call.state):
                 found.setdefault((name, call.state.bridge), []).append((begin_ms, end_ms))

@@ -58,7 +58,7 @@ def _ended(history: CallHistory) -> Iterator[str]:
 
 
 def _late(world: WorldView, history: CallHistory) -> Iterator[str]:
-    for begin_ms, end_ms, call in history.intervals():
+    for begin_ms, end_ms, call in history.intervals:
         due_ms = deadline_ms(call)
         if due_ms is not None and end_ms > due_ms + LATE_MS:
             begins_ms = max(begin_ms, due_ms)
@@ -95,7 +95,7 @@ def _status(world: WorldView, history: CallHistory) -> Iterator[str]:
 def _ghosts(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     wanted: set[str] = set()
     for history in histories:
-        for command in history.commands():
+        for command in history.commands:
             match command:
                 case Originate(leg):
                     wanted.add(leg)

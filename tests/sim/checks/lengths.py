@@ -23,7 +23,7 @@ Interval = tuple[int, int, Call]
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check every pause and every play that ended by itself."""
     for history in histories:
-        for _, group in groupby(enumerate(history.intervals()), lambda each: _run(each[1][2])):
+        for _, group in groupby(enumerate(history.intervals), lambda each: _run(each[1][2])):
             indexed = list(group)
             spans, last = [span for _, span in indexed], indexed[-1][0]
             state, ending = spans[0][2].state, history.steps[last + 1].event

@@ -39,7 +39,7 @@ def _late(world: WorldView, channel: SimChannel) -> list[Interval]:
 
 def _due(history: CallHistory) -> dict[str, list[Due]]:
     found: dict[str, list[Due]] = {}
-    for begin_ms, end_ms, call in history.intervals():
+    for begin_ms, end_ms, call in history.intervals:
         for name, leg_media in desired_media(call).items():
             before = found.setdefault(name, [])
             if before and before[-1][1] == begin_ms and before[-1][2] == leg_media:

@@ -65,9 +65,7 @@ def _ignored(history: CallHistory, digits: Sequence[Digit]) -> Iterator[str]:
     }
     for digit in digits:
         if (digit.key, digit.down_ms, digit.up_ms) not in stepped:
-            around = [
-                call for begin, end, call in history.intervals() if begin <= digit.up_ms <= end
-            ]
+            around = [call for begin, end, call in history.intervals if begin <= digit.up_ms <= end]
             if around and all(map(_accepts, around)):
                 yield f"{digit} was ignored in {around[0].state}"
 

@@ -102,13 +102,13 @@ def _was_heard(world: WorldView, history: CallHistory, play: Play, now: int) -> 
 
 def _waited_until_ms(history: CallHistory, playback: str) -> float:
     return max(
-        (e for _, e, call in history.intervals() if active_playback(call) == playback), default=0
+        (e for _, e, call in history.intervals if active_playback(call) == playback), default=0
     )
 
 
 def _left(world: WorldView, history: CallHistory) -> Iterator[str]:
     since_ms: dict[str, int] = {}
-    for step, (begin_ms, end_ms, call) in zip(history.steps[1:], history.intervals(), strict=False):
+    for step, (begin_ms, end_ms, call) in zip(history.steps[1:], history.intervals, strict=False):
         requested_ms = since_ms.setdefault(active_playback(call) or "", begin_ms)
         playback = world.pbx.heard.get(active_playback(call) or "")
         if playback is None or playback.ended_ms is None:

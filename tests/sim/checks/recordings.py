@@ -44,7 +44,7 @@ def _call_of(world: WorldView, path: str) -> str:
 
 
 def _coverage(world: WorldView, history: CallHistory) -> Iterator[str]:
-    legs = {call.main for _, _, call in history.intervals()}
+    legs = {call.main for _, _, call in history.intervals}
     for leg in legs:
         channel = world.pbx.past.get(leg)
         if channel is None:
@@ -67,7 +67,7 @@ def _coverage(world: WorldView, history: CallHistory) -> Iterator[str]:
 
 
 def _spans(history: CallHistory, leg: str, *, is_paused: bool) -> Iterator[Interval]:
-    for begin_ms, end_ms, call in history.intervals():
+    for begin_ms, end_ms, call in history.intervals:
         if _is_wanted(call, leg) and call.recording_paused == is_paused:
             yield begin_ms, end_ms
 

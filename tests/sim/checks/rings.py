@@ -24,7 +24,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
 def _overdue(world: WorldView, history: CallHistory) -> dict[str, list[Interval]]:
     found: dict[str, list[Interval]] = {}
     since_ms: dict[tuple[str, bool], int] = {}  # restarts when the party is called
-    for step, (begin_ms, end_ms, call) in zip(history.steps, history.intervals(), strict=False):
+    for step, (begin_ms, end_ms, call) in zip(history.steps, history.intervals, strict=False):
         if isinstance(step.event, LegCreated):
             since_ms.pop((step.event.leg, False), None)
         if isinstance(call.state, Ending | Ended):

@@ -29,7 +29,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
             for leg in _refused(before, step.commands, step.call):
                 yield leg, "is no machine, but was refused as one"
             before = step.call
-        for begin_ms, end_ms, call in history.intervals():
+        for begin_ms, end_ms, call in history.intervals:
             for leg in _screened_legs(call):
                 yield from _bridged_too_soon(world, leg, (begin_ms, end_ms))
 

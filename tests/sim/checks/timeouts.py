@@ -19,7 +19,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
         sources: dict[str, tuple[Source, ...]] = {}
         state: object = None
         state_since_ms = 0.0
-        intervals = history.intervals()
+        intervals = history.intervals
         for step, (begin_ms, end_ms, call) in zip(history.steps[1:], intervals, strict=False):
             if call.state is not state:
                 state, state_since_ms = call.state, begin_ms

@@ -101,7 +101,7 @@ def _unexpected_webhooks(
     world: ClusterWorld, histories: Sequence[CallHistory]
 ) -> Iterator[Violation]:
     """Find webhooks whose request id belongs to no call."""
-    commands = (command for history in histories for command in history.commands())
+    commands = (command for history in histories for command in history.commands)
     wanted = {each.request for each in commands if isinstance(each, (SendApiRequest, SendWebhook))}
     unexpected = [each for each in world.servers.bodies if each not in wanted]
     yield from ((each, "was sent, but no call requested it") for each in unexpected)
