@@ -1,7 +1,7 @@
 """Random control requests, most of which fit the state of their call."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Bridged
@@ -29,24 +29,39 @@ class RequestChooser:
     def __init__(self, rng: random.Random, scenarios: Scenarios) -> None:
         self._rng = rng
         self._scenarios = scenarios
+        self._kinds: Sequence[MakeRequest] = (
+            self._mute,
+            self._hold,
+            self._hang_up,
+            self._dial,
+            self._transfer,
+            self._complete,
+            self._cancel,
+            self._add,
+            self._kick,
+            self._coach,
+        )
+        self._kinds_of_recorded = (*self._kinds, self._record)
 
     def of(self, call: Call) -> ControlRequest:
         """Choose a request that fits the call's state, or sometimes one that does not."""
-        weights: dict[MakeRequest, float] = {
-            self._mute: 3,
-            self._hold: 3,
-            self._hang_up: 1,
-            self._dial: 1.5,
-            self._transfer: 5 if isinstance(call.state, Bridged) else 0.3,
-            self._complete: 5 if call.transfer else 0.3,
-            self._cancel: 3 if call.transfer else 0.3,
-            self._add: 3 if isinstance(call.state, Bridged) else 0.3,
-            self._kick: 2 if call.conference else 0.2,
-            self._coach: 3 if call.conference else 0.2,
-        }
+        is_bridged = isinstance(call.state, Bridged)
+        is_transferred, is_conference = call.transfer is not None, call.conference is not None
+        weights = (  # of `_kinds`
+            3,
+            3,
+            1,
+            1.5,
+            5 if is_bridged else 0.3,
+            5 if is_transferred else 0.3,
+            3 if is_transferred else 0.3,
+            3 if is_bridged else 0.3,
+            2 if is_conference else 0.2,
+            3 if is_conference else 0.2,
+        )
         if call.recording_destination is not None:
-            weights[self._record] = 2
-        return self._rng.choices(list(weights), list(weights.values()))[0](call)
+            return self._rng.choices(self._kinds_of_recorded, (*weights, 2))[0](call)
+        return self._rng.choices(self._kinds, weights)[0](call)
 
     def _record(self, call: Call) -> ControlRequest:
         del call

@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from msgspec import Struct
 
 START_MS = 1_700_000_000_000
+ZONE = "+00:00"
 
 
 class SimTimer(Struct, eq=False):
@@ -41,8 +42,8 @@ class SimClock:
         second, ms = divmod(int(self.at_ms), 1000)
         if second != self._second:
             self._second = second
-            self._second_text = f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%S}"
-        return f"{self._second_text}.{ms:03}+00:00"
+            self._second_text = datetime.fromtimestamp(second, UTC).isoformat()[: -len(ZONE)]
+        return f"{self._second_text}.{ms:03}{ZONE}"
 
     def soon(
         self, callback: Callable[..., object], owner: object = None, *args: object

@@ -59,6 +59,8 @@ def _ended(history: CallHistory) -> Iterator[str]:
 
 def _late(world: WorldView, history: CallHistory) -> Iterator[str]:
     for begin_ms, end_ms, call in history.intervals:
+        if end_ms - begin_ms <= LATE_MS:
+            continue  # most intervals are short
         due_ms = deadline_ms(call)
         if due_ms is not None and end_ms > due_ms + LATE_MS:
             begins_ms = max(begin_ms, due_ms)

@@ -21,17 +21,6 @@ from tests.sim.world_view import WorldView
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check every leg of a world."""
     opened = {history.opened.main for history in histories}
-    still_ringing = {
-        history.opened.main
-        for history in histories
-        if history.steps
-        and (
-            history.steps[-1].call.answer_deferred
-            or _is_hung_up_ringing(history)
-            or _is_over_after_outage(history)
-            or _is_over_in_outage(world, history)
-        )
-    }
     screened = {
         leg.leg
         for history in histories
@@ -47,9 +36,20 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
             yield channel.id, f"answered, but left in silence for {waited_ms:.0f} ms"
         # A refusal that was lost is not repeated: the reaper ends the channel.
         is_due = channel.id in opened or "lost" not in world.faults.kinds
-        is_due = is_due and channel.id not in still_ringing
         if is_due and _is_unanswered(world, channel):
-            yield channel.id, "came in but was not answered"
+            calls = [each for each in histories if each.opened.main == channel.id]
+            if not any(_may_ring_on(world, each) for each in calls):
+                yield channel.id, "came in but was not answered"
+
+
+def _may_ring_on(world: WorldView, history: CallHistory) -> bool:
+    """Return whether a call may end before its main leg is answered."""
+    return bool(history.steps) and (
+        history.steps[-1].call.answer_deferred
+        or _is_hung_up_ringing(history)
+        or _is_over_after_outage(history)
+        or _is_over_in_outage(world, history)
+    )
 
 
 def _is_hung_up_ringing(history: CallHistory) -> bool:

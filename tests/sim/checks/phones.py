@@ -37,8 +37,9 @@ def _missing_outcomes(
     channel = world.pbx.past.get(name)
     if channel is None:
         return
-    transferring = intervals_when(history, partial(_is_referred_by, name))
-    for begin_ms, end_ms in heard(world, channel, ("transfer",)):
+    requested = heard(world, channel, ("transfer",))
+    transferring = intervals_when(history, partial(_is_referred_by, name)) if requested else []
+    for begin_ms, end_ms in requested:
         if world.faults.is_disturbed(begin_ms, begin_ms + AT_ONCE_MS):
             continue  # no engine may have received it
         for interval in subtract([(begin_ms, end_ms)], transferring):

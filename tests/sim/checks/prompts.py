@@ -109,8 +109,9 @@ def _waited_until_ms(history: CallHistory, playback: str) -> float:
 def _left(world: WorldView, history: CallHistory) -> Iterator[str]:
     since_ms: dict[str, int] = {}
     for step, (begin_ms, end_ms, call) in zip(history.steps[1:], history.intervals, strict=False):
-        requested_ms = since_ms.setdefault(active_playback(call) or "", begin_ms)
-        playback = world.pbx.heard.get(active_playback(call) or "")
+        awaited = active_playback(call) or ""
+        requested_ms = since_ms.setdefault(awaited, begin_ms)
+        playback = world.pbx.heard.get(awaited)
         if playback is None or playback.ended_ms is None:
             continue
         if world.faults.healthy_ms(max(begin_ms, playback.ended_ms), end_ms) > ON_MS:

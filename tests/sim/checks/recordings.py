@@ -1,6 +1,6 @@
 """Recorded calls are recorded throughout; each recording is archived once and leaves the PBX."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from engine.calls.model.call import Call
@@ -18,16 +18,20 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     for name in world.pbx.all_files:
         if archived[name] != 1:
             yield name, f"was archived {archived[name]} times"
+    stored: defaultdict[str, set[str]] = defaultdict(set)  # addresses by call
+    for path, names in world.archive.items():
+        named = parse_recording_name(names[0])
+        stored[named.call if named else ""].add(path)
     for history in histories:
-        for message in (*_announced(world, history), *_coverage(world, history)):
+        announced = _announced(world, history, stored[history.record.call.id])
+        for message in (*announced, *_coverage(world, history)):
             yield history.id, message
 
 
-def _announced(world: WorldView, history: CallHistory) -> Iterator[str]:
+def _announced(world: WorldView, history: CallHistory, stored: set[str]) -> Iterator[str]:
     call = history.record.call
     urls = {each.recording_url for each in history.events if each.event == "completed"} - {None}
     paths = {url.partition("//")[2] for url in urls if url}
-    stored = {path for path in world.archive if _call_of(world, path) == call.id}
     if stored and not paths:
         yield "was recorded, but its completed event has no URL"
     last_ms = history.steps[-1].at_ms if history.steps else call.ended_ms
@@ -36,11 +40,6 @@ def _announced(world: WorldView, history: CallHistory) -> Iterator[str]:
     is_in_doubt = any(faults) or world.faults.is_disturbed(call.created_ms, last_ms)
     if paths - stored and not is_in_doubt:
         yield f"announces {paths - stored}, which is not archived"
-
-
-def _call_of(world: WorldView, path: str) -> str:
-    named = parse_recording_name(world.archive[path][0])
-    return named.call if named else ""
 
 
 def _coverage(world: WorldView, history: CallHistory) -> Iterator[str]:
