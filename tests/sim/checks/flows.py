@@ -19,6 +19,8 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     """Follow every call through its flows."""
     starts = {name: json.loads(body)["start"] for name, body in world.graphs.items()}
     for history in histories:
+        if not any(isinstance(each, LoadFlowNode) for each in history.commands):
+            continue
         leads: Leads = {}
         for step in history.steps:
             yield from ((history.id, fault) for fault in _followed(step, leads, starts))

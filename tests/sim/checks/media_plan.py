@@ -56,20 +56,22 @@ def _has_lived(channel: SimChannel, due: list[Due]) -> bool:
 
 
 def _mismatches(channel: SimChannel, due: list[Due]) -> Iterator[Interval]:
+    edges = sorted({e for span in channel.spans for e in (span.begin_ms, span.end_ms) if e})
     for begin_ms, end_ms, leg_media in due:
-        for begin, end in _pieces(channel, begin_ms, end_ms):
+        for begin, end in _pieces(channel, edges, begin_ms, end_ms):
             if not _matches(leg_media, _spans_at(channel, begin)):
                 yield begin, end
 
 
-def _pieces(channel: SimChannel, begin_ms: float, end_ms: float) -> Iterator[Interval]:
-    """Split an interval where a span begins or ends on the channel."""
+def _pieces(
+    channel: SimChannel, edges: Sequence[float], begin_ms: float, end_ms: float
+) -> Iterator[Interval]:
+    """Split an interval of the channel's life at those of the edges that lie in it."""
     begin_ms = max(begin_ms, channel.up_ms or 0)
     end_ms = min(end_ms, end_ms if channel.ended_ms is None else channel.ended_ms)
     if begin_ms >= end_ms:
         return
-    edges = {edge for span in channel.spans for edge in (span.begin_ms, span.end_ms) if edge}
-    cuts = [begin_ms, *sorted(each for each in edges if begin_ms < each < end_ms), end_ms]
+    cuts = [begin_ms, *(each for each in edges if begin_ms < each < end_ms), end_ms]
     yield from pairwise(cuts)
 
 

@@ -28,8 +28,11 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     for history in histories:
         for message in (*_fetched(history), *_played(world, history), *_left(world, history)):
             yield history.id, message
-        for message in (*_unreported(history), *_unfounded(world, history), *_not_instead(history)):
+        for message in _unreported(history):
             yield history.id, message
+        if any(each.event == "media-failed" for each in history.logged_events):
+            for message in (*_unfounded(world, history), *_not_instead(history)):
+                yield history.id, message
         if any(map(_is_stuck, (step.call for step in history.steps))):
             yield history.id, "a prompt stayed suspended when its leg was resumed"
 

@@ -43,6 +43,10 @@ def _announced(world: WorldView, history: CallHistory, stored: set[str]) -> Iter
 
 
 def _coverage(world: WorldView, history: CallHistory) -> Iterator[str]:
+    if not world.pbx.all_files and not any(
+        call.recording_enabled for *_, call in history.intervals
+    ):
+        return
     legs = {call.main for _, _, call in history.intervals}
     for leg in legs:
         channel = world.pbx.past.get(leg)

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Bridged, Dialing
 from engine.calls.model.causes import REJECTED
-from engine.calls.model.commands import Command, Hangup
+from engine.calls.model.commands import Hangup
 from engine.calls.model.events import DigitPressed, Event
+from engine.calls.replay_audit import ReplayStep
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import heard, intersect, is_long
 from tests.sim.world_view import WorldView
@@ -24,20 +25,23 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     for history in histories:
         before = history.opened
         for step in history.steps:
-            for message in _connected(before, step.event, step.call):
-                yield history.id, message
-            for leg in _refused(before, step.commands, step.call):
-                yield leg, "is no machine, but was refused as one"
+            if isinstance(before.state, Dialing):
+                for message in _connected(before, before.state, step):
+                    yield history.id, message
+                for leg in _refused(before, before.state, step):
+                    yield leg, "is no machine, but was refused as one"
             before = step.call
         for begin_ms, end_ms, call in history.intervals:
-            for leg in _screened_legs(call):
-                yield from _bridged_too_soon(world, leg, (begin_ms, end_ms))
+            if isinstance(call.state, Dialing):
+                for screening in call.state.screenings:
+                    yield from _bridged_too_soon(world, screening.leg, (begin_ms, end_ms))
 
 
-def _connected(before: Call, event: Event, call: Call) -> Iterator[str]:
-    if not isinstance(before.state, Dialing) or not isinstance(call.state, Bridged):
+def _connected(before: Call, dialing: Dialing, step: ReplayStep) -> Iterator[str]:
+    event, call = step.event, step.call
+    if not isinstance(call.state, Bridged):
         return
-    data, leg = before.state.verb.data, call.leg(call.state.leg)
+    data, leg = dialing.verb.data, call.leg(call.state.leg)
     if data.confirm is not None and not _is_confirmed(before, event, call.state.leg, data):
         yield f"{call.state.leg} was connected by {event} without its digit"
     detection = data.machine_detection
@@ -46,12 +50,11 @@ def _connected(before: Call, event: Event, call: Call) -> Iterator[str]:
         yield f"{leg.id} is a machine, but was connected"
 
 
-def _refused(before: Call, commands: Sequence[Command], call: Call) -> Iterator[str]:
-    screenings = before.state.screenings if isinstance(before.state, Dialing) else ()
-    detecting = {each.leg for each in screenings if each.stage == "detecting"}
-    for command in commands:
+def _refused(before: Call, dialing: Dialing, step: ReplayStep) -> Iterator[str]:
+    detecting = {each.leg for each in dialing.screenings if each.stage == "detecting"}
+    for command in step.commands:
         if isinstance(command, Hangup) and command.cause == REJECTED and command.leg in detecting:
-            leg = call.leg(command.leg)
+            leg = step.call.leg(command.leg)
             typed = before.leg(command.leg)
             if typed is not None and typed.typed_ahead:
                 continue  # a wrong key, typed ahead of the confirmation
@@ -67,10 +70,6 @@ def _is_confirmed(before: Call, event: Event, leg_id: str, data: DialData) -> bo
     if isinstance(event, DigitPressed):
         return (event.leg, event.digit) == (leg_id, data.confirm.digit)
     return data.confirm.digit in [each.digit for each in leg.typed_ahead]
-
-
-def _screened_legs(call: Call) -> list[str]:
-    return [each.leg for each in call.state.screenings] if isinstance(call.state, Dialing) else []
 
 
 def _bridged_too_soon(

@@ -21,6 +21,8 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     del world
     for history in histories:
         for before, step in pairwise(history.steps):
+            if not before.call.transfers and not before.call.conferences:
+                continue
             for message in (*_handed(before.call, step), *_coached(before.call, step)):
                 yield history.id, message
 
