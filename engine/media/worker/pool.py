@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from engine.common.fair_slots import FairSlots
+from engine.common.tasks import cancel_all
 from engine.media.clip import MediaLimits
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Job
@@ -23,6 +24,7 @@ class WorkerPool:
         self._finish_jobs = finish_jobs
         self.workers = tuple(Worker(limits, folder) for _ in range(limits.workers))
         self._idle = list(reversed(self.workers))  # the last one is next: others start when needed
+        self._running: set[asyncio.Task[bytes]] = set()
         self._slots = FairSlots(limits.workers, max(1, limits.workers - 1))
 
     async def run(self, account: str, job: Job) -> bytes:
@@ -30,6 +32,8 @@ class WorkerPool:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._slots.slot(account))
             running = asyncio.create_task(self._run(job, stack.pop_all()))
+            self._running.add(running)
+            running.add_done_callback(self._running.discard)
         if self._finish_jobs:
             return await asyncio.shield(running)
         return await running
@@ -43,5 +47,7 @@ class WorkerPool:
                 self._idle.append(worker)
 
     async def close(self) -> None:
+        """Cancel the running jobs, and end all workers."""
+        await cancel_all(self._running)
         for worker in self.workers:
             await worker.close()

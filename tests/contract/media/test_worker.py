@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.media.clip import MediaError, MediaLimits
+from engine.media.worker.pool import WorkerPool
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Transcode
 from tests.contract.media.sounds import LIMITS, sound
@@ -64,6 +65,7 @@ import asyncio, sys
 from pathlib import Path
 from engine.media.clip import MediaLimits
 from engine.media.worker.protocol import Transcode
+from engine.media.worker.pool import WorkerPool
 from engine.media.worker.process import Worker
 
 async def main():
@@ -115,3 +117,18 @@ async def test_worker_hangs(tmp_path: Path) -> None:
         await worker.run(Transcode(str(source), "wav", str(tmp_path / "b"), 20_000))
     finally:
         await worker.close()
+
+
+async def test_a_pool_is_closed_while_a_job_runs(tmp_path: Path) -> None:
+    """As when the engine stops: the job is cancelled, and its worker ends."""
+    fifo = tmp_path / "never"
+    os.mkfifo(fifo)
+    pool = WorkerPool(LIMITS, tmp_path, finish_jobs=True)
+    hanging = Transcode(str(fifo), "mp3", str(tmp_path / "b"), 20_000)
+    job = asyncio.create_task(pool.run("acme", hanging))
+    writer = await asyncio.to_thread(os.open, fifo, os.O_WRONLY)  # opens when the worker reads
+    await pool.close()
+    with pytest.raises(asyncio.CancelledError):
+        await job
+    assert not any(worker.pid for worker in pool.workers)
+    os.close(writer)
