@@ -22,10 +22,12 @@ def health_routes(
         return json_response({"status": "ok"})
 
     async def ready(_request: web.Request) -> web.Response:
+        # Nothing is judged before the store has answered: slots may be taken meanwhile.
+        store_errors = await _store_errors(store)
+        down = store_errors or _failing_slots(service) or _unowned(slot_directory)
         disconnected = [
             f"node {node.name} is disconnected" for node in service.nodes.values() if node.is_paused
         ]
-        down = await _store_errors(store) or _failing_slots(service) or _unowned(slot_directory)
         usable = len(disconnected) < len(service.nodes) and not down
         faults = [*disconnected, *down, *_clock_errors(service)]
         return json_response({"ready": usable, "faults": faults}, 200 if usable else 503)

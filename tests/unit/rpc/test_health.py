@@ -1,0 +1,35 @@
+"""Readiness: whether the engine can take calls."""
+
+from collections.abc import Awaitable, Callable
+
+from aiohttp.test_utils import make_mocked_request
+
+from engine.rpc.health import health_routes
+from engine.store.memory.store import MemoryStore
+from tests.contract.rpc.harness.bench import SingleEngine
+from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
+
+
+class BusyStore(MemoryStore):
+    """A store that something happens at before it answers a ping."""
+
+    def __init__(self, meanwhile: Callable[[], Awaitable[None]]) -> None:
+        super().__init__()
+        self._meanwhile = meanwhile
+
+    async def ping(self) -> None:
+        """Answer."""
+        await self._meanwhile()
+
+
+async def test_slots_that_are_taken_meanwhile_count() -> None:
+    """Their node is not connected yet: a call would be rejected."""
+    bench = OwnerBench()
+
+    async def take() -> None:
+        await bench.owner.take(SLOT, await bench.lease())
+
+    _alive, ready = health_routes(bench.service, BusyStore(take), SingleEngine())
+    response = await ready.handler(make_mocked_request("GET", "/readyz"))
+    await bench.tasks.close()
+    assert response.status == 503
