@@ -19,6 +19,7 @@ from tests.bench.engine.core import core
 from tests.bench.engine.ended_calls import ended_calls
 from tests.bench.engine.engine_alone import engine_alone
 from tests.bench.engine.idle_memory import idle_memory
+from tests.bench.engine.scale import scale
 from tests.bench.engine.sim import sim
 from tests.bench.engine.store import store
 from tests.bench.engine.timers import timers
@@ -49,6 +50,7 @@ BENCHES: Mapping[str, Bench] = {
     "ended_calls": ended_calls,
     "idle_memory": idle_memory,
     "timers": timers,
+    "scale": scale,
     "core": core,
     "store": store,
     "cdrs": cdrs,

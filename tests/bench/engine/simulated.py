@@ -31,28 +31,34 @@ class SimulatedPbxProcess(Pbx):
 
     def command(self) -> Sequence[str]:
         """Return the command, on the CPU that the engine does not use."""
-        port = str(self.ports.ari)
-        program = (sys.executable, "-m", "tests.bench.engine.simulated_pbx", port)
-        return ("taskset", "-c", OTHERS_CPU, *program)
+        return ("taskset", "-c", OTHERS_CPU, *self._program(), str(self.ports.ari))
+
+    def _program(self) -> Sequence[str]:
+        return (sys.executable, "-m", "tests.bench.engine.simulated_pbx", self.name)
 
     def environment(self) -> Mapping[str, str]:
         """Return the import path."""
         return {"PYTHONPATH": str(ROOT)}
 
+    async def websocket_ports(self) -> frozenset[int]:
+        """Return the engines' ports of all open websockets."""
+        reply = await self._request("GET", "websockets", b"")
+        return frozenset(msgspec.json.decode(reply, type=list[int]))
+
     async def run(self, load: Load) -> Result:
         """Run a load and return its result when all calls have ended."""
-        reply = await self._post("run", msgspec.json.encode(load))
+        reply = await self._request("POST", "run", msgspec.json.encode(load))
         return msgspec.json.decode(reply, type=Result)
 
     async def hang_up_all(self) -> None:
         """Hang up all calls as their callers."""
-        await self._post("hangup", b"{}")
+        await self._request("POST", "hangup", b"{}")
 
-    async def _post(self, what: str, body: bytes) -> bytes:
+    async def _request(self, method: str, what: str, body: bytes) -> bytes:
         timeout = aiohttp.ClientTimeout(total=120)
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
-            session.post(f"{self.url}/simulated/{what}", data=body) as reply,
+            session.request(method, f"{self.url}/simulated/{what}", data=body) as reply,
         ):
             reply.raise_for_status()
             return await reply.read()

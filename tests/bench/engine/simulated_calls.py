@@ -43,8 +43,9 @@ class Result(Struct, frozen=True):
 class SimulatedCalls:
     """Calls enter the connected apps in turn, as the dialplan spreads them."""
 
-    def __init__(self) -> None:
+    def __init__(self, node: str) -> None:
         self.live: dict[str, SimulatedCall] = {}
+        self._node = node
         self._numbers = itertools.count()
 
     async def run(self, load: Load, apps: Callable[[], Sequence[tuple[str, Send]]]) -> Result:
@@ -83,7 +84,7 @@ class SimulatedCalls:
             return
         number = next(self._numbers)
         app, send = apps[number % len(apps)]
-        channel = f"pbx1-1795237552.{number}"
+        channel = f"{self._node}-1795237552.{number}"
 
         def end(result: CallEnd) -> None:
             del self.live[channel]

@@ -1,11 +1,14 @@
 """A simulated PBX in its own process: ARI over real websockets and HTTP, without SIP and media.
 
-`python -m tests.bench.engine.simulated_pbx PORT`; `POST /simulated/run` runs a Load.
+`python -m tests.bench.engine.simulated_pbx NAME ARI_PORT [AMI_PORT]`; `POST /simulated/run` runs a
+Load. Without a port, there is no AMI.
 """
 
+import asyncio
 import re
 import sys
 import time
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
@@ -16,6 +19,7 @@ from msgspec import Struct
 
 from tests.bench.engine.simulated_call import Send
 from tests.bench.engine.simulated_calls import Load, SimulatedCalls
+from tests.bench.engine.simulated_manager import SimulatedManager
 from tests.bench.engine.simulated_socket import Socket
 from wire.webhooks import GatherResult
 
@@ -36,9 +40,16 @@ _read_gathered = msgspec.json.Decoder(GatherResult).decode
 class SimulatedPbx:
     """Answers ARI requests of engines, and passes requests for calls to them."""
 
-    def __init__(self) -> None:
-        self._calls = SimulatedCalls()
+    def __init__(self, name: str) -> None:
+        self._calls = SimulatedCalls(name)
         self._sockets: dict[str, Socket] = {}
+        self._manager = SimulatedManager(lambda: list(self._calls.live))
+
+    async def serve_manager(self, port: int) -> AsyncIterator[None]:
+        """Serve AMI while the web application runs."""
+        serving = asyncio.create_task(self._manager.run(port))
+        yield
+        serving.cancel()
 
     def app(self) -> web.Application:
         """Return the web application."""
@@ -48,13 +59,15 @@ class SimulatedPbx:
         app.router.add_post("/simulated/run", self._run)
         app.router.add_post("/simulated/hangup", self._hang_up_all)
         app.router.add_post("/simulated/webhook", self._webhook)
+        app.router.add_get("/simulated/websockets", self._websockets)
         return app
 
     async def _events(self, request: web.Request) -> web.WebSocketResponse:
         websocket = web.WebSocketResponse()
         await websocket.prepare(request)
         app = request.query["app"]
-        socket = self._sockets[app] = Socket(websocket)
+        peer = request.transport.get_extra_info("peername") if request.transport else ("", 0)
+        socket = self._sockets[app] = Socket(websocket, peer[1])
         await socket.serve(lambda text: self._on_request(socket, _read(text)))
         if self._sockets.get(app) is socket:
             del self._sockets[app]
@@ -136,6 +149,10 @@ class SimulatedPbx:
             call.on_webhook(at_s)
         return web.json_response({"type": "hangup", "data": {}})
 
+    async def _websockets(self, _request: web.Request) -> web.Response:
+        """Return the port of each websocket's other end."""
+        return web.json_response([each.peer_port for each in self._sockets.values()])
+
     async def _hang_up_all(self, _request: web.Request) -> web.Response:
         self._calls.hang_up_all()
         return web.json_response({})
@@ -143,9 +160,13 @@ class SimulatedPbx:
 
 def main() -> None:
     """Serve until killed."""
-    app = SimulatedPbx().app()
+    name, port, *manager_port = sys.argv[1:]
+    pbx = SimulatedPbx(name)
+    app = pbx.app()
+    if manager_port:
+        app.cleanup_ctx.append(lambda _app: pbx.serve_manager(int(manager_port[0])))
     loop = uvloop.new_event_loop()
-    web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), loop=loop, access_log=None)
+    web.run_app(app, host="127.0.0.1", port=int(port), loop=loop, access_log=None)
 
 
 if __name__ == "__main__":

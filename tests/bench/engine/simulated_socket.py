@@ -9,7 +9,8 @@ from aiohttp import WSMsgType, web
 class Socket:
     """Sends without waiting; `serve` reads until the peer closes."""
 
-    def __init__(self, websocket: web.WebSocketResponse) -> None:
+    def __init__(self, websocket: web.WebSocketResponse, peer_port: int) -> None:
+        self.peer_port = peer_port
         self._websocket = websocket
         self._outbox: list[bytes] = []
         self._wake = asyncio.Event()
