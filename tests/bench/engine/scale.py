@@ -6,6 +6,7 @@ from functools import partial
 from statistics import mean, median
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tests.bench.charts.line_chart import line_chart
 from tests.bench.charts.svg import write_chart
@@ -33,8 +34,11 @@ class Cost(Struct, frozen=True):
     calls: float
     idle: float
     waiting: float  # with its calls
+    bytes_without_calls: float
     bytes_of_call: float
+    stored_bytes_of_call: float  # with its events
     websockets: float
+    store_connections: float
     stalls_ms: tuple[float, ...] = ()  # of the loop in each scrape of its metrics
     metrics_lines: int = 0
 
@@ -67,16 +71,25 @@ async def _measure(running: ScaleCluster, layout: Layout, setting: Setting) -> C
     await running.hold(int(layout.calls * WARM_UP_SHARE))
     await asyncio.gather(*(node.hang_up_all() for node in running.nodes))
     await until(partial(_is_empty, running), timeout_s=60, every_s=0.5, what="no waiting call")
-    idle, before = await _settled(pids, window_s), list(map(resident_bytes, pids.values()))
+    idle, before = await _settled(pids, window_s), sum(map(resident_bytes, pids.values()))
+    store_before = await running.store()
     counts = await running.hold(layout.calls)
     if not all(counts):
         raise RuntimeError(f"engines without a call: {counts}")
     waiting = await _settled(pids, window_s)
-    grown = sum(map(resident_bytes, pids.values())) - sum(before)
-    cost = Cost(mean(counts), idle, waiting, grown / sum(counts), mean(await running.websockets()))
-    if (layout.engines, layout.nodes) != MAIN:
-        return cost
-    return await _with_scrapes(cost, running)
+    grown, store = sum(map(resident_bytes, pids.values())) - before, await running.store()
+    cost = Cost(
+        calls=mean(counts),
+        idle=idle,
+        waiting=waiting,
+        bytes_without_calls=before / layout.engines,
+        bytes_of_call=grown / sum(counts),
+        stored_bytes_of_call=(store.memory - store_before.memory) / sum(counts),
+        websockets=mean(await running.websockets()),
+        store_connections=store.connections / layout.engines,
+    )
+    is_main = (layout.engines, layout.nodes) == MAIN
+    return await _with_scrapes(cost, running) if is_main else cost
 
 
 async def _settled(pids: Mapping[str, int], window_s: float) -> float:
@@ -89,15 +102,7 @@ async def _with_scrapes(cost: Cost, running: ScaleCluster) -> Cost:
     engine = running.engines[0]
     stalls = [await longest_step_ms(engine.port, page(engine, "/metrics")) for _ in range(SCRAPES)]
     lines = (await page(engine, "/metrics")).count(b"\n")
-    return Cost(
-        cost.calls,
-        cost.idle,
-        cost.waiting,
-        cost.bytes_of_call,
-        cost.websockets,
-        tuple(stalls),
-        lines,
-    )
+    return replace(cost, stalls_ms=tuple(stalls), metrics_lines=lines)
 
 
 async def _is_empty(running: ScaleCluster) -> bool:
@@ -127,8 +132,11 @@ def _figures(costs: Costs) -> list[Figure]:
         make("idle_cpu", cost.idle, "% of a core"),
         make("waiting_cpu", cost.waiting, "% of a core"),
         make("cpu_of_1000_calls", cost.of_1000_calls, "% of a core"),
+        make("memory_without_calls", cost.bytes_without_calls / 1024**2, "MiB"),
         make("memory_of_call", cost.bytes_of_call / 1024, "KiB/call"),
+        make("stored_bytes_of_call", cost.stored_bytes_of_call, "B/call"),
         make("websockets", cost.websockets, "per engine"),
+        make("store_connections", cost.store_connections, "per engine"),
         make("metrics_stall_p50", median(cost.stalls_ms), "ms"),
         make("metrics_stall_max", max(cost.stalls_ms), "ms"),
         make("metrics_lines", cost.metrics_lines, "lines"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import aiohttp
 from msgspec import Struct
+from redis.asyncio import Redis
 
 from tests.bench.engine.simulated import LIMITS, ROOT, SimulatedPbxProcess
 from tests.bench.engine.simulated_call import Script
@@ -40,6 +41,13 @@ class Layout(Struct, frozen=True):
     calls: int
 
 
+class StoreUse(Struct, frozen=True):
+    """Memory and connections of a Valkey server."""
+
+    memory: int
+    connections: int
+
+
 class SimulatedNode(SimulatedPbxProcess):
     """A simulated PBX with AMI, on any CPU."""
 
@@ -65,6 +73,16 @@ class ScaleCluster(Struct, frozen=True):
 
     engines: tuple[Engine, ...]
     nodes: tuple[SimulatedNode, ...]
+    valkey: Valkey
+
+    async def store(self) -> StoreUse:
+        """Return what the engines use of the store."""
+        client = Redis.from_url(self.valkey.url)
+        try:
+            found = await client.info()
+        finally:
+            await client.aclose()
+        return StoreUse(found["used_memory"], found["connected_clients"] - 1)
 
     async def hold(self, calls: int) -> list[int]:
         """Let calls wait; return how many each engine has: a few more, or fewer if it is busy."""
@@ -141,7 +159,7 @@ async def scale_cluster(folder: Path, layout: Layout) -> AsyncIterator[ScaleClus
         play = {"audioUrl": f"{audio}/first.wav"}
         action = {"type": "play", "data": play, "action": gather}
         await engines[0].rpc("PUT", f"/routes/{NUMBER}", {"account": "bench", "action": action})
-        yield ScaleCluster(engines, nodes)
+        yield ScaleCluster(engines, nodes, valkey)
 
 
 async def _start(stack: AsyncExitStack, servers: Sequence[Server]) -> None:
