@@ -61,7 +61,7 @@ OTHERS = (
     Row("an ended call in Valkey, compressed", "ended_calls.ended_call_bytes", "600 B"),
     Row("memory of a waiting call", "idle_memory.resident", "2.5 KiB"),
     Row("6 engines, 12 nodes: CPU of an engine without calls", "scale.idle_cpu", "3 %"),
-    Row("the same with 2,000 waiting calls", "scale.waiting_cpu"),
+    Row("the same with its waiting calls", "scale.waiting_cpu"),
     Row("the same: memory of a waiting call", "scale.memory_of_call"),
     Row("the same: websockets of an engine", "scale.websockets"),
     Row("the same: longest stall by a scrape", "scale.metrics_stall_max", "5 ms"),

@@ -19,7 +19,7 @@ from tests.bench.setting import Setting
 from tests.harness.until import until
 
 CALLS, QUICK_CALLS = 2_000, 200  # of each engine
-WINDOW_S, QUICK_WINDOW_S = 10.0, 4.0
+WINDOW_S, QUICK_WINDOW_S = 10.0, 3.0
 SCRAPES = 20
 LAYOUT_TIMEOUT_S = 300
 WARM_UP_SHARE = 0.1  # of the calls: they fill caches and end again
@@ -48,12 +48,13 @@ class Cost(Struct, frozen=True):
         return (self.waiting - self.idle) * 1000 / self.calls
 
 
-Costs = Mapping[tuple[int, int], Cost]  # by engines and nodes
+Shape = tuple[int, int]  # engines and nodes
+Costs = Mapping[Shape, Cost]
 
 
 async def scale(setting: Setting) -> list[Figure]:
     """Run each layout with the same number of calls in each engine; draw the costs."""
-    costs: dict[tuple[int, int], Cost] = {}
+    costs: dict[Shape, Cost] = {}
     for engines, nodes in dict.fromkeys((MAIN, *OVER_ENGINES, *OVER_NODES)):
         calls = (QUICK_CALLS if setting.quick else CALLS) * engines
         async with asyncio.timeout(LAYOUT_TIMEOUT_S):
@@ -140,12 +141,12 @@ def _figures(costs: Costs) -> list[Figure]:
         make("metrics_stall_p50", median(cost.stalls_ms), "ms"),
         make("metrics_stall_max", max(cost.stalls_ms), "ms"),
         make("metrics_lines", cost.metrics_lines, "lines"),
-        *_over(costs, OVER_ENGINES),
-        *_over(costs, OVER_NODES),
+        *_over(costs, OVER_ENGINES, lambda each: f"{each[0]}_engines"),
+        *_over(costs, OVER_NODES, lambda each: f"{each[1]}_nodes"),
     ]
 
 
-def _over(costs: Costs, layouts: Sequence[tuple[int, int]]) -> list[Figure]:
+def _over(costs: Costs, layouts: Sequence[Shape], label: Callable[[Shape], str]) -> list[Figure]:
     """Return the CPU of each layout; the baseline is the first one's."""
     read: Mapping[str, Callable[[Cost], float]] = {
         "idle_cpu": lambda cost: cost.idle,
@@ -154,11 +155,11 @@ def _over(costs: Costs, layouts: Sequence[tuple[int, int]]) -> list[Figure]:
     return [
         figure(
             "scale",
-            f"{name}_{engines}_engines_{nodes}_nodes",
-            value(costs[engines, nodes]),
+            f"{name}_at_{label(layout)}",
+            value(costs[layout]),
             "% of a core",
             value(costs[layouts[0]]),
         )
-        for engines, nodes in layouts
+        for layout in layouts
         for name, value in read.items()
     ]
